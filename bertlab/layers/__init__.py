@@ -1,0 +1,47 @@
+"""One layer for each component of the encoder, in the paper's own parts."""
+
+from bertlab.layers.activations import gelu, gelu_sigmoid, gelu_tanh, get_activation, relu
+from bertlab.layers.attention import MultiHeadAttention, attention_weights, scaled_dot_product_attention
+from bertlab.layers.embeddings import (
+    BertEmbeddings,
+    LearnedPositionEmbedding,
+    SegmentEmbedding,
+    SinusoidalPositionEmbedding,
+    TokenEmbedding,
+    sinusoids,
+)
+from bertlab.layers.encoder import Encoder, EncoderLayer
+from bertlab.layers.feed_forward import FeedForward
+from bertlab.layers.heads import ClassificationHead, MaskedLanguageModelHead, Pooler, gather_positions
+from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, packed_mask, padding_mask
+from bertlab.layers.normalization import LayerNormalization
+
+__all__ = [
+    "BertEmbeddings",
+    "ClassificationHead",
+    "Encoder",
+    "EncoderLayer",
+    "FeedForward",
+    "LayerNormalization",
+    "LearnedPositionEmbedding",
+    "MaskedLanguageModelHead",
+    "MultiHeadAttention",
+    "Pooler",
+    "SegmentEmbedding",
+    "SinusoidalPositionEmbedding",
+    "TokenEmbedding",
+    "arbitrary_mask",
+    "attention_weights",
+    "causal_mask",
+    "combine",
+    "gather_positions",
+    "gelu",
+    "gelu_sigmoid",
+    "gelu_tanh",
+    "get_activation",
+    "packed_mask",
+    "padding_mask",
+    "relu",
+    "scaled_dot_product_attention",
+    "sinusoids",
+]

@@ -1,0 +1,191 @@
+"""Token, segment and position embeddings, and their sum (Devlin et al. 2019, section 3 and figure 2).
+
+Letters: B batch, T tokens, H hidden size, V vocabulary, M longest sequence.
+"""
+
+import keras
+import numpy as np
+from keras import ops
+
+from bertlab.layers.normalization import LayerNormalization
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class TokenEmbedding(keras.layers.Layer):
+    """One learned vector per piece of the vocabulary; the table is also the MLM head's output matrix.
+
+    Args:
+        vocab_size: V.   hidden_size: H.
+        initializer_range: standard deviation of the table's truncated normal.
+
+    Call: input_ids (B, T) int → (B, T, H).
+    """
+
+    def __init__(self, vocab_size: int, hidden_size: int, initializer_range: float = 0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+        self.hidden_size = hidden_size
+        self.initializer_range = initializer_range
+
+    def build(self, input_shape=None):
+        self.table = self.add_weight(
+            shape=(self.vocab_size, self.hidden_size),
+            initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
+            name="table",
+        )
+
+    def call(self, input_ids):
+        rows = ops.take(self.table, ops.cast(input_ids, "int32"), axis=0)  # (B, T, H)
+        return ops.cast(rows, self.compute_dtype)
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape, self.hidden_size)
+
+    def get_config(self):
+        return super().get_config() | {
+            "vocab_size": self.vocab_size,
+            "hidden_size": self.hidden_size,
+            "initializer_range": self.initializer_range,
+        }
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class SegmentEmbedding(TokenEmbedding):
+    """One learned vector for each segment, A and B.
+
+    Looked up as a product with one-hot rows: for a table of two rows that is faster than gathering, and so is its
+    gradient. Arguments as in `TokenEmbedding`; vocab_size is the number of segments.
+
+    Call: token_type_ids (B, T) int → (B, T, H).
+    """
+
+    def call(self, token_type_ids):
+        one_hot = ops.one_hot(token_type_ids, self.vocab_size, dtype=self.compute_dtype)  # (B, T, segments)
+        return ops.matmul(one_hot, ops.cast(self.table, self.compute_dtype))
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class LearnedPositionEmbedding(TokenEmbedding):
+    """One learned vector for each position; there is none beyond the longest sequence.
+
+    Arguments as in `TokenEmbedding`; vocab_size is M, the number of positions.
+
+    Call: position_ids (B, T) int → (B, T, H).
+    """
+
+
+def sinusoids(num_positions: int, hidden_size: int) -> np.ndarray:
+    """PE(p, 2i) = sin(p / 10000^(2i/H)), PE(p, 2i+1) = cos(the same), p from 0 (Vaswani et al. 2017, section 3.5).
+
+    Returns (num_positions, hidden_size) float32.
+    """
+    positions = np.arange(num_positions)[:, None]  # (M, 1)
+    angles = positions / 10000.0 ** (np.arange(0, hidden_size, 2) / hidden_size)  # (M, H/2)
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(num_positions, hidden_size).astype("float32")
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class SinusoidalPositionEmbedding(keras.layers.Layer):
+    """Fixed sines and cosines of the position; nothing to learn.
+
+    Args:
+        num_positions: M, the longest sequence.   hidden_size: H, even.
+
+    Call: position_ids (B, T) int → (B, T, H).
+    """
+
+    def __init__(self, num_positions: int, hidden_size: int, **kwargs):
+        super().__init__(**kwargs)
+        self.num_positions = num_positions
+        self.hidden_size = hidden_size
+
+    def build(self, input_shape=None):
+        self.table = sinusoids(self.num_positions, self.hidden_size)
+
+    def call(self, position_ids):
+        table = ops.convert_to_tensor(self.table, dtype=self.compute_dtype)
+        return ops.take(table, ops.cast(position_ids, "int32"), axis=0)
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape, self.hidden_size)
+
+    def get_config(self):
+        return super().get_config() | {"num_positions": self.num_positions, "hidden_size": self.hidden_size}
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class BertEmbeddings(keras.layers.Layer):
+    """Dropout(LayerNorm(token + segment + position)).
+
+    Args:
+        vocab_size: V.   hidden_size: H.   max_position_embeddings: M.   type_vocab_size: number of segments.
+        position_embedding: learned | sinusoidal.
+        dropout: share of the sum set to zero while training.
+        layer_norm_eps, initializer_range: as in `BertConfig`.
+
+    Call: input_ids (B, T) int; token_type_ids (B, T) int, default 0; position_ids (B, T) int, default 0 … T − 1
+    → (B, T, H).
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        hidden_size: int,
+        max_position_embeddings: int = 512,
+        type_vocab_size: int = 2,
+        position_embedding: str = "learned",
+        dropout: float = 0.1,
+        layer_norm_eps: float = 1e-12,
+        initializer_range: float = 0.02,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+        self.hidden_size = hidden_size
+        self.max_position_embeddings = max_position_embeddings
+        self.type_vocab_size = type_vocab_size
+        self.position_embedding = position_embedding
+        self.dropout = dropout
+        self.layer_norm_eps = layer_norm_eps
+        self.initializer_range = initializer_range
+
+        options = dict(initializer_range=initializer_range, dtype=self.dtype_policy)
+        self.token = TokenEmbedding(vocab_size, hidden_size, name="token", **options)
+        self.segment = SegmentEmbedding(type_vocab_size, hidden_size, name="segment", **options)
+        if position_embedding == "learned":
+            self.position = LearnedPositionEmbedding(max_position_embeddings, hidden_size, name="position", **options)
+        else:
+            self.position = SinusoidalPositionEmbedding(
+                max_position_embeddings, hidden_size, dtype=self.dtype_policy, name="position"
+            )
+        self.norm = LayerNormalization(layer_norm_eps, dtype=self.dtype_policy, name="norm")
+        self.sum_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+
+    def build(self, input_shape=None):
+        for table in (self.token, self.segment, self.position):
+            table.build(None)
+        self.norm.build((None, None, self.hidden_size))
+        self.sum_dropout.build(None)
+
+    def call(self, input_ids, token_type_ids=None, position_ids=None, training=False):
+        if token_type_ids is None:
+            token_type_ids = ops.zeros_like(input_ids)
+        if position_ids is None:
+            position_ids = ops.arange(ops.shape(input_ids)[1])[None]  # (1, T)
+        x = self.token(input_ids) + self.segment(token_type_ids) + self.position(position_ids)  # (B, T, H)
+        return self.sum_dropout(self.norm(x), training=training)
+
+    def compute_output_shape(self, input_shape, *others):
+        return (*input_shape, self.hidden_size)
+
+    def get_config(self):
+        return super().get_config() | {
+            "vocab_size": self.vocab_size,
+            "hidden_size": self.hidden_size,
+            "max_position_embeddings": self.max_position_embeddings,
+            "type_vocab_size": self.type_vocab_size,
+            "position_embedding": self.position_embedding,
+            "dropout": self.dropout,
+            "layer_norm_eps": self.layer_norm_eps,
+            "initializer_range": self.initializer_range,
+        }

@@ -1,0 +1,160 @@
+"""One encoder layer, and the stack of them (Vaswani et al. 2017, section 3.1; Devlin et al. 2019, section 3).
+
+Letters: B batch, T tokens, A heads, H hidden size.
+"""
+
+import keras
+
+from bertlab.layers.attention import MultiHeadAttention
+from bertlab.layers.feed_forward import FeedForward
+from bertlab.layers.normalization import LayerNormalization
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class EncoderLayer(keras.layers.Layer):
+    """Self-attention, then the feed-forward network, each with dropout, a residual connection and a LayerNorm.
+
+    post-LN (BERT):           x = LN(x + Dropout(SubLayer(x)))
+    pre-LN (`pre_norm=True`): x = x + Dropout(SubLayer(LN(x)))
+
+    Args:
+        num_heads: A.   intermediate_size: width inside the feed-forward network.
+        activation, dropout, attention_dropout, layer_norm_eps, initializer_range, pre_norm: as in `BertConfig`.
+
+    Call: x (B, T, H); attention_mask, bool, broadcasting to (B, A, T, T). Returns (B, T, H), or with `return_weights=True` that
+    and the attention weights (B, A, T, T).
+    """
+
+    def __init__(
+        self,
+        num_heads: int,
+        intermediate_size: int,
+        activation: str = "gelu",
+        dropout: float = 0.1,
+        attention_dropout: float = 0.1,
+        layer_norm_eps: float = 1e-12,
+        initializer_range: float = 0.02,
+        pre_norm: bool = False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+        self.intermediate_size = intermediate_size
+        self.activation = activation
+        self.dropout = dropout
+        self.attention_dropout = attention_dropout
+        self.layer_norm_eps = layer_norm_eps
+        self.initializer_range = initializer_range
+        self.pre_norm = pre_norm
+
+        dtype = self.dtype_policy
+        self.attention = MultiHeadAttention(
+            num_heads, attention_dropout, initializer_range, dtype=dtype, name="attention"
+        )
+        self.attention_drop = keras.layers.Dropout(dropout, dtype=dtype, name="attention_dropout")
+        self.attention_norm = LayerNormalization(layer_norm_eps, dtype=dtype, name="attention_norm")
+        self.feed_forward = FeedForward(
+            intermediate_size, activation, initializer_range, dtype=dtype, name="feed_forward"
+        )
+        self.feed_forward_drop = keras.layers.Dropout(dropout, dtype=dtype, name="feed_forward_dropout")
+        self.feed_forward_norm = LayerNormalization(layer_norm_eps, dtype=dtype, name="feed_forward_norm")
+
+    def build(self, input_shape):
+        for layer in (self.attention, self.attention_norm, self.feed_forward, self.feed_forward_norm):
+            layer.build(input_shape)
+        for dropout in (self.attention_drop, self.feed_forward_drop):
+            dropout.build(input_shape)
+
+    def call(self, x, attention_mask=None, training=False, return_weights=False):
+        attended = self.attention(
+            self.attention_norm(x) if self.pre_norm else x,
+            attention_mask=attention_mask,
+            training=training,
+            return_weights=return_weights,
+        )
+        if return_weights:
+            attended, weights = attended
+        x = x + self.attention_drop(attended, training=training)  # (B, T, H)
+        x = x if self.pre_norm else self.attention_norm(x)
+
+        transformed = self.feed_forward(self.feed_forward_norm(x) if self.pre_norm else x)
+        x = x + self.feed_forward_drop(transformed, training=training)  # (B, T, H)
+        x = x if self.pre_norm else self.feed_forward_norm(x)
+        return (x, weights) if return_weights else x
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return super().get_config() | {
+            "num_heads": self.num_heads,
+            "intermediate_size": self.intermediate_size,
+            "activation": self.activation,
+            "dropout": self.dropout,
+            "attention_dropout": self.attention_dropout,
+            "layer_norm_eps": self.layer_norm_eps,
+            "initializer_range": self.initializer_range,
+            "pre_norm": self.pre_norm,
+        }
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class Encoder(keras.layers.Layer):
+    """L encoder layers, one after the other; in pre-LN a last LayerNorm follows, since no layer ends with one.
+
+    Args:
+        num_layers: L. The others as in `EncoderLayer`.
+
+    Call: x (B, T, H); attention_mask, bool, broadcasting to (B, A, T, T). Returns (B, T, H); with `return_all=True` a triple of
+    that, the hidden states (a list of L + 1 tensors (B, T, H): what went in, then what each layer gave) and the
+    attention weights (a list of L tensors (B, A, T, T)).
+    """
+
+    def __init__(self, num_layers: int, num_heads: int, intermediate_size: int, **kwargs):
+        layer_options = {
+            name: kwargs.pop(name)
+            for name in (
+                "activation",
+                "dropout",
+                "attention_dropout",
+                "layer_norm_eps",
+                "initializer_range",
+                "pre_norm",
+            )
+            if name in kwargs
+        }
+        super().__init__(**kwargs)
+        self.num_layers = num_layers
+        self.layers = [
+            EncoderLayer(num_heads, intermediate_size, **layer_options, dtype=self.dtype_policy, name=f"layer_{i}")
+            for i in range(num_layers)
+        ]
+        first = self.layers[0]
+        self.final_norm = None
+        if first.pre_norm:
+            self.final_norm = LayerNormalization(first.layer_norm_eps, dtype=self.dtype_policy, name="final_norm")
+
+    def build(self, input_shape):
+        for layer in [*self.layers, self.final_norm]:
+            if layer is not None:
+                layer.build(input_shape)
+
+    def call(self, x, attention_mask=None, training=False, return_all=False):
+        hidden_states, all_weights = [x], []
+        for layer in self.layers:
+            x = layer(x, attention_mask=attention_mask, training=training, return_weights=return_all)
+            if return_all:
+                x, weights = x
+                all_weights.append(weights)
+            hidden_states.append(x)
+        if self.final_norm is not None:
+            x = hidden_states[-1] = self.final_norm(x)
+        return (x, hidden_states, all_weights) if return_all else x
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        layer = self.layers[0].get_config()
+        options = {name: value for name, value in layer.items() if name not in ("name", "trainable", "dtype")}
+        return super().get_config() | {"num_layers": self.num_layers} | options

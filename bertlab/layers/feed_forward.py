@@ -1,0 +1,57 @@
+"""The position-wise feed-forward network (Vaswani et al. 2017, section 3.3): the same two layers on every token.
+
+Letters: B batch, T tokens, H hidden size, F intermediate size (4·H in BERT).
+"""
+
+import keras
+
+from bertlab.layers.activations import get_activation
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class FeedForward(keras.layers.Layer):
+    """act(x W₁ + b₁) W₂ + b₂.
+
+    Args:
+        intermediate_size: F, width between the two layers.
+        activation: gelu | gelu_tanh | gelu_sigmoid | relu.
+        initializer_range: standard deviation of the kernels' truncated normal.
+
+    Call: x (B, T, H) → (B, T, H).
+    """
+
+    def __init__(self, intermediate_size: int, activation: str = "gelu", initializer_range: float = 0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.intermediate_size = intermediate_size
+        self.activation = activation
+        self.initializer_range = initializer_range
+
+    def build(self, input_shape):
+        hidden_size = input_shape[-1]
+        initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
+        options = dict(dtype=self.dtype_policy)
+        self.expand = keras.layers.Dense(
+            self.intermediate_size,
+            activation=get_activation(self.activation),
+            kernel_initializer=initializer.clone(),
+            name="expand",
+            **options,
+        )
+        self.contract = keras.layers.Dense(
+            hidden_size, kernel_initializer=initializer.clone(), name="contract", **options
+        )
+        self.expand.build(input_shape)
+        self.contract.build((*input_shape[:-1], self.intermediate_size))
+
+    def call(self, x):
+        return self.contract(self.expand(x))  # (B, T, F), then (B, T, H)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return super().get_config() | {
+            "intermediate_size": self.intermediate_size,
+            "activation": self.activation,
+            "initializer_range": self.initializer_range,
+        }

@@ -1,0 +1,161 @@
+"""What stands on top of the encoder: the pooler, the two pre-training heads and the fine-tuning heads.
+
+Letters: B batch, T tokens, P predictions, H hidden size, V vocabulary, C classes.
+Source: Devlin et al. 2019, sections 3.1 and 4, and appendix A.
+"""
+
+import keras
+from keras import ops
+
+from bertlab.layers.activations import get_activation
+from bertlab.layers.normalization import LayerNormalization
+
+
+def gather_positions(x, positions):
+    """The vectors at some positions of each row. x (B, T, H), positions (B, P) int → (B, P, H)."""
+    return ops.take_along_axis(x, ops.cast(positions, "int32")[:, :, None], axis=1)
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class Pooler(keras.layers.Layer):
+    """tanh(W x₀ + b): one vector for the whole row, read off its first token, [CLS].
+
+    Call: x (B, T, H) → (B, H).
+    """
+
+    def __init__(self, initializer_range: float = 0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.initializer_range = initializer_range
+
+    def build(self, input_shape):
+        hidden_size = input_shape[-1]
+        self.dense = keras.layers.Dense(
+            hidden_size,
+            activation="tanh",
+            kernel_initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
+            dtype=self.dtype_policy,
+            name="dense",
+        )
+        self.dense.build((input_shape[0], hidden_size))
+
+    def call(self, x):
+        return self.dense(x[:, 0])
+
+    def compute_output_shape(self, input_shape):
+        return (input_shape[0], input_shape[-1])
+
+    def get_config(self):
+        return super().get_config() | {"initializer_range": self.initializer_range}
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class MaskedLanguageModelHead(keras.layers.Layer):
+    """Scores every piece of the vocabulary: LN(act(x W + b)) E + bias.
+
+    Tied, as in BERT, E is the transposed token table, handed in at every call; untied (the algorithm's W_u) the head
+    owns it. Run it on the gathered masked positions only: over whole rows it costs as much as several layers.
+
+    Args:
+        vocab_size: V.   activation, layer_norm_eps, initializer_range: as in `BertConfig`.
+        tied: whether the token table is the output matrix.
+
+    Call: x (B, P, H); token_table (V, H), if tied → (B, P, V).
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        activation: str = "gelu",
+        layer_norm_eps: float = 1e-12,
+        initializer_range: float = 0.02,
+        tied: bool = True,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+        self.activation = activation
+        self.layer_norm_eps = layer_norm_eps
+        self.initializer_range = initializer_range
+        self.tied = tied
+
+    def build(self, input_shape, token_table_shape=None):
+        hidden_size = input_shape[-1]
+        initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
+        self.transform = keras.layers.Dense(
+            hidden_size,
+            activation=get_activation(self.activation),
+            kernel_initializer=initializer.clone(),
+            dtype=self.dtype_policy,
+            name="transform",
+        )
+        self.transform.build(input_shape)
+        self.norm = LayerNormalization(self.layer_norm_eps, dtype=self.dtype_policy, name="norm")
+        self.norm.build(input_shape)
+        if not self.tied:
+            self.unembedding = self.add_weight(
+                shape=(hidden_size, self.vocab_size), initializer=initializer.clone(), name="unembedding"
+            )
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
+
+    def call(self, x, token_table=None):
+        x = self.norm(self.transform(x))  # (B, P, H)
+        unembedding = ops.transpose(token_table) if self.tied else self.unembedding  # (H, V)
+        return ops.matmul(x, ops.cast(unembedding, x.dtype)) + ops.cast(self.bias, x.dtype)
+
+    def compute_output_shape(self, input_shape, token_table_shape=None):
+        return (*input_shape[:-1], self.vocab_size)
+
+    def get_config(self):
+        return super().get_config() | {
+            "vocab_size": self.vocab_size,
+            "activation": self.activation,
+            "layer_norm_eps": self.layer_norm_eps,
+            "initializer_range": self.initializer_range,
+            "tied": self.tied,
+        }
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class ClassificationHead(keras.layers.Layer):
+    """Dropout and one linear layer on the last axis: every fine-tuning head, and next-sentence prediction.
+
+    On the pooled vector (B, H) it gives the classes of a text or pair (C = 1: a regression, or the score of one of
+    several choices); on the sequence (B, T, H) a tag for each token, or with C = 2 the start and end of a span.
+
+    Args:
+        num_outputs: C.
+        dropout: share of the input set to zero while training.
+        initializer_range: standard deviation of the kernel's truncated normal.
+
+    Call: x (…, H) → (…, C).
+    """
+
+    def __init__(self, num_outputs: int, dropout: float = 0.0, initializer_range: float = 0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.num_outputs = num_outputs
+        self.dropout = dropout
+        self.initializer_range = initializer_range
+
+    def build(self, input_shape):
+        self.input_dropout = keras.layers.Dropout(self.dropout, dtype=self.dtype_policy, name="dropout")
+        self.input_dropout.build(input_shape)
+        self.dense = keras.layers.Dense(
+            self.num_outputs,
+            kernel_initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
+            dtype=self.dtype_policy,
+            name="dense",
+        )
+        self.dense.build(input_shape)
+
+    def call(self, x, training=False):
+        return self.dense(self.input_dropout(x, training=training))
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.num_outputs)
+
+    def get_config(self):
+        return super().get_config() | {
+            "num_outputs": self.num_outputs,
+            "dropout": self.dropout,
+            "initializer_range": self.initializer_range,
+        }

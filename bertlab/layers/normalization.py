@@ -1,0 +1,42 @@
+"""Layer normalisation (Ba, Kiros and Hinton 2016): every vector is brought to mean 0 and variance 1 by itself.
+
+Letters: B batch, T tokens, H hidden size.
+"""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class LayerNormalization(keras.layers.Layer):
+    """γ · (x − mean) / √(variance + ε) + β, over the last axis.
+
+    The mean and variance of float16 and bfloat16 inputs are taken in float32: ε = 1e-12 is 0 in float16.
+
+    Args:
+        epsilon: ε, inside the root; 1e-12 in every published BERT.
+
+    Call: x (..., H) float → (..., H).
+    """
+
+    def __init__(self, epsilon: float = 1e-12, **kwargs):
+        super().__init__(**kwargs)
+        self.epsilon = epsilon
+
+    def build(self, input_shape):
+        self.gamma = self.add_weight(shape=(input_shape[-1],), initializer="ones", name="gamma")
+        self.beta = self.add_weight(shape=(input_shape[-1],), initializer="zeros", name="beta")
+
+    def call(self, x):
+        x = ops.cast(x, "float32")
+        centred = x - ops.mean(x, axis=-1, keepdims=True)
+        variance = ops.mean(ops.square(centred), axis=-1, keepdims=True)
+        normalised = centred * ops.rsqrt(variance + self.epsilon)
+        y = normalised * ops.cast(self.gamma, "float32") + ops.cast(self.beta, "float32")
+        return ops.cast(y, self.compute_dtype)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return super().get_config() | {"epsilon": self.epsilon}

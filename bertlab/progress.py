@@ -1,0 +1,56 @@
+"""Progress bars with an estimate of the time left, which vanish when nobody is looking at a terminal."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def _columns():
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    return (
+        TextColumn("{task.description:<28}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+
+
+class Bar:
+    """One running bar; `advance` moves it, `note` is a short text at its right end."""
+
+    def __init__(self, bars, task):
+        self._bars, self._task = bars, task
+
+    def advance(self, steps: int = 1, note: str | None = None) -> None:
+        fields = {} if note is None else {"note": note}
+        self._bars.update(self._task, advance=steps, **fields)
+
+    def set_total(self, total: int) -> None:
+        self._bars.update(self._task, total=total)
+
+
+@contextmanager
+def bar(description: str, total: int | None = None, start: int = 0) -> Iterator[Bar]:
+    """A progress bar for work that is not a plain loop: ``with bar("Reading", total=10) as b: b.advance()``."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(*_columns(), console=console, disable=not console.is_terminal) as bars:
+        yield Bar(bars, bars.add_task(description, total=total, completed=start, note=""))
+
+
+def track(items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
+    """Yields the items of an iterable under a progress bar. total: their number, if `len` does not tell it."""
+    if total is None and hasattr(items, "__len__"):
+        total = len(items)
+    with bar(description, total) as running:
+        for item in items:
+            yield item
+            running.advance()
