@@ -34,6 +34,10 @@ _HUGGINGFACE_ACTIVATIONS = {
 _ACTIVATIONS_FOR_HUGGINGFACE = {"gelu": "gelu", "gelu_tanh": "gelu_new", "gelu_sigmoid": "quick_gelu", "relu": "relu"}
 
 
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 @dataclass(frozen=True)
 class BertConfig:
     """Everything that decides a BERT's shape and numerics. The defaults are BERT-base, uncased.
@@ -72,10 +76,10 @@ class BertConfig:
                 "choose a number of heads that divides it"
             )
         for name in ("hidden_dropout", "attention_dropout"):
-            if not 0 <= getattr(self, name) < 1:
+            if not (_is_number(getattr(self, name)) and 0 <= getattr(self, name) < 1):
                 raise ConfigError(f"{name} must lie in [0, 1), not {getattr(self, name)!r}")
         for name in ("initializer_range", "layer_norm_eps"):
-            if not getattr(self, name) > 0:
+            if not (_is_number(getattr(self, name)) and getattr(self, name) > 0):
                 raise ConfigError(f"{name} must be positive, not {getattr(self, name)!r}")
         if self.hidden_act not in ACTIVATIONS:
             raise ConfigError(f"hidden_act {self.hidden_act!r} is not known; choose one of {', '.join(ACTIVATIONS)}")
@@ -152,13 +156,13 @@ class BertConfig:
             elif field.name in ("vocab_size", "hidden_size", "num_layers", "num_heads"):
                 raise ConfigError(f"{where}: {theirs!r} is missing; it must be a whole number")
         activation = own.get("hidden_act", "gelu")
-        if activation not in _HUGGINGFACE_ACTIVATIONS:
+        if not isinstance(activation, str) or activation not in _HUGGINGFACE_ACTIVATIONS:
             known = ", ".join(_HUGGINGFACE_ACTIVATIONS)
             raise ConfigError(f"{where}: hidden_act {activation!r} is not known; choose one of {known}")
         own["hidden_act"] = _HUGGINGFACE_ACTIVATIONS[activation]
         try:
             return cls(**own)
-        except (ConfigError, TypeError) as error:
+        except ConfigError as error:
             raise ConfigError(f"{where}: {error}") from None
 
     def save(self, path: str | Path) -> None:

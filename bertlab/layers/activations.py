@@ -7,6 +7,8 @@ with, and swapping them moves the hidden states by about 1e-3.
 
 from keras import ops
 
+from bertlab.errors import ConfigError
+
 
 def gelu(x):
     """Exact GELU, x·Φ(x), through the error function. x: any shape."""
@@ -32,5 +34,7 @@ _BY_NAME = {"gelu": gelu, "gelu_tanh": gelu_tanh, "gelu_sigmoid": gelu_sigmoid, 
 
 
 def get_activation(name: str):
-    """The activation called `name` in a `BertConfig`: gelu, gelu_tanh, gelu_sigmoid or relu."""
+    """The activation called `name` in a `BertConfig`. Raises ConfigError for any other name."""
+    if name not in _BY_NAME:
+        raise ConfigError(f"there is no activation {name!r}; choose one of {', '.join(_BY_NAME)}")
     return _BY_NAME[name]

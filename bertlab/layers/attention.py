@@ -8,6 +8,8 @@ import math
 import keras
 from keras import ops
 
+from bertlab.errors import ConfigError
+
 HIDDEN = -1e9  # the score of a key that may not be seen: exp(HIDDEN − anything usual) is exactly 0 in float32
 
 
@@ -50,9 +52,9 @@ class MultiHeadAttention(keras.layers.Layer):
         dropout: share of attention weights set to zero while training, in [0, 1).
         initializer_range: standard deviation of the kernels' truncated normal.
 
-    Call: x (B, T, H); memory (B, S, H), where the keys and values come from (default x: self-attention); attention_mask,
-    bool, broadcasting to (B, A, T, S). Returns (B, T, H), or with `return_weights=True` that and the weights (B, A, T, S)
-    as they stand before dropout.
+    Call: x (B, T, H); memory (B, S, H), where the keys and values come from (default x: self-attention);
+    attention_mask, bool, broadcasting to (B, A, T, S), True where a query may see a key. Returns (B, T, H), or with
+    `return_weights=True` that and the weights (B, A, T, S) as they stand before dropout.
     """
 
     def __init__(self, num_heads: int, dropout: float = 0.0, initializer_range: float = 0.02, **kwargs):
@@ -61,10 +63,13 @@ class MultiHeadAttention(keras.layers.Layer):
         self.dropout = dropout
         self.initializer_range = initializer_range
 
-    def build(self, input_shape, memory_shape=None):
-        hidden_size = input_shape[-1]
+    def build(self, x_shape, memory_shape=None):
+        hidden_size = x_shape[-1]
         if hidden_size % self.num_heads:
-            raise ValueError(f"hidden size {hidden_size} cannot be divided among {self.num_heads} heads")
+            raise ConfigError(
+                f"hidden size {hidden_size} cannot be divided among {self.num_heads} heads: "
+                "choose a number of heads that divides it"
+            )
         for name in ("query", "key", "value", "output"):
             projection = keras.layers.Dense(
                 hidden_size,
@@ -73,10 +78,10 @@ class MultiHeadAttention(keras.layers.Layer):
                 name=name,
             )
             from_memory = memory_shape is not None and name in ("key", "value")
-            projection.build(memory_shape if from_memory else input_shape)
+            projection.build(memory_shape if from_memory else x_shape)
             setattr(self, f"{name}_projection", projection)
         self.weight_dropout = keras.layers.Dropout(self.dropout, dtype="float32", name="weight_dropout")
-        self.weight_dropout.build(None)
+        self.weight_dropout.build((None, self.num_heads, None, None))
 
     def _split_heads(self, x):
         """(B, T, H) → (B, T, A, d)."""
@@ -99,8 +104,8 @@ class MultiHeadAttention(keras.layers.Layer):
         y = self.output_projection(ops.reshape(heads, ops.shape(x)))  # (B, T, H)
         return (y, weights) if return_weights else y
 
-    def compute_output_shape(self, input_shape, memory_shape=None):
-        return input_shape
+    def compute_output_shape(self, x_shape, memory_shape=None):
+        return x_shape
 
     def get_config(self):
         return super().get_config() | {

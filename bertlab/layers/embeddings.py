@@ -32,6 +32,7 @@ class TokenEmbedding(keras.layers.Layer):
             shape=(self.vocab_size, self.hidden_size),
             initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
             name="table",
+            autocast=False,  # in mixed precision: gather the few rows first, then cast only those
         )
 
     def call(self, input_ids):
@@ -163,9 +164,9 @@ class BertEmbeddings(keras.layers.Layer):
 
     def build(self, input_shape=None):
         for table in (self.token, self.segment, self.position):
-            table.build(None)
+            table.build((None, None))
         self.norm.build((None, None, self.hidden_size))
-        self.sum_dropout.build(None)
+        self.sum_dropout.build((None, None, self.hidden_size))
 
     def call(self, input_ids, token_type_ids=None, position_ids=None, training=False):
         if token_type_ids is None:

@@ -21,8 +21,8 @@ class EncoderLayer(keras.layers.Layer):
         num_heads: A.   intermediate_size: width inside the feed-forward network.
         activation, dropout, attention_dropout, layer_norm_eps, initializer_range, pre_norm: as in `BertConfig`.
 
-    Call: x (B, T, H); attention_mask, bool, broadcasting to (B, A, T, T). Returns (B, T, H), or with `return_weights=True` that
-    and the attention weights (B, A, T, T).
+    Call: x (B, T, H); attention_mask, bool, broadcasting to (B, A, T, T). Returns (B, T, H), or with
+    `return_weights=True` that and the attention weights (B, A, T, T).
     """
 
     def __init__(
@@ -105,9 +105,9 @@ class Encoder(keras.layers.Layer):
     Args:
         num_layers: L. The others as in `EncoderLayer`.
 
-    Call: x (B, T, H); attention_mask, bool, broadcasting to (B, A, T, T). Returns (B, T, H); with `return_all=True` a triple of
-    that, the hidden states (a list of L + 1 tensors (B, T, H): what went in, then what each layer gave) and the
-    attention weights (a list of L tensors (B, A, T, T)).
+    Call: x (B, T, H); attention_mask, bool, broadcasting to (B, A, T, T). Returns (B, T, H); with `return_all=True` a
+    triple of that, the hidden states (a list of L + 1 tensors (B, T, H): what went in, then what each layer gave) and
+    the attention weights (a list of L tensors (B, A, T, T)).
     """
 
     def __init__(self, num_layers: int, num_heads: int, intermediate_size: int, **kwargs):

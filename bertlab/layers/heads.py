@@ -78,8 +78,8 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         self.initializer_range = initializer_range
         self.tied = tied
 
-    def build(self, input_shape, token_table_shape=None):
-        hidden_size = input_shape[-1]
+    def build(self, x_shape, token_table_shape=None):
+        hidden_size = x_shape[-1]
         initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
         self.transform = keras.layers.Dense(
             hidden_size,
@@ -88,9 +88,9 @@ class MaskedLanguageModelHead(keras.layers.Layer):
             dtype=self.dtype_policy,
             name="transform",
         )
-        self.transform.build(input_shape)
+        self.transform.build(x_shape)
         self.norm = LayerNormalization(self.layer_norm_eps, dtype=self.dtype_policy, name="norm")
-        self.norm.build(input_shape)
+        self.norm.build(x_shape)
         if not self.tied:
             self.unembedding = self.add_weight(
                 shape=(hidden_size, self.vocab_size), initializer=initializer.clone(), name="unembedding"
@@ -102,8 +102,8 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         unembedding = ops.transpose(token_table) if self.tied else self.unembedding  # (H, V)
         return ops.matmul(x, ops.cast(unembedding, x.dtype)) + ops.cast(self.bias, x.dtype)
 
-    def compute_output_shape(self, input_shape, token_table_shape=None):
-        return (*input_shape[:-1], self.vocab_size)
+    def compute_output_shape(self, x_shape, token_table_shape=None):
+        return (*x_shape[:-1], self.vocab_size)
 
     def get_config(self):
         return super().get_config() | {

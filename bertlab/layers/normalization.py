@@ -24,8 +24,9 @@ class LayerNormalization(keras.layers.Layer):
         self.epsilon = epsilon
 
     def build(self, input_shape):
-        self.gamma = self.add_weight(shape=(input_shape[-1],), initializer="ones", name="gamma")
-        self.beta = self.add_weight(shape=(input_shape[-1],), initializer="zeros", name="beta")
+        options = dict(shape=(input_shape[-1],), autocast=False)  # used in float32, so never cast to float16 first
+        self.gamma = self.add_weight(initializer="ones", name="gamma", **options)
+        self.beta = self.add_weight(initializer="zeros", name="beta", **options)
 
     def call(self, x):
         x = ops.cast(x, "float32")

@@ -48,7 +48,7 @@ def check_inputs(inputs, config: BertConfig) -> None:
     shape = inputs["input_ids"].shape
     if len(shape) != 2:
         raise ConfigError(f"input_ids has shape {tuple(shape)}; expected (batch, tokens)")
-    if shape[1] is not None and shape[1] > config.max_position_embeddings:
+    if isinstance(shape[1], int) and shape[1] > config.max_position_embeddings:  # not None or JAX's symbol
         raise ConfigError(
             f"input_ids has {shape[1]} tokens a row, but this model has only {config.max_position_embeddings} "
             "positions: truncate the text or cut it into windows"
@@ -69,8 +69,8 @@ class BertEncoder(keras.Model):
         with `return_all=True` also hidden_states, L + 1 tensors (B, T, H), and attentions, L tensors (B, A, T, T).
     """
 
-    def __init__(self, config: BertConfig, pooler: bool = True, **kwargs):
-        super().__init__(**kwargs)
+    def __init__(self, config: BertConfig, pooler: bool = True, name: str = "bert", **kwargs):
+        super().__init__(name=name, **kwargs)
         self.config = config
         dtype = self.dtype_policy
         self.embeddings = BertEmbeddings(
@@ -103,7 +103,7 @@ class BertEncoder(keras.Model):
 
     def build(self, input_shape=None):
         vectors = (None, None, self.config.hidden_size)
-        self.embeddings.build(None)
+        self.embeddings.build((None, None))
         self.encoder.build(vectors)
         if self.pooler is not None:
             self.pooler.build(vectors)
@@ -137,21 +137,15 @@ class BertEncoder(keras.Model):
 class BertWithHead(keras.Model):
     """Base of the models with a head: holds the encoder as `bert`, so that a checkpoint of one fits all.
 
-    A subclass sets its heads after `super().__init__`, builds them in `build_heads` and calls `self.build()` last.
+    A subclass makes its heads and their weights in its constructor. Variables are called by the part they belong to,
+    whatever the model is called: `bert/encoder/layer_0/attention/query/kernel`, `masked_lm_head/bias`.
     """
 
     def __init__(self, config: BertConfig, pooler: bool, **kwargs):
         super().__init__(**kwargs)
         self.config = config
-        self.bert = BertEncoder(config, pooler=pooler, dtype=self.dtype_policy, name="bert")
-
-    def build(self, input_shape=None):
-        self.build_heads()
-        self.built = True
-
-    def build_heads(self):
-        """Builds the heads; the encoder is built already."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how its heads are built")
+        self.bert = BertEncoder(config, pooler=pooler, dtype=self.dtype_policy)
+        self.built = True  # every weight is made in a constructor
 
     def get_config(self):
         return _model_config(self)

@@ -7,8 +7,9 @@ import keras
 from keras import ops
 
 from bertlab.config import BertConfig
+from bertlab.errors import ConfigError
 from bertlab.layers import ClassificationHead
-from bertlab.models.base import BertWithHead
+from bertlab.models.base import INPUT_NAMES, BertWithHead
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -23,13 +24,16 @@ class BertForMultipleChoice(BertWithHead):
         self.head = ClassificationHead(
             1, config.hidden_dropout, config.initializer_range, dtype=self.dtype_policy, name="head"
         )
-        self.build()
-
-    def build_heads(self):
         self.head.build((None, self.config.hidden_size))
 
     def call(self, inputs, training=False):
+        if not isinstance(inputs, dict) or "input_ids" not in inputs or len(inputs["input_ids"].shape) != 3:
+            raise ConfigError("expected a dict with 'input_ids' of shape (batch, choices, tokens)")
         batch, num_choices, num_tokens = ops.shape(inputs["input_ids"])
-        rows = {name: ops.reshape(x, (-1, num_tokens)) for name, x in inputs.items()}  # (B·C, T)
+        rows = {
+            name: ops.reshape(inputs[name], (-1, num_tokens))  # (B·C, T)
+            for name in INPUT_NAMES
+            if inputs.get(name) is not None
+        }
         pooled = self.bert(rows, training=training)["pooled_output"]  # (B·C, H)
         return ops.reshape(self.head(pooled, training=training), (batch, num_choices))

@@ -42,9 +42,6 @@ class BertForPreTraining(BertWithHead):
             self.next_sentence_head = ClassificationHead(
                 2, initializer_range=config.initializer_range, dtype=self.dtype_policy, name="next_sentence_head"
             )
-        self.build()
-
-    def build_heads(self):
         self.masked_lm_head.build((None, None, self.config.hidden_size))
         if self.next_sentence_head is not None:
             self.next_sentence_head.build((None, self.config.hidden_size))

@@ -23,9 +23,6 @@ class BertForQuestionAnswering(BertWithHead):
         self.head = ClassificationHead(
             2, initializer_range=config.initializer_range, dtype=self.dtype_policy, name="head"
         )
-        self.build()
-
-    def build_heads(self):
         self.head.build((None, None, self.config.hidden_size))
 
     def call(self, inputs, training=False):

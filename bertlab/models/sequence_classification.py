@@ -27,9 +27,6 @@ class BertForSequenceClassification(BertWithHead):
         self.head = ClassificationHead(
             num_labels, config.hidden_dropout, config.initializer_range, dtype=self.dtype_policy, name="head"
         )
-        self.build()
-
-    def build_heads(self):
         self.head.build((None, self.config.hidden_size))
 
     def call(self, inputs, training=False):

@@ -1,0 +1,81 @@
+# BertLab. `make` alone lists the targets.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# Any Python 3.11, 3.12 or 3.13; choose another with `make demo PYTHON=/path/to/python`.
+FITS := import sys, venv; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
+PYTHON ?= $(shell for python in python3 python3.12 python3.13 python3.11; do \
+	$$python -c '$(FITS)' 2>/dev/null && echo $$python && break; done)
+
+VENV := .venv
+PEERS := .venv-peers
+READY := $(VENV)/.ready
+PEERS_READY := $(PEERS)/.ready
+RUN := $(VENV)/bin
+# One thread too many per library makes two cores slower, not faster.
+export TF_CPP_MIN_LOG_LEVEL ?= 3
+
+.PHONY: help
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+.PHONY: venv
+venv: $(READY)  ## make the environment, from the hash-pinned lock file
+
+$(READY): requirements/lock.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "BertLab needs Python 3.11, 3.12 or 3.13 with venv: install one," \
+		"or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python"; exit 1; }
+	@echo "Installing into $(VENV) (a few minutes, once)"
+	$(PYTHON) -m venv $(VENV)
+	$(RUN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock.txt
+	$(RUN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(PEERS_READY): requirements/lock.txt requirements/peers.txt pyproject.toml
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock.txt
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check -r requirements/peers.txt
+	@touch $@
+
+.PHONY: demo
+demo: $(READY)  ## corpus, vocabulary, pre-training, fine-tuning, report: about five minutes
+	@$(RUN)/bertlab demo --out build/demo $(ARGS)
+
+.PHONY: test
+test: $(READY)  ## the quick tests: no peers, no network, under 15 minutes
+	$(RUN)/python -m pytest -q -m "not exhaustive and not peers" $(ARGS)
+
+.PHONY: test-peers
+test-peers: $(PEERS_READY)  ## live comparison with transformers, tokenizers, PyTorch and JAX
+	$(PEERS)/bin/python -m pytest -q -m "peers" $(ARGS)
+
+.PHONY: test-exhaustive
+test-exhaustive: $(READY)  ## every code point, kills and resumes, large files
+	$(RUN)/python -m pytest -q -m "exhaustive and not peers" $(ARGS)
+
+.PHONY: test-all
+test-all: test test-exhaustive test-peers  ## everything
+
+.PHONY: lab
+lab: $(READY)  ## JupyterLab on the course
+	@mkdir -p course
+	$(RUN)/jupyter lab --notebook-dir=course $(ARGS)
+
+.PHONY: benchmarks
+benchmarks: $(PEERS_READY)  ## side by side with the peers, in one run each
+	$(PEERS)/bin/python -m benchmarks.parity
+	$(PEERS)/bin/python -m benchmarks.tokenizer
+	$(PEERS)/bin/python -m benchmarks.vocabulary
+	$(PEERS)/bin/python -m benchmarks.pretraining_data
+
+.PHONY: lock
+lock: $(READY)  ## resolve the dependencies anew, for Python 3.11 to 3.13 on every platform
+	$(RUN)/pip install --quiet uv
+	$(RUN)/uv pip compile pyproject.toml --extra text --extra course --extra test --extra cluster --upgrade \
+		--universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o requirements/lock.txt
+
+.PHONY: clean
+clean:  ## remove what was built; the environments stay
+	rm -rf build

@@ -1,0 +1,133 @@
+"""How far our BERT is from transformers' PyTorch BERT: `python -m benchmarks.parity`.
+
+Both compute with the same random checkpoints, in float32, on every backend that is installed; the table shows the
+largest absolute difference of each output over all cases, lengths and rows, padding included, and the largest
+relative difference of a gradient. Without transformers it compares with the stored arrays of tests/golden.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.parity_cases import CASES
+
+ROOT = Path(__file__).parents[1]
+GOLDEN = ROOT / "tests" / "golden"
+BACKENDS = ("tensorflow", "jax", "torch")
+
+OUTPUT_TOLERANCE = 1e-5  # of max(1, max|reference|)
+GRADIENT_TOLERANCE = 1e-4  # of max|reference|
+# The bias of the keys moves all scores of a query alike, which a softmax ignores: its gradient is rounding noise on
+# both sides. It is measured against the gradient of the keys' kernel instead.
+KEY_BIAS, KEY_KERNEL = "self.key.bias", "self.key.weight"
+
+
+def worker(*arguments: str | Path, backend: str = "tensorflow") -> None:
+    """Runs `benchmarks.parity_worker` in a process of its own. Raises RuntimeError with what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.parity_worker", *map(str, arguments)],
+        cwd=ROOT,
+        env=os.environ | {"KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise RuntimeError(f"parity_worker {' '.join(map(str, arguments))} on {backend}:\n{done.stderr[-4000:]}")
+
+
+def relative_differences(expected, found) -> dict[str, float]:
+    """For each array: max|found − expected|, divided by what its tolerance is a share of (see above)."""
+    differences = {}
+    for name in expected:
+        if "/input/" in name:
+            continue
+        reference = expected[name]
+        scale = np.abs(reference).max()
+        if "/gradient/" not in name:
+            scale = max(1.0, scale)
+        elif name.endswith(KEY_BIAS):
+            scale = np.abs(expected[name.replace(KEY_BIAS, KEY_KERNEL)]).max()
+        differences[name] = float(np.abs(found[name] - reference).max() / scale)
+        if name.endswith("/output/hidden_states"):
+            fused = name.replace("hidden_states", "fused_sequence_output")
+            differences[fused] = float(np.abs(found[fused] - reference[-1]).max() / scale)
+    return differences
+
+
+def tolerance(name: str) -> float:
+    return GRADIENT_TOLERANCE if "/gradient/" in name else OUTPUT_TOLERANCE
+
+
+# === The table ===
+
+
+def make_folders(workplace: Path, names: list[str]) -> list[Path]:
+    """One folder for each case, with a checkpoint and expected.npz; the golden ones where transformers is missing."""
+    if not (find_spec("transformers") and find_spec("torch")):
+        Console(stderr=True).print("transformers or torch is not installed: comparing with tests/golden instead")
+        sources = sorted(path.parent for path in GOLDEN.glob("*/expected.npz"))
+        return [Path(shutil.copytree(source, workplace / source.name)) for source in sources]
+    for name in names:
+        Console(stderr=True).print(f"transformers: {name}")
+        worker("reference", workplace / name, name)
+    return [workplace / name for name in names]
+
+
+def worst(folders: list[Path], backend: str) -> dict[str, float]:
+    """The largest relative difference for each kind of output, "gradients" being one kind."""
+    largest = {}
+    for folder in folders:
+        differences = relative_differences(np.load(folder / "expected.npz"), np.load(folder / f"{backend}.npz"))
+        for name, difference in differences.items():
+            _, group, kind = name.split("/", 2)
+            kind = "gradients" if group == "gradient" else kind
+            largest[kind] = max(largest.get(kind, 0.0), difference)
+    return largest
+
+
+def table(columns: dict[str, dict[str, float]]) -> Table:
+    """columns: for each backend what `worst` returns."""
+    shown = Table("output", *columns, "allowed", title="Largest difference from transformers, float32")
+    for kind in next(iter(columns.values())):
+        allowed = GRADIENT_TOLERANCE if kind == "gradients" else OUTPUT_TOLERANCE
+        shown.add_row(kind, *(f"{column[kind]:.1e}" for column in columns.values()), f"{allowed:.0e}")
+    return shown
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.parity", description=__doc__.split("\n")[0])
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--backends", nargs="+", choices=BACKENDS, default=list(BACKENDS))
+    options = parser.parse_args()
+
+    columns = {}
+    with tempfile.TemporaryDirectory() as workplace:
+        folders = make_folders(Path(workplace), options.cases)
+        for backend in options.backends:
+            if not find_spec(backend):
+                Console(stderr=True).print(f"{backend} is not installed: left out")
+                continue
+            Console(stderr=True).print(f"bertlab on {backend} …")
+            worker("ours", *folders, backend=backend)
+            columns[backend] = worst(folders, backend)
+    Console().print(table(columns))
+    Console().print("outputs: share of max(1, largest reference); gradients: share of each tensor's largest")
+    within = all(
+        value <= (GRADIENT_TOLERANCE if kind == "gradients" else OUTPUT_TOLERANCE)
+        for column in columns.values()
+        for kind, value in column.items()
+    )
+    return 0 if within else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

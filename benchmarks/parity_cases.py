@@ -1,0 +1,59 @@
+"""The BERTs that parity is measured on: Hugging Face configurations with random weights."""
+
+from dataclasses import dataclass
+
+SMALL = dict(vocab_size=61, max_position_embeddings=24)
+
+
+@dataclass(frozen=True)
+class ParityCase:
+    """config: of transformers.   lengths: tokens a row, one batch each; gradients are taken at the longest.
+
+    deviation: of the weights. Large enough that attention is far from uniform, small enough that it is not one-hot,
+    where rounding would decide which key wins. A score's deviation is about head_size^½ · width · deviation² / …
+    """
+
+    config: dict
+    lengths: tuple
+    deviation: float = 0.15
+    rows: int = 3
+
+
+CASES = {
+    "gelu": ParityCase(
+        SMALL | dict(hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64), range(1, 25)
+    ),
+    "gelu_new": ParityCase(
+        SMALL
+        | dict(
+            hidden_size=24, num_hidden_layers=4, num_attention_heads=2, intermediate_size=40, hidden_act="gelu_new"
+        ),
+        range(1, 25),
+    ),
+    "relu_untied": ParityCase(
+        SMALL
+        | dict(
+            hidden_size=20,
+            num_hidden_layers=2,
+            num_attention_heads=5,
+            intermediate_size=36,
+            hidden_act="relu",
+            type_vocab_size=1,
+            tie_word_embeddings=False,
+        ),
+        range(1, 25),
+    ),
+    "quick_gelu": ParityCase(
+        SMALL
+        | dict(
+            hidden_size=48,
+            num_hidden_layers=2,
+            num_attention_heads=1,
+            intermediate_size=50,
+            hidden_act="quick_gelu",
+            type_vocab_size=3,
+        ),
+        range(1, 25),
+    ),
+    "base_512": ParityCase(dict(vocab_size=1000), (512,), deviation=0.03, rows=2),  # 12 × 768 × 12 by default
+}

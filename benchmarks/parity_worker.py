@@ -1,0 +1,156 @@
+"""One side of the parity comparison: what one implementation computes with the checkpoint of a folder.
+
+    python -m benchmarks.parity_worker reference FOLDER CASE   transformers: writes the checkpoint and expected.npz
+    python -m benchmarks.parity_worker ours FOLDER …           bertlab on $KERAS_BACKEND: writes BACKEND.npz into each
+
+Both sides write arrays of the same names, those of tests/golden/README.md. Each runs in a process of its own: Keras
+cannot change its backend once loaded, and three of them share no memory well.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.parity_cases import CASES
+
+INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
+
+
+# === transformers ===
+
+
+def write_reference(folder: Path, name: str) -> None:
+    """A random checkpoint of case `name`, and what transformers' BertForPreTraining computes with it."""
+    import transformers
+
+    from scripts.make_goldens import make_inputs, randomize, run
+
+    case = CASES[name]
+    config = transformers.BertConfig(attn_implementation="eager", **case.config)
+    model = transformers.BertForPreTraining(config).eval()
+    rng = np.random.default_rng(0)
+    randomize(model, rng, case.deviation)
+    model.save_pretrained(folder)
+    arrays = {}
+    for num_tokens in case.lengths:
+        inputs = make_inputs(rng, num_tokens, config.type_vocab_size, case.rows, config.vocab_size)
+        arrays |= {f"{num_tokens}/input/{key}": value.astype("int32") for key, value in inputs.items()}
+        for key, value in run(model, inputs).items():
+            if not key.startswith("gradient/"):
+                arrays[f"{num_tokens}/output/{key}"] = value
+            elif num_tokens == max(case.lengths):
+                arrays[f"{num_tokens}/{key}"] = value
+    np.savez(folder / "expected.npz", **arrays)
+
+
+# === bertlab ===
+
+
+def write_ours(folder: Path) -> None:
+    import keras
+
+    expected = np.load(folder / "expected.npz")
+    np.savez(folder / f"{keras.backend.backend()}.npz", **results(folder, expected))
+
+
+def results(folder: Path, expected) -> dict[str, np.ndarray]:
+    """Every output and gradient that `expected` has, under the same name, from our model of the folder's checkpoint."""
+    from bertlab import checkpoints
+
+    model = checkpoints.load(folder, "pretraining")
+    arrays = {}
+    for num_tokens in sorted({int(name.split("/")[0]) for name in expected}):
+        inputs = {name: expected[f"{num_tokens}/input/{name}"] for name in INPUT_NAMES}
+        labels = expected[f"{num_tokens}/input/labels"], expected[f"{num_tokens}/input/next_sentence_label"]
+        for name, value in outputs(model, inputs, labels).items():
+            arrays[f"{num_tokens}/output/{name}"] = value
+        if any(name.startswith(f"{num_tokens}/gradient/") for name in expected):
+            for name, value in gradients(model, inputs, labels).items():
+                arrays[f"{num_tokens}/gradient/{name}"] = value
+    return arrays
+
+
+def outputs(model, inputs: dict, labels: tuple) -> dict[str, np.ndarray]:
+    """Outputs by their golden names, and `fused_sequence_output`: the last hidden state by way of the fused kernel."""
+    from keras import ops
+
+    everything = model(inputs, return_all=True)
+    named = {
+        "hidden_states": ops.stack(everything["hidden_states"]),  # (L + 1, B, T, H)
+        "attentions": ops.stack(everything["attentions"]),  # (L, B, A, T, T)
+        "loss": loss(everything, labels),
+        "fused_sequence_output": model(inputs)["sequence_output"],  # (B, T, H)
+    }
+    for name in ("pooled_output", "masked_lm_logits", "next_sentence_logits"):
+        named[name] = everything[name]
+    return {name: ops.convert_to_numpy(value) for name, value in named.items()}
+
+
+def loss(model_outputs: dict, labels: tuple):
+    """Mean cross-entropy over the labelled tokens, plus the mean over the rows' next-sentence labels. A scalar."""
+    from keras import ops
+
+    masked_lm_labels, next_sentence_labels = labels  # (B, T), −100 where nothing is predicted; (B,)
+    weights = (masked_lm_labels >= 0).astype("float32")
+    log_likely = ops.log_softmax(model_outputs["masked_lm_logits"], axis=-1)  # (B, T, V)
+    chosen = ops.take_along_axis(log_likely, np.maximum(masked_lm_labels, 0)[..., None].astype("int32"), axis=-1)
+    masked_lm = -ops.sum(chosen[..., 0] * weights) / weights.sum()
+    log_likely = ops.log_softmax(model_outputs["next_sentence_logits"], axis=-1)  # (B, 2)
+    chosen = ops.take_along_axis(log_likely, next_sentence_labels[:, None].astype("int32"), axis=-1)
+    return masked_lm - ops.mean(chosen)
+
+
+def gradients(model, inputs: dict, labels: tuple) -> dict[str, np.ndarray]:
+    """The gradients of the loss by Hugging Face's names of the parameters, and in their orientation."""
+    from bertlab.checkpoints.mapping import places, variables_of
+
+    found = dict(zip((v.path for v in model.trainable_variables), raw_gradients(model, inputs, labels), strict=True))
+    named = {}
+    for place in places("pretraining", model.config.num_layers):
+        variable = variables_of(model).get(place.ours)
+        if variable is not None:
+            name = place.huggingface if place.huggingface.startswith("cls.") else f"bert.{place.huggingface}"
+            gradient = found[variable.path]
+            named[name] = gradient.T if place.huggingface_transposed else gradient
+    if not model.masked_lm_head.tied:  # transformers then computes with the decoder's own bias
+        named["cls.predictions.decoder.bias"] = named.pop("cls.predictions.bias")
+    return named
+
+
+def raw_gradients(model, inputs: dict, labels: tuple) -> list[np.ndarray]:
+    """One array for each trainable variable, by the backend's own differentiation."""
+    import keras
+
+    backend = keras.backend.backend()
+    if backend == "tensorflow":
+        import tensorflow as tf
+
+        with tf.GradientTape() as tape:
+            value = loss(model(inputs), labels)
+        found = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(value, model.trainable_variables)]
+    elif backend == "jax":
+        import jax
+
+        def value_of(trainable, others):
+            return loss(model.stateless_call(trainable, others, inputs)[0], labels)
+
+        trainable = [variable.value for variable in model.trainable_variables]
+        others = [variable.value for variable in model.non_trainable_variables]
+        found = jax.grad(value_of)(trainable, others)
+    else:
+        model.zero_grad()
+        loss(model(inputs), labels).backward()
+        found = [variable.value.grad for variable in model.trainable_variables]
+    return [keras.ops.convert_to_numpy(gradient) for gradient in found]
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    side, *rest = sys.argv[1:]
+    if side == "reference":
+        write_reference(Path(rest[0]), rest[1])
+    else:
+        for place in rest:
+            write_ours(Path(place))

@@ -1,0 +1,1 @@
+"""What a trained BERT knows: blanks filled in, vectors, attention maps."""

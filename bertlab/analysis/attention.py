@@ -1,0 +1,18 @@
+"""Attention weights of a text, ready to be drawn."""
+
+import numpy as np
+
+
+def attention_maps(encoder, tokenizer, text: str) -> tuple[list[str], np.ndarray]:
+    """The pieces of a text, [CLS] and [SEP] included, and each head's weights: (layers, A, T, T) float32.
+
+    encoder: a `BertEncoder`.   tokenizer: its `WordPieceTokenizer`; [MASK] in the text is the special token.
+    Row t of a map holds how much token t attends to each token; it sums to 1.
+    """
+    from keras import ops
+
+    vocabulary = tokenizer.vocabulary
+    ids = [vocabulary.cls_id, *tokenizer.encode(text, special_tokens=True), vocabulary.sep_id]
+    outputs = encoder({"input_ids": np.array([ids], "int32")}, training=False, return_all=True)
+    maps = np.stack([ops.convert_to_numpy(weights)[0] for weights in outputs["attentions"]])
+    return [vocabulary.pieces[i] for i in ids], maps

@@ -1,0 +1,47 @@
+"""How many parameters each component of a BERT has."""
+
+import math
+
+from bertlab.config import BertConfig
+
+
+def component_counts(config: BertConfig, heads: bool = True) -> list[tuple[str, int]]:
+    """(component, parameters), in the order in which a token meets them. heads: the two pre-training heads too.
+
+    The model's variables are declared but not filled: counting BERT-large takes no memory.
+    """
+    import keras
+
+    from bertlab.models import BertForPreTraining
+
+    with keras.StatelessScope(initialize_variables=False):
+        model = BertForPreTraining(config)
+    counts: dict[str, int] = {}
+    for variable in model.trainable_variables:
+        name = _component(variable.path.split("/"), config.num_layers)
+        if heads or not name.endswith("head"):
+            counts[name] = counts.get(name, 0) + math.prod(variable.shape)
+    return list(counts.items())
+
+
+_NAMES = {
+    "token": "token embedding",
+    "segment": "segment embedding",
+    "position": "position embedding",
+    "norm": "embedding LayerNorm",
+    "masked_lm_head": "masked-LM head",
+    "next_sentence_head": "next-sentence head",
+}
+
+
+def _component(path: list[str], num_layers: int) -> str:
+    """The component a variable belongs to, from its path: ["bert", "encoder", "layer_0", …]."""
+    if path[0] != "bert":
+        return _NAMES[path[0]]
+    part = path[1]
+    if part == "embeddings":
+        return _NAMES[path[2]]
+    if part == "encoder" and path[2].startswith("layer_"):
+        component = "LayerNorms" if path[3].endswith("norm") else path[3].replace("_", "-")
+        return f"{num_layers} × {component}"
+    return "final LayerNorm" if part == "encoder" else part

@@ -1,0 +1,13 @@
+"""Checkpoints: published weights in, our weights out.
+
+Three formats are read: a Hugging Face folder, an original TensorFlow 1 checkpoint from google-research/bert, and our own.
+Two are written: a Hugging Face folder and our own. Every tensor's name, shape and content is checked before the first
+variable is touched, and nothing is ever unpickled.
+"""
+
+from bertlab.checkpoints.loading import load, load_into, read_config
+from bertlab.checkpoints.report import LoadReport
+from bertlab.checkpoints.saving import save
+from bertlab.checkpoints.tokenizers import has_tokenizer, load_tokenizer
+
+__all__ = ["LoadReport", "has_tokenizer", "load", "load_into", "load_tokenizer", "read_config", "save"]

@@ -1,0 +1,110 @@
+"""Original TensorFlow 1 checkpoints of google-research/bert: bert_config.json, bert_model.ckpt.*, vocab.txt.
+
+Their "gelu" is read as the exact one, as everybody does: the first weights were trained with it, and
+google-research/bert only later changed its code to the tanh approximation. For a checkpoint trained with that, give
+`load` a config with hidden_act="gelu_tanh".
+"""
+
+import re
+from pathlib import Path
+
+from bertlab.checkpoints.mapping import places
+from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, few
+from bertlab.config import BertConfig
+from bertlab.errors import CheckpointError
+
+CONFIG = "bert_config.json"
+_OPTIMIZER = re.compile(r"(.*/)?(adam_[mv]|Adam(_\d+)?|\w*[Oo]ptimizer\w*|global_step|beta[12]_power|learning_rate)")
+
+
+def is_one(path: Path) -> bool:
+    """Whether a path is a folder with such a checkpoint, or the common beginning of its files' names."""
+    if path.is_dir():
+        return (path / CONFIG).exists() or any(path.glob("*.ckpt*.index"))
+    return _index(path).exists()
+
+
+def open_checkpoint(path: Path) -> StoredCheckpoint:
+    """Reads the config and the list of variables. Raises CheckpointError or ConfigError, naming the file."""
+    prefix = _prefix(path)
+    config = BertConfig.load(prefix.parent / CONFIG)
+    named = _open_variables(prefix)
+    kind = _kind(named)
+    tensors = {}
+    for place in places(kind, config.num_layers):
+        tensor = named.pop(place.google, None)
+        if tensor is not None:
+            tensors[place.ours] = tensor.transposed() if place.google_transposed else tensor
+    options = _options(kind, tensors)
+    return StoredCheckpoint(prefix.parent, prefix.name, config, kind, options, tensors, sorted(named))
+
+
+def _index(prefix: Path) -> Path:
+    return prefix.with_name(prefix.name + ".index")
+
+
+def _prefix(path: Path) -> Path:
+    """The path without ".index" and ".data-…"; a folder must hold exactly one checkpoint."""
+    if not path.is_dir():
+        return path
+    found = sorted(path.glob("*.ckpt*.index"))
+    if not found:
+        raise CheckpointError(f"{path}: has a {CONFIG} but no *.ckpt.index; copy the three bert_model.ckpt.* files")
+    if len(found) > 1:
+        names = few(index.name.removesuffix(".index") for index in found)
+        raise CheckpointError(f"{path}: holds {len(found)} checkpoints ({names}); give the path of one, like {path}/NAME")
+    return found[0].with_name(found[0].name.removesuffix(".index"))
+
+
+def _open_variables(prefix: Path) -> dict[str, StoredTensor]:
+    """The variables by their names, without those of the optimizer."""
+    import tensorflow as tf
+
+    def read(name):
+        try:
+            return reader.get_tensor(name)
+        except _read_errors() as error:
+            raise CheckpointError(f"{prefix}: {name} cannot be read ({_first_line(error)}); {_AGAIN}") from None
+
+    try:
+        reader = tf.train.load_checkpoint(str(prefix))
+        shapes = reader.get_variable_to_shape_map()
+    except _read_errors() as error:
+        raise CheckpointError(f"{prefix}: cannot be read as a checkpoint ({_first_line(error)}); {_AGAIN}") from None
+    return {
+        name: StoredTensor(f"{prefix.name}: {name}", tuple(shape), lambda name=name: read(name))
+        for name, shape in sorted(shapes.items())
+        if not _OPTIMIZER.fullmatch(name)
+    }
+
+
+_AGAIN = "its files are truncated or damaged: copy or download them again"
+
+
+def _read_errors() -> tuple:
+    """TensorFlow's reader raises one of these, depending on what is wrong with the files."""
+    import tensorflow as tf
+
+    return (tf.errors.OpError, IndexError, RuntimeError, ValueError)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
+
+
+def _kind(named: dict[str, StoredTensor]) -> str:
+    if any(name.startswith("cls/predictions/") for name in named):
+        return "pretraining"
+    if any(name.startswith("cls/squad/") for name in named):
+        return "question_answering"
+    if "output_weights" in named or "output_bias" in named:
+        return "sequence_classification"
+    return "encoder"
+
+
+def _options(kind: str, tensors: dict[str, StoredTensor]) -> dict:
+    if kind == "pretraining":
+        return {"next_sentence": True, "tied": True}
+    if kind == "sequence_classification" and "head/dense/bias" in tensors:
+        return {"num_labels": tensors["head/dense/bias"].shape[0]}
+    return {}

@@ -1,0 +1,44 @@
+"""A published model by its name, through Hugging Face's own client and its cache on this machine."""
+
+import re
+from pathlib import Path
+
+from bertlab.errors import CheckpointError, MissingDependencyError
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+_FILES = [
+    "config.json",
+    "model*.safetensors",
+    "model.safetensors.index.json",
+    "vocab.txt",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "bertlab.safetensors",
+]
+
+
+def is_name(path_or_name: str) -> bool:
+    """Whether a text can be a model's name ("bert-base-uncased", "google/bert_uncased_L-2_H-128_A-2")."""
+    return _NAME.fullmatch(path_or_name) is not None
+
+
+def download(name: str) -> Path:
+    """The folder of a model's files, from the cache or the network.
+
+    Raises MissingDependencyError without huggingface_hub, CheckpointError if it is neither cached nor reachable.
+    """
+    try:
+        import huggingface_hub
+    except ImportError:
+        raise MissingDependencyError(
+            f"{name!r} is no folder here, so it was taken for a name on the Hugging Face Hub; fetching it needs "
+            "huggingface_hub: pip install 'bertlab[hub]', or give the path of a folder"
+        ) from None
+    try:
+        return Path(huggingface_hub.snapshot_download(name, allow_patterns=_FILES))
+    except (OSError, ValueError, huggingface_hub.errors.HfHubHTTPError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise CheckpointError(
+            f"{name!r} is no folder here and could not be fetched from the Hugging Face Hub ({reason}); check the name "
+            "and the network, or give the path of a folder"
+        ) from None

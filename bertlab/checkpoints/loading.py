@@ -1,0 +1,204 @@
+"""Loading: open a checkpoint, check everything against the model, and only then assign.
+
+Nothing of a model is changed unless all of its new values have been read and found good.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.checkpoints.mapping import kind_of, model_class, places, variables_of
+from bertlab.checkpoints.opening import open_checkpoint
+from bertlab.checkpoints.report import LoadReport, Origin
+from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, few
+from bertlab.checkpoints.tokenizers import check_vocabulary
+from bertlab.config import BertConfig
+from bertlab.errors import CheckpointError
+
+# Fields that change what a model computes from the same weights; shapes do not show whether they agree.
+_NUMERICS = ("num_layers", "num_heads", "hidden_act", "layer_norm_eps", "pre_norm", "position_embedding", "causal")
+
+
+def load(
+    path_or_name: str | Path,
+    model_class: str | type | None = None,
+    *,
+    fresh_head: bool = False,
+    strict: bool = True,
+    padded_vocabulary: bool = False,
+    config: BertConfig | None = None,
+    **model_options,
+):
+    """A model with the weights of a checkpoint. `print(model.load_report)` tells where each of them came from.
+
+    path_or_name: a folder of Hugging Face, of Google's (or its `…/bert_model.ckpt`) or of ours; or the name of a
+        published model ("bert-base-uncased"), which huggingface_hub fetches or has in its cache.
+    model_class: a class of `bertlab.models` or its short name: encoder, pretraining, sequence_classification,
+        token_classification, multiple_choice, question_answering. None: what the checkpoint holds.
+    fresh_head: for fine-tuning: only the encoder is loaded, the head keeps its random start.
+    strict: False lets missing variables keep their initial value and passes over unexpected tensors.
+    padded_vocabulary: the token table may have more rows than vocab.txt has lines.
+    config: takes the place of the checkpoint's, for example with another dropout (see `read_config`).
+    model_options: further arguments of the class, such as num_labels=3 or dtype="mixed_bfloat16".
+
+    Raises CheckpointError, naming the file and tensor, if anything does not fit; ConfigError for an unusable config.
+    """
+    checkpoint = open_checkpoint(path_or_name)
+    check_vocabulary(checkpoint, padded_vocabulary)
+    its_class = _choose_class(checkpoint, model_class)
+    options = model_options if fresh_head or _differs(checkpoint, its_class) else checkpoint.options | model_options
+    config = config or checkpoint.config
+
+    values, report = _collect(_outline(its_class, config, options), checkpoint, strict, fresh_head)
+    model = its_class(config, **options)
+    _assign(model, values)
+    model.load_report = report
+    return model
+
+
+def load_into(
+    model,
+    path_or_name: str | Path,
+    *,
+    fresh_head: bool = False,
+    strict: bool = True,
+    padded_vocabulary: bool = False,
+) -> LoadReport:
+    """Fills an existing model from a checkpoint. Arguments and errors as in `load`; after an error it is unchanged."""
+    checkpoint = open_checkpoint(path_or_name)
+    check_vocabulary(checkpoint, padded_vocabulary)
+    values, report = _collect(model, checkpoint, strict, fresh_head)
+    _assign(model, values)
+    return report
+
+
+def read_config(path_or_name: str | Path) -> BertConfig:
+    """The configuration of a checkpoint, without its weights."""
+    return open_checkpoint(path_or_name).config
+
+
+# === Which model ===
+
+
+def _choose_class(checkpoint: StoredCheckpoint, asked: str | type | None) -> type:
+    if isinstance(asked, type):
+        kind_of(asked)  # raises for a class that is not ours
+        return asked
+    kind = asked or checkpoint.kind
+    if kind is None:
+        raise CheckpointError(
+            f"{checkpoint.folder}: holds a classifier, but its config does not say of what; give model_class, one of "
+            "sequence_classification, token_classification, multiple_choice"
+        )
+    return model_class(kind)
+
+
+def _differs(checkpoint: StoredCheckpoint, its_class: type) -> bool:
+    """Whether a checkpoint's options are those of another class."""
+    return checkpoint.kind is not None and checkpoint.kind != kind_of(its_class)
+
+
+def _outline(its_class: type, config: BertConfig, options: dict):
+    """A model whose variables have shapes but no values: costs neither time nor memory, whatever a config claims."""
+    import keras
+
+    with keras.StatelessScope(initialize_variables=False):
+        return its_class(config, **{"name": "outline", **options})
+
+
+# === Does it fit ===
+
+
+def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool) -> tuple[dict, LoadReport]:
+    """The new values by path, all read and checked, and the report. Raises CheckpointError; changes nothing."""
+    shapes = {path: tuple(variable.shape) for path, variable in variables_of(model).items()}
+    if fresh_head:
+        shapes = {path: shape for path, shape in shapes.items() if path.startswith("bert/")}
+    stored = _for_kind(checkpoint, kind_of(model))
+    needed = {path: stored[path] for path in shapes if path in stored}
+    missing = [path for path in shapes if path not in stored]
+    unused = [path for path in checkpoint.tensors if path not in needed]
+    unexpected = _unexpected(checkpoint)
+
+    problems = _config_problems(model.config, checkpoint.config) if strict else []
+    problems += _shape_problems(shapes, needed)
+    if strict:
+        problems += [_missing_problem(missing, model)] if missing else []
+        problems += [f"unexpected: {few(unexpected)}"] if unexpected else []
+    if problems:
+        raise CheckpointError(
+            f"{checkpoint.folder / checkpoint.weights_name} does not fit {type(model).__name__}: {'; '.join(problems)}"
+        )
+    values = {path: _read(tensor, checkpoint) for path, tensor in needed.items()}
+    origins = tuple(_origin(path, variable, needed, shapes) for path, variable in variables_of(model).items())
+    where = str(checkpoint.folder / checkpoint.weights_name)
+    return values, LoadReport(where, type(model).__name__, origins, tuple(unused), tuple(unexpected))
+
+
+def _for_kind(checkpoint: StoredCheckpoint, kind: str) -> dict[str, StoredTensor]:
+    """The tensors that mean the same in a model of this kind: a tagger's `head/` is not a span finder's."""
+    if checkpoint.kind in (kind, None):
+        return checkpoint.tensors
+    return {path: tensor for path, tensor in checkpoint.tensors.items() if not path.startswith("head/")}
+
+
+def _unexpected(checkpoint: StoredCheckpoint) -> list[str]:
+    """Names that belong to no part of a BERT of the checkpoint's own configuration."""
+    known = {place.ours for place in places(checkpoint.kind, checkpoint.config.num_layers)} | {
+        "bert/encoder/final_norm/gamma",
+        "bert/encoder/final_norm/beta",
+    }
+    return checkpoint.unexpected + [path for path in checkpoint.tensors if path not in known]
+
+
+def _config_problems(own: BertConfig, stored: BertConfig) -> list[str]:
+    return [
+        f"{name} is {getattr(stored, name)!r} in the checkpoint's config and {getattr(own, name)!r} in the model's"
+        for name in _NUMERICS
+        if getattr(own, name) != getattr(stored, name)
+    ]
+
+
+def _shape_problems(shapes: dict, needed: dict[str, StoredTensor]) -> list[str]:
+    wrong = [
+        f"{path} has shape {shapes[path]}, but {tensor.source} has {tensor.shape}"
+        for path, tensor in needed.items()
+        if tensor.shape != shapes[path]
+    ]
+    return [f"{few(wrong)} (does the config belong to these weights?)"] if wrong else []
+
+
+def _missing_problem(missing: list[str], model) -> str:
+    its_places = places(kind_of(model), model.config.num_layers)
+    names = {place.ours: place.huggingface for place in its_places}
+    text = "missing: " + few(f"{path} ({names[path]})" if path in names else path for path in missing)
+    if not any(path.startswith("bert/") for path in missing):
+        text += "; to fine-tune with a new head, load with fresh_head=True"
+    return text
+
+
+def _read(tensor: StoredTensor, checkpoint: StoredCheckpoint) -> np.ndarray:
+    """The array as float32. Raises CheckpointError for one that holds no or no finite numbers."""
+    array = tensor.read()
+    try:
+        array = np.asarray(array, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise CheckpointError(f"{checkpoint.folder}: {tensor.source} holds {array.dtype}, not numbers") from None
+    if not np.isfinite(array).all():
+        raise CheckpointError(
+            f"{checkpoint.folder}: {tensor.source} has a value that is infinite or not a number; the training that "
+            "wrote it diverged or the file is damaged"
+        )
+    return array
+
+
+def _origin(path: str, variable, needed: dict[str, StoredTensor], asked: dict) -> Origin:
+    if path in needed:
+        return Origin(path, tuple(variable.shape), needed[path].source)
+    return Origin(path, tuple(variable.shape), None, "missing" if path in asked else "new head")
+
+
+def _assign(model, values: dict[str, np.ndarray]) -> None:
+    variables = variables_of(model)
+    for path, value in values.items():
+        variables[path].assign(value)

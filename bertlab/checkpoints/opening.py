@@ -1,0 +1,31 @@
+"""Finding a checkpoint, on this machine or the Hub, and finding out which of the three formats it has."""
+
+from pathlib import Path
+
+from bertlab.checkpoints import google, hub, huggingface, native
+from bertlab.checkpoints.stored import StoredCheckpoint
+from bertlab.errors import CheckpointError
+
+
+def find(path_or_name: str | Path) -> Path:
+    """The path of a checkpoint on this machine; a name is looked up on the Hub. Raises CheckpointError."""
+    path = Path(path_or_name)
+    if path.exists() or google.is_one(path):
+        return path
+    if isinstance(path_or_name, str) and hub.is_name(path_or_name):
+        return hub.download(path_or_name)
+    raise CheckpointError(f"{path}: there is no such folder or checkpoint")
+
+
+def open_checkpoint(path_or_name: str | Path) -> StoredCheckpoint:
+    path = find(path_or_name)
+    if path.is_dir() and native.is_one(path):
+        return native.open_folder(path)
+    if google.is_one(path):
+        return google.open_checkpoint(path)
+    if path.is_dir() and huggingface.is_one(path):
+        return huggingface.open_folder(path)
+    raise CheckpointError(
+        f"{path}: no checkpoint here; expected a folder with {huggingface.CONFIG} and {huggingface.WEIGHTS} "
+        f"(Hugging Face), with {google.CONFIG} and *.ckpt.index (Google) or with {native.WEIGHTS} (BertLab)"
+    )

@@ -1,0 +1,76 @@
+"""Saving a model: a Hugging Face folder that `transformers` loads, or our own format."""
+
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.checkpoints import huggingface, native
+from bertlab.checkpoints.mapping import variables_of
+from bertlab.errors import CheckpointError
+
+FORMATS = ("huggingface", "bertlab")
+DTYPES = ("float32", "float16")
+
+
+def save(
+    model, folder: str | Path, tokenizer=None, format: str = "huggingface", dtype: str | None = None
+) -> Path:
+    """Writes a model, and the tokenizer if given, into a folder. Returns the folder.
+
+    format: huggingface | bertlab. A pre-norm, causal or sinusoidal model exists in ours only.
+    dtype: float32 (default) | float16, which halves the file and rounds the weights to 11 significant bits.
+
+    Each file is replaced in one step, the weights last. A folder can be saved into again in the same format.
+    Raises CheckpointError for an unknown format or dtype, a vocabulary larger than the token table, a weight that is
+    not finite (in that dtype), or a folder that holds a checkpoint of the other format.
+    """
+    folder = Path(folder)
+    _check_request(model, folder, tokenizer, format, dtype or "float32")
+    arrays = _arrays(model, dtype or "float32")
+    if format == "huggingface":
+        huggingface.check_representable(model.config)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CheckpointError(f"{folder}: cannot be made ({error.strerror})") from None
+    if tokenizer is not None:
+        tokenizer.save(folder)
+    if format == "huggingface":
+        huggingface.write_folder(model, folder, arrays)
+    else:
+        native.write_folder(model, folder, arrays, None if tokenizer is None else tokenizer.vocabulary.sha256)
+    return folder
+
+
+def _check_request(model, folder: Path, tokenizer, format: str, dtype: str) -> None:
+    if format not in FORMATS:
+        raise CheckpointError(f"there is no format {format!r}; choose one of {', '.join(FORMATS)}")
+    if dtype not in DTYPES:
+        raise CheckpointError(f"weights cannot be saved as {dtype!r}; choose one of {', '.join(DTYPES)}")
+    if tokenizer is not None and len(tokenizer.vocabulary) > model.config.vocab_size:
+        raise CheckpointError(
+            f"the tokenizer has {len(tokenizer.vocabulary)} pieces, but the model's vocab_size is "
+            f"{model.config.vocab_size}: this is not the model's tokenizer"
+        )
+    others = (native.WEIGHTS,) if format == "huggingface" else (huggingface.WEIGHTS, huggingface.INDEX)
+    for name in others:
+        if (folder / name).exists():
+            raise CheckpointError(f"{folder}: holds {name}, a checkpoint of another format; choose another folder")
+
+
+def _arrays(model, dtype: str) -> dict[str, np.ndarray]:
+    """The weights by our paths. Raises CheckpointError for one that is not finite, or not any more in this dtype."""
+    from keras import ops
+
+    arrays = {}
+    for path, variable in variables_of(model).items():
+        array = np.asarray(ops.convert_to_numpy(variable))
+        with np.errstate(over="ignore"):  # reported below
+            array = array.astype(dtype)
+        if not np.isfinite(array).all():
+            raise CheckpointError(
+                f"{path}: has a value that is infinite or not a number as {dtype}; the training has diverged, or "
+                "the value is too large for this dtype: nothing was saved"
+            )
+        arrays[path] = array
+    return arrays

@@ -1,0 +1,122 @@
+"""A checkpoint that has been opened but not yet read, and the safetensors files that two of the formats consist of."""
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.config import BertConfig
+from bertlab.errors import CheckpointError
+
+
+@dataclass(frozen=True)
+class StoredTensor:
+    """One tensor of a checkpoint under our path and in our orientation.
+
+    source: file and name it comes from.   shape: as our variable has it.   read: gives the array.
+    """
+
+    source: str
+    shape: tuple[int, ...]
+    read: Callable[[], np.ndarray]
+
+    def transposed(self) -> "StoredTensor":
+        """The same matrix, (out, in) instead of (in, out)."""
+        return StoredTensor(self.source, self.shape[::-1], lambda: self.read().T)
+
+
+@dataclass
+class StoredCheckpoint:
+    """What a format's reader found out: all that is needed to fill a model.
+
+    kind: a key of `KINDS`; None for a classifier that might be any of three.
+    options: arguments of the model's class beside its config.
+    tensors: by our paths (see `mapping`).   unexpected: names that no BERT of this config has.
+    weights_name: how messages call the place of the weights.
+    """
+
+    folder: Path
+    weights_name: str
+    config: BertConfig
+    kind: str | None
+    options: dict
+    tensors: dict[str, StoredTensor]
+    unexpected: list[str] = field(default_factory=list)
+    vocabulary_sha256: str | None = None  # of the vocab.txt it was saved with, where the format tells it
+
+
+def open_safetensors(path: Path) -> tuple[dict[str, StoredTensor], dict[str, str]]:
+    """The tensors of a .safetensors file by their names in it, and the file's metadata. Reads only its header.
+
+    Raises CheckpointError for a file that is missing, truncated or of another kind.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        file = safe_open(str(path), framework="numpy")
+        slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 (a file is no dict)
+    except FileNotFoundError:
+        raise CheckpointError(f"{path}: there is no such file") from None
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(
+            f"{path}: cannot be read as safetensors ({error}); it is truncated, damaged or not a safetensors file: "
+            "copy or download it again"
+        ) from None
+    tensors = {
+        name: StoredTensor(f"{path.name}: {name}", tuple(part.get_shape()), lambda name=name: file.get_tensor(name))
+        for name, part in slices.items()
+    }
+    return tensors, file.metadata() or {}
+
+
+def write_safetensors(path: Path, arrays: dict[str, np.ndarray], metadata: dict[str, str]) -> None:
+    """Writes a .safetensors file whole or not at all. metadata: one entry (several would be written in any order)."""
+    from safetensors.numpy import save_file
+
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_whole(path, lambda partial: save_file(arrays, str(partial), metadata=metadata))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text file, UTF-8, whole or not at all."""
+    write_whole(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Lets `write` fill a file beside `path`, then puts it there in one step: whoever is killed leaves no half file."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        partial.touch()
+        usual_mode = partial.stat().st_mode
+        write(partial)
+        partial.chmod(usual_mode)  # safetensors makes files that only their owner can read
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be written ({error.strerror or error})") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_json(path: Path) -> dict:
+    """A JSON object from a file. Raises CheckpointError, naming it."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CheckpointError(f"{path}: there is no such file") from None
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{path}: not valid JSON ({error})") from None
+    if not isinstance(values, dict):
+        raise CheckpointError(f"{path}: expected a JSON object, found {type(values).__name__}")
+    return values
+
+
+def few(names: Iterable[str], at_most: int = 4) -> str:
+    """Names for a message: "a, b, c, d and 12 more"."""
+    names = list(names)
+    more = f" and {len(names) - at_most} more" if len(names) > at_most else ""
+    return ", ".join(names[:at_most]) + more

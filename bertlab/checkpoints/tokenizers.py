@@ -1,0 +1,108 @@
+"""The tokenizer that belongs to a checkpoint: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json."""
+
+import hashlib
+from pathlib import Path
+
+from bertlab.checkpoints.opening import find
+from bertlab.checkpoints.stored import StoredCheckpoint, read_json
+from bertlab.errors import CheckpointError
+
+VOCABULARY = "vocab.txt"
+TOKENIZER_CONFIG = "tokenizer_config.json"
+TOKENIZER_JSON = "tokenizer.json"  # all that transformers 5 writes
+
+
+def load_tokenizer(path_or_name: str | Path):
+    """The `WordPieceTokenizer` of a checkpoint folder or published name.
+
+    Whether it lowercases is read from tokenizer_config.json or tokenizer.json. Google's originals have neither; then
+    the vocabulary tells: one with capital letters in its pieces is cased.
+    Raises CheckpointError if there is no vocabulary, VocabularyError or ConfigError for a file that cannot be used.
+    """
+    from bertlab.wordpiece import WordPieceTokenizer
+
+    folder = _folder(path_or_name)
+    if (folder / VOCABULARY).exists():
+        tokenizer = WordPieceTokenizer.load(folder)
+        if (folder / TOKENIZER_CONFIG).exists():
+            return tokenizer
+        return WordPieceTokenizer(tokenizer.vocabulary, lowercase=not _is_cased(tokenizer.vocabulary))
+    if (folder / TOKENIZER_JSON).exists():
+        return _from_tokenizer_json(folder / TOKENIZER_JSON)
+    raise CheckpointError(f"{folder}: there is neither {VOCABULARY} nor {TOKENIZER_JSON}; copy the one it belongs to")
+
+
+def has_tokenizer(path_or_name: str | Path) -> bool:
+    """Whether there is a vocabulary beside a checkpoint."""
+    folder = _folder(path_or_name)
+    return (folder / VOCABULARY).exists() or (folder / TOKENIZER_JSON).exists()
+
+
+def _folder(path_or_name: str | Path) -> Path:
+    path = find(path_or_name)
+    return path if path.is_dir() else path.parent  # Google's bert_model.ckpt is the beginning of several files' names
+
+
+def _is_cased(vocabulary) -> bool:
+    return any(piece != piece.lower() for piece in vocabulary.pieces if not piece.startswith("["))
+
+
+def _pieces_of_tokenizer_json(path: Path) -> list[str]:
+    model = read_json(path).get("model")
+    if not isinstance(model, dict) or model.get("type") != "WordPiece" or not isinstance(model.get("vocab"), dict):
+        raise CheckpointError(f"{path}: expected a tokenizer of type 'WordPiece' with its vocabulary")
+    vocab = model["vocab"]
+    if sorted(vocab.values()) != list(range(len(vocab))):
+        raise CheckpointError(f"{path}: the ids of the vocabulary are not 0 to {len(vocab) - 1}, each once")
+    return sorted(vocab, key=vocab.get)
+
+
+def _from_tokenizer_json(path: Path):
+    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+
+    vocabulary = Vocabulary(_pieces_of_tokenizer_json(path))
+    values = read_json(path)
+    normalizer = values.get("normalizer")
+    if not isinstance(normalizer, dict) or normalizer.get("type") != "BertNormalizer":
+        raise CheckpointError(f"{path}: expected a normalizer of type 'BertNormalizer', found {normalizer!r:.60}")
+    return WordPieceTokenizer(
+        vocabulary,
+        lowercase=normalizer.get("lowercase", True),
+        strip_accents=normalizer.get("strip_accents"),
+        max_chars_per_word=values["model"].get("max_input_chars_per_word", 100),
+        split_cjk=normalizer.get("handle_chinese_chars", True),
+    )
+
+
+def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
+    """Raises CheckpointError if the vocabulary beside a checkpoint is not the one that it was trained with.
+
+    padded: the token table may have more rows than the vocabulary has pieces.
+    """
+    counted = _count_pieces(checkpoint.folder)
+    if counted is None:
+        return
+    path, pieces = counted
+    rows = checkpoint.config.vocab_size
+    if checkpoint.vocabulary_sha256 is not None and path.name == VOCABULARY:
+        if hashlib.sha256(path.read_bytes()).hexdigest() != checkpoint.vocabulary_sha256:
+            raise CheckpointError(f"{path}: is not the vocabulary that {checkpoint.weights_name} was saved with")
+        return
+    if pieces == rows or (padded and pieces < rows):
+        return
+    advice = (
+        "if the rows beyond it are padding, load with padded_vocabulary=True"
+        if pieces < rows
+        else "take the vocabulary that belongs to the weights"
+    )
+    raise CheckpointError(f"{path}: has {pieces} pieces, but the config's vocab_size is {rows}; {advice}")
+
+
+def _count_pieces(folder: Path) -> tuple[Path, int] | None:
+    """The file of the vocabulary and how many pieces it has; None if there is none."""
+    if (folder / VOCABULARY).exists():
+        content = (folder / VOCABULARY).read_bytes()
+        return folder / VOCABULARY, content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
+    if (folder / TOKENIZER_JSON).exists():
+        return folder / TOKENIZER_JSON, len(_pieces_of_tokenizer_json(folder / TOKENIZER_JSON))
+    return None

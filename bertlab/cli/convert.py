@@ -1,0 +1,46 @@
+"""`bertlab convert`: a checkpoint from one format into another."""
+
+from pathlib import Path
+
+import click
+
+from bertlab.checkpoints.saving import DTYPES, FORMATS
+
+
+@click.command()
+@click.argument("source")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--to", "format", required=True, type=click.Choice(FORMATS), help="The format to write.")
+@click.option(
+    "--dtype", default="float32", show_default=True, type=click.Choice(DTYPES), help="Of the written weights."
+)
+@click.option("--overwrite", is_flag=True, help="Write into FOLDER even if there is something in it.")
+@click.option("--padded-vocabulary", is_flag=True, help="The token table may have more rows than vocab.txt has lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print where each variable came from as JSON.")
+def convert(source, folder, format, dtype, overwrite, padded_vocabulary, as_json):
+    """Read the checkpoint SOURCE and write it to FOLDER, with its vocabulary if it has one.
+
+    SOURCE is a Hugging Face folder, an original TensorFlow 1 checkpoint, a folder of BertLab's own format or the name
+    of a published model; which of them is found out. Prints where each variable came from.
+
+    \b
+    Example:
+      bertlab convert uncased_L-12_H-768_A-12 bert-base --to huggingface
+    """
+    import dataclasses
+    import json
+
+    from bertlab import checkpoints
+    from bertlab.errors import CheckpointError
+
+    if folder.exists() and any(folder.iterdir()) and not overwrite:
+        raise CheckpointError(f"{folder}: is not empty; choose another folder, or write into it with --overwrite")
+    model = checkpoints.load(source, padded_vocabulary=padded_vocabulary)
+    tokenizer = checkpoints.load_tokenizer(source) if checkpoints.has_tokenizer(source) else None
+    checkpoints.save(model, folder, tokenizer=tokenizer, format=format, dtype=dtype)
+    if as_json:
+        click.echo(json.dumps(dataclasses.asdict(model.load_report) | {"written": str(folder)}, indent=2))
+        return
+    click.echo(str(model.load_report))
+    vocabulary = "with its vocabulary" if tokenizer is not None else "without a vocabulary, since there was none"
+    click.echo(f"{folder}: written in the format {format}, {vocabulary}")

@@ -1,0 +1,34 @@
+"""`bertlab fill-mask`: fill in the blanks of a sentence."""
+
+import json
+
+import click
+
+
+@click.command("fill-mask")
+@click.argument("texts", nargs=-1)
+@click.option("--model", required=True, help="A checkpoint folder, or a name on the Hugging Face hub.")
+@click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="Guesses for each blank.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line per text.")
+def fill_mask(texts: tuple[str, ...], model: str, top: int, as_json: bool):
+    """Guess the words behind [MASK] in each of TEXTS, or of the lines on standard input.
+
+    \b
+    Example:
+      bertlab fill-mask --model DIR "The bank is situated on the [MASK] of the river."
+    """
+    from bertlab import checkpoints
+    from bertlab.analysis.fill_mask import fill_mask as guess
+
+    bert = checkpoints.load(model, "pretraining")
+    tokenizer = checkpoints.load_tokenizer(model)
+    for text in texts or (line.rstrip("\n") for line in click.get_text_stream("stdin")):
+        blanks = guess(bert, tokenizer, text, top)
+        if as_json:
+            click.echo(json.dumps({"text": text, "blanks": [[vars(g) for g in guesses] for guesses in blanks]}))
+            continue
+        click.echo(text)
+        for number, guesses in enumerate(blanks, 1):
+            click.echo(f"  [MASK] {number}")
+            for g in guesses:
+                click.echo(f"    {g.probability:7.2%}  {g.piece}")

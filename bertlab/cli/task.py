@@ -1,0 +1,183 @@
+"""`bertlab task`: list the labelled tasks, and look at the rows of one."""
+
+import json
+
+import click
+
+from bertlab.data.tasks import SOURCES, SPLITS
+
+
+@click.group()
+def task():
+    """List and look at labelled tasks."""
+
+
+@task.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array instead of a table.")
+def list_tasks(as_json):
+    """Every task that has a name: shape, labels, metrics, rows, where it comes from.
+
+    \b
+    Example:
+      bertlab task list
+    """
+    entries = [*_builtin_entries(), *_published_entries()]
+    if as_json:
+        click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        "task", "shape", "labels", "metrics", "train / dev / test", "source", "citation", box=None, pad_edge=False
+    )
+    for entry in entries:
+        rows = " / ".join(f"{count:,}" for count in entry["rows"]) if entry["rows"] else "by corpus"
+        labels, metrics = _short_list(entry["labels"]) or "–", ", ".join(entry["metrics"])
+        table.add_row(entry["name"], entry["shape"], labels, metrics, rows, entry["source"], entry["citation"])
+    console = Console()
+    console.width = max(console.width, 80) if console.is_terminal else 200
+    console.print(table)
+
+
+def _builtin_entries() -> list[dict]:
+    from bertlab.data.builtin_tasks import CODE_TAGS, PACKAGES, PAIR_LABELS
+    from bertlab.data.metrics import default_metrics
+    from bertlab.data.tasks import BUILTIN_TASKS
+
+    labels = {"package": PACKAGES, "pairs": PAIR_LABELS, "code-words": CODE_TAGS, "parameters": ()}
+    return [
+        {
+            "name": name, "shape": shape, "labels": list(labels[name]),
+            "metrics": list(default_metrics(shape, labels[name])),
+            "rows": None, "source": "built in", "citation": question,
+        }
+        for name, (shape, question) in BUILTIN_TASKS.items()
+    ]  # fmt: skip
+
+
+def _published_entries() -> list[dict]:
+    from bertlab.data.formats_published import TASKS
+
+    entries = []
+    for published in TASKS.values():
+        hub = " ".join(filter(None, (published.hub.name, published.hub.config)))
+        entries.append({
+            "name": published.name, "shape": published.shape, "labels": list(published.labels),
+            "metrics": list(published.metrics), "rows": list(published.sizes),
+            "source": f"{published.folder}/ or {hub}", "citation": published.citation,
+        })  # fmt: skip
+    return entries
+
+
+def _short_list(labels: list[str]) -> str:
+    return ", ".join(labels) if len(labels) <= 3 else f"{len(labels)}: {', '.join(labels[:3])} …"
+
+
+def _pairs(context, parameter, values):
+    """["text=review", "choices=a,b"] → {"text": "review", "choices": ("a", "b")}"""
+    columns = {}
+    for value in values:
+        role, equals, column = value.partition("=")
+        if not equals or not column:
+            raise click.BadParameter(f"{value!r} is not ROLE=COLUMN, for example text=review")
+        columns[role] = tuple(column.split(",")) if role == "choices" and "," in column else column
+    return columns
+
+
+@task.command()
+@click.argument("name_or_path")
+@click.option("--split", type=click.Choice(SPLITS), help="Only this split.")
+@click.option("--rows", default=3, show_default=True, type=click.IntRange(0), help="Rows of each split.")
+@click.option("--source", default="auto", show_default=True, type=click.Choice(SOURCES))
+@click.option("--data-dir", type=click.Path(), help="Folder with a published task's official files.")
+@click.option("--shape", help="sentence, pair, multiple-choice, tagging or question; guessed from the columns.")
+@click.option("--column", "columns", multiple=True, callback=_pairs, metavar="ROLE=COLUMN", help="May be repeated.")
+@click.option("--skip-errors", is_flag=True, help="Leave defective records out and count them.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object for each row.")
+def show(name_or_path, split, rows, source, data_dir, shape, columns, skip_errors, as_json):
+    """Print how many rows a task has, how its labels are spread, and its first rows.
+
+    \b
+    Examples:
+      bertlab task show package
+      bertlab task show sst2 --data-dir glue_data
+      bertlab task show reviews.csv --column text=review --column label=stars
+    """
+    from bertlab.data.formats import Problems
+    from bertlab.data.tasks import load_task
+
+    problems = Problems("skip" if skip_errors else "stop")
+    data = load_task(name_or_path, source, data_dir=data_dir, shape=shape, columns=columns, on_error=problems)
+    splits = {name: getattr(data, name) for name in SPLITS if name == split or (split is None and getattr(data, name))}
+    if as_json:
+        _print_json(splits, rows)
+    else:
+        _print_readably(data, splits, rows)
+    for message in problems.messages[:10]:
+        click.echo(f"left out: {message}", err=True)
+    if len(problems.messages) > 10:
+        click.echo(f"left out: {len(problems.messages) - 10} more", err=True)
+
+
+def _print_json(splits: dict, rows: int) -> None:
+    import dataclasses
+
+    for name, items in splits.items():
+        for row in items[:rows]:
+            click.echo(json.dumps({"split": name, **dataclasses.asdict(row)}, ensure_ascii=False))
+
+
+def _print_readably(data, splits: dict, rows: int) -> None:
+    click.echo(f"{data.name}: {data.shape}, labels: {', '.join(data.labels) or 'none'}")
+    for name, items in splits.items():
+        click.echo(f"\n{name}: {len(items):,} rows{_spread(data, items)}")
+        for row in items[:rows]:
+            click.echo(_readable(row, data.labels))
+
+
+def _spread(data, items) -> str:
+    """How the classes (or tags) are spread over the rows, as percentages."""
+    from collections import Counter
+
+    if data.shape == "question":
+        without = sum(not row.answers for row in items)
+        return f", {without:,} without an answer" if without else ""
+    if not data.labels:
+        return ""
+    if data.shape == "tagging":
+        counts = Counter(tag for row in items for tag in row.tags or ())
+    else:
+        counts = Counter(row.label for row in items if row.label is not None)
+    total = counts.total()
+    if not total:
+        return ", no labels"
+    return "; " + ", ".join(
+        f"{data.labels[index]} {100 * count / total:.1f}%" for index, count in counts.most_common(12)
+    )
+
+
+def _readable(row, labels) -> str:
+    from bertlab.data.rows import MultipleChoiceRow, PairRow, QuestionRow, TaggingRow
+
+    if isinstance(row, TaggingRow):
+        tags = row.tags or [None] * len(row.words)
+        return "  " + " ".join(
+            word if tag is None or labels[tag] == "O" else f"{word}[{labels[tag]}]"
+            for word, tag in zip(row.words, tags)
+        )
+    if isinstance(row, QuestionRow):
+        answers = " | ".join(dict.fromkeys(row.answers)) or "(no answer)"
+        return f"  {row.question}\n    → {answers}\n    {_short(row.context)}"
+    if isinstance(row, MultipleChoiceRow):
+        marks = ("→" if index == row.label else " " for index in range(len(row.choices)))
+        return "\n".join([f"  {_short(row.context)}", *(f"   {mark} {c}" for mark, c in zip(marks, row.choices))])
+    label = "?" if row.label is None else labels[row.label] if labels else f"{row.label:g}"
+    if isinstance(row, PairRow):
+        return f"  [{label}] {_short(row.text_a)}\n    ‖ {_short(row.text_b)}"
+    return f"  [{label}] {_short(row.text)}"
+
+
+def _short(text: str, width: int = 160) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -1,0 +1,59 @@
+"""`bertlab tokenize`: the pieces of a text, with ids and offsets."""
+
+import json
+import sys
+
+import click
+
+
+@click.command()
+@click.argument("text", nargs=-1)
+@click.option("--vocab", required=True, type=click.Path(exists=True), help="vocab.txt, or a folder with one in it.")
+@click.option("--cased", is_flag=True, help="Keep case and accents, whatever the folder's tokenizer_config.json says.")
+@click.option("--max-chars", type=int, help="Longer words are [UNK]; 200 if nothing says otherwise.")
+@click.option("--ids", is_flag=True, help="Print ids in place of pieces.")
+@click.option("--offsets", is_flag=True, help="One piece per line: id, piece, start, end, characters of the text.")
+@click.option("--special-tokens", is_flag=True, help='Read "[MASK]" in the text as the special token.')
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per text.")
+def tokenize(text, vocab, cased, max_chars, ids, offsets, special_tokens, as_json):
+    """Splits TEXT, or each line of standard input, into the pieces of a vocabulary.
+
+    \b
+    Example:
+      bertlab tokenize --vocab vocab.txt --offsets "Unaffable Zoë"
+      bertlab tokenize --vocab bert-base-cased/ --json < lines.txt
+    """
+    tokenizer = _tokenizer(vocab, cased, max_chars)
+    for line in text or (line.rstrip("\r\n") for line in sys.stdin):
+        encoding = tokenizer.encode_with_offsets(line, special_tokens)
+        if as_json:
+            click.echo(_json(line, encoding))
+        elif offsets:
+            click.echo(_table(line, encoding))
+        else:
+            click.echo(" ".join(map(str, encoding.ids if ids else encoding.pieces)))
+
+
+def _tokenizer(vocab: str, cased: bool, max_chars: int | None):
+    from pathlib import Path
+
+    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+
+    settings = {"lowercase": False} if cased else {}
+    if max_chars is not None:
+        settings["max_chars_per_word"] = max_chars
+    if Path(vocab).is_dir():
+        return WordPieceTokenizer.load(vocab, **settings)
+    return WordPieceTokenizer(Vocabulary.from_file(vocab), **settings)
+
+
+def _json(line: str, encoding) -> str:
+    fields = {"ids": encoding.ids, "offsets": encoding.offsets, "word_ids": encoding.word_ids}
+    arrays = {name: array.tolist() for name, array in fields.items()}
+    return json.dumps({"text": line, "pieces": encoding.pieces, **arrays}, ensure_ascii=False)
+
+
+def _table(line: str, encoding) -> str:
+    rows = zip(encoding.ids, encoding.pieces, encoding.offsets, strict=True)
+    lines = (f"{number:>7}  {piece:<20} {start:>5} {end:>5}  {line[start:end]}" for number, piece, (start, end) in rows)
+    return "\n".join(lines)

@@ -1,0 +1,175 @@
+"""`bertlab vocab`: learn a vocabulary, look at one, draw how its size matters."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+FILES = click.Path(path_type=Path)
+SCORES = click.Choice(["wordpiece", "frequency"])
+
+
+def _text_options(command):
+    """The options that say how text is cut into words."""
+    command = click.option("--cased", is_flag=True, help="Keep capitals and accents.")(command)
+    return click.option("--workers", default=1, show_default=True, help="Processes that count words.")(command)
+
+
+def _learning_options(command):
+    """The options that say which merges are allowed."""
+    for option in (
+        click.option("--min-frequency", type=int, help="Merge no pair seen fewer times. [default: falls down to 2]"),
+        click.option("--alphabet-limit", default=1000, show_default=True, help="Characters kept."),
+        click.option("--reserved", default=0, show_default=True, help="Number of [unused0], [unused1] … pieces."),
+        click.option("--max-words", type=int, help="Forget rare words while counting when more are held."),
+    ):
+        command = option(command)
+    return command
+
+
+def _count(files, cased, workers, max_words=None):
+    from bertlab.wordpiece.learner import count_words, read_texts
+
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    return count_words(read_texts(files), lowercase=not cased, workers=workers, max_words=max_words, characters=size)
+
+
+@click.group()
+def vocab():
+    """Learn and inspect WordPiece vocabularies."""
+
+
+@vocab.command()
+@click.argument("files", nargs=-1, required=True, type=FILES)
+@click.option("--size", default=8000, show_default=True, help="Pieces, special tokens included.")
+@click.option("--out", required=True, type=FILES, help="Where to write the vocabulary.")
+@click.option("--score", type=SCORES, default="wordpiece", show_default=True, help="How pairs are ranked.")
+@_learning_options
+@_text_options
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object instead of a sentence.")
+def learn(files, size, out, score, max_words, cased, workers, as_json, **settings):
+    """Learn a vocabulary from UTF-8 text files.
+
+    \b
+    Example:
+      bertlab vocab learn novels.txt --size 8000 --out vocab.txt
+    """
+    from bertlab.wordpiece.learner import learn_from_counts
+    from bertlab.wordpiece.vocabulary_report import measure
+
+    _make_folder(out)
+    counts = _count(files, cased, workers, max_words)
+    vocabulary = learn_from_counts(counts, size, score=score, **settings)
+    vocabulary.save(out)
+    report = measure(vocabulary, counts)
+    if as_json:
+        click.echo(json.dumps({"out": str(out), "sha256": vocabulary.sha256, **asdict(report)}))
+        return
+    click.echo(f"{out}: {len(vocabulary):,} pieces. {_sentence(report)}")
+    if len(vocabulary) < size:
+        click.echo(f"Fewer than the {size:,} asked for: no pair is left that occurs often enough to merge.", err=True)
+
+
+@vocab.command()
+@click.argument("vocabulary", type=FILES)
+@click.option("--text", type=FILES, multiple=True, help="Measure on this file (may be repeated).")
+@click.option("--word", multiple=True, help="Show the pieces of this word (may be repeated).")
+@_text_options
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def show(vocabulary, text, word, cased, workers, as_json):
+    """Show what a vocabulary holds and how well it fits a text.
+
+    \b
+    Example:
+      bertlab vocab show vocab.txt --word unaffable --text held_out.txt
+    """
+    from bertlab.wordpiece.tokenizer import WordPieceTokenizer
+    from bertlab.wordpiece.vocabulary import Vocabulary
+    from bertlab.wordpiece.vocabulary_report import measure
+
+    loaded = Vocabulary.from_file(vocabulary)
+    tokenizer = WordPieceTokenizer(loaded, lowercase=not cased)
+    continuing = [piece for piece in loaded.pieces if piece.startswith("##") and len(piece) > 2]
+    facts = {
+        "pieces": len(loaded),
+        "beginning": len(loaded) - len(continuing),
+        "continuing": len(continuing),
+        "longest": sorted(loaded.pieces, key=lambda piece: (-len(piece), piece))[:5],
+        "special_ids": {loaded.pieces[number]: number for number in loaded.special_ids},
+        "sha256": loaded.sha256,
+        "words": {one: tokenizer.tokenize(one) for one in word},
+    }
+    report = measure(loaded, _count(text, cased, workers)) if text else None
+    if as_json:
+        click.echo(json.dumps(facts | {"report": asdict(report) if report else None}, ensure_ascii=False))
+        return
+    click.echo(f"{facts['pieces']:,} pieces, {facts['continuing']:,} of them continue a word (##)")
+    click.echo("special tokens: " + ", ".join(f"{token} {number}" for token, number in facts["special_ids"].items()))
+    click.echo("longest pieces: " + ", ".join(facts["longest"]))
+    for one, pieces in facts["words"].items():
+        click.echo(f"{one} → {' '.join(pieces)}")
+    if report:
+        click.echo(_sentence(report))
+
+
+@vocab.command()
+@click.argument("files", nargs=-1, required=True, type=FILES)
+@click.option("--size", default=8000, show_default=True, help="The largest vocabulary.")
+@click.option("--out", required=True, type=FILES, help="The picture: .png, .svg or .pdf.")
+@click.option("--score", type=SCORES, multiple=True, help="Draw this score (may be repeated). [default: both]")
+@click.option("--held-out", type=FILES, multiple=True, help="Measure on this text instead of the one learned from.")
+@_learning_options
+@_text_options
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers drawn as JSON.")
+def plot(files, size, out, score, held_out, max_words, cased, workers, as_json, **settings):
+    """Draw coverage and fertility against vocabulary size.
+
+    All sizes come from one run of the learner, since a smaller vocabulary is a part of it.
+
+    \b
+    Example:
+      bertlab vocab plot novels.txt --held-out held_out.txt --out vocabulary.png
+    """
+    from bertlab.wordpiece.learner import learn_pieces
+    from bertlab.wordpiece.vocabulary_report import measure_sizes, plot_sizes
+
+    _check_picture(out)
+    _make_folder(out)
+    counts = _count(files, cased, workers, max_words)
+    measured = _count(held_out, cased, workers) if held_out else counts
+    curves = {
+        f"score: {one}": measure_sizes(learn_pieces(counts, size, score=one, **settings), measured)
+        for one in score or SCORES.choices
+    }
+    plot_sizes(curves, out, ", ".join(file.name for file in held_out or files))
+    if as_json:
+        click.echo(json.dumps({name: [asdict(report) for report in reports] for name, reports in curves.items()}))
+    else:
+        click.echo(f"{out} written")
+
+
+def _sentence(report) -> str:
+    return (
+        f"On {report.words:,} words: {report.fertility:.3f} pieces per word, {report.coverage:.1%} of words are one "
+        f"piece, {report.unknown:.4%} are [UNK]"
+    )
+
+
+def _make_folder(out: Path) -> None:
+    """Makes the folder of a result before the work, not after."""
+    from bertlab.errors import DataError
+
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{out.parent}: this folder cannot be made ({error.strerror})") from None
+    if out.is_dir():
+        raise DataError(f"{out} is a folder; give the name of a file to write")
+
+
+def _check_picture(out: Path) -> None:
+    from bertlab.errors import DataError
+
+    if out.suffix not in (".png", ".svg", ".pdf"):
+        raise DataError(f"{out}: pictures are written as .png, .svg or .pdf; choose one of these endings")

@@ -1,0 +1,1 @@
+"""Documents, training examples and labelled tasks."""

@@ -1,0 +1,316 @@
+"""Four labelled tasks out of the built-in corpus, one for each shape that BERT is fine-tuned on. Nothing is downloaded.
+
+    package      sentence   which package does this paragraph come from? (the packages' names are masked)
+    pairs        pair       does this text go on as that one does? 0 = yes, as for next-sentence prediction
+    code-words   tagging    which words were marked as code?
+    parameters   question   "What is axis?", asked of the description of a function's parameters
+
+Train and validation never share a source file, nor a sentence that differs only in names and numbers. Which rows are
+kept where there are more than asked for is decided by a hash of their text and the seed.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bertlab.data.corpus import DOCSTRINGS, ensure_corpus
+from bertlab.data.corpus_repeats import masked_form
+from bertlab.data.corpus_texts import Sentence
+from bertlab.data.documents import is_validation
+from bertlab.data.rows import PairRow, QuestionRow, Row, SentenceRow, TaggingRow, TaskData
+from bertlab.errors import DataError
+
+VALIDATION_PERCENT = 15.0
+MOST_TRAIN, MOST_VALIDATION = 20_000, 2_000
+
+# The classes of `package`: each a family of distributions that share their subject and their authors' style.
+_FAMILIES = {
+    "dask": "dask distributed",
+    "fonttools": "fonttools",
+    "hypothesis": "hypothesis",
+    "jupyter": "ipython ipykernel ipywidgets jupyter-client jupyter-core jupyter-events jupyter-lsp jupyter-server "
+               "jupyterlab jupyterlab-server jupytext nbclient nbconvert nbformat nbgrader notebook traitlets",
+    "keras": "keras",
+    "matplotlib": "matplotlib",
+    "numpy": "numpy",
+    "python": "python",
+    "sqlalchemy": "sqlalchemy",
+    "tensorflow": "tensorflow",
+}  # fmt: skip
+PACKAGES = tuple(_FAMILIES)
+_FAMILY_OF = {distribution: family for family, members in _FAMILIES.items() for distribution in members.split()}
+_NAMES = re.compile(
+    r"(?<![a-z])(?:dask|distributed\.|fonttools|hypothesis|jupyterlab|jupyter|ipython|ipykernel|ipywidgets|nbgrader|"
+    r"nbconvert|nbformat|nbclient|notebook|traitlets|keras|matplotlib|mpl|numpy|np|python|sqlalchemy|tensorflow|tf)(?![a-z])",
+    re.IGNORECASE,
+)
+PAIR_LABELS = ("belongs", "other")
+CODE_TAGS = ("O", "B-CODE", "I-CODE")
+_WORD = re.compile(r"\w+(?:[.'-]\w+)*|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class _Text:
+    """One line of `docstrings.jsonl`."""
+
+    document: str
+    source: str
+    name: str
+    kind: str
+    paragraphs: list[list[Sentence]]
+    parameters: list[tuple[str, list[Sentence]]]
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A row that may be chosen, and the sentences that it is made of."""
+
+    document: str
+    group: str  # rows of one group compete for the same places
+    row: Row
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def forms(self) -> set[str]:
+        """What must not be on both sides: its sentences of some length, masked. "Defaults to None." may be."""
+        return {masked_form(sentence) for sentence in self.sentences if sentence.words >= 6}
+
+
+# === The interface ===
+
+
+def load_builtin_task(
+    name: str,
+    split: str = "train",
+    *,
+    most: int | None = None,
+    seed: int = 0,
+    cache_dir: str | Path | None = None,
+) -> list[Row]:
+    """The rows of one split, "train" or "validation", of a built-in task: see `builtin_task`."""
+    if split not in ("train", "validation"):
+        raise DataError(f"a built-in task has the splits train and validation, not {split!r}")
+    task = builtin_task(name, seed=seed, cache_dir=cache_dir)
+    return list(getattr(task, split))[:most]
+
+
+def builtin_task(
+    name: str,
+    *,
+    most_train: int = MOST_TRAIN,
+    most_validation: int = MOST_VALIDATION,
+    seed: int = 0,
+    cache_dir: str | Path | None = None,
+) -> TaskData:
+    """A built-in task: `package`, `pairs`, `code-words` or `parameters`.
+
+    most_train, most_validation: the most rows of each split. seed: decides which rows are kept. cache_dir: where the
+    corpus is, or is to be built. The first n rows of a split are as balanced as all of it.
+    Raises DataError for another name.
+    """
+    if name not in _BUILDERS:
+        raise DataError(f"there is no built-in task {name!r}; choose one of {', '.join(_BUILDERS)}")
+    shape, labels, candidates_of = _BUILDERS[name]
+    texts = list(_read_texts(ensure_corpus(cache_dir)))
+    held_out, kept = [], []
+    for candidate in candidates_of(texts, seed):
+        (held_out if is_validation(candidate.document, VALIDATION_PERCENT) else kept).append(candidate)
+    validation = _choose(held_out, most_validation, seed)
+    train = _without_leaks(_choose(kept, most_train, seed), validation)
+    return TaskData(name, shape, labels, _rows(train), _rows(validation))
+
+
+def majority_baseline(task: TaskData) -> float:
+    """What one gets on the validation split by always giving the commonest answer.
+
+    The share of the commonest class; of the commonest tag, per word; of the commonest answer, by exact match.
+    """
+    answers = Counter()
+    for row in task.validation:
+        if isinstance(row, TaggingRow):
+            answers.update(row.tags)
+        else:
+            answers[row.answers if isinstance(row, QuestionRow) else row.label] += 1
+    return max(answers.values(), default=0) / max(1, answers.total())
+
+
+# === Reading and choosing ===
+
+
+def _read_texts(folder: Path) -> Iterator[_Text]:
+    with (folder / DOCSTRINGS).open(encoding="utf-8") as lines:
+        for line in lines:
+            record = json.loads(line)
+            yield _Text(
+                record["document"], record["source"], record["name"], record["kind"],
+                [_sentences(paragraph) for paragraph in record["paragraphs"]],
+                [(name, _sentences(description)) for name, description in record["parameters"]],
+            )  # fmt: skip
+
+
+def _sentences(pairs: list) -> list[Sentence]:
+    return [Sentence(text, tuple(map(tuple, code))) for text, code in pairs]
+
+
+def _order(seed: int, *parts: str) -> bytes:
+    """A place in a shuffled order that depends on the row and the seed alone, not on the other rows."""
+    return hashlib.sha256("\0".join((str(seed), *parts)).encode("utf-8")).digest()
+
+
+def _choose(candidates: list[_Candidate], most: int, seed: int) -> list[_Candidate]:
+    """At most `most` candidates, as many of each group, the groups in turn."""
+    groups = defaultdict(list)
+    for candidate in candidates:
+        groups[candidate.group].append(candidate)
+    if not groups:
+        return []
+    for group in groups.values():
+        group.sort(key=lambda candidate: _order(seed, repr(candidate.row)))
+    each = min(most // len(groups), min(map(len, groups.values())))
+    return [groups[name][place] for place in range(each) for name in sorted(groups)]
+
+
+def _without_leaks(candidates: list[_Candidate], validation: list[_Candidate]) -> list[_Candidate]:
+    """Those that share no sentence with the validation split: a handful of the chosen ones is lost."""
+    held_out = {form for candidate in validation for form in candidate.forms}
+    return [candidate for candidate in candidates if held_out.isdisjoint(candidate.forms)]
+
+
+def _rows(candidates: list[_Candidate]) -> tuple[Row, ...]:
+    return tuple(candidate.row for candidate in candidates)
+
+
+def _joined(sentences: Iterable[Sentence]) -> str:
+    return " ".join(sentence.text for sentence in sentences)
+
+
+def _words(sentences: Iterable[Sentence]) -> int:
+    return sum(sentence.words for sentence in sentences)
+
+
+# === The tasks ===
+
+
+def _package_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
+    """Paragraphs of 12 to 80 words. TensorFlow's own copy of an old Keras belongs to neither class."""
+    for text in texts:
+        family = _FAMILY_OF.get(text.source)
+        if family is None or text.document.startswith("tensorflow/python/keras/"):
+            continue
+        for paragraph in text.paragraphs:
+            if 12 <= _words(paragraph) <= 80:
+                masked = _NAMES.sub("package", _joined(paragraph))
+                row = SentenceRow(masked, PACKAGES.index(family))
+                yield _Candidate(text.document, family, row, tuple(paragraph))
+
+
+def _pair_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
+    """A summary with the text that follows it, or with what follows another summary of the same package.
+
+    Within a package and a split, in hashed order, every second summary gets its neighbour's body: a body by itself
+    does not tell, nor does the subject, since both come from the same package.
+    """
+    groups = defaultdict(list)
+    for text in texts:
+        summary_and_body = _summary_and_body(text)
+        if summary_and_body:
+            side = is_validation(text.document, VALIDATION_PERCENT)
+            groups[text.source, side].append((text.document, *summary_and_body))
+    for key in sorted(groups):
+        members = sorted(groups[key], key=lambda member: _order(seed, member[1].text, _joined(member[2])))
+        for place, (document, summary, body) in enumerate(members):
+            other_document, _, other_body = members[(place + 1) % len(members)]
+            if place % 2 == 0:
+                label, shown = 0, body
+            elif other_document != document:
+                label, shown = 1, other_body
+            else:
+                continue
+            row = PairRow(summary.text, _joined(shown), label)
+            yield _Candidate(document, PAIR_LABELS[label], row, (summary, *shown))
+
+
+def _summary_and_body(text: _Text) -> tuple[Sentence, list[Sentence]] | None:
+    """The first sentence and the rest of its paragraph, or the next paragraph when it stands alone."""
+    if text.kind in ("page", "comment") or not text.paragraphs:
+        return None
+    summary, *body = text.paragraphs[0]
+    if not body and len(text.paragraphs) > 1:
+        body = text.paragraphs[1]
+    return (summary, body) if summary.words >= 4 and 6 <= _words(body) <= 80 else None
+
+
+def _code_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
+    """Sentences of 6 to 50 words with marked code in them, taken apart into words and punctuation."""
+    for text in texts:
+        descriptions = [description for _, description in text.parameters]
+        for sentence in (each for part in (*text.paragraphs, *descriptions) for each in part):
+            if sentence.code and 6 <= sentence.words <= 50:
+                words, tags = tag_code(sentence)
+                yield _Candidate(text.document, "", TaggingRow(words, tags), (sentence,))
+
+
+def tag_code(sentence: Sentence) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The words and punctuation marks of a sentence, and for each the index of its tag in `CODE_TAGS`."""
+    words, tags, begun = [], [], -1
+    for match in _WORD.finditer(sentence.text):
+        inside = [start for start, end in sentence.code if start < match.end() and match.start() < end]
+        words.append(match[0])
+        tags.append(0 if not inside else 2 if inside[0] == begun else 1)
+        begun = inside[0] if inside else -1
+    return tuple(words), tuple(tags)
+
+
+def _parameter_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
+    """One question for each docstring that describes at least two parameters; the same answer is asked for once."""
+    asked = set()
+    for text in texts:
+        described = _shortened(text.parameters)
+        if len({name for name, _ in described}) < max(2, len(described)):
+            continue
+        context, starts = _parameter_context(text, described)
+        for place in sorted(range(len(described)), key=lambda place: _order(seed, text.name, str(place))):
+            name, sentences = described[place]
+            form = (name, " ".join(map(masked_form, sentences)))
+            if form in asked or _words(sentences) < 3:
+                continue
+            asked.add(form)
+            question_id = f"{text.document}:{text.name}:{name}"
+            row = QuestionRow(question_id, f"What is {name}?", context, (_joined(sentences),), (starts[place],))
+            yield _Candidate(text.document, "", row, tuple(sentences))
+            break
+
+
+def _shortened(parameters: list[tuple[str, list[Sentence]]], most_words: int = 120) -> list[tuple[str, list[Sentence]]]:
+    """The first parameters, with descriptions of up to 40 words, that make a context of at most `most_words`."""
+    kept, total = [], 0
+    for name, sentences in parameters:
+        size = _words(sentences)
+        if size <= 40 and total + size < most_words:
+            kept.append((name, sentences))
+            total += size + 1
+    return kept
+
+
+def _parameter_context(text: _Text, described: list[tuple[str, list[Sentence]]]) -> tuple[str, list[int]]:
+    """The docstring's summary and "name: description" of each parameter, and where each description begins."""
+    context = _joined(text.paragraphs[0][:1]) if text.paragraphs else ""
+    starts = []
+    for name, sentences in described:
+        context += f" {name}: " if context else f"{name}: "
+        starts.append(len(context))
+        context += _joined(sentences)
+    return context, starts
+
+
+_BUILDERS: dict[str, tuple[str, tuple[str, ...], Callable[[list[_Text], int], Iterator[_Candidate]]]] = {
+    "package": ("sentence", PACKAGES, _package_candidates),
+    "pairs": ("pair", PAIR_LABELS, _pair_candidates),
+    "code-words": ("tagging", CODE_TAGS, _code_candidates),
+    "parameters": ("question", (), _parameter_candidates),
+}
+BUILTIN_TASKS = tuple(_BUILDERS)

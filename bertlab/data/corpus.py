@@ -1,0 +1,189 @@
+"""The built-in corpus: the English that every installation of BertLab already has.
+
+Docstrings and pages of the standard library and of the installed packages are read statically, cleaned of code,
+tables and markup, split into sentences and freed of repetitions. One source file becomes one document, so consecutive
+sentences belong together. The same lock file gives the same bytes; `manifest.json` records versions and a hash.
+
+    documents.jsonl   one document per line: {"id", "source", "paragraphs": [[sentence, …], …]}
+    docstrings.jsonl  the same text as docstrings, with what the labelled tasks need (see `builtin_tasks`)
+    manifest.json     package versions, counts, hash, what was dropped and why
+"""
+
+import hashlib
+import json
+import multiprocessing
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from bertlab.data.corpus_repeats import RepeatFilter
+from bertlab.data.corpus_sources import SourceFile, installed_versions, source_files
+from bertlab.data.corpus_texts import Docstring, FileTexts, Sentence, read_file
+from bertlab.errors import DataError
+from bertlab.progress import track
+
+DOCUMENTS, DOCSTRINGS, MANIFEST = "documents.jsonl", "docstrings.jsonl", "manifest.json"
+
+
+def default_corpus_dir() -> Path:
+    """Where the built-in corpus is kept: `$BERTLAB_CACHE`, `build/` of a checkout, or the user's cache folder."""
+    if os.environ.get("BERTLAB_CACHE"):
+        return Path(os.environ["BERTLAB_CACHE"]) / "corpus"
+    project = Path(__file__).resolve().parents[2]
+    if (project / "pyproject.toml").exists():
+        return project / "build" / "corpus"
+    return Path.home() / ".cache" / "bertlab" / "corpus"
+
+
+def ensure_corpus(out_dir: str | Path | None = None, workers: int | None = None) -> Path:
+    """The folder with the corpus of the packages installed now; builds it where it is absent or out of date."""
+    folder = default_corpus_dir() if out_dir is None else Path(out_dir)
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        current = manifest["packages"] == installed_versions() and manifest["recipe"] == recipe_hash()
+    except (FileNotFoundError, json.JSONDecodeError, KeyError):
+        current = False
+    return folder if current else build_corpus(folder, workers)
+
+
+def build_corpus(
+    out_dir: str | Path | None = None, workers: int | None = None, packages: Iterable[str] | None = None
+) -> Path:
+    """Builds the corpus and returns its folder.
+
+    out_dir: where to write (see `default_corpus_dir`). workers: processes; all cores when None. packages: only these
+    distributions (`python` is the standard library). The bytes do not depend on `workers`.
+    Raises DataError when a package that was asked for is not installed.
+    """
+    folder = default_corpus_dir() if out_dir is None else Path(out_dir)
+    versions = _chosen_versions(packages)
+    files = source_files([name for name, version in versions.items() if version is not None])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MANIFEST).unlink(missing_ok=True)  # it is written last: a folder with one is complete
+    texts = track(_read_all(files, workers or os.cpu_count() or 1), "Reading docstrings", total=len(files))
+    counts, dropped, hashes = _write(texts, folder)
+    manifest = {
+        "packages": versions,
+        "recipe": recipe_hash(),
+        "counts": counts,
+        "dropped": dict(sorted(dropped.items())),
+        "sha256": hashes,
+    }
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return folder
+
+
+def _chosen_versions(packages: Iterable[str] | None) -> dict[str, str | None]:
+    versions = installed_versions()
+    if packages is None:
+        return versions
+    chosen = {name: versions.get(name) for name in sorted(packages)}
+    absent = [name for name, version in chosen.items() if version is None]
+    if absent:
+        raise DataError(f"{', '.join(absent)}: not installed, or not on the list in bertlab/data/corpus_sources.py")
+    return chosen
+
+
+def recipe_hash() -> str:
+    """SHA-256 of the code that makes the corpus: a cache made by other code is out of date."""
+    here = Path(__file__).parent
+    names = ["cleaning.py", "sentences.py", *sorted(path.name for path in here.glob("corpus*.py"))]
+    digest = hashlib.sha256()
+    for name in names:
+        digest.update((here / name).read_bytes())
+    return digest.hexdigest()
+
+
+def _read_all(files: list[SourceFile], workers: int) -> Iterator[FileTexts]:
+    """The texts of each file, in the order of the files. Processes are spawned: TensorFlow may be loaded here."""
+    if workers == 1 or len(files) < 100:
+        yield from map(read_file, files)
+        return
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        with _blank_main():
+            results = pool.map(read_file, files, chunksize=16)  # starts the processes
+        yield from results
+
+
+@contextmanager
+def _blank_main() -> Iterator[None]:
+    """Hides the caller's script: a spawned process would import it, and run it again where it has no main guard."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+class _LineFile:
+    """A file of JSON lines that knows the SHA-256 of its bytes."""
+
+    def __init__(self, path: Path):
+        self._file, self._digest = path.open("wb"), hashlib.sha256()
+
+    def write(self, record: dict) -> None:
+        line = (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8")
+        self._file.write(line)
+        self._digest.update(line)
+
+    def close(self) -> str:
+        self._file.close()
+        return self._digest.hexdigest()
+
+
+def _write(texts: Iterable[FileTexts], folder: Path) -> tuple[dict, Counter, dict[str, str]]:
+    """Writes both files while the texts come in. Returns counts, what was dropped, and each file's SHA-256."""
+    repeats, dropped = RepeatFilter(), Counter()
+    totals, by_package = Counter(), {}
+    documents, docstrings = _LineFile(folder / DOCUMENTS), _LineFile(folder / DOCSTRINGS)
+    try:
+        for file in texts:
+            dropped.update(file.dropped)
+            document = []
+            for docstring in file.docstrings:
+                paragraphs, described = repeats.new_parts(docstring)
+                if paragraphs or described:
+                    docstrings.write(_docstring_record(file, docstring, paragraphs))
+                document += [*paragraphs, described] if described else paragraphs
+            if not document:
+                totals["files without prose"] += 1
+                continue
+            plain = [[sentence.text for sentence in paragraph] for paragraph in document]
+            documents.write({"id": file.name, "source": file.package, "paragraphs": plain})
+            for counter in (totals, by_package.setdefault(file.package, Counter())):
+                counter.update(_counts(document))
+    finally:
+        hashes = {DOCUMENTS: documents.close(), DOCSTRINGS: docstrings.close()}
+    counts = dict(totals) | {"by package": {name: dict(by_package[name]) for name in sorted(by_package)}}
+    return counts, dropped + repeats.dropped, hashes
+
+
+def _counts(document: list[tuple[Sentence, ...]]) -> dict[str, int]:
+    return {
+        "documents": 1,
+        "paragraphs": len(document),
+        "sentences": sum(map(len, document)),
+        "words": sum(sentence.words for paragraph in document for sentence in paragraph),
+    }
+
+
+def _docstring_record(file: FileTexts, docstring: Docstring, paragraphs: list) -> dict:
+    return {
+        "document": file.name,
+        "source": file.package,
+        "name": docstring.name,
+        "kind": docstring.kind,
+        "signature": docstring.signature,
+        "paragraphs": [[[sentence.text, sentence.code] for sentence in paragraph] for paragraph in paragraphs],
+        "parameters": [
+            [parameter.name, [[sentence.text, sentence.code] for sentence in parameter.sentences]]
+            for parameter in docstring.parameters
+        ],
+    }
+

@@ -1,0 +1,152 @@
+"""From the raw texts of one source file to clean docstrings: paragraphs of sentences, and descriptions of parameters.
+
+This is the part that runs in several processes, one file at a time; it knows nothing of the other files.
+"""
+
+import gc
+import itertools
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from bertlab.data.cleaning import clean_inline, unmark
+from bertlab.data.corpus_blocks import ITEM, PARAMETER, PROSE, Block, read_blocks
+from bertlab.data.corpus_sources import SourceFile, raw_texts
+from bertlab.data.sentences import is_prose, split_sentences
+
+LEAST_WORDS = 8  # of a paragraph
+MOST_WORDS_IN_SENTENCE = 120  # longer ones are lists of names
+
+_LEADING_TYPE = re.compile(r"^\(\s*(?:[Oo]ptional\b|[\w, .\[\]|]{2,30})[^()]*\)\s*[:.,-]*\s*")  # "(int, optional) The …"
+
+Spans = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence, and where its words marked as code are: (start, end) character offsets."""
+
+    text: str
+    code: Spans = ()
+
+    @property
+    def words(self) -> int:
+        return len(self.text.split())
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a docstring says about one parameter; its sentences may be short."""
+
+    name: str
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True)
+class Docstring:
+    """One cleaned text. `signature`: the names of the function's parameters."""
+
+    name: str
+    kind: str
+    signature: tuple[str, ...]
+    paragraphs: tuple[tuple[Sentence, ...], ...]
+    parameters: tuple[Parameter, ...]
+
+
+@dataclass
+class FileTexts:
+    """All clean texts of one source file, and what was dropped on the way (reason → count)."""
+
+    package: str
+    name: str
+    docstrings: list[Docstring] = field(default_factory=list)
+    dropped: Counter = field(default_factory=Counter)
+
+
+def read_file(file: SourceFile) -> FileTexts:
+    """Reads and cleans one file. An unreadable one yields no text and is counted."""
+    result = FileTexts(file.package, file.name)
+    gc.disable()  # a syntax tree is a million small objects without a cycle: looking for one costs a third of the time
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in other people's strings
+            texts = raw_texts(file)
+    except (OSError, ValueError, SyntaxError, RecursionError):
+        result.dropped["unreadable file"] += 1
+        return result
+    finally:
+        gc.enable()
+    seen = set()
+    for raw in texts:
+        if raw.text in seen:
+            result.dropped["repeated docstring in one file"] += 1
+            continue
+        seen.add(raw.text)
+        paragraphs, parameters = clean_text(raw.text, result.dropped)
+        if paragraphs or parameters:
+            result.docstrings.append(Docstring(raw.name, raw.kind, raw.parameters, paragraphs, parameters))
+    return result
+
+
+def clean_text(text: str, dropped: Counter) -> tuple[tuple[tuple[Sentence, ...], ...], tuple[Parameter, ...]]:
+    """The paragraphs of a docstring or page, and its parameters. Counts in `dropped` what is not kept, by reason.
+
+    List items in a row make one paragraph. A first paragraph too short to stand alone ("Pads an array.") begins the next.
+    """
+    paragraphs: list[tuple[Sentence, ...]] = []
+    parameters: list[Parameter] = []
+    waiting: list[Sentence] = []
+    for kind, blocks in itertools.groupby(read_blocks(text), key=lambda block: block.kind):
+        if kind == PARAMETER:
+            parameters += _parameters(blocks, dropped)
+        elif kind == ITEM:
+            _keep_paragraph([each for block in blocks for each in clean_sentences(block.text, dropped)], paragraphs, dropped)
+        else:
+            for block in blocks:
+                sentences = waiting + clean_sentences(block.text, dropped)
+                if sentences and not waiting and not paragraphs and kind == PROSE and _words(sentences) < LEAST_WORDS:
+                    waiting = sentences
+                else:
+                    waiting = []
+                    _keep_paragraph(sentences, paragraphs, dropped)
+    _keep_paragraph(waiting, paragraphs, dropped)
+    return tuple(paragraphs), tuple(parameters)
+
+
+def _parameters(blocks: Iterable[Block], dropped: Counter) -> list[Parameter]:
+    parameters = []
+    for block in blocks:
+        sentences = clean_sentences(_LEADING_TYPE.sub("", block.text), dropped, least_words=2)
+        if sentences:
+            parameters.append(Parameter(block.name, tuple(sentences)))
+    return parameters
+
+
+def _keep_paragraph(sentences: list[Sentence], paragraphs: list, dropped: Counter) -> None:
+    if _words(sentences) >= LEAST_WORDS:
+        paragraphs.append(tuple(sentences))
+    elif sentences:
+        dropped[f"paragraph under {LEAST_WORDS} words"] += 1
+
+
+def _words(sentences: list[Sentence]) -> int:
+    return sum(sentence.words for sentence in sentences)
+
+
+def clean_sentences(text: str, dropped: Counter, least_words: int = 3) -> list[Sentence]:
+    """The sentences of one paragraph with its markup taken out, without those that are no English prose."""
+    kept = []
+    for marked in split_sentences(clean_inline(text)):
+        words = marked.count(" ") + 1
+        if words > MOST_WORDS_IN_SENTENCE:
+            dropped[f"sentence over {MOST_WORDS_IN_SENTENCE} words"] += 1
+        elif not is_prose(marked, least_words):
+            dropped["sentence that is not prose"] += 1
+        elif marked.endswith(":") and words < 8:
+            dropped["sentence that announces code"] += 1
+        else:
+            plain, spans = unmark(marked)
+            kept.append(Sentence(plain, tuple(spans)))
+    return kept

@@ -1,0 +1,212 @@
+"""Documents: paragraphs of sentences, from the built-in corpus, files of your own or the Hugging Face hub.
+
+Everything that makes training examples starts from a stream of `Document`. Nothing here holds more than one document
+in memory, and a run of text without an end is cut, so a corpus may be far larger than the memory.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bertlab.data.documents_lines import MOST_BYTES_IN_LINE, Problems, numbered_lines, refuse_table
+from bertlab.data.sentences import split_sentences
+from bertlab.errors import DataError
+
+MOST_PARAGRAPHS = 1000  # of one document read from text; a longer one is cut into several
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text in reading order. id: unique in its corpus. paragraphs: each a tuple of sentences. source: package or file."""
+
+    id: str
+    paragraphs: tuple[tuple[str, ...], ...]
+    source: str = ""
+
+
+def is_validation(document_id: str, percent: float = 5.0) -> bool:
+    """Whether a document is held out. Decided by SHA-256 of its id alone: the same on every machine, in every order."""
+    fraction = int.from_bytes(hashlib.sha256(document_id.encode("utf-8")).digest()[:8], "big") / 2**64
+    return fraction < percent / 100
+
+
+def load_documents(
+    source: str | Path,
+    on_error: str = "stop",
+    skipped: Counter | None = None,
+    cache_dir: str | Path | None = None,
+) -> Iterator[Document]:
+    """Streams the documents of a source, always in the same order.
+
+    source: one of
+      - "builtin": the corpus of the installed packages, built at first use in `cache_dir` (see `corpus`);
+      - a `.jsonl` file: one document per line, {"text": "…"} or {"paragraphs": ["…" or ["sentence", …], …]}, with
+        an "id" and a "source" if you like. In "text" a blank line separates paragraphs; where there is none, a line break;
+      - a `.txt` file: one paragraph (or one sentence) per line, a blank line between documents. In a file without blank
+        lines every 1,000 paragraphs make one document. Text wrapped at a margin belongs in a folder:
+      - a folder: each `.txt` or `.md` file in it, at any depth and in order of name, is one document whose paragraphs
+        are separated by blank lines; each `.jsonl` file is read as above;
+      - "hf:NAME[/CONFIG][:SPLIT]": a data set with a text column from the Hugging Face hub (`pip install bertlab[hub]`).
+    on_error: "stop" raises at the first bad line; "skip" leaves out what is bad and counts it in `skipped`.
+    skipped: filled with reason → count when `on_error` is "skip".
+    Raises DataError, naming file and line: no such source, not UTF-8, a NUL, a line over 10 MB, a table, malformed
+    JSON, an empty document. Raises MissingDependencyError when "hf:" is asked for and `datasets` is not installed.
+    """
+    if on_error not in ("stop", "skip"):
+        raise DataError(f"on_error must be 'stop' or 'skip', not {on_error!r}")
+    problems = Problems(stop=on_error == "stop", counts=Counter() if skipped is None else skipped)
+    source = str(source)
+    if source == "builtin":
+        from bertlab.data.corpus import DOCUMENTS, ensure_corpus
+
+        return _jsonl_documents(ensure_corpus(cache_dir) / DOCUMENTS, DOCUMENTS, problems)
+    if source.startswith("hf:"):
+        from bertlab.data.documents_hub import hub_texts
+
+        return _hub_documents(hub_texts(source.removeprefix("hf:")), source, problems)
+    return _file_documents(Path(source), problems)
+
+
+def _file_documents(path: Path, problems: Problems) -> Iterator[Document]:
+    """Checks the path at once, so that a misspelt name fails where it is given and not where it is first read."""
+    if path.is_dir():
+        found = sorted(each for each in path.rglob("*") if each.suffix in (".txt", ".md", ".jsonl") and each.is_file())
+        if not found:
+            raise DataError(f"{path}: no .txt, .md or .jsonl file in this folder")
+        return _folder_documents(path, found, problems)
+    if not path.exists():
+        raise DataError(f"{path}: no such file or folder (a source is 'builtin', a path, or 'hf:NAME[/CONFIG][:SPLIT]')")
+    if path.suffix == ".jsonl":
+        return _jsonl_documents(path, path.name, problems)
+    if path.suffix in (".csv", ".tsv", ".json", ".gz", ".xz", ".zip", ".bz2", ".parquet", ".pdf", ".html"):
+        raise DataError(f"{path}: {path.suffix} is not read as text; give a .txt, a .jsonl or a folder of .txt files")
+    return _text_documents(path, path.name, problems)
+
+
+# === Plain text ===
+
+
+def _text_documents(path: Path, name: str, problems: Problems) -> Iterator[Document]:
+    """One paragraph per line, a blank line between documents."""
+    if refuse_table(path, problems):
+        return
+    number, paragraphs = 0, []
+    for _, line in numbered_lines(path, problems):
+        paragraph = tuple(split_sentences(line.strip()))
+        if paragraph:
+            paragraphs.append(paragraph)
+        if paragraphs and (not paragraph or len(paragraphs) == MOST_PARAGRAPHS):
+            number += 1
+            yield Document(f"{name}#{number}", tuple(paragraphs), name)
+            paragraphs = []
+    if paragraphs:
+        number += 1
+        yield Document(f"{name}#{number}", tuple(paragraphs), name)
+    if number == 0:
+        problems.report(path, None, "empty document", "it holds no text")
+
+
+def _folder_documents(folder: Path, files: list[Path], problems: Problems) -> Iterator[Document]:
+    for path in files:
+        name = path.relative_to(folder).as_posix()
+        if path.suffix == ".jsonl":
+            yield from _jsonl_documents(path, name, problems)
+        else:
+            yield from _page_documents(path, name, problems)
+
+
+def _page_documents(path: Path, name: str, problems: Problems) -> Iterator[Document]:
+    """One file, one document: a blank line between paragraphs, the lines of a paragraph joined."""
+    if refuse_table(path, problems):
+        return
+    number, paragraphs = 0, []
+    for paragraph in _wrapped_paragraphs(path, problems):
+        paragraphs.append(tuple(split_sentences(paragraph)))
+        if len(paragraphs) == MOST_PARAGRAPHS:
+            number += 1
+            yield Document(f"{name}#{number}", tuple(paragraphs), name)
+            paragraphs = []
+    if paragraphs:
+        yield Document(f"{name}#{number + 1}" if number else name, tuple(paragraphs), name)
+    elif number == 0:
+        problems.report(path, None, "empty document", "it holds no text")
+
+
+def _wrapped_paragraphs(path: Path, problems: Problems) -> Iterator[str]:
+    lines, size = [], 0
+    for number, line in numbered_lines(path, problems):
+        line = line.strip()
+        size += len(line)
+        if line and size <= MOST_BYTES_IN_LINE:
+            lines.append(line)
+        elif line:
+            advice = "separate paragraphs by blank lines, or give the file itself instead of its folder"
+            problems.report(path, number, "paragraph over 10 MB", advice)
+            lines, size = [], 0
+        else:
+            if lines:
+                yield " ".join(lines)
+            lines, size = [], 0
+    if lines:
+        yield " ".join(lines)
+
+
+# === JSON lines and the hub ===
+
+
+def _jsonl_documents(path: Path, name: str, problems: Problems) -> Iterator[Document]:
+    for number, line in numbered_lines(path, problems):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            problems.report(path, number, "malformed JSON", f"each line holds one JSON object ({error})")
+            continue
+        reason, paragraphs = _record_paragraphs(record)
+        if reason:
+            problems.report(path, number, *reason)
+        else:
+            yield Document(str(record.get("id", f"{name}#{number}")), paragraphs, str(record.get("source", name)))
+
+
+def _record_paragraphs(record) -> tuple[tuple[str, str] | None, tuple[tuple[str, ...], ...]]:
+    """(what is wrong and what to do, or None; the paragraphs) of one JSON object."""
+    if not isinstance(record, dict) or ("text" not in record and "paragraphs" not in record):
+        return ("no text", 'each line holds {"text": "…"} or {"paragraphs": […]}'), ()
+    if "paragraphs" in record:
+        given = record["paragraphs"]
+        if not isinstance(given, list) or not all(_is_paragraph(each) for each in given):
+            return ("wrong type", '"paragraphs" must be a list of strings or of lists of strings (sentences)'), ()
+        paragraphs = (split_sentences(each) if isinstance(each, str) else each for each in given)
+    else:
+        if not isinstance(record["text"], str):
+            return ("wrong type", f'"text" must be a string, not {type(record["text"]).__name__}'), ()
+        paragraphs = map(split_sentences, split_paragraphs(record["text"]))
+    kept = tuple(tuple(sentences) for sentences in paragraphs if any(sentence.strip() for sentence in sentences))
+    return (None, kept) if kept else (("empty document", "leave the line out or give it a text"), ())
+
+
+def _is_paragraph(value) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value))
+
+
+def split_paragraphs(text: str) -> list[str]:
+    """The paragraphs of a text: separated by blank lines, their lines joined; by line breaks if no line is blank."""
+    lines = [line.strip() for line in text.strip().splitlines()]
+    if "" not in lines:
+        return [line for line in lines if line]
+    blocks = "\n".join(lines).split("\n\n")
+    return [" ".join(block.split("\n")).strip() for block in blocks if block.strip()]
+
+
+def _hub_documents(texts: Iterable[str], source: str, problems: Problems) -> Iterator[Document]:
+    for number, text in enumerate(texts):
+        paragraphs = tuple(tuple(split_sentences(paragraph)) for paragraph in split_paragraphs(text or ""))
+        if paragraphs:
+            yield Document(f"{source}#{number}", paragraphs, source)
+        else:
+            problems.counts["empty document"] += 1  # many hub data sets are full of empty rows, by design

@@ -1,0 +1,69 @@
+"""Reads text files line by line and names what is wrong with a line, with flat memory whatever the file holds."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from bertlab.errors import DataError
+
+MOST_BYTES_IN_LINE = 10 * 2**20
+_SAMPLED_LINES = 20  # from the head of a file, to tell a table from text
+
+
+@dataclass
+class Problems:
+    """What to do with bad input: stop with a DataError, or count it and go on."""
+
+    stop: bool = True
+    counts: Counter = field(default_factory=Counter)
+
+    def report(self, path: Path, line: int | None, what: str, advice: str) -> None:
+        if self.stop:
+            where = f"{path}" if line is None else f"{path} line {line}"
+            raise DataError(f"{where}: {what}; {advice}")
+        self.counts[what] += 1
+
+
+def numbered_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
+    """The good lines of a UTF-8 file with their numbers, from 1; the others are reported to `problems`."""
+    with path.open("rb") as file:
+        number = 0
+        while raw := file.readline(MOST_BYTES_IN_LINE + 1):
+            number += 1
+            if len(raw) > MOST_BYTES_IN_LINE:
+                _skip_rest_of_line(file, raw)
+                problems.report(path, number, "line over 10 MB", "put one paragraph on a line; is this a text file?")
+                continue
+            if number == 1:
+                raw = raw.removeprefix(b"\xef\xbb\xbf")  # the mark some editors put before UTF-8
+            if b"\x00" in raw:
+                problems.report(path, number, "NUL character", "a text file has none; is it UTF-16 or binary?")
+                continue
+            try:
+                yield number, raw.decode("utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                advice = f"byte {error.object[error.start]:#04x} at column {error.start + 1}; convert the file to UTF-8"
+                problems.report(path, number, "not UTF-8", advice)
+
+
+def _skip_rest_of_line(file, read: bytes) -> None:
+    while read and not read.endswith(b"\n"):
+        read = file.readline(MOST_BYTES_IN_LINE)
+
+
+def refuse_table(path: Path, problems: Problems) -> bool:
+    """Whether a file is a CSV or TSV rather than text, which is reported: it would teach commas, not English."""
+    head = list(islice((line for _, line in numbered_lines(path, Problems(stop=False)) if line.strip()), _SAMPLED_LINES))
+    if len(head) < 3:
+        return False
+    for delimiter, fewest in (("\t", 2), (",", 3), (";", 3)):
+        widths = {len(row) for row in csv.reader(head, delimiter=delimiter)}
+        if len(widths) == 1 and widths.pop() >= fewest:
+            shown = {"\t": "tab"}.get(delimiter, delimiter)
+            advice = f"every line has the same number of columns (separated by {shown}); extract the text column first"
+            problems.report(path, None, "table instead of text", advice)
+            return True
+    return False

@@ -1,0 +1,269 @@
+"""From rows to what a model takes: dictionaries of int32 arrays, padded batch by batch.
+
+Texts are tokenized once, in bulk, and kept without padding (SQuAD's 88,000 windows take 60 MB instead of 400). A batch
+is padded when it is asked for: to its own longest row, rounded up to a multiple of `LENGTH_STEP` so that a compiled
+model sees few different lengths. `bucket` puts rows of similar length together and so saves most of the padding.
+
+    features = encode_rows(data.train, tokenizer, max_length=128)
+    model.fit(features.dataset(batch_size=32, shuffle_seed=1), …)
+
+Letters: N rows, C choices, T tokens, B rows of a batch.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from bertlab.data.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_pieces
+from bertlab.data.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
+from bertlab.errors import ConfigError, DataError
+from bertlab.wordpiece.encoding import Ragged, kept_lengths, pack_rows, range_indices
+from bertlab.wordpiece.vocabulary import Vocabulary
+
+LENGTH_STEP = 16
+POOL_BATCHES = 64  # rows of so many batches are sorted by length together
+
+Batch = tuple[dict[str, np.ndarray], np.ndarray | dict[str, np.ndarray] | None]
+
+
+@dataclass(frozen=True)
+class Features:
+    """Tokenized rows, ready to be padded.
+
+    first, second: ids of segment A and (for pairs) B, already cut to fit. targets: (N,) int32 classes, (N,) float32
+    numbers, a dict of such arrays (questions), or None where nothing is known. choices: C for multiple choice, whose
+    N·C sequences lie row by row; otherwise None. truncated: how many sequences were too long and were cut.
+    """
+
+    vocabulary: Vocabulary
+    first: Ragged
+    second: Ragged | None = None
+    targets: np.ndarray | dict[str, np.ndarray] | None = None
+    choices: int | None = None
+    truncated: int = 0
+
+    def __len__(self) -> int:
+        return (len(self.first.row_splits) - 1) // (self.choices or 1)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each row with its special tokens; of the longest choice for multiple choice. (N,)"""
+        lengths = np.diff(self.first.row_splits) + 2
+        if self.second is not None:
+            lengths = lengths + np.diff(self.second.row_splits) + 1
+        return lengths.reshape(len(self), self.choices or 1).max(axis=1, initial=0)
+
+    def batch(self, indices: Sequence[int], length: int | None = None) -> Batch:
+        """(inputs, targets) of some rows. inputs: input_ids, token_type_ids, attention_mask, each (B, T) int32, or
+        (B, C, T) for multiple choice. length: T; by default the longest row's, rounded up to `LENGTH_STEP`.
+        """
+        indices = np.asarray(indices, np.int64)
+        length = _rounded(int(self.lengths[indices].max(initial=2)), LENGTH_STEP) if length is None else length
+        if len(indices) and length < self.lengths[indices].max():
+            raise ConfigError(f"a row has {self.lengths[indices].max()} tokens, more than the length {length} asked for")
+        sequences = indices if self.choices is None else _blocks(indices, self.choices)
+        second = None if self.second is None else select_rows(self.second, sequences)
+        inputs = pack_rows(self.vocabulary, select_rows(self.first, sequences), second, length)
+        if self.choices is not None:
+            inputs = {name: rows.reshape(len(indices), self.choices, length) for name, rows in inputs.items()}
+        return inputs, self._targets(indices, length)
+
+    def _targets(self, indices: np.ndarray, length: int):
+        if self.targets is None:
+            return None
+        if isinstance(self.targets, dict):
+            return {name: values[indices] for name, values in self.targets.items()}
+        return self.targets[indices]
+
+    def arrays(self, length: int | None = None) -> Batch:
+        """All rows as one batch, in order."""
+        return self.batch(np.arange(len(self)), length)
+
+    def batches(
+        self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, drop_remainder: bool = False
+    ) -> Iterator[Batch]:
+        """Yields every row once. shuffle_seed: None keeps the order. bucket: rows of similar length together."""
+        for indices in self.batch_indices(batch_size, shuffle_seed, bucket, drop_remainder):
+            yield self.batch(indices)
+
+    def batch_indices(
+        self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, drop_remainder: bool = False
+    ) -> list[np.ndarray]:
+        """Which rows make up each batch; with buckets, the batches themselves come in random order if shuffled."""
+        if batch_size < 1:
+            raise ConfigError(f"batch_size must be at least 1, not {batch_size}")
+        random = None if shuffle_seed is None else np.random.default_rng(shuffle_seed)
+        order = np.arange(len(self)) if random is None else random.permutation(len(self))
+        if bucket:
+            pool = batch_size * POOL_BATCHES
+            pools = [order[start : start + pool] for start in range(0, len(order), pool)]
+            order = np.concatenate([p[np.argsort(self.lengths[p], kind="stable")] for p in pools] or [order])
+        batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+        if drop_remainder:
+            batches = [indices for indices in batches if len(indices) == batch_size]
+        if bucket and random is not None:
+            batches = [batches[index] for index in random.permutation(len(batches))]
+        return batches
+
+    def dataset(
+        self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, drop_remainder: bool = False
+    ):
+        """The same batches as a `tf.data.Dataset` of (inputs, targets), or of inputs where there are no targets.
+
+        With a seed, each time the data set is gone through (an epoch) the order is another one: seed, seed + 1 …
+        """
+        import tensorflow as tf
+
+        epochs = count()
+
+        def generate():
+            seed = None if shuffle_seed is None else shuffle_seed + next(epochs)
+            for inputs, targets in self.batches(batch_size, seed, bucket, drop_remainder):
+                yield inputs if targets is None else (inputs, targets)
+
+        batches = len(self.batch_indices(batch_size, drop_remainder=drop_remainder))
+        dataset = tf.data.Dataset.from_generator(generate, output_signature=self._signature(tf))
+        return dataset.apply(tf.data.experimental.assert_cardinality(batches)).prefetch(2)
+
+    def _signature(self, tf):
+        inputs, targets = self.batch(np.arange(0))
+
+        def open_shape(array):
+            free = [size if axis == 1 and self.choices else None for axis, size in enumerate(array.shape)]
+            return tf.TensorSpec(free, array.dtype)
+
+        inputs = {name: open_shape(array) for name, array in inputs.items()}
+        if targets is None:
+            return inputs
+        return inputs, tf.nest.map_structure(lambda array: tf.TensorSpec([None] * array.ndim, array.dtype), targets)
+
+
+@dataclass(frozen=True)
+class TaggingFeatures(Features):
+    """Rows with a label on every token.
+
+    tags: a label for each piece, −100 where the loss must not look; None where no tags are known. Targets of a batch
+    are (B, T) int32, −100 also on [CLS], [SEP] and padding. word_positions: the token that speaks for each word (its
+    first piece), −1 for words that were cut off or have no piece. lost_words: how many those are.
+    """
+
+    tags: Ragged | None = None
+    word_positions: Ragged | None = None
+    lost_words: int = 0
+
+    def _targets(self, indices: np.ndarray, length: int):
+        if self.tags is None:
+            return None
+        chosen = select_rows(self.tags, indices)
+        targets = np.full((len(indices), length), IGNORED, np.int32)  # (B, T)
+        column = np.arange(length)[None]
+        targets[(column >= 1) & (column <= np.diff(chosen.row_splits)[:, None])] = chosen.values
+        return targets
+
+
+def encode_rows(
+    rows: Sequence[Row], tokenizer, max_length: int = 128, labels: Sequence[str] = (), all_pieces: bool = False
+) -> Features:
+    """Features of sentences, pairs, multiple choice or tagging (for questions: `bertlab.data.windows.make_windows`).
+
+    max_length: longest sequence, special tokens included; longer ones are cut from the end of the longer text and
+    counted in `truncated`. labels, all_pieces: for tagging, label every piece of a word instead of the first only.
+    Targets are int32 where all labels are whole numbers of type int, float32 where they are real, None where one is
+    missing. Raises DataError where rows are of different shapes or have different numbers of choices.
+    """
+    kinds = {type(row) for row in rows}
+    if len(kinds) != 1:
+        raise DataError(f"expected rows of one shape, found {', '.join(sorted(kind.__name__ for kind in kinds)) or 'none'}")
+    kind = kinds.pop()
+    if kind is TaggingRow:
+        return _tagging(rows, tokenizer, max_length, continuation_tags(labels) if all_pieces else None)
+    if kind is QuestionRow:
+        raise DataError("questions become several windows each; use bertlab.data.windows.make_windows")
+    choices = None
+    if kind is SentenceRow:
+        first, second = tokenizer.encode_batch(row.text for row in rows), None
+    elif kind is PairRow:
+        first = tokenizer.encode_batch(row.text_a for row in rows)
+        second = tokenizer.encode_batch(row.text_b for row in rows)
+    else:
+        choices = _number_of_choices(rows)
+        first = tokenizer.encode_batch(row.context for row in rows for _ in row.choices)
+        second = tokenizer.encode_batch(choice for row in rows for choice in row.choices)
+    first, second, truncated = cut_to_fit(first, second, max_length)
+    return Features(tokenizer.vocabulary, first, second, _label_array(rows), choices, truncated)
+
+
+def cut_to_fit(first: Ragged, second: Ragged | None, max_length: int) -> tuple[Ragged, Ragged | None, int]:
+    """Both segments cut so that they and their special tokens fit, and the number of rows that were cut."""
+    specials = 2 if second is None else 3
+    if max_length <= specials:
+        raise ConfigError(f"max_length {max_length} has no room for text beside {specials} special tokens")
+    before = np.diff(first.row_splits)
+    if second is None:
+        after = np.minimum(before, max_length - specials)
+        return _cut(first, after), None, int(np.sum(after < before))
+    before_second = np.diff(second.row_splits)
+    after, after_second = kept_lengths(before, before_second, max_length - specials)
+    truncated = int(np.sum((after < before) | (after_second < before_second)))
+    return _cut(first, after), _cut(second, after_second), truncated
+
+
+def select_rows(ragged: Ragged, indices: np.ndarray) -> Ragged:
+    """The rows of these indices, in this order."""
+    lengths = np.diff(ragged.row_splits)[indices]
+    values = ragged.values[range_indices(ragged.row_splits[:-1][indices], lengths)]
+    return Ragged(values, np.concatenate([[0], np.cumsum(lengths)]))
+
+
+def _cut(ragged: Ragged, lengths: np.ndarray) -> Ragged:
+    values = ragged.values[range_indices(ragged.row_splits[:-1], lengths)]
+    return Ragged(values, np.concatenate([[0], np.cumsum(lengths)]))
+
+
+def _tagging(rows: Sequence[TaggingRow], tokenizer, max_length: int, continuation) -> TaggingFeatures:
+    pieces, counts = encode_words(rows, tokenizer)
+    first, _, truncated = cut_to_fit(pieces, None, max_length)
+    kept = np.diff(first.row_splits)  # (N,)
+    tags, positions = [], []
+    for index, row in enumerate(rows):
+        row_counts = counts.row(index)  # (words,)
+        starts = first_pieces(row_counts)
+        positions.append(np.where((starts >= 0) & (starts < kept[index]), starts + 1, -1))  # + 1: [CLS]
+        if row.tags is not None:
+            tags.append(align_tags(row_counts, row.tags, continuation)[: kept[index]])
+    word_positions = Ragged(np.concatenate(positions), counts.row_splits)
+    features = TaggingFeatures(
+        tokenizer.vocabulary,
+        first,
+        truncated=truncated,
+        word_positions=word_positions,
+        lost_words=int(np.sum(word_positions.values < 0)),
+    )
+    if len(tags) < len(rows):
+        return features
+    return dataclasses.replace(features, tags=Ragged(np.concatenate(tags), first.row_splits))
+
+
+def _number_of_choices(rows: Sequence[MultipleChoiceRow]) -> int:
+    numbers = {len(row.choices) for row in rows}
+    if len(numbers) != 1:
+        raise DataError(f"rows have {', '.join(map(str, sorted(numbers)))} choices; all must have the same number")
+    return numbers.pop()
+
+
+def _label_array(rows: Sequence[Row]) -> np.ndarray | None:
+    labels = [row.label for row in rows]
+    if any(label is None for label in labels):
+        return None
+    return np.array(labels, np.float32 if any(isinstance(label, float) for label in labels) else np.int32)
+
+
+def _blocks(indices: np.ndarray, size: int) -> np.ndarray:
+    return (indices[:, None] * size + np.arange(size)).reshape(-1)
+
+
+def _rounded(length: int, step: int) -> int:
+    return -(-length // step) * step

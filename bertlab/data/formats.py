@@ -1,0 +1,169 @@
+"""Reading labelled files: from bytes on disk to records, each with the place it came from.
+
+A *record* is a dictionary of columns (`{"sentence": "It works .", "label": "1"}`), whatever the file's format was.
+`bertlab.data.formats_records` turns records into rows. What every reader here has in common:
+
+- Text is UTF-8 (a byte order mark at the start is dropped). A line ends with a line feed, with or without a carriage
+  return before it, and with nothing else: U+2028 or a form feed inside a sentence is part of the sentence.
+- A defect is reported with the file and the line, and by default stops the reading. `Problems("skip")` counts it and
+  goes on with the next record.
+"""
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from bertlab.errors import DataError
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
+
+
+class Record(NamedTuple):
+    """One record of a file. where: "FILE line 12", for messages. columns: name → value."""
+
+    where: str
+    columns: dict
+
+
+@dataclass
+class Problems:
+    """What to do with a defective record, and what was found so far.
+
+    policy: "stop" raises DataError at the first one, "skip" leaves it out. messages: one line for each skipped record.
+    """
+
+    policy: str = "stop"
+    messages: list[str] = field(default_factory=list)
+
+    def __post_init__(self):
+        if self.policy not in ("stop", "skip"):
+            raise DataError(f"on_error {self.policy!r} is not known; choose 'stop' or 'skip'")
+
+    def add(self, message: str) -> None:
+        """Raises DataError with the message, or keeps it."""
+        if self.policy == "stop":
+            raise DataError(f"{message} (on_error='skip' leaves such records out)")
+        self.messages.append(message)
+
+
+def open_binary(path: str | Path):
+    """Opens a file for reading bytes. Raises DataError where there is none or it cannot be read."""
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Yields (line number from 1, line without its end) of a UTF-8 file.
+
+    Raises DataError at the first line that is not UTF-8: what follows cannot be trusted either, so it is never skipped.
+    """
+    with open_binary(path) as file:
+        for number, raw in enumerate(file, start=1):
+            try:
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise DataError(
+                    f"{path} line {number}: byte {error.start + 1} is not UTF-8; convert the file, for example with "
+                    "`iconv -f LATIN1 -t UTF-8`"
+                ) from None
+            yield number, line.removesuffix("\n").removesuffix("\r")
+
+
+def read_table(path: str | Path, problems: Problems, header: tuple[str, ...] | None = None) -> Iterator[Record]:
+    """Yields the records of a table file; its suffix says which kind.
+
+    .tsv: tabs between columns, and a quotation mark is a character like any other (as in GLUE: MRPC alone has hundreds
+    of unbalanced ones). .csv: RFC 4180, fields may be quoted and run over several lines. .jsonl: an object on each
+    line. .json: an array of objects. `header` names the columns of a .tsv that has no header line. Blank lines are
+    ignored.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix in (".tsv", ".txt"):
+        return _with_header(path, _tsv_fields(path), problems, header)
+    if suffix == ".csv":
+        return _with_header(path, _csv_fields(path), problems, header)
+    if suffix == ".jsonl":
+        return _jsonl_records(path, problems)
+    if suffix == ".json":
+        return _json_array_records(path, problems)
+    raise DataError(f"{path}: the suffix {suffix!r} is not known; a table ends in {', '.join(TABLE_SUFFIXES)}")
+
+
+def _tsv_fields(path) -> Iterator[tuple[int, list[str]]]:
+    for number, line in read_lines(path):
+        if line:
+            yield number, line.split("\t")
+
+
+def _csv_fields(path) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader((line + "\n" for _, line in read_lines(path)), strict=True)
+    first_line = 1
+    try:
+        for fields in reader:
+            if fields:
+                yield first_line, fields
+            first_line = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"{path} line {first_line}: not valid CSV ({error})") from None
+
+
+def _with_header(path, fields: Iterator[tuple[int, list[str]]], problems: Problems, header) -> Iterator[Record]:
+    if header is None:
+        header = next(fields, (0, None))[1]
+    if header is None:
+        raise DataError(f"{path}: the file is empty; expected a line with the names of the columns")
+    if len(set(header)) != len(header):
+        raise DataError(f"{path} line 1: two columns have the same name: {', '.join(header)}")
+    for number, values in fields:
+        where = f"{path} line {number}"
+        if len(values) != len(header):
+            problems.add(f"{where}: {len(values)} columns, expected {len(header)} ({', '.join(header)})")
+        else:
+            yield Record(where, dict(zip(header, values)))
+
+
+def _jsonl_records(path, problems: Problems) -> Iterator[Record]:
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        where = f"{path} line {number}"
+        try:
+            columns = json.loads(line)
+        except json.JSONDecodeError as error:
+            problems.add(f"{where}: not valid JSON ({error.msg} at column {error.colno})")
+            continue
+        if isinstance(columns, dict):
+            yield Record(where, columns)
+        else:
+            problems.add(f"{where}: expected a JSON object, found {type(columns).__name__}")
+
+
+def _json_array_records(path, problems: Problems) -> Iterator[Record]:
+    records = read_json(path)
+    if not isinstance(records, list):
+        raise DataError(f"{path}: expected a JSON array of objects (or SQuAD's format), found {type(records).__name__}")
+    for index, columns in enumerate(records):
+        if isinstance(columns, dict):
+            yield Record(f"{path} record {index}", columns)
+        else:
+            problems.add(f"{path} record {index}: expected a JSON object, found {type(columns).__name__}")
+
+
+def read_json(path: str | Path):
+    """The content of a JSON file. Raises DataError with line and column where it is not valid."""
+    with open_binary(path) as file:
+        raw = file.read()
+    try:
+        return json.loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{path} line {line}: not UTF-8 at byte {error.start}; JSON is UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path} line {error.lineno} column {error.colno}: not valid JSON ({error.msg})") from None

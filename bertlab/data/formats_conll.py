@@ -1,0 +1,81 @@
+"""Word-per-line files with columns: CoNLL-2003, WNUT-17 and everything that looks like them.
+
+    EU NNP B-NP B-ORG
+    rejects VBZ B-VP O
+                            ← a blank line ends the sentence
+Sources: Tjong Kim Sang & De Meulder 2003 (four columns, spaces, `-DOCSTART-` lines between documents); Derczynski et
+al. 2017 (WNUT-17: two columns, a tab).
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from bertlab.data.formats import Problems, Record, read_lines
+
+DOCUMENT_START = "-DOCSTART-"
+
+
+def read_conll(
+    path: str | Path,
+    problems: Problems,
+    word_column: int = 0,
+    tag_column: int | None = -1,
+    separator: str | None = None,
+    comment: str | None = None,
+) -> Iterator[Record]:
+    """Yields a record {"words": […], "tags": […]} for each sentence.
+
+    word_column, tag_column: indices, from the end if negative; tag_column None reads words only. separator: None for
+    any run of spaces and tabs, or the exact text between two columns. comment: lines beginning with it are left out
+    ("# " in Universal Dependencies; a "#" of its own is a word). `-DOCSTART-` lines are left out. Where words are split
+    by white space, a word that holds a no-break space stays whole.
+    A line with too few columns, or with another number of columns than the first, makes its whole sentence a problem.
+    """
+    width = None
+    words, tags, defect, first_line = [], [], None, 0
+    for number, line in _with_final_blank(read_lines(path)):
+        if comment is not None and line.startswith(comment):
+            continue
+        if not line.strip():
+            if defect:
+                problems.add(f"{path} line {defect}")
+            elif words:
+                columns = {"words": words} if tag_column is None else {"words": words, "tags": tags}
+                yield Record(f"{path} line {first_line}", columns)
+            words, tags, defect, first_line = [], [], None, 0
+            continue
+        fields = _split(line, separator)
+        if fields[0] == DOCUMENT_START:
+            continue
+        first_line = first_line or number
+        width = width or max(len(fields), _least_width(word_column, tag_column))
+        if len(fields) != width:
+            defect = defect or f"{number}: {len(fields)} columns, expected {width}, in {line!r}"
+        else:
+            words.append(fields[word_column])
+            if tag_column is not None:
+                tags.append(fields[tag_column])
+
+
+def _least_width(word_column: int, tag_column: int | None) -> int:
+    """Columns that a line must have at least: as many as the indices reach, and two where there are words and tags."""
+    if tag_column is None:
+        return word_column + 1 if word_column >= 0 else -word_column
+    reach = [index + 1 if index >= 0 else -index for index in (word_column, tag_column)]
+    return max(2, *reach)
+
+
+def _split(line: str, separator: str | None) -> list[str]:
+    if separator is None:
+        return re.split(r"[ \t]+", line.strip(" \t"))
+    return line.split(separator)
+
+
+def _with_final_blank(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The lines and one blank line more, so that the last sentence ends like every other."""
+    number = 0
+    for number, line in lines:
+        yield number, line
+    yield number + 1, ""
+

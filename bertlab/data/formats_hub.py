@@ -1,0 +1,52 @@
+"""Labelled data from Hugging Face `datasets`: by name from the hub, or from a folder that `save_to_disk` wrote.
+
+The package is optional (`pip install "bertlab[hub]"`) and imported only here. No code from a data set is ever run.
+"""
+
+from pathlib import Path
+
+from bertlab.data.formats import Record
+from bertlab.errors import DataError, MissingDependencyError
+
+
+def is_saved_dataset(path: str | Path) -> bool:
+    """Whether a folder was written by `Dataset.save_to_disk` or `DatasetDict.save_to_disk`."""
+    return any((Path(path) / name).is_file() for name in ("dataset_dict.json", "state.json"))
+
+
+def load_hub_dataset(name: str, config: str | None = None, revision: str | None = None) -> dict:
+    """Every split of a data set: {split: datasets.Dataset}. `name` is a name on the hub or a saved folder.
+
+    Raises MissingDependencyError without the package, DataError where the data set cannot be had.
+    """
+    try:
+        import datasets
+    except ImportError:
+        raise MissingDependencyError(
+            f"reading {name!r} needs the package datasets: pip install \"bertlab[hub]\"; "
+            "or download the official files and give their folder as data_dir"
+        ) from None
+    try:
+        if is_saved_dataset(name):
+            loaded = datasets.load_from_disk(str(name))
+        else:
+            loaded = datasets.load_dataset(name, config, revision=revision)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise DataError(
+            f"the data set {name!r} cannot be had from Hugging Face ({reason}); check the name and the connection, or "
+            "download the official files and give their folder as data_dir"
+        ) from error
+    return {"train": loaded} if isinstance(loaded, datasets.Dataset) else dict(loaded)
+
+
+def hub_records(dataset, name: str, split: str) -> list[Record]:
+    """The records of one split, each with its place: NAME (train) row 17."""
+    return [Record(f"{name} ({split}) row {index}", row) for index, row in enumerate(dataset)]
+
+
+def hub_labels(dataset, column: str) -> tuple[str, ...]:
+    """The class names that a data set declares for a column of labels or of tags; () where it declares none."""
+    feature = dataset.features.get(column)
+    feature = getattr(feature, "feature", feature)  # of a list: what is in it
+    return tuple(getattr(feature, "names", None) or ())

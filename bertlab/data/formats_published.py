@@ -1,0 +1,238 @@
+"""The published tasks: what each one's official files look like, how it is measured and where it comes from.
+
+One `Task` for each; to add a task is to add an entry. The sizes are those of the published splits. Sources: the GLUE
+files as distributed by gluebenchmark.com (Wang et al. 2019, table 1 for sizes and metrics), SWAG's `train.csv`,
+`val.csv`, `test.csv` (Zellers et al. 2018), SQuAD's JSON, CoNLL-2003's and WNUT-17's columns.
+"""
+
+from dataclasses import dataclass, field
+
+from bertlab.data.formats_records import Columns
+
+NLI = ("entailment", "neutral", "contradiction")
+TWO_WAY_NLI = ("entailment", "not_entailment")
+CONLL_TAGS = ("O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC", "B-MISC", "I-MISC")
+WNUT_TAGS = ("O",) + tuple(
+    f"{prefix}-{kind}"
+    for kind in ("corporation", "creative-work", "group", "location", "person", "product")
+    for prefix in ("B", "I")
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Hub:
+    """Where a task lies on the Hugging Face hub. splits: theirs, where they are not train, validation, test."""
+
+    name: str
+    config: str | None = None
+    columns: dict = field(default_factory=dict)
+    splits: dict[str, str] = field(default_factory=dict)
+    revision: str | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """A published task.
+
+    kind: "table", "squad" or "conll", the reader of its files. files: split → names, the first that exists is read.
+    header: columns of train and dev files that have no header line.
+    submission: the file name that the benchmark's server expects, and how labels are written in it ("index", "name" or
+    "score"). sizes: rows of train, validation and test. metrics: names in `bertlab.data.metrics.METRICS`, the first is
+    the one to choose models by.
+    """
+
+    name: str
+    columns: Columns
+    kind: str
+    folder: str
+    files: dict[str, tuple[str, ...]]
+    metrics: tuple[str, ...]
+    sizes: tuple[int, int, int]
+    citation: str
+    hub: Hub
+    header: tuple[str, ...] | None = None
+    submission: tuple[str, str] | None = None
+
+    @property
+    def shape(self) -> str:
+        return self.columns.shape
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.columns.labels
+
+
+def _glue(name, folder, columns, metrics, sizes, citation, *, hub_columns, files=None, header=None, as_="index", **hub):
+    """A GLUE task; the defaults are what most of them have in common."""
+    splits = {"train": ("train.tsv",), "validation": ("dev.tsv",), "test": ("test.tsv",)} | (files or {})
+    return Task(
+        name=name,
+        columns=columns,
+        kind="table",
+        folder=folder,
+        files=splits,
+        metrics=metrics,
+        sizes=sizes,
+        citation=citation,
+        header=header,
+        submission=(_SUBMISSION_NAMES.get(name, folder) + ".tsv", as_),
+        hub=Hub("nyu-mll/glue", hub.pop("config", name), hub_columns, **hub),
+    )
+
+
+_SUBMISSION_NAMES = {"mnli": "MNLI-m", "mnli-mm": "MNLI-mm", "ax": "AX"}
+_MNLI = Columns("pair", {"text_a": "sentence1", "text_b": "sentence2", "label": "gold_label"}, NLI)
+_MNLI_HUB = {"text_a": "premise", "text_b": "hypothesis"}
+_SENTENCES = {"text_a": "sentence1", "text_b": "sentence2"}
+_SQUAD_HUB = {"answers": "answers.text", "answer_starts": "answers.answer_start"}
+
+_GLUE_TASKS = [
+    _glue(
+        "cola", "CoLA",
+        Columns("sentence", {"text": "sentence"}, ("unacceptable", "acceptable")),
+        ("matthews",), (8551, 1043, 1063), "Warstadt et al. 2019",
+        header=("source", "label", "original_judgment", "sentence"), hub_columns={"text": "sentence"},
+    ),
+    _glue(
+        "sst2", "SST-2",
+        Columns("sentence", {"text": "sentence"}, ("negative", "positive")),
+        ("accuracy",), (67349, 872, 1821), "Socher et al. 2013", hub_columns={"text": "sentence"},
+    ),
+    _glue(
+        "mrpc", "MRPC",
+        Columns("pair", {"text_a": "#1 String", "text_b": "#2 String", "label": "Quality"},
+                ("not_equivalent", "equivalent")),
+        ("f1", "accuracy"), (3668, 408, 1725), "Dolan & Brockett 2005",
+        files={"test": ("test.tsv", "msr_paraphrase_test.txt")}, hub_columns=_SENTENCES,
+    ),
+    _glue(
+        "qqp", "QQP",
+        Columns("pair", {"text_a": "question1", "text_b": "question2", "label": "is_duplicate"},
+                ("not_duplicate", "duplicate")),
+        ("f1", "accuracy"), (363846, 40430, 390965), "Iyer et al. 2017",
+        hub_columns={"text_a": "question1", "text_b": "question2"},
+    ),
+    _glue(
+        "stsb", "STS-B",
+        Columns("pair", _SENTENCES | {"label": "score"}),
+        ("pearson", "spearman"), (5749, 1500, 1379), "Cer et al. 2017", as_="score", hub_columns=_SENTENCES,
+    ),
+    _glue(
+        "mnli", "MNLI", _MNLI, ("accuracy",), (392702, 9815, 9796), "Williams et al. 2018 (matched)",
+        files={"validation": ("dev_matched.tsv",), "test": ("test_matched.tsv",)}, as_="name",
+        hub_columns=_MNLI_HUB, splits={"validation": "validation_matched", "test": "test_matched"},
+    ),
+    _glue(
+        "mnli-mm", "MNLI", _MNLI, ("accuracy",), (392702, 9832, 9847), "Williams et al. 2018 (mismatched)",
+        files={"validation": ("dev_mismatched.tsv",), "test": ("test_mismatched.tsv",)}, as_="name",
+        hub_columns=_MNLI_HUB, config="mnli",
+        splits={"validation": "validation_mismatched", "test": "test_mismatched"},
+    ),
+    _glue(
+        "qnli", "QNLI",
+        Columns("pair", {"text_a": "question", "text_b": "sentence"}, TWO_WAY_NLI),
+        ("accuracy",), (104743, 5463, 5463), "Rajpurkar et al. 2016, Wang et al. 2019", as_="name",
+        hub_columns={"text_a": "question", "text_b": "sentence"},
+    ),
+    _glue(
+        "rte", "RTE", Columns("pair", _SENTENCES, TWO_WAY_NLI),
+        ("accuracy",), (2490, 277, 3000), "Dagan et al. 2006 … Bentivogli et al. 2009", as_="name",
+        hub_columns=_SENTENCES,
+    ),
+    _glue(
+        "wnli", "WNLI", Columns("pair", _SENTENCES, ("not_entailment", "entailment")),
+        ("accuracy",), (635, 71, 146), "Levesque et al. 2012", hub_columns=_SENTENCES,
+    ),
+    _glue(
+        "ax", "AX", Columns("pair", _SENTENCES, NLI),
+        ("matthews", "accuracy"), (0, 0, 1104), "Wang et al. 2019 (diagnostics)", as_="name",
+        files={"train": (), "validation": (), "test": ("diagnostic.tsv", "ax.tsv", "AX.tsv")}, hub_columns=_MNLI_HUB,
+    ),
+]  # fmt: skip
+
+_OTHER_TASKS = [
+    Task(
+        name="swag",
+        columns=Columns(
+            "multiple-choice",
+            {"context": "sent1", "choices": ("ending0", "ending1", "ending2", "ending3")},
+            ("0", "1", "2", "3"),
+            ending_start="sent2",
+        ),
+        kind="table",
+        folder="SWAG",
+        files={"train": ("train.csv",), "validation": ("val.csv",), "test": ("test.csv",)},
+        metrics=("accuracy",),
+        sizes=(73546, 20006, 20005),
+        citation="Zellers et al. 2018",
+        hub=Hub("allenai/swag", "regular",
+                {"context": "sent1", "choices": ("ending0", "ending1", "ending2", "ending3")}),
+    ),
+    Task(
+        name="squad",
+        columns=Columns("question"),
+        kind="squad",
+        folder="SQuAD",
+        files={"train": ("train-v1.1.json",), "validation": ("dev-v1.1.json",), "test": ()},
+        metrics=("squad",),
+        sizes=(87599, 10570, 0),
+        citation="Rajpurkar et al. 2016",
+        hub=Hub("rajpurkar/squad", None, _SQUAD_HUB),
+    ),
+    Task(
+        name="squad2",
+        columns=Columns("question"),
+        kind="squad",
+        folder="SQuAD",
+        files={"train": ("train-v2.0.json",), "validation": ("dev-v2.0.json",), "test": ()},
+        metrics=("squad",),
+        sizes=(130319, 11873, 0),
+        citation="Rajpurkar et al. 2018",
+        hub=Hub("rajpurkar/squad_v2", None, _SQUAD_HUB),
+    ),
+    Task(
+        name="conll2003",
+        columns=Columns("tagging", labels=CONLL_TAGS),
+        kind="conll",
+        folder="conll2003",
+        files={
+            "train": ("train.txt", "eng.train", "train.conll"),
+            "validation": ("valid.txt", "dev.txt", "eng.testa", "valid.conll", "dev.conll"),
+            "test": ("test.txt", "eng.testb", "test.conll"),
+        },
+        metrics=("entities",),
+        sizes=(14041, 3250, 3453),
+        citation="Tjong Kim Sang & De Meulder 2003",
+        hub=Hub("eriktks/conll2003", None, {"words": "tokens", "tags": "ner_tags"}, revision="refs/convert/parquet"),
+    ),
+    Task(
+        name="wnut17",
+        columns=Columns("tagging", labels=WNUT_TAGS),
+        kind="conll",
+        folder="wnut17",
+        files={
+            "train": ("wnut17train.conll", "train.conll"),
+            "validation": ("emerging.dev.conll", "dev.conll"),
+            "test": ("emerging.test.annotated", "test.conll"),
+        },
+        metrics=("entities",),
+        sizes=(3394, 1009, 1287),
+        citation="Derczynski et al. 2017",
+        hub=Hub("leondz/wnut_17", None, {"words": "tokens", "tags": "ner_tags"}, revision="refs/convert/parquet"),
+    ),
+]  # fmt: skip
+
+TASKS: dict[str, Task] = {task.name: task for task in _GLUE_TASKS + _OTHER_TASKS}
+
+# Other ways in which people write a task's name.
+ALIASES = {
+    "sst-2": "sst2", "sts-b": "stsb", "mnli-m": "mnli", "mnli_matched": "mnli", "mnli_mismatched": "mnli-mm",
+    "squad1.1": "squad", "squad-v1.1": "squad", "squad2.0": "squad2", "squad_v2": "squad2", "squad-v2.0": "squad2",
+    "wnut_17": "wnut17", "wnut-17": "wnut17", "conll-2003": "conll2003", "diagnostics": "ax",
+}  # fmt: skip
+
+
+def find_task(name: str) -> Task | None:
+    """The published task of a name, in any of its usual spellings (SST-2, sst2 …); None if there is none."""
+    name = name.lower()
+    return TASKS.get(ALIASES.get(name, name))

@@ -1,0 +1,383 @@
+"""Documents of any size → a folder of examples: streaming, on all cores or a cluster, resumable, always the same bytes.
+
+    documents ──▶ unit 0 ──▶ worker ──▶ examples-00000.tfrecord + .progress/00000.json
+              ──▶ unit 1 ──▶ worker ──▶ examples-00001.tfrecord + .progress/00001.json
+              ──▶ …                                                    └──▶ manifest.json, when all are done
+
+The text is cut into *units* of about two million characters, and a shard is a pure function of (its unit, the unit's
+number, settings, vocabulary). Everything else follows: the number of workers cannot change a byte; memory holds a few
+units, however large the corpus; a shard that is there is done, so a run that was killed goes on where it was.
+The price: a random next sentence comes from the same unit (a thousand documents or so), not from the whole corpus, and
+`procedure="original"` runs the published script on each unit, unit u with the random seed `seed + u`.
+"""
+
+import hashlib
+import json
+import multiprocessing
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.data.documents import Document, is_validation, load_documents
+from bertlab.data.examples import examples_from_tokens, tokenize_documents
+from bertlab.data.records import FORMAT, MANIFEST, VOCABULARY, Layout, read_manifest, write_atomically
+from bertlab.data.settings import ExampleSettings
+from bertlab.errors import DataError, MissingDependencyError
+from bertlab.progress import bar
+from bertlab.wordpiece.tokenizer import WordPieceTokenizer
+
+UNIT_CHARACTERS = 2_000_000
+SPLITS = ("all", "train", "validation")
+_PROGRESS = ".progress"
+_PLAN = "plan.json"
+_TOKENIZER_SETTINGS = ("lowercase", "strip_accents", "max_chars_per_word", "split_cjk")
+_LARGEST_UNIT = 8  # times `unit_characters`: a unit goes on so far in search of two documents that can be paired
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every unit of a run has in common. identity: what the bytes of the shards depend on, besides the text."""
+
+    folder: str
+    settings: ExampleSettings
+    tokenizer: WordPieceTokenizer
+    layout: Layout
+    identity: dict
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A piece of the corpus. fingerprint: SHA-256 of its text, by which a resumed run knows its shard again."""
+
+    number: int
+    documents: tuple[Document, ...]
+    fingerprint: str
+
+    @property
+    def file(self) -> str:
+        return f"examples-{self.number:05d}.tfrecord"
+
+
+def make_data(
+    source: str | Path | Iterable[Document],
+    tokenizer: WordPieceTokenizer,
+    folder: str | Path,
+    settings: ExampleSettings | None = None,
+    workers: int = 1,
+    scheduler: str | None = None,
+    split: str = "all",
+    on_error: str = "stop",
+    unit_characters: int = UNIT_CHARACTERS,
+) -> dict:
+    """Makes a folder of examples, or finishes one that was begun, and returns its manifest.
+
+    source: as `bertlab.data.documents.load_documents` takes it, or documents themselves. workers: processes on this
+    machine. scheduler: address of a Dask cluster whose workers do the work instead; they must see `folder` under
+    the same path. split: "train" or "validation" takes only documents that `is_validation` puts there.
+    on_error: "skip" leaves out defective input and counts it in the manifest, "stop" raises at the first defect.
+    A folder that is complete is left as it is. Raises DataError if the folder holds examples made in another way, if
+    the source gives no documents or no pairs, or if a worker dies.
+    """
+    settings = settings or ExampleSettings()
+    if split not in SPLITS:
+        raise DataError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
+    if workers < 1 or unit_characters < 1:
+        raise DataError(f"workers ({workers}) and unit_characters ({unit_characters}) must be at least 1")
+    folder = Path(folder)
+    identity = _identity(source, tokenizer, settings, split, on_error, unit_characters)
+    _check_same_identity(identity, folder)
+    job = Job(str(folder.resolve()), settings, tokenizer, Layout.of(settings), identity)
+    done = _finished_shards(job)
+    if (folder / MANIFEST).exists() and len(done) == len(read_manifest(folder)["shards"]):
+        return read_manifest(folder)
+
+    _prepare(job)
+    problems = Counter()
+    documents = load_documents(source, on_error, problems) if isinstance(source, str | Path) else source
+    if split != "all":
+        documents = (each for each in documents if is_validation(each.id) == (split == "validation"))
+    units = cut_into_units(documents, unit_characters, settings.next_sentence)
+    with _executor(workers, scheduler) as (executor, in_flight):
+        shards = _run(job, units, done, executor, in_flight)
+    return _finish(job, shards, problems)
+
+
+# --- units ---
+
+
+def cut_into_units(documents: Iterable[Document], characters: int, pairs: bool) -> Iterator[Unit]:
+    """Documents in units of at least `characters`; a small rest goes to the unit before it.
+
+    pairs: also go on until a unit has two documents of two sentences, without which there is no random next one.
+    """
+    before: list[Document] = []  # a full unit, held back until it is known that another full one follows
+    now: list[Document] = []
+    size = usable = number = 0
+    for document in documents:
+        now.append(document)
+        sentences = [sentence for paragraph in document.paragraphs for sentence in paragraph]
+        size += sum(map(len, sentences))
+        usable += len(sentences) > 1
+        if size >= characters and (usable >= 2 or not pairs or size >= _LARGEST_UNIT * characters):
+            if before:
+                yield _unit(number, before)
+                number += 1
+            before, now, size, usable = now, [], 0, 0
+    if now and before and (size < characters // 2 or (pairs and usable < 2)):
+        before, now = before + now, []
+    for rest in (before, now):
+        if rest:
+            yield _unit(number, rest)
+            number += 1
+
+
+def _unit(number: int, documents: list[Document]) -> Unit:
+    digest = hashlib.sha256()
+    for document in documents:
+        digest.update("\x1d".join("\x1e".join(paragraph) for paragraph in document.paragraphs).encode("utf-8"))
+        digest.update(b"\x1c")  # the separators that ASCII has for groups, records and files
+    return Unit(number, tuple(documents), digest.hexdigest())
+
+
+# --- one shard ---
+
+
+@lru_cache(maxsize=2)
+def _tokenizer_with_warm_cache(pieces: tuple[str, ...], *settings) -> WordPieceTokenizer:
+    """One tokenizer for all units that a worker process gets: it remembers the words it has seen."""
+    from bertlab.wordpiece.vocabulary import Vocabulary
+
+    return WordPieceTokenizer(Vocabulary(pieces), **dict(settings))
+
+
+def make_shard(job: Job, unit: Unit) -> dict:
+    """Makes the shard of a unit and returns its entry in the manifest. Runs in a worker; needs no TensorFlow."""
+    tokenizer = _tokenizer_with_warm_cache(job.tokenizer.vocabulary.pieces, *job.identity["tokenizer"].items())
+    tokens = tokenize_documents(unit.documents, tokenizer)
+    examples = examples_from_tokens(tokens, tokenizer.vocabulary, job.settings, unit.number)
+    records = job.layout.to_bytes(examples)
+    folder = Path(job.folder)
+    write_atomically(folder / unit.file, records)
+    entry = {
+        "file": unit.file,
+        "fingerprint": unit.fingerprint,
+        "sha256": hashlib.sha256(records).hexdigest(),
+        "documents": len(unit.documents),
+        "sentences": len(tokens.sentence_splits) - 1,
+        "tokens": len(tokens.values),
+        "documents_without_pairs": _without_pairs(tokens, job.settings),
+        "examples": len(records),
+        **count_examples(examples, tokenizer.vocabulary.pad_id, tokenizer.vocabulary.mask_id),
+    }
+    write_atomically(_entry_path(folder, unit.number), _json(entry))
+    return entry
+
+
+def _without_pairs(tokens, settings: ExampleSettings) -> int:
+    if not settings.next_sentence or settings.procedure == "original":
+        return 0
+    return int((np.diff(tokens.document_splits) < 2).sum())
+
+
+def count_examples(examples: dict[str, np.ndarray], pad_id: int, mask_id: int) -> dict[str, int]:
+    """What the manifest counts: tokens laid out, random next sentences, predictions and what became of them."""
+    counts = {"tokens_in_rows": int((examples["input_ids"] != pad_id).sum())}
+    if "next_sentence_labels" in examples:
+        counts["random_next"] = int(examples["next_sentence_labels"].sum())
+    if "masked_lm_ids" in examples:
+        used = examples["masked_lm_weights"] > 0
+        shown = np.take_along_axis(examples["input_ids"], examples["masked_lm_positions"], axis=1)[used]
+        originals = examples["masked_lm_ids"][used]
+        counts["predictions"] = len(shown)
+        counts["predictions_masked"] = int((shown == mask_id).sum())
+        counts["predictions_kept"] = int((shown == originals).sum())
+    return counts
+
+
+# --- the run ---
+
+
+def _identity(source, tokenizer, settings, split: str, on_error: str, unit_characters: int) -> dict:
+    return {
+        "format": FORMAT,
+        "source": str(source) if isinstance(source, str | Path) else "documents",
+        "split": split,
+        "on_error": on_error,
+        "unit_characters": unit_characters,
+        "seed": settings.seed,
+        "settings": settings.to_dict(),
+        "vocabulary": {
+            "file": VOCABULARY,
+            "pieces": len(tokenizer.vocabulary),
+            "sha256": tokenizer.vocabulary.sha256,
+        },
+        "tokenizer": {name: getattr(tokenizer, name) for name in _TOKENIZER_SETTINGS},
+    }
+
+
+def _check_same_identity(wanted: dict, folder: Path) -> None:
+    """Raises DataError if the folder holds examples that were made in another way, finished or not."""
+    plan = folder / _PROGRESS / _PLAN
+    if (folder / MANIFEST).exists():
+        found = read_manifest(folder)
+    elif plan.exists():
+        found = json.loads(plan.read_bytes())
+    elif any(folder.glob("examples-*.tfrecord")):
+        raise DataError(f"{folder}: holds .tfrecord files but no {MANIFEST}; choose an empty folder")
+    else:
+        return
+    different = [name for name in wanted if wanted[name] != found.get(name)]
+    if different:
+        listed = "; ".join(f"{name} {_difference(wanted[name], found.get(name))}" for name in different)
+        raise DataError(
+            f"{folder}: the examples there were made in another way ({listed}). "
+            "Choose another folder, or delete this one to make it anew"
+        )
+
+
+def _difference(wanted, found) -> str:
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        return ", ".join(f"{name} {found.get(name)!r}, now {wanted[name]!r}" for name in wanted if wanted[name] != found.get(name))
+    return f"{found!r}, now {wanted!r}"
+
+
+def _prepare(job: Job) -> None:
+    """Makes the folder, writes down what is going to be made, and removes what a kill left half done."""
+    folder = Path(job.folder)
+    try:
+        (folder / _PROGRESS).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be made or written to ({error.strerror}); choose another folder") from error
+    for partial in [*folder.glob(".*.partial"), *(folder / _PROGRESS).glob(".*.partial")]:
+        partial.unlink()
+    job.tokenizer.vocabulary.save(folder / VOCABULARY)
+    write_atomically(folder / _PROGRESS / _PLAN, _json(job.identity))
+
+
+def _entry_path(folder: Path, number: int) -> Path:
+    return folder / _PROGRESS / f"{number:05d}.json"
+
+
+def _finished_shards(job: Job) -> dict[str, dict]:
+    """Entries of the shards that are there in full, by file name."""
+    folder = Path(job.folder)
+    if (folder / MANIFEST).exists():
+        entries = read_manifest(folder)["shards"]
+    else:
+        entries = [json.loads(path.read_bytes()) for path in sorted((folder / _PROGRESS).glob("[0-9]*.json"))]
+    return {entry["file"]: entry for entry in entries if _is_whole(folder / entry["file"], entry, job.layout)}
+
+
+def _is_whole(path: Path, entry: dict, layout: Layout) -> bool:
+    return path.is_file() and path.stat().st_size == entry["examples"] * layout.size
+
+
+def _run(job: Job, units: Iterator[Unit], done: dict, executor: Executor, in_flight: int) -> list[dict]:
+    """Entries of all shards in order. At most `in_flight` units are held in memory at a time."""
+    entries: dict[str, dict] = {}
+    running: dict[Future, Unit] = {}
+    with bar("Making examples") as progress:
+
+        def collect(least: int):
+            while len(running) > least:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    unit = running.pop(future)
+                    entries[unit.file] = _result(future, job, unit)
+                    progress.advance(note=f"{sum(entry['examples'] for entry in entries.values()):,} examples")
+
+        for unit in units:
+            if done.get(unit.file, {}).get("fingerprint") == unit.fingerprint:
+                entries[unit.file] = done[unit.file]
+                progress.advance()
+                continue
+            running[executor.submit(make_shard, job, unit)] = unit
+            collect(in_flight - 1)
+        collect(0)
+    return [entries[file] for file in sorted(entries)]
+
+
+def _result(future: Future, job: Job, unit: Unit) -> dict:
+    try:
+        entry = future.result()
+    except BrokenProcessPool as error:
+        raise DataError(
+            f"{job.folder}: a worker process died while making {unit.file} or a neighbour (out of memory?). What is "
+            "finished is kept: run the same command again, with fewer workers"
+        ) from error
+    if not _is_whole(Path(job.folder) / unit.file, entry, job.layout):
+        raise DataError(
+            f"{job.folder}: a worker says it wrote {unit.file}, but it is not there. The workers of a cluster "
+            "must see the folder under the same path: choose one on a shared file system"
+        )
+    return entry
+
+
+def _finish(job: Job, shards: list[dict], problems: Counter) -> dict:
+    """Writes the manifest, then removes what only served to resume."""
+    if not shards:
+        raise DataError(f"{job.identity['source']}: no documents in the part asked for (split {job.identity['split']!r})")
+    folder = Path(job.folder)
+    totals = {name: sum(shard[name] for shard in shards) for name in shards[0] if isinstance(shards[0][name], int)}
+    manifest = job.identity | {
+        "counts": totals,
+        "problems": dict(sorted(problems.items())),
+        "layout": job.layout.to_dict(),
+        "shards": shards,
+    }
+    write_atomically(folder / MANIFEST, _json(manifest))
+    for path in folder.glob("examples-*.tfrecord"):  # of an earlier text with more units
+        if path.name not in {shard["file"] for shard in shards}:
+            path.unlink()
+    shutil.rmtree(folder / _PROGRESS)
+    return manifest
+
+
+def _json(values: dict) -> bytes:
+    return (json.dumps(values, indent=1, ensure_ascii=False) + "\n").encode("utf-8")
+
+
+# --- workers ---
+
+
+class _SameProcess(Executor):
+    """Runs what it is given at once: for one worker, without the cost of starting it."""
+
+    def submit(self, function, *arguments) -> Future:
+        future = Future()
+        future.set_result(function(*arguments))
+        return future
+
+
+@contextmanager
+def _executor(workers: int, scheduler: str | None) -> Iterator[tuple[Executor, int]]:
+    """What runs the units, and how many of them to give it at a time: two for each worker."""
+    if scheduler is not None:
+        with _dask_client(scheduler) as client:
+            yield client.get_executor(pure=False), max(2, 2 * sum(client.nthreads().values()))
+    elif workers == 1:
+        yield _SameProcess(), 1
+    else:
+        executor = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+        try:
+            yield executor, 2 * workers
+        finally:
+            executor.shutdown(cancel_futures=True)
+
+
+def _dask_client(address: str):
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingDependencyError("--scheduler needs Dask: pip install 'bertlab[cluster]'") from error
+    try:
+        return Client(address, timeout="30s", set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise DataError(f"no Dask scheduler answers at {address!r} ({error}); expected an address like tcp://host:8786") from error

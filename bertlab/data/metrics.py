@@ -1,0 +1,139 @@
+"""The metrics that the benchmarks publish, as fractions: 0.913, where a table of results prints 91.3.
+
+Each is a few lines of NumPy, so that a reader can hold it against its definition. Entity-level F1 is in
+`metrics_entities`, SQuAD's exact match and F1 in `metrics_squad`. `score` picks the right ones for a task.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from bertlab.data.metrics_entities import entity_scores
+from bertlab.data.metrics_squad import squad_scores
+from bertlab.data.rows import QuestionRow, Row
+from bertlab.errors import DataError
+
+
+def _checked(gold, predicted, kind=None) -> tuple[np.ndarray, np.ndarray]:
+    """Both as arrays (N,). Raises DataError unless they are of the same, positive length and all known."""
+    gold, predicted = np.asarray(gold, kind), np.asarray(predicted, kind)
+    if gold.shape != predicted.shape or gold.ndim != 1:
+        raise DataError(f"{gold.shape} labels and {predicted.shape} predictions; expected one prediction for each row")
+    if not len(gold):
+        raise DataError("there are no rows to measure on")
+    if gold.dtype == object:
+        raise DataError("some rows have no label (a test set whose answers are kept back?); nothing can be measured")
+    return gold, predicted
+
+
+def accuracy(gold, predicted) -> float:
+    """The share of rows whose class is right. gold, predicted: (N,) class indices."""
+    gold, predicted = _checked(gold, predicted)
+    return float(np.mean(gold == predicted))
+
+
+def f1(gold, predicted, positive: int = 1) -> float:
+    """F1 of one class, 2·TP / (2·TP + FP + FN); 0 where neither has it. gold, predicted: (N,) class indices."""
+    gold, predicted = _checked(gold, predicted)
+    hits = np.sum((gold == positive) & (predicted == positive))
+    claimed_or_there = np.sum(gold == positive) + np.sum(predicted == positive)
+    return float(2 * hits / claimed_or_there) if claimed_or_there else 0.0
+
+
+def macro_f1(gold, predicted) -> float:
+    """The unweighted mean of every class's F1, over the classes that occur in gold or predicted."""
+    gold, predicted = _checked(gold, predicted)
+    return float(np.mean([f1(gold, predicted, label) for label in np.union1d(gold, predicted)]))
+
+
+def matthews(gold, predicted) -> float:
+    """Matthews' correlation for any number of classes (Matthews 1975; Gorodkin 2004 for more than two).
+
+    It is the correlation of the two one-hot matrices; 0 where one of them is constant. gold, predicted: (N,).
+    """
+    gold, predicted = _checked(gold, predicted)
+    classes = np.union1d(gold, predicted)
+    truth = (gold[:, None] == classes).astype(np.float64)  # (N, C)
+    guess = (predicted[:, None] == classes).astype(np.float64)  # (N, C)
+    truth, guess = truth - truth.mean(axis=0), guess - guess.mean(axis=0)
+    spread = np.sqrt(np.sum(truth * truth) * np.sum(guess * guess))
+    return float(np.sum(truth * guess) / spread) if spread else 0.0
+
+
+def pearson(gold, predicted) -> float:
+    """Pearson's correlation; NaN where one of them is constant (it is not defined there). gold, predicted: (N,)."""
+    gold, predicted = _checked(gold, predicted, np.float64)
+    gold, predicted = gold - gold.mean(), predicted - predicted.mean()
+    spread = np.sqrt(np.sum(gold * gold) * np.sum(predicted * predicted))
+    return float(np.sum(gold * predicted) / spread) if spread else float("nan")
+
+
+def spearman(gold, predicted) -> float:
+    """Spearman's rank correlation; equal values share the mean of their ranks. gold, predicted: (N,)."""
+    gold, predicted = _checked(gold, predicted, np.float64)
+    return pearson(_ranks(gold), _ranks(predicted))
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """The rank of each value from 1, with the mean rank among equals. (N,) → (N,)."""
+    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(sizes)
+    return (last - (sizes - 1) / 2)[group]
+
+
+METRICS: dict[str, Callable] = {
+    "accuracy": accuracy,
+    "f1": f1,
+    "macro_f1": macro_f1,
+    "matthews": matthews,
+    "pearson": pearson,
+    "spearman": spearman,
+}
+
+
+def default_metrics(shape: str, labels: Sequence[str]) -> tuple[str, ...]:
+    """What to measure on a task that no benchmark has settled."""
+    if shape == "question":
+        return ("squad",)
+    if shape == "tagging":
+        return ("entities",) if all(label == "O" or label[:2] in ("B-", "I-") for label in labels) else ("tags",)
+    if shape in ("sentence", "pair") and not labels:
+        return ("pearson", "spearman")
+    if shape == "multiple-choice":
+        return ("accuracy",)
+    return ("accuracy", "f1") if len(labels) == 2 else ("accuracy", "macro_f1")
+
+
+def score(metrics: Sequence[str], rows: Sequence[Row], labels: Sequence[str], predictions, **options) -> dict[str, float]:
+    """The figures of a task, {name: value}; the first is the one to choose models by.
+
+    metrics: names (`Task.metrics` or `default_metrics`). predictions: class indices or numbers (N,), for tagging a
+    sequence of tag indices for each row, for questions {id: text}. options: for questions, `no_answer_scores`.
+    """
+    figures = {}
+    for name in metrics:
+        if name == "squad":
+            figures |= _squad(rows, predictions, **options)
+        elif name in ("entities", "tags"):
+            figures |= _tagging(name, rows, labels, predictions)
+        elif name in METRICS:
+            figures[name] = METRICS[name]([row.label for row in rows], predictions)
+        else:
+            raise DataError(f"there is no metric {name!r}; choose among {', '.join(METRICS)}, entities, tags, squad")
+    return figures
+
+
+def _squad(rows: Sequence[QuestionRow], predictions: Mapping[str, str], no_answer_scores=None) -> dict[str, float]:
+    scores = squad_scores({row.id: row.answers for row in rows}, predictions, no_answer_scores)
+    return {"f1": scores.pop("f1"), **scores}
+
+
+def _tagging(name: str, rows, labels: Sequence[str], predictions) -> dict[str, float]:
+    if any(row.tags is None for row in rows):
+        raise DataError("some rows have no tags; nothing can be measured")
+    if len(rows) != len(predictions) or any(len(row.tags) != len(tags) for row, tags in zip(rows, predictions)):
+        raise DataError("expected one predicted tag for each word of each row")
+    if name == "entities":
+        gold = [[labels[tag] for tag in row.tags] for row in rows]
+        return entity_scores(gold, [[labels[tag] for tag in tags] for tags in predictions])
+    return {"accuracy": accuracy(np.concatenate([row.tags for row in rows]), np.concatenate(list(predictions)))}

@@ -1,0 +1,63 @@
+"""Entity-level precision, recall and F1 with the semantics of CoNLL's `conlleval`.
+
+An entity is right only if its first word, its last word and its type are all right. Tags are O, B-TYPE, I-TYPE, and
+nothing is malformed: an I-TYPE after O or after another type begins an entity, as in the original IOB scheme, so both
+IOB1 (wikigold) and IOB2 (CoNLL-2003 as it is usually distributed, WNUT-17) are read correctly. No entity crosses the
+end of a sentence. Source: Tjong Kim Sang & Buchholz 2000, the evaluation script of the CoNLL shared tasks.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from bertlab.errors import DataError
+
+Entity = tuple[int, int, str]  # first word, last word (inclusive), type
+
+
+def entities(tags: Sequence[str]) -> list[Entity]:
+    """The entities of one sentence, in order. Raises DataError for a tag that is neither O nor B-… nor I-…."""
+    found, start, kind = [], 0, None
+    for position, tag in enumerate([*tags, "O"]):
+        prefix, _, tag_kind = tag.partition("-")
+        if prefix not in ("O", "B", "I") or (prefix == "O") != (tag_kind == ""):
+            raise DataError(f"the tag {tag!r} is neither O nor B-TYPE nor I-TYPE")
+        goes_on = prefix == "I" and tag_kind == kind
+        if kind is not None and not goes_on:
+            found.append((start, position - 1, kind))
+        if not goes_on:
+            start, kind = position, tag_kind or None
+    return found
+
+
+def _f1(hits: int, gold: int, predicted: int) -> float:
+    return 2 * hits / (gold + predicted) if gold + predicted else 0.0
+
+
+def entity_scores(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Micro-averaged f1, precision, recall over all entities, the accuracy of tags, and `f1:TYPE` for each type.
+
+    gold, predicted: for each sentence its tags. Ratios without a denominator are 0. Raises DataError where the
+    numbers of sentences or tags differ, or there is no word.
+    """
+    if [len(tags) for tags in gold] != [len(tags) for tags in predicted]:
+        raise DataError("the predicted tags are not as many as the words; expected one for each word of each sentence")
+    words = sum(len(tags) for tags in gold)
+    if not words:
+        raise DataError("there are no words to measure on")
+    hits, there, claimed = Counter(), Counter(), Counter()
+    right_tags = 0
+    for truth, guess in zip(gold, predicted):
+        right_tags += sum(a == b for a, b in zip(truth, guess))
+        true_entities, guessed_entities = entities(truth), entities(guess)
+        there.update(kind for _, _, kind in true_entities)
+        claimed.update(kind for _, _, kind in guessed_entities)
+        hits.update(kind for _, _, kind in set(true_entities) & set(guessed_entities))
+    scores = {
+        "f1": _f1(hits.total(), there.total(), claimed.total()),
+        "precision": hits.total() / claimed.total() if claimed else 0.0,
+        "recall": hits.total() / there.total() if there else 0.0,
+        "accuracy": right_tags / words,
+    }
+    for kind in sorted(there | claimed):
+        scores[f"f1:{kind}"] = _f1(hits[kind], there[kind], claimed[kind])
+    return scores

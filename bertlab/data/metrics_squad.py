@@ -1,0 +1,112 @@
+"""SQuAD's exact match and F1, versions 1.1 and 2.0, by the official definitions.
+
+Texts are compared after normalisation: lower case, no ASCII punctuation, no articles (a, an, the), single spaces.
+F1 counts the tokens that prediction and answer share, as bags. With several right answers the best one counts. In
+version 2.0 the right answer to an unanswerable question is the empty text. Sources: Rajpurkar et al. 2016, section 6.1;
+2018, section 5, and its evaluation script.
+
+A difference between the two official scripts, and what we do: 1.1's counts a prediction that is empty after
+normalisation as F1 0, while 2.0's counts it as right where the gold answer is empty too. Ours is 2.0's; they differ
+only on answers made of nothing but articles and punctuation, and 2.0 does not use those as gold answers if there are
+others.
+"""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from bertlab.errors import DataError
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalize(text: str) -> str:
+    """Lower case, without punctuation and articles, words one space apart; in this order, as published."""
+    text = text.lower().translate(_NO_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", text).split())
+
+
+def exact_match(answer: str, prediction: str) -> float:
+    """1.0 where both are the same after normalisation, otherwise 0.0."""
+    return float(normalize(answer) == normalize(prediction))
+
+
+def token_f1(answer: str, prediction: str) -> float:
+    """F1 over the bags of normalised tokens; where one has none, 1.0 if both have none."""
+    gold, guess = normalize(answer).split(), normalize(prediction).split()
+    if not gold or not guess:
+        return float(gold == guess)
+    shared = (Counter(gold) & Counter(guess)).total()
+    return 2 * shared / (len(gold) + len(guess))
+
+
+def squad_scores(
+    answers: Mapping[str, Sequence[str]],
+    predictions: Mapping[str, str],
+    no_answer_scores: Mapping[str, float] | None = None,
+) -> dict[str, float]:
+    """exact and f1 over all questions, and over those with and without an answer where both kinds are there.
+
+    answers: question id → its right answers, none for an unanswerable question. predictions: id → text, "" for "no
+    answer". no_answer_scores: id → how strongly the model held that there is no answer; with it come best_exact and
+    best_f1, and the thresholds above which a prediction is replaced by "no answer" to reach them.
+    Raises DataError where a question has no prediction (the official script of 2.0 leaves it out of the mean and so
+    flatters; 1.1's counts it as 0).
+    """
+    missing = [id for id in answers if id not in predictions]
+    if missing:
+        raise DataError(f"{len(missing)} questions have no prediction, the first is {missing[0]!r}; give every id a text")
+    if not answers:
+        raise DataError("there are no questions to measure on")
+    exact, f1, answerable = {}, {}, {}
+    for id, texts in answers.items():
+        gold = [text for text in texts if normalize(text)] or [""]
+        exact[id] = max(exact_match(text, predictions[id]) for text in gold)
+        f1[id] = max(token_f1(text, predictions[id]) for text in gold)
+        answerable[id] = bool(texts)
+    scores = {"exact": _mean(exact.values()), "f1": _mean(f1.values())}
+    if len(set(answerable.values())) == 2:
+        for name, wanted in (("has_answer", True), ("no_answer", False)):
+            ids = [id for id in answers if answerable[id] == wanted]
+            scores[f"{name}_exact"] = _mean([exact[id] for id in ids])
+            scores[f"{name}_f1"] = _mean([f1[id] for id in ids])
+    if no_answer_scores is not None:
+        for name, values in (("exact", exact), ("f1", f1)):
+            best, threshold = best_threshold(values, answerable, predictions, no_answer_scores)
+            scores[f"best_{name}"], scores[f"best_{name}_threshold"] = best, threshold
+    return scores
+
+
+def best_threshold(
+    scores: Mapping[str, float],
+    answerable: Mapping[str, bool],
+    predictions: Mapping[str, str],
+    no_answer_scores: Mapping[str, float],
+) -> tuple[float, float]:
+    """The best mean score, and the threshold that gives it: above it, a prediction becomes "no answer".
+
+    Begins with "no answer" everywhere (every unanswerable question right) and lets predictions in, the surest first:
+    an answerable one adds its score, an unanswerable one loses its point unless its prediction is empty anyway. As in
+    the official script, every prediction is let in on its own, also among equal no-answer scores; the threshold is
+    0.0 where nothing is better than "no answer" everywhere.
+    """
+    missing = [id for id in scores if id not in no_answer_scores]
+    if missing:
+        raise DataError(f"{len(missing)} questions have no no-answer score, the first is {missing[0]!r}")
+    current = best = sum(not known for known in answerable.values())
+    threshold = 0.0
+    for id in sorted(scores, key=no_answer_scores.__getitem__):
+        if answerable[id]:
+            current += scores[id]
+        elif predictions[id]:
+            current -= 1
+        if current > best:
+            best, threshold = current, no_answer_scores[id]
+    return best / len(scores), threshold
+
+
+def _mean(values) -> float:
+    values = list(values)
+    return sum(values) / len(values)

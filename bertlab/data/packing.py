@@ -1,0 +1,49 @@
+"""Several short examples in one row, so that little of a batch is padding.
+
+Each example keeps to itself: `sequence_ids` says which tokens belong together (a token sees only its own example) and
+`position_ids` restart at 0 in each, so that the model computes for a packed example what it computes for it alone.
+
+The packing is best fit, longest first: every example goes into the fullest row that still has room for it. Krell et
+al. 2021, "Efficient sequence packing without cross-contamination", find it to leave next to nothing empty.
+"""
+
+import numpy as np
+
+
+def pack(lengths: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Where to put examples of the given lengths (M,) into rows of `width` tokens.
+
+    Returns the row of each example, its offset there, both (M,) int64, and the number of rows. Every length must lie
+    between 1 and `width`. Equal lengths are placed in the order they come in.
+    """
+    if len(lengths) and not 1 <= lengths.min() <= lengths.max() <= width:
+        raise ValueError(f"lengths must lie between 1 and {width}, found {lengths.min()} to {lengths.max()}")
+    rows, offsets = np.empty(len(lengths), np.int64), np.empty(len(lengths), np.int64)
+    open_rows: list[list[int]] = [[] for _ in range(width + 1)]  # rows by the room they have left
+    rooms = 0  # bit r is set when a row with room r is open: the tightest fit is the lowest set bit from `length` up
+    count = 0
+    for example in np.argsort(-lengths, kind="stable").tolist():
+        length = int(lengths[example])
+        fitting = rooms >> length
+        if fitting:
+            room = length + (fitting & -fitting).bit_length() - 1
+            row = open_rows[room].pop()
+            if not open_rows[room]:
+                rooms &= ~(1 << room)
+        else:
+            row, room = count, width
+            count += 1
+        rows[example], offsets[example] = row, width - room
+        open_rows[room - length].append(row)
+        rooms |= 1 << (room - length)
+    return rows, offsets, count
+
+
+def sequence_numbers(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """1, 2, 3 … for the examples of each row, left to right: (M,) int64."""
+    order = np.lexsort((offsets, rows))
+    ordered = rows[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    numbers = np.empty(len(rows), np.int64)
+    numbers[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows))) + 1
+    return numbers

@@ -1,0 +1,81 @@
+"""The rows of labelled data: one small frozen dataclass for each shape that BERT is fine-tuned on.
+
+Every source of labelled data (the built-in tasks, GLUE, SQuAD, CoNLL, a CSV of your own) ends in these, and everything
+that trains or measures begins from them. The shapes are those of Devlin et al. 2019, figure 4, plus multiple choice
+(section 4.4). A label is the index of a class, a real number for regression, or None in a test set without answers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Label = int | float | None
+
+SHAPES = ("sentence", "pair", "multiple-choice", "tagging", "question")
+
+
+@dataclass(frozen=True)
+class SentenceRow:
+    """One text and its class (or number)."""
+
+    text: str
+    label: Label = None
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """Two texts and the class (or number) of the pair."""
+
+    text_a: str
+    text_b: str
+    label: Label = None
+
+
+@dataclass(frozen=True)
+class MultipleChoiceRow:
+    """A context and several continuations; `label` is the index of the right one."""
+
+    context: str
+    choices: tuple[str, ...]
+    label: int | None = None
+
+
+@dataclass(frozen=True)
+class TaggingRow:
+    """Words and one tag for each, as the index of a label; `tags` is None where they are not known."""
+
+    words: tuple[str, ...]
+    tags: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class QuestionRow:
+    """A question about a context, and where the context says the answer.
+
+    `answers[i]` is `context[answer_starts[i]:answer_starts[i] + len(answers[i])]`: offsets count characters. Several
+    answers are equally right; none at all means that the context does not say (SQuAD 2.0).
+    """
+
+    id: str
+    question: str
+    context: str
+    answers: tuple[str, ...] = ()
+    answer_starts: tuple[int, ...] = ()
+
+
+Row = SentenceRow | PairRow | MultipleChoiceRow | TaggingRow | QuestionRow
+
+
+@dataclass(frozen=True)
+class TaskData:
+    """A labelled task: its rows in up to three splits.
+
+    name: what it is called. shape: one of `SHAPES`. labels: the classes' (or tags') names in the order of their
+    indices; empty for regression and questions. A split that the task lacks is empty.
+    """
+
+    name: str
+    shape: str
+    labels: tuple[str, ...]
+    train: Sequence[Row] = ()
+    validation: Sequence[Row] = ()
+    test: Sequence[Row] = ()

@@ -1,0 +1,110 @@
+"""Splits paragraphs into sentences and tells English prose from what only looks like it.
+
+A full stop ends a sentence when white space and a plausible beginning follow it, unless the word before it is an
+abbreviation. Full stops inside "3.11", "tf.data" or "setup.py" have no white space after them, so they never split.
+
+Words that were marked as code travel through here between two private characters (see `cleaning`). They are
+a plausible beginning ("`axis` must be …") and are never split inside.
+"""
+
+import re
+
+CODE_START, CODE_END = "\ue000", "\ue001"  # private-use characters: they stand in no real text
+
+# Lower case, without the last full stop. Single letters are initials ("J. Smith") and list marks.
+_ABBREVIATIONS = frozenset(
+    "e.g eg i.e ie etc cf vs viz resp approx al fig figs eq eqs sec sect ch chap no nos vol pp p ref refs ed eds "
+    "dr mr mrs ms prof st jr sr inc ltd dept est max min std dim dims arg args param params incl excl "
+    "jan feb mar apr jun jul aug sep sept oct nov dec w.r.t wrt a.k.a aka op ops".split()
+)
+# These end a sentence when a capital follows: "… lists, tuples, etc. The result …", "the max. The …".
+_ABBREVIATIONS_THAT_MAY_END = frozenset("etc al max min dim dims arg args param params op ops no std".split())
+
+_BOUNDARY = re.compile(
+    rf"(?P<stop>[.!?…]+[\"'”’)\]]*)(?P<code_end>{CODE_END}?)\s+(?=[\"'“‘(\[]*(?:[^\W_a-z]|{CODE_START}))"
+)
+_INITIALS = re.compile(r"[a-z](?:\.[a-z])*")  # the J of "J. Smith", the u.s of "U.S. English"
+_LAST_WORD = re.compile(r"[^\s(\[\"'“‘]*$")
+
+
+def split_sentences(paragraph: str) -> list[str]:
+    """The sentences of a paragraph, in order, stripped. A line break in the paragraph always separates two."""
+    sentences = []
+    for line in paragraph.split("\n"):
+        start = 0
+        for match in _BOUNDARY.finditer(line):
+            if _ends_sentence(line, start, match):
+                sentences.append(line[start : match.end()].strip())
+                start = match.end()
+        sentences.append(line[start:].strip())
+    return [sentence for sentence in sentences if sentence]
+
+
+def _ends_sentence(line: str, start: int, match: re.Match) -> bool:
+    before, after = line[start : match.start()], line[match.end() : match.end() + 1]
+    if before.count(CODE_START) > before.count(CODE_END):
+        return bool(match["code_end"]) and not before.endswith(CODE_START)  # inside code: only at its very end
+    if match["stop"].startswith(("!", "?")):
+        return True
+    if match["stop"].startswith(("..", "…")):
+        return after.isupper() and before.count("[") <= before.count("]")  # not inside [D0, D1, ... DN]
+    word = _LAST_WORD.search(before)[0].lower().rstrip(".")
+    if _INITIALS.fullmatch(word):
+        return after == CODE_START
+    if word in _ABBREVIATIONS:
+        return word in _ABBREVIATIONS_THAT_MAY_END and after.isupper()
+    return bool(before.strip())
+
+
+# The commonest words of English that carry grammar rather than subject; prose holds one in every few words.
+_FUNCTION_WORDS = frozenset(
+    "the a an of to is in and for if this be or with that it as are by on not from will which can at when has have "
+    "its used all any you was been must should than each into no only but such these does may do their use we "
+    "between whether where how what there same using".split()
+)
+# A sentence does not end in one of these: what followed was code or a formula and has been taken out.
+_NEVER_LAST = frozenset(
+    "the a an of to is and or with as are by from if be than then its their into when where which whose "
+    "should must will may might can could would was were and/or".split()
+)
+_BAD_START = frozenset(":;,-+$%<>=|/&^~#@!?)]}*\\")
+_NOT_FOR_READERS = re.compile(r"TODO|FIXME|XXX|Copyright|pylint|noqa|type: ignore|pragma|isort|mypy:|clang-format")
+_EDGES = "\"'“”‘’()[]{}.,;:!?…*"
+_URL_OR_MATH = re.compile(r"https?:|www\.|\\[a-zA-Z(\[]|\$[^$]+\$|%\(\w*\)[sdr]|[{}]|<[/!a-zA-Z]|==|->|=>|\|\||&&|__{2,}")
+
+
+def is_prose(sentence: str, least_words: int = 3) -> bool:
+    """Whether a sentence (code words still marked) reads like English rather than code, a formula or a heading.
+
+    It needs `least_words` words, three quarters of those outside code alphabetic, at most half of all in code, one in
+    eight a function word, and no address, formula, markup or template in it.
+    """
+    plain = outside_code(sentence) if CODE_START in sentence else sentence
+    if sentence[0] in _BAD_START or _URL_OR_MATH.search(plain) or _NOT_FOR_READERS.search(plain):
+        return False
+    words = [word for word in [word.strip(_EDGES) for word in plain.split()] if word]
+    total = sentence.count(" ") + 1
+    if total < least_words or 2 * len(words) < total or _ends_abruptly(sentence):
+        return False
+    alphabetic = sum(map(_is_word, words))
+    function_words = sum(word.lower() in _FUNCTION_WORDS for word in words)
+    return 4 * alphabetic >= 3 * len(words) and 8 * function_words >= len(words)
+
+
+def _is_word(word: str) -> bool:
+    if len(word) == 1:
+        return word in "aAI"
+    return word.isalpha() or word in ("e.g", "i.e") or word.replace("-", "").replace("'", "").replace("/", "").isalpha()
+
+
+def _ends_abruptly(sentence: str) -> bool:
+    last = sentence.rsplit(None, 1)[-1]
+    return last[-1] in ",;(-" or last.lower().rstrip(":") in _NEVER_LAST
+
+
+_MARKED = re.compile(f"{CODE_START}[^{CODE_END}]*{CODE_END}")
+
+
+def outside_code(sentence: str) -> str:
+    """The sentence without the words that were marked as code."""
+    return _MARKED.sub(" ", sentence)

@@ -1,0 +1,266 @@
+"""Labelled tasks behind one function: `load_task(name_or_path)` → `TaskData`, whatever the source.
+
+    load_task("package")                                    built in, made from the installed packages' docstrings
+    load_task("sst2", data_dir="glue_data")                 official files in glue_data/SST-2/
+    load_task("glue_data/MNLI")                             the same, by the folder's own name
+    load_task("reviews.csv", columns={"text": "review", "label": "stars"})
+    load_task("wnut17")                                     from Hugging Face `datasets` (optional package)
+    load_task("imdb", source="huggingface")
+
+Nothing here downloads anything but the last two.
+"""
+
+import dataclasses
+import re
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.data.formats import TABLE_SUFFIXES, Problems, Record, read_json, read_table
+from bertlab.data.formats_conll import read_conll
+from bertlab.data.formats_published import TASKS, Hub, Task, find_task
+from bertlab.data.formats_records import Columns, guess_shape, label_names, rows_from_records
+from bertlab.data.formats_squad import is_squad, read_squad
+from bertlab.data.rows import Row, TaskData
+from bertlab.errors import DataError
+
+# Made by `bertlab.data.builtin_tasks` from the docstrings of the installed packages: name → (shape, what is asked).
+BUILTIN_TASKS = {
+    "package": ("sentence", "which package does this paragraph come from?"),
+    "pairs": ("pair", "do these two texts belong together?"),
+    "code-words": ("tagging", "which words were marked as code?"),
+    "parameters": ("question", "what is this parameter? (a span of the docstring)"),
+}
+SOURCES = ("auto", "builtin", "files", "huggingface")
+SPLITS = ("train", "validation", "test")
+_SPLIT_OF_STEM = re.compile(r"(?:.*[-_.])?(train|dev|validation|valid|val|test)(?:[-_.\d].*)?", re.IGNORECASE)
+CONLL_SUFFIXES = (".conll", ".txt", ".bio", ".iob", ".iob2")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files that are not a published task's are to be read; see `load_task`."""
+
+    shape: str | None = None
+    columns: dict = field(default_factory=dict)
+    labels: tuple[str, ...] | None = None
+    conll: dict = field(default_factory=dict)
+
+
+def load_task(
+    name_or_path: str | Path,
+    source: str = "auto",
+    *,
+    data_dir: str | Path | None = None,
+    shape: str | None = None,
+    columns: dict | None = None,
+    labels: tuple[str, ...] | None = None,
+    conll: dict | None = None,
+    config: str | None = None,
+    on_error: str | Problems = "stop",
+    validation_share: float = 0.0,
+    seed: int = 0,
+    **builtin_options,
+) -> TaskData:
+    """A labelled task, from wherever it is.
+
+    name_or_path: a built-in task, a published one (`bertlab task list`), a file, a folder with train, dev and test
+    files, a name on the Hugging Face hub, or a folder that `save_to_disk` wrote.
+    source: "builtin", "files", "huggingface"; "auto" takes what is built in, then what is on disk, then the hub.
+    data_dir: the folder that holds a published task's files, or the folder around it.
+    shape, columns, labels: for files of your own; `columns` maps roles to columns (`formats_records.ROLES`), labels
+    are otherwise the distinct ones of the training split, and labels=() means real numbers.
+    conll: options of `read_conll` (word_column, tag_column, separator, comment).
+    config: a configuration on the hub. on_error: "stop" at the first defective record, "skip" them with one warning,
+    or a `Problems` of your own. validation_share: part of the training rows, drawn with `seed`, that becomes the
+    validation split where there is none. builtin_options: handed to
+    `bertlab.data.builtin_tasks.builtin_task`, as is the seed.
+    Raises DataError, with file and line, and MissingDependencyError where the hub's package is not installed.
+    """
+    problems = on_error if isinstance(on_error, Problems) else Problems(on_error)
+    reading = Reading(shape, columns or {}, None if labels is None else tuple(labels), conll or {})
+    name, source = str(name_or_path), _source(name_or_path, source, data_dir)
+    if builtin_options and source != "builtin":
+        raise DataError(f"load_task has no option {', '.join(builtin_options)} for the source {source!r}")
+    if source == "builtin":
+        from bertlab.data.builtin_tasks import builtin_task
+
+        return builtin_task(name, seed=seed, **builtin_options)
+    if source == "huggingface":
+        data = _load_hub(name, reading, config, problems)
+    else:
+        data = _load_files(name, reading, data_dir, problems)
+    if problems.messages and not isinstance(on_error, Problems):
+        warnings.warn(f"{len(problems.messages)} records left out, the first: {problems.messages[0]}", stacklevel=2)
+    return hold_out(data, validation_share, seed) if validation_share and not data.validation else data
+
+
+def hold_out(data: TaskData, share: float, seed: int = 0) -> TaskData:
+    """Moves a share of the training rows, drawn without replacement, to the validation split; orders are kept."""
+    if not 0 < share < 1:
+        raise DataError(f"validation_share must lie between 0 and 1, not {share!r}")
+    count = round(share * len(data.train))
+    chosen = set(np.random.default_rng(seed).permutation(len(data.train))[:count].tolist())
+    train = [row for index, row in enumerate(data.train) if index not in chosen]
+    return dataclasses.replace(data, train=train, validation=[data.train[index] for index in sorted(chosen)])
+
+
+def _source(name_or_path, source: str, data_dir) -> str:
+    if source not in SOURCES:
+        raise DataError(f"the source {source!r} is not known; choose one of {', '.join(SOURCES)}")
+    if source != "auto":
+        return source
+    if data_dir is not None:
+        return "files"
+    if str(name_or_path) in BUILTIN_TASKS:
+        return "builtin"
+    if (path := Path(name_or_path)).exists():
+        from bertlab.data.formats_hub import is_saved_dataset
+
+        return "huggingface" if is_saved_dataset(path) else "files"
+    if find_task(str(name_or_path)):
+        return "huggingface"
+    known = ", ".join((*BUILTIN_TASKS, *TASKS))
+    raise DataError(
+        f"{str(name_or_path)!r} is neither a task ({known}) nor a file or folder; "
+        "for another data set of the Hugging Face hub say source='huggingface'"
+    )
+
+
+# --- files ---
+
+
+def _load_files(name: str, reading: Reading, data_dir, problems: Problems) -> TaskData:
+    if data_dir is not None:
+        task = find_task(name)
+        if task is None:
+            raise DataError(f"there is no published task {name!r}; data_dir is for {', '.join(TASKS)}")
+        return _load_published(task, Path(data_dir), reading, problems)
+    path = Path(name)
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file or folder")
+    if path.is_dir():
+        if (task := _task_of_folder(path)) and not reading.columns:
+            return _load_published(task, path, reading, problems)
+        return _load_own(path.name, _split_files(path), reading, problems)
+    return _load_own(path.stem, {_split_of(path) or "train": path}, reading, problems)
+
+
+def _task_of_folder(path: Path) -> Task | None:
+    """The published task whose files a folder named like it holds (SST-2, MNLI, wnut17 …)."""
+    task = find_task(path.name)
+    return task if task and _published_files(task, path) else None
+
+
+def _published_files(task: Task, folder: Path) -> dict[str, Path]:
+    """The files of a published task in a folder, or in the task's own folder inside it: split → path."""
+    for place in (folder, folder / task.folder):
+        found = {}
+        for split, names in task.files.items():
+            existing = [place / name for name in names if (place / name).is_file()]
+            if existing:
+                found[split] = existing[0]
+        if found:
+            return found
+    return {}
+
+
+def _load_published(task: Task, folder: Path, reading: Reading, problems: Problems) -> TaskData:
+    files = _published_files(task, folder)
+    if not files:
+        expected = ", ".join(name for names in task.files.values() for name in names)
+        raise DataError(f"{folder}: holds no file of {task.name}; expected {expected}, here or in {task.folder}/")
+    if task.kind == "squad":
+        return TaskData(task.name, task.shape, (), **{split: read_squad(path, problems) for split, path in files.items()})
+    if task.kind == "conll":
+        records = {split: read_conll(path, problems, **reading.conll) for split, path in files.items()}
+    else:
+        headers = {"train": task.header, "validation": task.header}
+        records = {split: read_table(path, problems, headers.get(split)) for split, path in files.items()}
+    return TaskData(task.name, task.shape, task.labels, **_rows_of_splits(records, task.columns, problems))
+
+
+def _rows_of_splits(records: dict[str, Iterable[Record]], columns: Columns, problems) -> dict[str, list[Row]]:
+    """The rows of each split; only those of the test split may lack answers."""
+    return {
+        split: rows_from_records(items, dataclasses.replace(columns, may_lack_answers=split == "test"), problems)
+        for split, items in records.items()
+    }
+
+
+def _split_of(path: Path) -> str | None:
+    """The split that a file's name speaks of: train.csv, my-dev.v2.tsv, eng_valid.txt …"""
+    match = _SPLIT_OF_STEM.fullmatch(path.stem)
+    word = match.group(1).lower() if match else None
+    return {"dev": "validation", "valid": "validation", "val": "validation"}.get(word, word)
+
+
+def _split_files(folder: Path) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        split = _split_of(path)
+        if split is None or path.suffix.lower() not in TABLE_SUFFIXES + CONLL_SUFFIXES:
+            continue
+        if split in found:
+            raise DataError(f"{folder}: {found[split].name} and {path.name} are both the {split} split; give one file")
+        found[split] = path
+    if not found:
+        raise DataError(f"{folder}: no train, dev or test file ({', '.join(TABLE_SUFFIXES + CONLL_SUFFIXES)}) in it")
+    return {split: found[split] for split in SPLITS if split in found}
+
+
+def _load_own(name: str, files: dict[str, Path], reading: Reading, problems: Problems) -> TaskData:
+    if all(path.suffix.lower() == ".json" and is_squad(read_json(path)) for path in files.values()):
+        return TaskData(name, "question", (), **{split: read_squad(path, problems) for split, path in files.items()})
+    records: dict[str, list[Record]] = {}
+    for split, path in files.items():
+        if path.suffix.lower() in CONLL_SUFFIXES:
+            records[split] = list(read_conll(path, problems, **reading.conll))
+        else:
+            records[split] = list(read_table(path, problems))
+    return _from_records(name, records, reading, problems)
+
+
+def _from_records(name: str, records: dict[str, list[Record]], reading: Reading, problems, missing=None) -> TaskData:
+    """Rows of every split, with the shape and labels that were asked for or that the records show."""
+    some = next((split for split in records.values() if split), None)
+    if some is None:
+        raise DataError(f"{name}: there is not a single record in it")
+    shape = reading.shape or guess_shape(some[0].columns, reading.columns)
+    columns = Columns(shape, reading.columns, reading.labels or (), missing_label=missing)
+    if reading.labels is None and shape in ("sentence", "pair", "tagging"):
+        shown = dataclasses.replace(columns, may_lack_answers="train" not in records)
+        columns = dataclasses.replace(columns, labels=label_names(records.get("train", some), shown))
+    rows = _rows_of_splits(records, columns, problems)
+    labels = columns.labels
+    if shape == "multiple-choice" and not labels:
+        most = max((len(row.choices) for split in rows.values() for row in split), default=0)
+        labels = tuple(map(str, range(most)))
+    return TaskData(name, shape, labels, **rows)
+
+
+# --- Hugging Face ---
+
+
+def _load_hub(name: str, reading: Reading, config: str | None, problems: Problems) -> TaskData:
+    from bertlab.data.formats_hub import hub_labels, hub_records, load_hub_dataset
+
+    task = None if Path(name).exists() else find_task(name)
+    hub = task.hub if task else Hub(name)
+    datasets = load_hub_dataset(hub.name, config or hub.config, hub.revision)
+    theirs = {split: hub.splits.get(split, split) for split in SPLITS}
+    splits = {split: datasets[theirs[split]] for split in SPLITS if theirs[split] in datasets}
+    if not splits:
+        raise DataError(f"{name}: has the splits {', '.join(datasets)}, none of {', '.join(theirs.values())}")
+    records = {split: hub_records(dataset, name, split) for split, dataset in splits.items()}
+    if task:
+        columns = dataclasses.replace(task.columns, names=reading.columns or hub.columns, missing_label=-1)
+        return TaskData(task.name, task.shape, task.labels, **_rows_of_splits(records, columns, problems))
+    if reading.labels is None:
+        some = next(iter(splits.values()))
+        role = "tags" if "tags" in reading.columns or "tags" in some.features else "label"
+        reading = dataclasses.replace(reading, labels=hub_labels(some, reading.columns.get(role, role)) or None)
+    return _from_records(Path(name).name, records, reading, problems, missing=-1)

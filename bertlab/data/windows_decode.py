@@ -1,0 +1,121 @@
+"""From start and end logits to answers: the best span of all windows of a question, or "no answer".
+
+The score of a span is start logit + end logit; that of "no answer" the lowest [CLS] + [CLS] among the question's
+windows. "No answer" wins where it is ahead of the best span by more than a threshold that is chosen on a development
+set (`bertlab.data.metrics_squad.best_threshold`). Source: Devlin et al. 2019, section 4.3.
+
+Letters: W windows, T tokens.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertlab.data.windows import QuestionWindows
+from bertlab.errors import DataError
+
+
+@dataclass(frozen=True)
+class Span:
+    """A candidate: context[start:end], characters, and its score in logits."""
+
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the model answers. text: "" for "no answer". no_answer_score: score of "no answer" minus that of the best
+    span, the larger the surer that there is none. candidates: the best spans with different texts, best first.
+    """
+
+    id: str
+    text: str
+    no_answer_score: float
+    candidates: tuple[Span, ...]
+
+
+def best_answers(
+    windows: QuestionWindows,
+    start_logits: np.ndarray,
+    end_logits: np.ndarray,
+    n_best: int = 20,
+    max_answer_length: int = 30,
+    null_threshold: float | None = None,
+) -> list[Answer]:
+    """One answer for each question, in the order of `windows.rows`.
+
+    start_logits, end_logits: (W, T), or for each window its own (T,), in the order of the windows; padding may follow.
+    n_best: starts and ends tried in each window, and candidates kept. max_answer_length: tokens of a span at most.
+    null_threshold: None never says "no answer" (SQuAD 1.1); 0.0 is the usual beginning for SQuAD 2.0.
+    A question whose context has no token gets the empty text.
+    """
+    if len(start_logits) != len(windows) or len(end_logits) != len(windows):
+        raise DataError(f"{len(start_logits)} and {len(end_logits)} rows of logits for {len(windows)} windows")
+    max_context = windows.max_context()
+    ends = np.cumsum(np.bincount(windows.row_of, minlength=len(windows.rows)))
+    answers, first = [], 0
+    for row, end in enumerate(ends):
+        spans, null_score = [], np.inf
+        for window in range(first, end):
+            column, count = windows.context_column[window], windows.num_tokens[window]
+            start, stop = np.asarray(start_logits[window], np.float64), np.asarray(end_logits[window], np.float64)
+            if len(start) < column + count or len(stop) < column + count:
+                raise DataError(f"window {window} has {column + count + 1} tokens, but there are only {len(start)} logits")
+            null_score = min(null_score, start[0] + stop[0])
+            in_window = _spans(start[column : column + count], stop[column : column + count],
+                               max_context.row(window), n_best, max_answer_length)  # fmt: skip
+            spans += [(score, a + windows.first_token[window], b + windows.first_token[window]) for score, a, b in in_window]
+        candidates = _texts(spans, windows.rows[row].context, windows.offsets(row), n_best)
+        answers.append(_answer(windows.rows[row].id, candidates, null_score, null_threshold))
+        first = end
+    return answers
+
+
+def _spans(start, stop, may_start, n_best: int, max_length: int) -> list[tuple[float, int, int]]:
+    """(score, first token, last token) of the valid spans among the n best starts and ends of one window.
+
+    start, stop: (tokens,) logits. may_start: (tokens,) where a span may begin.
+    """
+    starts = np.flatnonzero(may_start)
+    starts = starts[np.argsort(-start[starts], kind="stable")[:n_best]]
+    stops = np.argsort(-stop, kind="stable")[:n_best]
+    length = stops[None] - starts[:, None] + 1  # (starts, stops)
+    a, b = np.nonzero((length >= 1) & (length <= max_length))
+    scores = start[starts[a]] + stop[stops[b]]
+    return list(zip(scores.tolist(), starts[a].tolist(), stops[b].tolist()))
+
+
+def _texts(spans, context: str, offsets: np.ndarray, n_best: int) -> tuple[Span, ...]:
+    """The best spans with different texts; equal scores in the order of the text."""
+    candidates, seen = [], set()
+    for score, first, last in sorted(spans, key=lambda span: (-span[0], span[1], span[2])):
+        start, end = int(offsets[first, 0]), int(offsets[last, 1])
+        text = context[start:end]
+        if text not in seen:
+            seen.add(text)
+            candidates.append(Span(text, start, end, score))
+            if len(candidates) == n_best:
+                break
+    return tuple(candidates)
+
+
+def _answer(id: str, candidates: Sequence[Span], null_score: float, null_threshold: float | None) -> Answer:
+    if not candidates:
+        return Answer(id, "", np.inf, ())
+    difference = float(null_score - candidates[0].score)
+    says_none = null_threshold is not None and difference > null_threshold
+    return Answer(id, "" if says_none else candidates[0].text, difference, tuple(candidates))
+
+
+def answer_texts(answers: Sequence[Answer]) -> dict[str, str]:
+    """{id: text}, as `metrics_squad.squad_scores` and `formats_submit.write_squad` take it."""
+    return {answer.id: answer.text for answer in answers}
+
+
+def no_answer_scores(answers: Sequence[Answer]) -> dict[str, float]:
+    """{id: no_answer_score}, for the search of the best threshold."""
+    return {answer.id: answer.no_answer_score for answer in answers}

@@ -1,0 +1,73 @@
+"""The demo's report: one HTML file that needs nothing beside it."""
+
+import os
+import sys
+from importlib import resources
+
+import numpy as np
+
+from bertlab import plots
+from bertlab.demo.stages import Demo
+from bertlab.training.finetuning import STARTS
+
+
+def write_report(demo: Demo, results: dict) -> None:
+    """Writes `report.html` into the demo's folder from the results of all stages."""
+    import jinja2
+
+    template = resources.files("bertlab.demo").joinpath("report.html").read_text(encoding="utf-8")
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["percent"] = lambda value: f"{value:.1%}"
+    environment.filters["thousands"] = lambda value: f"{value:,.0f}"
+    page = environment.from_string(template).render(
+        settings=demo.settings.to_dict(),
+        config=demo.settings.config,
+        figures={name: plots.figure_svg(figure) for name, figure in _figures(demo, results).items()},
+        sample=[
+            demo.tokenizer.tokenize(blank["text"].replace("[MASK]", blank["hidden"]))
+            for blank in results["blanks"]["blanks"][:4]
+        ],
+        finetuning_rows=_finetuning_rows(results["finetuning"]),
+        times=[(name, result["seconds"]) for name, result in results.items()],
+        tokens_per_second=results["pretraining"]["tokens"] / results["pretraining"]["history"][-1]["seconds"],
+        machine=f"{os.cpu_count()} CPU cores, Python {sys.version.split()[0]}",
+        **results,
+    )
+    (demo.folder / "report.html").write_text(page, encoding="utf-8")
+
+
+def _figures(demo: Demo, results: dict) -> dict:
+    pretraining, examples, finetuning = results["pretraining"], results["examples"], results["finetuning"]
+    history = pretraining["history"]
+    with np.load(demo.folder / "attention.npz", allow_pickle=False) as attention:
+        pieces, maps = attention["pieces"].tolist(), attention["maps"]
+    return {
+        "loss": plots.training_curves(
+            history, "masked_lm_loss", "MLM loss (nats per blank)", ("word frequencies alone", examples["unigram_loss"])
+        ),
+        "accuracy": plots.training_curves(
+            history,
+            "masked_lm_accuracy",
+            "Blanks filled in rightly",
+            ("always the commonest", examples["unigram_accuracy"]),
+        ),
+        "next_sentence": plots.training_curves(
+            history, "next_sentence_accuracy", "Next sentence told from a random one", ("chance", 0.5)
+        ),
+        "attention": plots.attention_grid(pieces, maps),
+        "finetuning": plots.compared_runs(
+            {start: np.array(finetuning["curves"][start]) for start in STARTS}, finetuning["majority"]
+        ),
+        "confusion": plots.confusion_matrix(np.array(finetuning["confusion"]), finetuning["labels"]),
+    }
+
+
+def _finetuning_rows(finetuning: dict) -> list[dict]:
+    """One table row per starting point: each seed's accuracy, their mean and standard deviation."""
+    rows = []
+    for start in STARTS:
+        values = np.array(finetuning["accuracies"][start])
+        rows.append({"start": start, "values": values.tolist(), "mean": values.mean(), "sd": values.std(ddof=1)})
+    return rows

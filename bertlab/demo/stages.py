@@ -1,0 +1,235 @@
+"""The stages of the demo. Each is a function of the settings and of the files that the stages before it left."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.data.builtin_tasks import VALIDATION_PERCENT, builtin_task, majority_baseline
+from bertlab.data.corpus import DOCUMENTS, MANIFEST, ensure_corpus
+from bertlab.data.documents import Document, is_validation, load_documents
+from bertlab.data.make import make_data
+from bertlab.data.records import ExampleFiles, read_examples
+from bertlab.demo.settings import DemoSettings
+from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.wordpiece.learner import learn_vocabulary
+
+VALIDATION_BATCHES = 16
+
+
+class Demo:
+    """The demo's settings and its folder, by which every stage finds what the others made."""
+
+    def __init__(self, settings: DemoSettings, folder: Path):
+        self.settings = settings
+        self.folder = folder
+        self._tokenizer = None
+
+    @property
+    def corpus(self) -> Path:
+        """The built-in corpus, beside the demo's folder: it also holds the labelled task."""
+        return self.folder.parent / "corpus"
+
+    @property
+    def tokenizer(self) -> WordPieceTokenizer:
+        """The tokenizer on the vocabulary that stage 2 learnt."""
+        if self._tokenizer is None:
+            self._tokenizer = WordPieceTokenizer(Vocabulary.from_file(self.folder / "vocab.txt"))
+        return self._tokenizer
+
+    def documents(self, split: str) -> Iterator[Document]:
+        """The documents to train on ("train") or to hold back ("validation"), the same ones as in the labelled task."""
+        text = self.settings.text
+        source = str(self.corpus / DOCUMENTS) if text == "builtin" else text
+        for document in load_documents(source):
+            if is_validation(document.id, VALIDATION_PERCENT) == (split == "validation"):
+                yield document
+
+
+def sentences(documents: Iterator[Document]) -> Iterator[str]:
+    """All sentences of some documents."""
+    for document in documents:
+        for paragraph in document.paragraphs:
+            yield from paragraph
+
+
+# --- the stages ---
+
+
+def gather_corpus(demo: Demo) -> dict:
+    """The built-in corpus, and what text the demo trains on."""
+    ensure_corpus(demo.corpus)
+    manifest = json.loads((demo.corpus / MANIFEST).read_text(encoding="utf-8"))
+    if demo.settings.text == "builtin":
+        counts = {name: manifest["counts"][name] for name in ("documents", "sentences", "words")}
+    else:
+        counts = dict(documents=0, sentences=0, words=0)
+        for split in ("train", "validation"):
+            for document in demo.documents(split):
+                texts = list(sentences(iter([document])))
+                counts["documents"] += 1
+                counts["sentences"] += len(texts)
+                counts["words"] += sum(len(text.split()) for text in texts)
+    return {
+        **counts,
+        "text": demo.settings.text,
+        "corpus_sha256": manifest["sha256"][DOCUMENTS],
+        "packages": {name: version for name, version in manifest["packages"].items() if version},
+    }
+
+
+def learn_wordpieces(demo: Demo) -> dict:
+    """A vocabulary from the training documents."""
+    vocabulary = learn_vocabulary(
+        sentences(demo.documents("train")), demo.settings.vocab_size, score=demo.settings.vocabulary_score
+    )
+    vocabulary.save(demo.folder / "vocab.txt")
+    demo.tokenizer.save(demo.folder)
+    whole = sorted((p for p in vocabulary.pieces if p.isalpha()), key=lambda p: (-len(p), p))
+    parts = sorted((p for p in vocabulary.pieces if p.startswith("##") and p[2:].isalpha()), key=lambda p: (-len(p), p))
+    return {"size": len(vocabulary), "longest_words": whole[:24], "longest_endings": parts[:24]}
+
+
+def make_examples(demo: Demo) -> dict:
+    """MLM and NSP examples of both splits, on disk."""
+    manifests = {
+        split: make_data(demo.documents(split), demo.tokenizer, demo.folder / split, demo.settings.examples)
+        for split in ("train", "validation")
+    }
+    unigram = unigram_baseline(ExampleFiles(demo.folder / "train"), ExampleFiles(demo.folder / "validation"))
+    return {**{split: manifest["counts"] for split, manifest in manifests.items()}, **unigram}
+
+
+def unigram_baseline(train: ExampleFiles, validation: ExampleFiles) -> dict:
+    """What guessing without looking at the text gives: each piece by its share of the training targets."""
+
+    def targets(files):
+        rows = files.take(np.arange(min(len(files), 50_000)))
+        return rows["masked_lm_ids"][rows["masked_lm_weights"] > 0]
+
+    seen, asked = targets(train), targets(validation)
+    counts = np.bincount(seen, minlength=max(seen.max(), asked.max()) + 1) + 1.0  # no piece is impossible
+    shares = counts / counts.sum()
+    return {
+        "unigram_loss": float(-np.log(shares[asked]).mean()),
+        "unigram_accuracy": float((asked == shares.argmax()).mean()),
+    }
+
+
+def pretrain(demo: Demo) -> dict:
+    """Pre-trains the model and saves it as a checkpoint."""
+    import keras
+
+    from bertlab import checkpoints
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.optimizer import adamw
+    from bertlab.training.pretrainer import PreTrainer
+    from bertlab.training.run import run_training
+    from bertlab.training.schedule import WarmupLinearDecay
+
+    settings = demo.settings
+    keras.utils.set_random_seed(settings.seed)
+    trainer = PreTrainer(BertForPreTraining(settings.config))
+    schedule = WarmupLinearDecay(settings.learning_rate, settings.steps, int(settings.warmup_share * settings.steps))
+    trainer.compile(adamw(schedule, trainer, beta_2=settings.beta_2), jit_compile=True, steps_per_execution=10)
+    validation = read_examples(demo.folder / "validation", settings.batch_size).take(VALIDATION_BATCHES).cache()
+    history = run_training(
+        trainer,
+        lambda step: read_examples(
+            demo.folder / "train", settings.batch_size, shuffle_seed=settings.seed, repeat=True, start_batch=step
+        ),
+        total_steps=settings.steps,
+        interval=settings.interval,
+        folder=demo.folder / "states",
+        validation=validation,
+    )
+    checkpoints.save(trainer.bert, demo.folder / "checkpoint", demo.tokenizer, format="bertlab")
+    everything = trainer.evaluate(
+        read_examples(demo.folder / "validation", settings.batch_size), verbose=0, return_dict=True
+    )
+    return {
+        "parameters": trainer.bert.count_params(),
+        "history": history,
+        "validation": {name: float(value) for name, value in everything.items()},
+        "tokens": sum(row["tokens"] for row in history),
+    }
+
+
+def fill_blanks(demo: Demo) -> dict:
+    """The checkpoint's guesses for blanks in held-out sentences, and where its heads look."""
+    from bertlab import checkpoints
+    from bertlab.analysis.attention import attention_maps
+    from bertlab.analysis.fill_mask import fill_mask
+
+    bert = checkpoints.load(demo.folder / "checkpoint", "pretraining")
+    blanks = []
+    for text, hidden in held_out_blanks(demo):
+        guesses = fill_mask(bert, demo.tokenizer, text, top_k=5)[0]
+        blanks.append({"text": text, "hidden": hidden, "guesses": [vars(guess) for guess in guesses]})
+    pieces, maps = attention_maps(bert.bert, demo.tokenizer, blanks[0]["text"])
+    np.savez(demo.folder / "attention.npz", pieces=np.array(pieces), maps=maps)
+    return {"blanks": blanks, "attended": blanks[0]["text"]}
+
+
+def held_out_blanks(demo: Demo, number: int = 12) -> list[tuple[str, str]]:
+    """Sentences of held-out documents with one word of four letters or more hidden: (text with [MASK], the word).
+
+    Chosen by the seed, without looking at what the model makes of them; a word must be one piece, or no single guess
+    could hit it.
+    """
+    candidates = []
+    for text in sentences(demo.documents("validation")):
+        words = text.split()
+        places = [
+            i for i, word in enumerate(words)
+            if 0 < i and word.isalpha() and word.islower() and len(word) > 3 and word in demo.tokenizer.vocabulary
+        ]  # fmt: skip
+        if 8 <= len(words) <= 16 and len(places) > 2:
+            candidates.append((words, places))
+    random = np.random.default_rng(demo.settings.seed)
+    chosen = []
+    for index in random.choice(len(candidates), size=min(number, len(candidates)), replace=False):
+        words, places = candidates[index]
+        place = random.choice(places)
+        chosen.append((" ".join([*words[:place], "[MASK]", *words[place + 1 :]]), words[place]))
+    return chosen
+
+
+def fine_tune(demo: Demo) -> dict:
+    """The labelled task, from the checkpoint and from scratch."""
+    from bertlab import checkpoints
+    from bertlab.data.features import encode_rows
+    from bertlab.training.finetuning import STARTS, Comparison, Split, accuracies, advantage
+
+    settings = demo.settings
+    task = builtin_task(settings.task, most_train=settings.task_rows, seed=settings.seed, cache_dir=demo.corpus)
+    splits = []
+    for rows in (task.train, task.validation):
+        features = encode_rows(rows, demo.tokenizer, max_length=settings.task_sequence_length)
+        splits.append(Split(*features.arrays(settings.task_sequence_length)))
+    encoder = checkpoints.load(demo.folder / "checkpoint", "encoder")
+    comparison = Comparison(
+        encoder, len(task.labels), *splits, settings.fine_tuning, folder=demo.folder / "fine-tuning"
+    )
+    runs = comparison.run_all()
+    difference, deviations = advantage(runs)
+    labels = splits[1].labels
+    best = max((run for run in runs if run.start == STARTS[0]), key=lambda run: run.accuracy)
+    confusion = np.zeros((len(task.labels), len(task.labels)), int)
+    np.add.at(confusion, (labels, np.array(best.predictions)), 1)
+    return {
+        "task": task.name,
+        "labels": list(task.labels),
+        "train_rows": len(splits[0]),
+        "validation_rows": len(splits[1]),
+        "majority": majority_baseline(task),
+        "accuracies": {start: accuracies(runs, start).tolist() for start in STARTS},
+        "curves": {
+            start: [run.epoch_accuracies for run in sorted(runs, key=lambda run: run.seed) if run.start == start]
+            for start in STARTS
+        },
+        "difference": difference,
+        "deviations": deviations,
+        "confusion": confusion.tolist(),
+    }

@@ -1,0 +1,112 @@
+"""Drawings in one house style: large enough for a projector, legible without colour.
+
+Every function returns a matplotlib `Figure` that belongs to no window; `figure_svg` turns one into text for a page.
+"""
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+
+STYLE = {
+    "font.size": 12,
+    "axes.titlesize": 13,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "lines.linewidth": 2.0,
+    "figure.facecolor": "white",
+    "svg.fonttype": "none",  # text stays text: it can be searched and read aloud
+    "svg.hashsalt": "bertlab",  # the same figure gives the same bytes
+}
+BLUE, ORANGE, GREY = "#1f5fa8", "#c8500a", "#6b6b6b"
+
+
+def new_figure(width: float, height: float, rows: int = 1, columns: int = 1):
+    """A figure in house style and its axes, (rows, columns) squeezed. width, height: in inches."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        axes = figure.subplots(rows, columns)
+    return figure, axes
+
+
+def figure_svg(figure) -> str:
+    """The figure as an <svg> element to stand in an HTML page."""
+    import matplotlib
+
+    buffer = io.StringIO()
+    with matplotlib.rc_context(STYLE):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]
+
+
+def training_curves(history: Sequence[dict], key: str, title: str, baseline: tuple[str, float] | None = None):
+    """A figure of a pre-training run over its steps: training and validation, and a baseline as a dashed line.
+
+    history: rows of `bertlab.training.callbacks.History`; key: masked_lm_loss, masked_lm_accuracy …
+    """
+    figure, axes = new_figure(6.2, 3.8)
+    steps = [row["step"] for row in history]
+    axes.plot(steps, [row[key] for row in history], color=BLUE, label="training")
+    if f"val_{key}" in history[0]:
+        axes.plot(steps, [row[f"val_{key}"] for row in history], color=ORANGE, linestyle="-.", label="held-out text")
+    if baseline is not None:
+        name, value = baseline
+        axes.axhline(value, color=GREY, linestyle="--", label=name)
+    axes.set(title=title, xlabel="step")
+    if key.endswith("accuracy"):
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter("{x:.0%}")
+    axes.legend(frameon=False)
+    return figure
+
+
+def attention_grid(pieces: Sequence[str], maps: np.ndarray):
+    """Heat maps of all heads: a row per layer, a column per head. maps (layers, A, T, T), rows summing to 1."""
+    layers, heads, tokens, _ = maps.shape
+    size = max(2.6, 0.26 * tokens)
+    figure, axes = new_figure(size * heads + 0.8, size * layers + 0.6, layers, heads)
+    for (layer, head), axis in np.ndenumerate(np.asarray(axes).reshape(layers, heads)):
+        axis.grid(False)
+        image = axis.imshow(maps[layer, head], cmap="Blues", vmin=0, vmax=1)
+        axis.set_title(f"layer {layer + 1}, head {head + 1}", fontsize=11)
+        axis.set_xticks(range(tokens), pieces, rotation=90, fontsize=8)
+        axis.set_yticks(range(tokens), pieces if head == 0 else [""] * tokens, fontsize=8)
+    figure.colorbar(image, ax=axes, shrink=0.5, label="share of attention")
+    return figure
+
+
+def confusion_matrix(counts: np.ndarray, labels: Sequence[str]):
+    """What was taken for what: counts[i, j] rows of class i were called j. Written out as numbers, shaded by row."""
+    size = 0.62 * len(labels) + 2.2
+    figure, axes = new_figure(size, size)
+    axes.grid(False)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    for (row, column), count in np.ndenumerate(counts):
+        if count:
+            colour = "white" if shares[row, column] > 0.5 else "black"
+            axes.text(column, row, str(int(count)), ha="center", va="center", color=colour, fontsize=10)
+    axes.set_xticks(range(len(labels)), labels, rotation=60, ha="right")
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set(xlabel="called", ylabel="is")
+    return figure
+
+
+def compared_runs(curves: dict[str, np.ndarray], chance: float):
+    """Accuracy after each epoch from several starting points. curves: name → (seeds, epochs); chance: the baseline."""
+    figure, axes = new_figure(6.2, 3.8)
+    for (name, values), colour, marker in zip(curves.items(), (BLUE, ORANGE), ("o", "s"), strict=True):
+        epochs = np.arange(1, values.shape[1] + 1)
+        mean, deviation = values.mean(axis=0), values.std(axis=0, ddof=1 if len(values) > 1 else 0)
+        axes.errorbar(epochs, mean, yerr=deviation, color=colour, marker=marker, capsize=4, label=name)
+    axes.axhline(chance, color=GREY, linestyle="--", label="always the largest class")
+    axes.set(title="Accuracy on held-out documents (mean ± sd)", xlabel="epoch", xticks=epochs)
+    axes.yaxis.set_major_formatter("{x:.0%}")
+    axes.legend(frameon=False)
+    return figure

@@ -1,0 +1,1 @@
+"""Training: the optimizer, its schedule, the losses, the pre-training model and runs that survive being killed."""

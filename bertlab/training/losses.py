@@ -1,0 +1,19 @@
+"""The pre-training losses (Devlin et al. 2019, section 3.1 and appendix A.2), in float32 whatever the model computes in.
+
+Letters: B batch, P predictions, V vocabulary.
+"""
+
+from keras import ops
+
+
+def token_losses(logits, ids):
+    """−log softmax(logits)[id], one for each prediction. logits (…, V), ids (…) int → (…) float32."""
+    logits = ops.cast(logits, "float32")
+    chosen = ops.take_along_axis(logits, ops.cast(ids, "int32")[..., None], axis=-1)[..., 0]
+    return ops.logsumexp(logits, axis=-1) - chosen
+
+
+def weighted_mean(values, weights):
+    """Σ weight · value / (Σ weight + 1e-5): BERT's mean over the predictions that are not padding."""
+    weights = ops.cast(weights, "float32")
+    return ops.sum(values * weights) / (ops.sum(weights) + 1e-5)

@@ -1,0 +1,28 @@
+"""The learning rate over time: linear warm-up, then linear decay to zero (Devlin et al. 2019, appendix A.2)."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
+    """Rises from 0 to `peak` in `warmup_steps` steps, then falls to 0 at `total_steps` and stays there.
+
+    The first update, step 0, already moves the weights: it is made at peak · 1 / warmup_steps.
+    """
+
+    def __init__(self, peak: float, total_steps: int, warmup_steps: int):
+        if not 0 <= warmup_steps < total_steps:
+            raise ValueError(f"warmup_steps {warmup_steps} must lie in [0, total_steps {total_steps})")
+        self.peak = peak
+        self.total_steps = total_steps
+        self.warmup_steps = warmup_steps
+
+    def __call__(self, step):
+        step = ops.cast(step, "float32")
+        rising = (step + 1.0) / max(self.warmup_steps, 1)
+        falling = (self.total_steps - step) / (self.total_steps - self.warmup_steps)
+        return self.peak * ops.clip(ops.minimum(rising, falling), 0.0, 1.0)
+
+    def get_config(self):
+        return {"peak": self.peak, "total_steps": self.total_steps, "warmup_steps": self.warmup_steps}

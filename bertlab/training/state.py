@@ -1,0 +1,65 @@
+"""The state of a training run on disk: enough to go on as if it had never stopped.
+
+One safetensors file holds every variable of the trainer (weights, running means, the seeds of dropout) and of its
+optimizer (moments, step counter); its metadata holds the history so far. A file is complete or absent: it is written
+under another name and renamed.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import keras
+import numpy as np
+
+from bertlab.errors import CheckpointError
+
+
+def _variables(trainer: keras.Model) -> dict[str, keras.Variable]:
+    """Every variable of the run by a name that does not change between two starts of the same command."""
+    named = {f"model/{i:04d}/{v.path}": v for i, v in enumerate(trainer.variables)}
+    named |= {f"optimizer/{i:04d}/{v.path}": v for i, v in enumerate(trainer.optimizer.variables)}
+    return named
+
+
+def save_state(path: str | Path, trainer: keras.Model, progress: dict) -> None:
+    """Writes the state of a compiled trainer. progress: JSON values such as the steps done and the history."""
+    from safetensors.numpy import save_file
+
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arrays = {
+        name: np.ascontiguousarray(keras.ops.convert_to_numpy(v.value)) for name, v in _variables(trainer).items()
+    }
+    unfinished = path.with_name(path.name + ".unfinished")
+    save_file(arrays, unfinished, metadata={"progress": json.dumps(progress)})
+    with open(unfinished, "rb+") as file:  # on the disk before the name changes
+        os.fsync(file.fileno())
+    os.replace(unfinished, path)
+
+
+def load_state(path: str | Path, trainer: keras.Model) -> dict:
+    """Puts a saved state into a compiled trainer of the same kind and returns its progress.
+
+    Raises CheckpointError, and leaves the trainer as it is, when the file is truncated or belongs to another model.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    variables = _variables(trainer)
+    try:
+        with safe_open(path, framework="numpy") as file:
+            arrays = {name: file.get_tensor(name) for name in file.keys()}
+            progress = json.loads(file.metadata()["progress"])
+    except (OSError, SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{path}: not a complete training state ({error}); delete it and start again") from None
+    differing = sorted(set(variables) ^ set(arrays)) or [
+        name for name, v in variables.items() if tuple(v.shape) != arrays[name].shape
+    ]
+    if differing:
+        raise CheckpointError(
+            f"{path}: the state of another model or optimizer (first difference: {differing[0]}); "
+            "use another folder for another run"
+        )
+    for name, variable in variables.items():
+        variable.assign(arrays[name])
+    return progress

@@ -1,0 +1,225 @@
+"""The batch form: the same pieces as the readable form, for many texts at once.
+
+What a chunk of text between two blanks becomes never depends on what stands around it, and the same chunks come again
+and again: "the" is one chunk in twenty. So a table keeps the pieces of each chunk seen, and a text costs one split, one
+dictionary lookup per chunk, and NumPy for the rest. The table is emptied when it has grown large, so memory stays flat.
+"""
+
+import re
+from array import array
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from bertlab.wordpiece.basic import Word
+from bertlab.wordpiece.encoding import Ragged, RaggedEncoding, range_indices
+from bertlab.wordpiece.special import split_special_tokens
+from bertlab.wordpiece.unicode import CJK_RANGES, DROPPED, WHITESPACE
+
+BLOCK_CHARS = 1 << 22  # texts are worked through in blocks of about this many characters
+TABLE_CHUNKS = 1 << 18  # the table is emptied when it holds more chunks, about 50 MB
+LONGEST_CHUNK = 128  # longer ones are unlikely to come again: not kept
+
+_CJK = "".join(f"{chr(first)}-{chr(last)}" for first, last in CJK_RANGES)
+_BLANKS = re.escape("".join(sorted(WHITESPACE)))
+# `str.split` also cuts at these control characters, but BERT drops them: "a\x0bb" is one word.
+_DROPPED_BLANKS = re.compile("[" + "".join(sorted(char for char in DROPPED if char.isspace())) + "]")
+_CJK_CHAR = re.compile(f"[{_CJK}]")
+_CHUNK = re.compile(f"[^{_BLANKS}]+")
+_CHUNK_OR_CJK = re.compile(f"[{_CJK}]|[^{_BLANKS}{_CJK}]+")
+_ASCII_WORD = re.compile("[0-9A-Za-z]+|[^0-9A-Za-z]")
+
+
+class BatchTokenizer:
+    """Encodes many texts with the rules of one `WordPieceTokenizer`; reached through its `encode_batch`."""
+
+    def __init__(self, tokenizer):
+        self._table = ChunkTable(tokenizer)
+        self._offset_table = OffsetChunkTable(tokenizer)
+        self._split_cjk = tokenizer.split_cjk
+
+    def encode(self, texts: Iterable[str], special_tokens: bool) -> Ragged:
+        """Ids of all texts, one row for each."""
+        values, lengths = [], []
+        for block in _blocks(texts):
+            counts, chunks = [], []  # (rows,) chunks in each text; all chunks
+            for text in block:
+                before = len(chunks)
+                chunks += self._split(text, special_tokens)
+                counts.append(len(chunks) - before)
+            numbers = self._table.numbers(chunks)  # (chunks,)
+            indices, sizes = self._table.indices(numbers)
+            values.append(np.frombuffer(self._table.ids, np.int32)[indices])
+            lengths.append(_sum_groups(sizes, counts))
+            self._table.limit()
+        return Ragged(_concatenate(values, np.int32), _row_splits(lengths))
+
+    def encode_with_offsets(self, texts: Iterable[str], special_tokens: bool) -> RaggedEncoding:
+        """Ids, offsets and word numbers of all texts, one row for each."""
+        values, offsets, word_ids, lengths = [], [], [], []
+        table = self._offset_table
+        for block in _blocks(texts):
+            counts, chunks, starts = [], [], []
+            for text in block:
+                before = len(chunks)
+                for chunk, start in self._split_with_starts(text, special_tokens):
+                    chunks.append(chunk)
+                    starts.append(start)
+                counts.append(len(chunks) - before)
+            numbers = table.numbers(chunks)  # (chunks,)
+            indices, sizes = table.indices(numbers)
+            values.append(np.frombuffer(table.ids, np.int32)[indices])
+            begin = np.repeat(np.array(starts, np.int32), sizes)  # (pieces,)
+            spans = np.frombuffer(table.spans, np.int32).reshape(-1, 2)[indices]
+            offsets.append(begin[:, None] + spans)  # (pieces, 2)
+            words_before = _count_before(np.frombuffer(table.word_counts, np.int32)[numbers], counts)  # (chunks,)
+            word_ids.append(np.repeat(words_before, sizes) + np.frombuffer(table.words, np.int32)[indices])
+            lengths.append(_sum_groups(sizes, counts))
+            table.limit()
+        return RaggedEncoding(
+            _concatenate(values, np.int32),
+            _row_splits(lengths),
+            _concatenate(offsets, np.int32).reshape(-1, 2),
+            _concatenate(word_ids, np.int32),
+        )
+
+    def _split(self, text: str, special_tokens: bool) -> list:
+        """The chunks of a text; a special token is a tuple that holds it."""
+        if special_tokens:
+            parts = split_special_tokens(text)
+            return [chunk for part, _, special in parts for chunk in ([(part,)] if special else self._split(part, False))]
+        text = _DROPPED_BLANKS.sub("", text)
+        if self._split_cjk and not text.isascii():
+            text = _CJK_CHAR.sub(r" \g<0> ", text)
+        return text.split()
+
+    def _split_with_starts(self, text: str, special_tokens: bool) -> Iterator[tuple]:
+        """(chunk, its position in the text)."""
+        if special_tokens:
+            for part, start, special in split_special_tokens(text):
+                inner = [((part,), 0)] if special else self._split_with_starts(part, False)
+                yield from ((chunk, start + position) for chunk, position in inner)
+        else:
+            pattern = _CHUNK_OR_CJK if self._split_cjk and not text.isascii() else _CHUNK
+            yield from ((match[0], match.start()) for match in pattern.finditer(text))
+
+
+class ChunkTable(dict):
+    """chunk → its number; `ids` holds the pieces of all chunks, one chunk after the other.
+
+    Looking up a chunk that is not there cuts it into pieces and adds it (`dict.__missing__`).
+    """
+
+    def __init__(self, tokenizer):
+        super().__init__()
+        self._tokenizer = tokenizer
+        self._word_ids = WordTable(tokenizer)
+        self._empty()
+
+    def _empty(self) -> None:
+        self.clear()
+        self._word_ids.clear()
+        self.ids = array("i")  # of each piece
+        self._splits = array("q", [0])  # chunk n has the pieces from _splits[n] to _splits[n + 1]
+
+    def limit(self) -> None:
+        """Empties the table if it has grown too large; numbers looked up before are void then."""
+        if len(self._splits) > TABLE_CHUNKS or len(self.ids) > 4 * TABLE_CHUNKS:
+            self._empty()
+
+    def numbers(self, chunks: list) -> np.ndarray:
+        """The number of each chunk, (chunks,) int32."""
+        return np.fromiter(map(self.__getitem__, chunks), np.int32, len(chunks))
+
+    def indices(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where in `ids` the pieces of these chunks are, (pieces,); how many each chunk has, (chunks,)."""
+        splits = np.array(self._splits, np.int64)
+        sizes = np.diff(splits)[numbers]
+        return range_indices(splits[numbers], sizes), sizes
+
+    def __missing__(self, chunk) -> int:
+        number = len(self._splits) - 1
+        self._add(chunk)
+        self._splits.append(len(self.ids))
+        if len(chunk) <= LONGEST_CHUNK:
+            self[chunk] = number
+        return number
+
+    def _add(self, chunk) -> None:
+        for word in self._words(chunk):
+            self.ids.extend(self._word_ids[word.text])
+
+    def _words(self, chunk) -> list[Word]:
+        if isinstance(chunk, tuple):
+            return [Word(chunk[0], range(len(chunk[0])))]
+        if chunk.isascii() and chunk.isprintable():  # most chunks; the rules for ASCII fit into one expression
+            lowered = chunk.lower() if self._tokenizer.lowercase else chunk
+            return [Word(match[0], range(*match.span())) for match in _ASCII_WORD.finditer(lowered)]
+        return self._tokenizer.basic.words(chunk)
+
+
+class OffsetChunkTable(ChunkTable):
+    """The same with the offsets of each piece and the number of its word, both counted within the chunk."""
+
+    def _empty(self) -> None:
+        super()._empty()
+        self.spans = array("i")  # of each piece: start and end
+        self.words = array("i")  # of each piece
+        self.word_counts = array("i")  # of each chunk
+
+    def _add(self, chunk) -> None:
+        words = self._words(chunk)
+        for number, word in enumerate(words):
+            for piece, start, end in self._tokenizer.split_word_with_spans(word):
+                self.ids.append(self._tokenizer.vocabulary.index(piece))
+                self.spans.extend((start, end))
+                self.words.append(number)
+        self.word_counts.append(len(words))
+
+
+class WordTable(dict):
+    """word → the ids of its pieces; emptied together with the table of chunks."""
+
+    def __init__(self, tokenizer):
+        super().__init__()
+        self._tokenizer = tokenizer
+
+    def __missing__(self, word: str) -> list[int]:
+        ids = [self._tokenizer.vocabulary.index(piece) for piece in self._tokenizer.split_word(word)]
+        if len(word) <= LONGEST_CHUNK:
+            self[word] = ids
+        return ids
+
+
+def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
+    block, chars = [], 0
+    for text in texts:
+        block.append(text)
+        chars += len(text)
+        if chars >= BLOCK_CHARS:
+            yield block
+            block, chars = [], 0
+    yield block
+
+
+def _sum_groups(sizes: np.ndarray, counts: list[int]) -> np.ndarray:
+    """Sums of the first counts[0] sizes, of the next counts[1] and so on: (chunks,) → (rows,)."""
+    total = np.concatenate([[0], np.cumsum(sizes)])
+    ends = np.cumsum(np.array(counts, np.int64))
+    return total[ends] - total[ends - np.array(counts, np.int64)]
+
+
+def _count_before(sizes: np.ndarray, counts: list[int]) -> np.ndarray:
+    """For each chunk the sum of the sizes before it in its row: (chunks,) → (chunks,)."""
+    before = np.cumsum(sizes) - sizes
+    counts = np.array(counts, np.int64)
+    row_starts = (np.cumsum(counts) - counts)[counts > 0]
+    return before - np.repeat(before[row_starts], counts[counts > 0])
+
+
+def _row_splits(lengths: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(_concatenate(lengths, np.int64))])
+
+
+def _concatenate(arrays: list[np.ndarray], dtype) -> np.ndarray:
+    return np.concatenate(arrays).astype(dtype, copy=False)

@@ -1,0 +1,103 @@
+"""What tokenizing returns: ids with offsets, ragged batches, and rows packed as BERT's input.
+
+A row of BERT's input is ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]`` (Devlin et al. 2019, figure 2).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bertlab.errors import ConfigError, DataError
+from bertlab.wordpiece.vocabulary import Vocabulary
+
+
+class Encoding(NamedTuple):
+    """The n pieces of one text. Offsets count characters of the original text: piece i is text[start:end]."""
+
+    ids: np.ndarray  # (n,) int32
+    pieces: list[str]
+    offsets: np.ndarray  # (n, 2) int32
+    word_ids: np.ndarray  # (n,) int32: number of the word, counted from 0, that the piece is a part of
+
+
+class Ragged(NamedTuple):
+    """Rows of different lengths: row i is values[row_splits[i]:row_splits[i + 1]]."""
+
+    values: np.ndarray  # (N,) int32
+    row_splits: np.ndarray  # (rows + 1,) int64
+
+    def row(self, index: int) -> np.ndarray:
+        """Row number `index`, counted from 0."""
+        return self.values[self.row_splits[index] : self.row_splits[index + 1]]
+
+    def to_list(self) -> list[list[int]]:
+        """The rows as lists."""
+        return [self.row(index).tolist() for index in range(len(self.row_splits) - 1)]
+
+
+class RaggedEncoding(NamedTuple):
+    """A batch of texts; row i of each array is [row_splits[i]:row_splits[i + 1]]."""
+
+    values: np.ndarray  # (N,) int32 ids
+    row_splits: np.ndarray  # (rows + 1,) int64
+    offsets: np.ndarray  # (N, 2) int32, into the row's own text
+    word_ids: np.ndarray  # (N,) int32, counted from 0 in each row
+
+
+def kept_lengths(length_a, length_b, budget: int):
+    """How much of a and b is kept so that together they have at most `budget` pieces; integers or arrays of them.
+
+    The same as taking pieces one by one off the end of the longer one, and off b when both are equally long.
+    """
+    kept_b = np.minimum(length_b, np.maximum(budget // 2, budget - length_a))
+    return np.minimum(length_a, budget - kept_b), kept_b
+
+
+def text_budget(max_length: int, specials: int) -> int:
+    """How many pieces of text fit beside the special tokens. Raises ConfigError if that is less than none."""
+    if max_length < specials:
+        raise ConfigError(f"max_length {max_length} has no room for the {specials} special tokens; make it larger")
+    return max_length - specials
+
+
+def pack_rows(vocabulary: Vocabulary, a: Ragged, b: Ragged | None, max_length: int | None) -> dict[str, np.ndarray]:
+    """BERT's input for a batch, padded to max_length; None: nothing is cut, and the longest row decides.
+
+    Returns input_ids, token_type_ids (0 up to the first [SEP], 1 behind it) and attention_mask, each (B, T) int32.
+    Raises DataError if a and b have different numbers of rows, ConfigError if max_length has no room for text.
+    """
+    lengths_a = np.diff(a.row_splits)  # (B,)
+    lengths_b = np.zeros_like(lengths_a) if b is None else np.diff(b.row_splits)  # (B,)
+    if len(lengths_a) != len(lengths_b):
+        raise DataError(f"{len(lengths_a)} first and {len(lengths_b)} second texts: pairs need as many of each")
+    specials = 2 if b is None else 3
+    if max_length is not None:
+        lengths_a, lengths_b = kept_lengths(lengths_a, lengths_b, text_budget(max_length, specials))
+    totals = lengths_a + lengths_b + specials  # (B,)
+    width = max_length if max_length is not None else int(totals.max(initial=0))
+    column = np.arange(width)[None]  # (1, T)
+    input_ids = np.full((len(totals), width), vocabulary.pad_id, np.int32)  # (B, T)
+    second = lengths_a[:, None] + 2  # (B, 1): column at which b begins
+    _fill(input_ids, (column >= 1) & (column < second - 1), a, lengths_a)
+    if b is not None:
+        _fill(input_ids, (column >= second) & (column < totals[:, None] - 1), b, lengths_b)
+    input_ids[:, :1] = vocabulary.cls_id
+    input_ids[(column == second - 1) | (column == totals[:, None] - 1)] = vocabulary.sep_id
+    attention_mask = column < totals[:, None]  # (B, T)
+    token_type_ids = attention_mask & (column >= second)  # (B, T)
+    return {
+        "input_ids": input_ids,
+        "token_type_ids": token_type_ids.astype(np.int32),
+        "attention_mask": attention_mask.astype(np.int32),
+    }
+
+
+def _fill(rows: np.ndarray, where: np.ndarray, ragged: Ragged, lengths: np.ndarray) -> None:
+    """Writes the first lengths[i] values of each ragged row i to the places marked in row i."""
+    rows[where] = ragged.values[range_indices(ragged.row_splits[:-1], lengths)]
+
+
+def range_indices(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """start, start + 1, … (length numbers) for every pair: [5, 0], [2, 3] → 5 6 0 1 2. Both (n,) → (sum(lengths),)."""
+    ends = np.cumsum(lengths)
+    return np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)

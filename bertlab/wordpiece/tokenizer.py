@@ -1,0 +1,234 @@
+"""WordPiece: words into the longest pieces the vocabulary has, from left to right.
+
+    unaffable → un ##aff ##able
+
+Pieces that continue a word begin with ##. A word of which any part has no piece is [UNK] as a whole (Wu et al. 2016,
+"Google's Neural Machine Translation System", section 4.1; `WordpieceTokenizer` in google-research/bert).
+
+This module is the readable form. `batch` does the same for many texts at once, `graph` inside a TensorFlow graph.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.errors import ConfigError, DataError
+from bertlab.wordpiece.basic import BasicTokenizer, Word
+from bertlab.wordpiece.batch import BatchTokenizer
+from bertlab.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_rows
+from bertlab.wordpiece.readable import join_pieces
+from bertlab.wordpiece.special import split_special_tokens
+from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
+
+VOCABULARY_FILE = "vocab.txt"
+CONFIG_FILE = "tokenizer_config.json"
+# Our names of the settings → Hugging Face's in tokenizer_config.json.
+_CONFIG_NAMES = {
+    "lowercase": "do_lower_case",
+    "strip_accents": "strip_accents",
+    "split_cjk": "tokenize_chinese_chars",
+    "max_chars_per_word": "max_input_chars_per_word",
+}
+
+
+class WordPieceTokenizer:
+    """BERT's tokenizer, the same to the last code point as the published one.
+
+    vocabulary: the pieces and their ids.
+    lowercase: True for uncased vocabularies, False for cased ones.
+    strip_accents: drop accents; None: the same as `lowercase`.
+    max_chars_per_word: longer words are [UNK]; 200 in google-research/bert, 100 in Hugging Face's tokenizers.
+    split_cjk: make every Chinese character a word.
+
+    Every method that reads text takes `special_tokens`: False, and "[MASK]" in a text is two brackets and a word;
+    True, and it is the special token.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        lowercase: bool = True,
+        strip_accents: bool | None = None,
+        max_chars_per_word: int = 200,
+        split_cjk: bool = True,
+    ):
+        if max_chars_per_word < 1:
+            raise ConfigError(f"max_chars_per_word must be at least 1, not {max_chars_per_word}")
+        self.vocabulary = vocabulary
+        self.lowercase = lowercase
+        self.strip_accents = strip_accents
+        self.max_chars_per_word = max_chars_per_word
+        self.split_cjk = split_cjk
+        self.basic = BasicTokenizer(lowercase, strip_accents, split_cjk)
+        self._longest_piece = max(map(len, vocabulary.pieces))
+        self._batch = BatchTokenizer(self)
+
+    def __reduce__(self):
+        """Worker processes get the settings; each fills a cache of its own."""
+        settings = (self.lowercase, self.strip_accents, self.max_chars_per_word, self.split_cjk)
+        return WordPieceTokenizer, (self.vocabulary, *settings)
+
+    # === One text ===
+
+    def tokenize(self, text: str, special_tokens: bool = False) -> list[str]:
+        """The pieces of a text: "Unaffable!" → ["un", "##aff", "##able", "!"]."""
+        return [piece for word in self.words(text, special_tokens) for piece in self.split_word(word.text)]
+
+    def encode(self, text: str, special_tokens: bool = False) -> list[int]:
+        """The ids of the pieces of a text, without [CLS] and [SEP] (see `pack`)."""
+        return [self.vocabulary.index(piece) for piece in self.tokenize(text, special_tokens)]
+
+    def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
+        """Ids, pieces, the characters of the original text that each piece came from, and the word it belongs to."""
+        pieces, offsets, word_ids = [], [], []
+        for word_id, word in enumerate(self.words(text, special_tokens)):
+            for piece, start, end in self.split_word_with_spans(word):
+                pieces.append(piece)
+                offsets.append((start, end))
+                word_ids.append(word_id)
+        ids = [self.vocabulary.index(piece) for piece in pieces]
+        return Encoding(
+            np.array(ids, np.int32), pieces, np.array(offsets, np.int32).reshape(-1, 2), np.array(word_ids, np.int32)
+        )
+
+    def words(self, text: str, special_tokens: bool = False) -> list[Word]:
+        """The words that are cut into pieces: normalized, with their characters' positions in the text."""
+        if not special_tokens:
+            return self.basic.words(text)
+        words = []
+        for part, start, is_special in split_special_tokens(text):
+            found = [Word(part, list(range(len(part))))] if is_special else self.basic.words(part)
+            words += [Word(word.text, [start + position for position in word.positions]) for word in found]
+        return words
+
+    def split_word(self, word: str) -> list[str]:
+        """Greedy longest match: the longest piece that begins the word, then the longest that goes on, and so on."""
+        if word in SPECIAL_TOKENS:  # only if asked for: a bracket in a text is a word of its own
+            return [word]
+        if len(word) > self.max_chars_per_word:
+            return [UNK]
+        pieces, start = [], 0
+        while start < len(word):
+            prefix = "##" if start else ""
+            end = min(len(word), start + self._longest_piece)
+            while end > start and prefix + word[start:end] not in self.vocabulary:
+                end -= 1
+            if end == start:
+                return [UNK]
+            pieces.append(prefix + word[start:end])
+            start = end
+        return pieces
+
+    def split_word_with_spans(self, word: Word) -> Iterator[tuple[str, int, int]]:
+        """(piece, start, end) with start and end in the original text; [UNK] spans its word."""
+        start = 0
+        pieces = self.split_word(word.text)
+        for index, piece in enumerate(pieces):
+            length = len(piece) - (2 if index else 0)
+            positions = word.positions if len(pieces) == 1 else word.positions[start : start + length]
+            yield piece, min(positions), max(positions) + 1
+            start += length
+
+    # === Many texts ===
+
+    def encode_batch(self, texts: Iterable[str], special_tokens: bool = False) -> Ragged:
+        """The ids of many texts: values (N,) int32 and row_splits (rows + 1,) int64. Much faster than `encode`."""
+        return self._batch.encode(texts, special_tokens)
+
+    def encode_batch_with_offsets(self, texts: Iterable[str], special_tokens: bool = False) -> RaggedEncoding:
+        """The same with offsets (N, 2) into each row's text and word_ids (N,)."""
+        return self._batch.encode_with_offsets(texts, special_tokens)
+
+    def pack(self, ids_a: Sequence[int], ids_b: Sequence[int] | None = None, max_length: int | None = None) -> dict:
+        """One row of BERT's input, [CLS] a [SEP] or [CLS] a [SEP] b [SEP], not padded.
+
+        max_length: cut to it, special tokens included, from the end of the longer text (of b, if equally long).
+        Returns input_ids, token_type_ids and attention_mask, each (T,) int32.
+        """
+        total = len(ids_a) + (2 if ids_b is None else len(ids_b) + 3)
+        width = total if max_length is None else min(max_length, total)
+        row_b = None if ids_b is None else _one_row(ids_b)
+        packed = pack_rows(self.vocabulary, _one_row(ids_a), row_b, width)
+        return {name: rows[0] for name, rows in packed.items()}
+
+    def encode_packed(
+        self,
+        texts: Iterable[str],
+        texts_b: Iterable[str] | None = None,
+        max_length: int | None = None,
+        special_tokens: bool = False,
+    ) -> dict[str, np.ndarray]:
+        """BERT's input for many texts or pairs of texts.
+
+        max_length: rows are cut and padded to it; None: nothing is cut, rows are padded to the longest.
+        Returns input_ids, token_type_ids and attention_mask, each (B, T) int32.
+        """
+        b = None if texts_b is None else self.encode_batch(texts_b, special_tokens)
+        return pack_rows(self.vocabulary, self.encode_batch(texts, special_tokens), b, max_length)
+
+    # === Back to text ===
+
+    def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
+        """Readable text: pieces of a word joined, no blank before a comma. What normalizing took away stays away.
+
+        skip_special_tokens: leave out [PAD], [CLS], [SEP], [MASK]; [UNK] stands for text and is always shown.
+        Raises DataError for an id outside the vocabulary.
+        """
+        hidden = set(self.vocabulary.special_ids) - {self.vocabulary.unk_id} if skip_special_tokens else ()
+        return join_pieces([self._piece(int(number)) for number in ids if int(number) not in hidden])
+
+    def _piece(self, number: int) -> str:
+        if not 0 <= number < len(self.vocabulary):
+            raise DataError(f"id {number} is outside the vocabulary, whose ids are 0 to {len(self.vocabulary) - 1}")
+        return self.vocabulary.pieces[number]
+
+    # === In a graph, in a folder ===
+
+    def graph(self, special_tokens: bool = False):
+        """The in-graph form, a `GraphTokenizer`, for `tf.data` and SavedModel. Needs TensorFlow Text."""
+        from bertlab.wordpiece.graph import GraphTokenizer
+
+        return GraphTokenizer(self, special_tokens)
+
+    def save(self, folder: str | Path) -> None:
+        """Writes vocab.txt and tokenizer_config.json, which Hugging Face's BertTokenizer reads, too."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.vocabulary.save(folder / VOCABULARY_FILE)
+        settings = {theirs: getattr(self, ours) for ours, theirs in _CONFIG_NAMES.items()}
+        config = {"tokenizer_class": "BertTokenizer", **settings}
+        (folder / CONFIG_FILE).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path, **settings) -> "WordPieceTokenizer":
+        """Reads a folder that `save` or Hugging Face wrote; without tokenizer_config.json the defaults hold.
+
+        settings: arguments of the constructor that are to hold whatever the folder says.
+        Raises VocabularyError or ConfigError if a file cannot be used.
+        """
+        folder = Path(folder)
+        settings = {**_read_settings(folder / CONFIG_FILE), **settings}
+        return cls(Vocabulary.from_file(folder / VOCABULARY_FILE), **settings)
+
+
+def _one_row(ids: Sequence[int]) -> Ragged:
+    return Ragged(np.asarray(ids, np.int32), np.array([0, len(ids)], np.int64))
+
+
+def _read_settings(path: Path) -> dict:
+    if not path.exists():
+        return {}
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be read as JSON ({error})") from error
+    if not isinstance(config, dict):
+        raise ConfigError(f"{path}: expected a JSON object with fields such as do_lower_case, not {config!r:.60}")
+    settings = {ours: config[theirs] for ours, theirs in _CONFIG_NAMES.items() if theirs in config}
+    for name, value in settings.items():
+        expected = int if name == "max_chars_per_word" else bool
+        if type(value) is not expected and not (name == "strip_accents" and value is None):
+            raise ConfigError(f"{path}: {_CONFIG_NAMES[name]} must be of type {expected.__name__}, not {value!r}")
+    return settings

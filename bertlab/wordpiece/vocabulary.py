@@ -1,0 +1,128 @@
+"""The vocabulary: a list of pieces, one per line of `vocab.txt`, where the line number is the piece's id."""
+
+import hashlib
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+
+from bertlab.errors import VocabularyError
+
+PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_ONE_PER_LINE = "each line holds one piece"
+
+
+class Vocabulary:
+    """An ordered set of pieces with BERT's five special tokens among them.
+
+    The special tokens are found by their text, wherever they stand: in the multilingual and Chinese vocabularies
+    a hundred [unused] pieces stand between [PAD] and [UNK].
+
+    pieces: all pieces, in the order of their ids.
+    Raises VocabularyError for an empty, repeated or missing special piece.
+    """
+
+    def __init__(self, pieces: Iterable[str]):
+        self._fill(tuple(pieces), where="vocabulary, piece")
+
+    def _fill(self, pieces: tuple[str, ...], where: str) -> None:
+        """where: what stands before the one-based number of a piece in error messages."""
+        self.pieces = pieces
+        self._index = {}
+        for number, piece in enumerate(pieces, start=1):
+            if not piece.strip(" \t"):
+                raise VocabularyError(f"{where} {number}: empty token; {_ONE_PER_LINE}")
+            if "\n" in piece or "\r" in piece:
+                raise VocabularyError(f"{where} {number}: {piece!r} contains a line break; {_ONE_PER_LINE}")
+            if piece in self._index:
+                first = self._index[piece] + 1
+                raise VocabularyError(f"{where} {number}: {piece!r} was already piece {first}; delete one of the two")
+            self._index[piece] = number - 1
+        missing = [token for token in SPECIAL_TOKENS if token not in self._index]
+        if missing:
+            raise VocabularyError(
+                f"{where} {len(pieces)} is the last one and {', '.join(missing)} did not occur; "
+                f"a BERT vocabulary contains {' '.join(SPECIAL_TOKENS)}"
+            )
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> "Vocabulary":
+        """Reads `vocab.txt`: UTF-8, one piece per line. Raises VocabularyError with the line number."""
+        path = Path(path)
+        try:
+            lines = path.read_bytes().split(b"\n")  # not splitlines: the Chinese vocabulary has U+2028 as a piece
+        except OSError as error:
+            raise VocabularyError(f"{path}: cannot be read ({error.strerror}); expected a vocab.txt") from error
+        if not lines[-1]:
+            lines.pop()
+        vocabulary = cls.__new__(cls)
+        vocabulary._fill(tuple(_decode(line, path, number) for number, line in enumerate(lines, 1)), f"{path} line")
+        return vocabulary
+
+    def save(self, path: str | Path) -> None:
+        """Writes `vocab.txt`: UTF-8, one piece per line."""
+        Path(path).write_bytes(self._to_bytes())
+
+    def _to_bytes(self) -> bytes:
+        return "".join(piece + "\n" for piece in self.pieces).encode("utf-8")
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def __contains__(self, piece: str) -> bool:
+        return piece in self._index
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Vocabulary) and self.pieces == other.pieces
+
+    def __hash__(self) -> int:
+        return hash(self.pieces)
+
+    def index(self, piece: str) -> int:
+        """The id of a piece. Raises VocabularyError if there is no such piece."""
+        try:
+            return self._index[piece]
+        except KeyError:
+            raise VocabularyError(f"{piece!r} is not among the {len(self)} pieces of this vocabulary") from None
+
+    def get(self, piece: str, default: int | None = None) -> int | None:
+        """The id of a piece, or the default if there is no such piece."""
+        return self._index.get(piece, default)
+
+    @property
+    def pad_id(self) -> int:
+        return self._index[PAD]
+
+    @property
+    def unk_id(self) -> int:
+        return self._index[UNK]
+
+    @property
+    def cls_id(self) -> int:
+        return self._index[CLS]
+
+    @property
+    def sep_id(self) -> int:
+        return self._index[SEP]
+
+    @property
+    def mask_id(self) -> int:
+        return self._index[MASK]
+
+    @property
+    def special_ids(self) -> tuple[int, ...]:
+        """Ids of [PAD], [UNK], [CLS], [SEP] and [MASK], in this order."""
+        return tuple(self._index[token] for token in SPECIAL_TOKENS)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Fingerprint of the file that `save` writes; two vocabularies with the same one give the same ids."""
+        return hashlib.sha256(self._to_bytes()).hexdigest()
+
+
+def _decode(line: bytes, path: Path, number: int) -> str:
+    try:
+        return line.removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise VocabularyError(
+            f"{path} line {number}: not UTF-8 (byte {error.object[error.start]:#04x}); {_ONE_PER_LINE}, saved as UTF-8"
+        ) from error

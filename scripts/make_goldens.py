@@ -1,0 +1,114 @@
+"""Writes tests/golden/: small BERTs with random weights, and what transformers' PyTorch computes with them.
+
+Run it in an environment with transformers and PyTorch (`make test-peers` makes one):
+
+    python scripts/make_goldens.py
+
+`make test` compares with these files and so needs neither package. tests/golden/README.md describes them.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers
+
+GOLDEN = Path(__file__).parents[1] / "tests" / "golden"
+IGNORED = -100  # the label of a token that is not to be predicted
+
+# Name → config. Together: three activations, several head counts, one and two segments, an untied MLM head.
+CONFIGS = {
+    "gelu": dict(hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64, hidden_act="gelu"),
+    "gelu_new": dict(
+        hidden_size=24, num_hidden_layers=2, num_attention_heads=2, intermediate_size=40, hidden_act="gelu_new"
+    ),
+    "relu": dict(
+        hidden_size=20,
+        num_hidden_layers=2,
+        num_attention_heads=5,
+        intermediate_size=36,
+        hidden_act="relu",
+        type_vocab_size=1,
+        tie_word_embeddings=False,
+    ),
+}
+VOCAB_SIZE, MAX_POSITIONS = 61, 16
+LENGTHS = (1, 5, MAX_POSITIONS)  # tokens a row, one batch each
+ROWS = 3
+
+
+def randomize(model, rng: np.random.Generator, deviation: float = 0.15) -> None:
+    """Random values everywhere: PyTorch starts biases at 0 and LayerNorm at 1, which would hide an exchange."""
+    with torch.no_grad():
+        for name, parameter in sorted(model.named_parameters()):
+            centre = 1.0 if name.endswith("LayerNorm.weight") else 0.0
+            values = rng.normal(centre, deviation, parameter.shape).astype(np.float32)
+            parameter.copy_(torch.from_numpy(values))
+
+
+def make_inputs(
+    rng: np.random.Generator, num_tokens: int, num_segments: int, rows: int = ROWS, vocab_size: int = VOCAB_SIZE
+) -> dict[str, np.ndarray]:
+    """One batch: row 0 is full, the others are padded; the second part of a row is segment 1; 1 in 4 is predicted."""
+    shape = (rows, num_tokens)
+    lengths = np.array([num_tokens, *rng.integers(1, num_tokens + 1, rows - 1)])  # (B,)
+    positions = np.arange(num_tokens)
+    mask = (positions < lengths[:, None]).astype(np.int64)  # (B, T)
+    second = (positions >= (lengths[:, None] + 1) // 2).astype(np.int64) * mask * (num_segments > 1)
+    ids = rng.integers(1, vocab_size, shape) * mask
+    predicted = (rng.random(shape) < 0.25) & (mask == 1)
+    predicted[:, 0] = True
+    labels = np.where(predicted, rng.integers(1, vocab_size, shape), IGNORED)
+    return {
+        "input_ids": ids,
+        "attention_mask": mask,
+        "token_type_ids": second,
+        "labels": labels,
+        "next_sentence_label": rng.integers(0, 2, rows),
+    }
+
+
+def run(model, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Every output, the loss and its gradients."""
+    model.zero_grad()
+    batch = {name: torch.from_numpy(array) for name, array in inputs.items()}
+    out = model(**batch, output_hidden_states=True, output_attentions=True)
+    out.loss.backward()
+    pooled = model.bert.pooler(out.hidden_states[-1])
+    found = {
+        "hidden_states": torch.stack(out.hidden_states),  # (L + 1, B, T, H)
+        "attentions": torch.stack(out.attentions),  # (L, B, A, T, T)
+        "pooled_output": pooled,  # (B, H)
+        "masked_lm_logits": out.prediction_logits,  # (B, T, V)
+        "next_sentence_logits": out.seq_relationship_logits,  # (B, 2)
+        "loss": out.loss,
+    }
+    found |= {f"gradient/{name}": p.grad for name, p in model.named_parameters() if p.grad is not None}
+    return {name: tensor.detach().numpy() for name, tensor in found.items()}
+
+
+def make(name: str, seed: int) -> None:
+    """Writes one folder: the checkpoint and expected.npz."""
+    rng = np.random.default_rng(seed)
+    config = transformers.BertConfig(
+        vocab_size=VOCAB_SIZE, max_position_embeddings=MAX_POSITIONS, attn_implementation="eager", **CONFIGS[name]
+    )
+    model = transformers.BertForPreTraining(config).eval()
+    randomize(model, rng)
+    model.save_pretrained(GOLDEN / name)
+    arrays = {}
+    for num_tokens in LENGTHS:
+        inputs = make_inputs(rng, num_tokens, config.type_vocab_size)
+        found = run(model, inputs)
+        arrays |= {f"{num_tokens}/input/{key}": value.astype(np.int32) for key, value in inputs.items()}
+        arrays |= {f"{num_tokens}/output/{key}": value for key, value in found.items() if "gradient/" not in key}
+        if num_tokens == max(LENGTHS):
+            arrays |= {f"{num_tokens}/{key}": value for key, value in found.items() if "gradient/" in key}
+    np.savez_compressed(GOLDEN / name / "expected.npz", **arrays)
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    for seed, name in enumerate(CONFIGS):
+        make(name, seed)
+        print(f"{GOLDEN / name}: {sum(file.stat().st_size for file in (GOLDEN / name).iterdir()):,} bytes")

@@ -1,0 +1,27 @@
+"""The environment of every test: the default backend, quiet logs, one seed, and the repository on the import path."""
+
+import os
+import random
+import sys
+from pathlib import Path
+
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+sys.path.insert(0, str(Path(__file__).parent.parent))  # so that tests can import `benchmarks` and `scripts`
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+
+
+def pytest_configure(config):
+    # Keras asks TensorFlow's variables for an array in the way NumPy 2 deprecates; nothing here can change that.
+    config.addinivalue_line("filterwarnings", "ignore:__array__ implementation:DeprecationWarning")
+
+
+@pytest.fixture(autouse=True)
+def one_seed():
+    """Every test starts from the same random state; Keras is seeded only where a test has loaded it."""
+    random.seed(0)
+    np.random.seed(0)
+    if "keras" in sys.modules:
+        sys.modules["keras"].utils.set_random_seed(0)

@@ -1,0 +1,82 @@
+"""Which piece carries which word's label, and the way back."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertlab.data.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_pieces, word_tags
+from bertlab.data.features import encode_rows
+from bertlab.data.rows import TaggingRow
+from bertlab.errors import DataError
+from bertlab.wordpiece.tokenizer import WordPieceTokenizer
+from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
+
+LABELS = ("O", "B-LOC", "I-LOC", "B-PER")
+PIECES = (*SPECIAL_TOKENS, "in", "new", "york", "geo", "##gu", "##es", "'", "s", ".")
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return WordPieceTokenizer(Vocabulary(PIECES))
+
+
+def test_the_first_piece_carries_the_label_and_the_others_are_ignored():
+    assert align_tags([1, 3, 0, 2], [0, 1, 2, 3]).tolist() == [0, 1, IGNORED, IGNORED, 3, IGNORED]
+
+
+def test_all_pieces_carry_labels_if_asked_and_an_entity_goes_on_inside_its_word():
+    continuation = continuation_tags(LABELS)
+    assert continuation.tolist() == [0, 2, 2, 3]  # B-LOC → I-LOC; there is no I-PER, so B-PER stays
+    assert align_tags([1, 3, 2], [0, 1, 3], continuation).tolist() == [0, 1, 2, 2, 3, 3]
+
+
+def test_words_without_pieces_carry_nothing_and_wrong_numbers_of_tags_are_errors():
+    assert first_pieces([2, 0, 1]).tolist() == [0, -1, 2]
+    with pytest.raises(DataError, match="2 words but 1 tags"):
+        align_tags([1, 1], [0])
+
+
+def test_words_are_tokenized_on_their_own(tokenizer):
+    rows = [TaggingRow(("in", "Geogues's", "\x07"), (0, 1, 0)), TaggingRow(("york",), (1,))]
+    pieces, counts = encode_words(rows, tokenizer)
+    assert counts.to_list() == [[1, 5, 0], [1]]
+    assert [PIECES[i] for i in pieces.row(0)] == ["in", "geo", "##gu", "##es", "'", "s"]
+    assert [PIECES[i] for i in pieces.row(1)] == ["york"]
+
+
+rows_of_words = st.lists(
+    st.lists(st.tuples(st.sampled_from(["in", "new", "geogues", "york's", "\x07", "."]), st.integers(0, 3)), min_size=1, max_size=9),
+    min_size=1, max_size=6,
+)  # fmt: skip
+
+
+@given(rows_of_words, st.integers(3, 16))
+def test_tags_go_to_tokens_and_come_back_except_for_words_that_are_counted_as_lost(rows, max_length):
+    tokenizer = WordPieceTokenizer(Vocabulary(PIECES))
+    rows = [TaggingRow(tuple(word for word, _ in row), tuple(tag for _, tag in row)) for row in rows]
+    features = encode_rows(rows, tokenizer, max_length)
+    inputs, targets = features.arrays()
+    assert targets.shape == inputs["input_ids"].shape and np.all(targets[:, 0] == IGNORED)
+    back = word_tags(targets, features.word_positions, default=-7)
+    lost = sum(tag == -7 for tags in back for tag in tags)
+    assert lost == features.lost_words
+    assert all(a in (b, -7) for row, tags in zip(rows, back) for a, b in zip(tags, row.tags))
+    assert np.sum(targets != IGNORED) == sum(len(row.words) for row in rows) - lost
+
+
+def test_cut_words_are_counted_and_predicted_as_the_default(tokenizer):
+    rows = [TaggingRow(("in", "new", "york", "."), (0, 1, 2, 0)), TaggingRow(("york",), (1,))]
+    features = encode_rows(rows, tokenizer, max_length=4)
+    assert (features.truncated, features.lost_words) == (1, 2)
+    inputs, targets = features.arrays(length=4)
+    assert inputs["input_ids"].tolist() == [[2, 5, 6, 3], [2, 7, 3, 0]]
+    assert targets.tolist() == [[-100, 0, 1, -100], [-100, 1, -100, -100]]
+    assert word_tags(targets, features.word_positions) == [[0, 1, 0, 0], [1]]
+    with pytest.raises(DataError, match="1 rows of predictions for 2 sentences"):
+        word_tags(targets[:1], features.word_positions)
+
+
+def test_rows_without_tags_have_no_targets_but_positions(tokenizer):
+    features = encode_rows([TaggingRow(("in", "york"))], tokenizer, 8)
+    assert features.arrays()[1] is None and features.word_positions.values.tolist() == [1, 2]

@@ -1,0 +1,243 @@
+"""A checkpoint that is wrong in any way: one error that names what is wrong, and the model is as it was."""
+
+import json
+
+import numpy as np
+import pytest
+from checkpoint_files import GOLDEN, edit_config, edit_tensors, golden_copy, same_weights, tokenizer, weights
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bertlab.checkpoints import load, load_into, read_config, save
+from bertlab.errors import BertLabError, CheckpointError, ConfigError, MissingDependencyError
+from bertlab.models import BertForPreTraining
+
+WORDS = "bert.embeddings.word_embeddings.weight"
+QUERY = "bert.encoder.layer.1.attention.self.query.weight"
+
+
+@pytest.fixture(scope="module")
+def model():
+    return BertForPreTraining(read_config(GOLDEN / "gelu"))
+
+
+def assert_refused(model, folder, message, error=CheckpointError):
+    """Neither way of loading accepts the folder, and a model that should have been filled keeps its weights."""
+    before = weights(model)
+    with pytest.raises(error, match=message):
+        load(folder)
+    with pytest.raises(error, match=message):
+        load_into(model, folder)
+    assert same_weights(before, weights(model))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return golden_copy("gelu", tmp_path / "checkpoint")
+
+
+# === Tensors ===
+
+
+def test_a_missing_tensor_is_named(model, folder):
+    edit_tensors(folder, lambda a: a.pop(QUERY))
+    assert_refused(model, folder, r"missing: bert/encoder/layer_1/attention/query/kernel \(encoder.layer.1")
+
+
+def test_an_unexpected_tensor_is_named(model, folder):
+    edit_tensors(folder, lambda a: a.update({"bert.encoder.layer.1.gate.weight": np.ones(3, np.float32)}))
+    assert_refused(model, folder, "unexpected: bert.encoder.layer.1.gate.weight")
+
+
+def test_a_tensor_of_another_shape_is_named_with_both_shapes(model, folder):
+    edit_tensors(folder, lambda a: a.update({QUERY: a[QUERY][:, :-1]}))
+    assert_refused(model, folder, r"layer_1/attention/query/kernel has shape \(32, 32\), but .* has \(31, 32\)")
+
+
+def test_a_value_that_is_no_number_is_named(model, folder):
+    def spoil(arrays):
+        arrays[QUERY][0, 0] = np.nan
+
+    edit_tensors(folder, spoil)
+    assert_refused(model, folder, f"{QUERY} has a value that is infinite or not a number")
+
+
+def test_the_same_variable_twice_is_refused(model, folder):
+    edit_tensors(folder, lambda a: a.update({WORDS.removeprefix("bert."): a[WORDS]}))
+    assert_refused(model, folder, "are the same variable")
+
+
+def test_a_decoder_that_is_not_the_token_table_is_refused_while_the_config_ties_them(model, folder):
+    edit_tensors(folder, lambda a: a.update({"cls.predictions.decoder.weight": a[WORDS] + 1}))
+    assert_refused(model, folder, 'differs from embeddings.word_embeddings.weight.*"tie_word_embeddings": false')
+
+
+def test_many_missing_tensors_make_one_readable_message(model, folder):
+    edit_tensors(folder, lambda a: [a.pop(name) for name in list(a) if "layer.2" in name])
+    assert_refused(model, folder, r"missing: .* and 12 more$")
+
+
+# === Config against weights ===
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"num_hidden_layers": 2}, "unexpected: bert.encoder.layer.2"),
+        ({"num_hidden_layers": 4}, "missing: bert/encoder/layer_3/"),
+        ({"hidden_size": 64}, r"table has shape \(61, 64\), but .* has \(61, 32\)"),
+        ({"vocab_size": 62}, r"token/table has shape \(62, 32\), but .* has \(61, 32\)"),
+        ({"max_position_embeddings": 512}, r"position/table has shape \(512, 32\), but .* has \(16, 32\)"),
+        ({"type_vocab_size": 3}, r"segment/table has shape \(3, 32\)"),
+        ({"intermediate_size": 65}, r"expand/kernel has shape \(32, 65\)"),
+        ({"hidden_size": 10**7, "num_attention_heads": 1}, r"has shape \(61, 10000000\)"),
+        ({"tie_word_embeddings": False}, r"missing: masked_lm_head/unembedding \(cls.predictions.decoder.weight\)"),
+        ({"is_decoder": True}, "is_decoder is true; only encoders"),
+    ],
+)
+def test_a_config_that_contradicts_the_weights_is_refused_before_anything_is_built(values, message, folder):
+    edit_config(folder, **values)
+    with pytest.raises(CheckpointError, match=message):
+        load(folder)
+
+
+def test_a_model_of_other_numerics_is_not_filled(folder):
+    other = BertForPreTraining(read_config(folder).replace(num_heads=2, hidden_act="relu"))
+    before = weights(other)
+    with pytest.raises(CheckpointError, match="num_heads is 4 .* and 2 in the model's; hidden_act is 'gelu'"):
+        load_into(other, folder)
+    assert same_weights(before, weights(other))
+
+
+def test_a_number_of_labels_that_contradicts_the_classifier_is_refused(tmp_path):
+    save(load(GOLDEN / "gelu", "sequence_classification", num_labels=3, fresh_head=True), tmp_path)
+    edit_config(tmp_path, id2label={"0": "no", "1": "yes"})
+    with pytest.raises(CheckpointError, match="describes 2 labels, but classifier.bias has 3"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(("content", "message"), [("{", "not valid JSON"), ("[]", "expected a JSON object"), ("", "JSON")])
+def test_a_config_that_is_no_json_object_is_named(model, folder, content, message):
+    (folder / "config.json").write_text(content)
+    assert_refused(model, folder, f"config.json: .*{message}")
+
+
+def test_a_config_without_a_size_is_named(model, folder):
+    edit_config(folder, hidden_size=None)
+    assert_refused(model, folder, "config.json: 'hidden_size' is missing", ConfigError)
+
+
+# === Vocabulary ===
+
+
+@pytest.mark.parametrize(("pieces", "advice"), [(60, "padded_vocabulary=True"), (62, "belongs to the weights")])
+def test_a_vocabulary_that_is_off_by_one_is_refused(model, folder, pieces, advice):
+    tokenizer(pieces).vocabulary.save(folder / "vocab.txt")
+    assert_refused(model, folder, f"vocab.txt: has {pieces} pieces, but the config's vocab_size is 61; .*{advice}")
+
+
+def test_a_padded_token_table_loads_when_asked_for(folder):
+    tokenizer(60).vocabulary.save(folder / "vocab.txt")
+    load(folder, padded_vocabulary=True)
+    tokenizer(62).vocabulary.save(folder / "vocab.txt")
+    with pytest.raises(CheckpointError, match="has 62 pieces"):
+        load(folder, padded_vocabulary=True)
+
+
+def test_our_own_format_knows_its_vocabulary_by_content(model, tmp_path):
+    save(model, tmp_path, tokenizer=tokenizer(), format="bertlab")
+    text = (tmp_path / "vocab.txt").read_text()
+    (tmp_path / "vocab.txt").write_text(text.replace("\na\nb\n", "\nb\na\n"))
+    assert_refused(model, tmp_path, "vocab.txt: is not the vocabulary that bertlab.safetensors was saved with")
+
+
+# === Files ===
+
+
+@pytest.mark.parametrize("format", ["huggingface", "bertlab"])
+@pytest.mark.parametrize("keep", [0, 5, 8, 100, 0.5, -1])
+def test_a_truncated_file_is_named(model, tmp_path, format, keep):
+    save(model, tmp_path, format=format)
+    (path,) = tmp_path.glob("*.safetensors")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * keep) if isinstance(keep, float) else keep])
+    assert_refused(model, tmp_path, f"{path.name}: cannot be read as safetensors .*truncated, damaged")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_no_garbage_in_the_header_gets_past_the_errors(model, tmp_path_factory, data):
+    """Bytes of the header are overwritten: loading either succeeds or raises one of ours, and never does half."""
+    folder = golden_copy("gelu", tmp_path_factory.mktemp("garbage") / "checkpoint")
+    content = bytearray((folder / "model.safetensors").read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, 3000))] = data.draw(st.integers(0, 255))
+    (folder / "model.safetensors").write_bytes(content)
+    before = weights(model)
+    try:
+        load_into(model, folder)
+    except BertLabError:
+        assert same_weights(before, weights(model))
+    else:
+        model.set_weights(before)
+
+
+def test_a_pickle_is_refused_with_the_way_to_convert_it(model, folder):
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(b"\x80\x02.")
+    assert_refused(model, folder, "pytorch_model.bin: .*pickle can run any code.*save_pretrained")
+
+
+def test_a_folder_without_weights_says_that_it_is_not_complete(model, folder):
+    (folder / "model.safetensors").unlink()
+    assert_refused(model, folder, "no model.safetensors; the folder was not copied or downloaded completely")
+
+
+def test_a_missing_shard_is_named(model, folder):
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {WORDS: "model-1.safetensors"}}))
+    assert_refused(model, folder, "model-1.safetensors: there is no such file")
+
+
+def test_a_tensor_that_the_index_lists_and_no_shard_holds_is_named(model, folder):
+    (folder / "model.safetensors").rename(folder / "part.safetensors")
+    weight_map = {WORDS: "part.safetensors", "bert.lost.weight": "part.safetensors"}
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
+    assert_refused(model, folder, "index.json: lists bert.lost.weight, which the files do not hold")
+
+
+@pytest.mark.parametrize("content", ["{}", "garbage", '{"weight_map": {"a": 1}}', '{"weight_map": {"a": "../x"}}'])
+def test_a_damaged_index_is_named(model, folder, content):
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors.index.json").write_text(content)
+    assert_refused(model, folder, "model.safetensors.index.json: ")
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("{", "damaged"),
+        ("[]", "damaged"),
+        ('{"format_version": 2}', "format version 2, this BertLab reads version 1"),
+        ('{"format_version": 1}', "lacks a known model_class"),
+    ],
+)
+def test_a_damaged_header_of_our_own_format_is_named(model, tmp_path, entry, message):
+    from safetensors.numpy import save_file
+
+    save_file({"x": np.zeros(1, np.float32)}, tmp_path / "bertlab.safetensors", {"bertlab": entry})
+    assert_refused(model, tmp_path, f"bertlab.safetensors: .*{message}")
+
+
+def test_a_folder_with_nothing_in_it_says_what_was_expected(model, tmp_path):
+    assert_refused(model, tmp_path, "no checkpoint here; expected a folder with config.json and model.safetensors")
+
+
+def test_a_path_that_does_not_exist_is_not_taken_for_a_published_name(model, tmp_path):
+    assert_refused(model, tmp_path / "nothing" / "here", "there is no such folder or checkpoint")
+    assert_refused(model, "./bert-base", "there is no such folder or checkpoint")
+
+
+def test_a_published_name_without_the_hub_client_says_what_to_install(model, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)  # importing it now raises ImportError
+    assert_refused(model, "bert-base-uncased", r"pip install 'bertlab\[hub\]'", MissingDependencyError)

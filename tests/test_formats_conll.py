@@ -1,0 +1,76 @@
+"""Word-per-line files: CoNLL-2003's four columns, WNUT-17's two, and what goes wrong in them."""
+
+import pytest
+
+from bertlab.data.formats import Problems
+from bertlab.data.formats_conll import read_conll
+from bertlab.errors import DataError
+
+CONLL_2003 = """-DOCSTART- -X- -X- O
+
+EU NNP B-NP B-ORG
+rejects VBZ B-VP O
+German JJ B-NP B-MISC
+
+Peter NNP B-NP B-PER
+Blackburn NNP I-NP I-PER
+"""
+
+
+def sentences(path, **options):
+    return [(record.columns["words"], record.columns.get("tags")) for record in read_conll(path, Problems(), **options)]
+
+
+def write(path, content):
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def test_conll_2003_gives_first_and_last_column_without_document_starts(tmp_path):
+    path = write(tmp_path / "train.txt", CONLL_2003)
+    assert sentences(path) == [
+        (["EU", "rejects", "German"], ["B-ORG", "O", "B-MISC"]),
+        (["Peter", "Blackburn"], ["B-PER", "I-PER"]),
+    ]
+    assert sentences(path, tag_column=1)[0][1] == ["NNP", "VBZ", "JJ"]
+    assert sentences(path, tag_column=None)[1] == (["Peter", "Blackburn"], None)
+
+
+def test_each_sentence_knows_the_line_at_which_it_begins(tmp_path):
+    found = read_conll(write(tmp_path / "train.txt", CONLL_2003), Problems())
+    assert [record.where.split()[-1] for record in found] == ["3", "7"]
+
+
+def test_wnut_17_has_tabs_blank_lines_with_spaces_and_no_line_break_at_the_end(tmp_path):
+    path = write(tmp_path / "a.conll", "@paulwalk\tO\nEmpire\tB-location\n \t\nState\u00a0B\tI-location")
+    expected = [(["@paulwalk", "Empire"], ["O", "B-location"]), (["State\u00a0B"], ["I-location"])]
+    assert sentences(path) == expected
+    assert sentences(path, separator="\t") == expected
+
+
+def test_an_exact_separator_keeps_spaces_inside_a_word(tmp_path):
+    path = write(tmp_path / "a.conll", "New York\tB-LOC\n")
+    assert sentences(path, separator="\t") == [(["New York"], ["B-LOC"])]
+
+
+def test_comments_are_left_out_only_where_they_are_asked_for(tmp_path):
+    path = write(tmp_path / "a.conll", "# sent_id = 1\n#\tO\ntag\tO\n")
+    assert sentences(path, comment="# ", separator="\t") == [(["#", "tag"], ["O", "O"])]
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [("lonely", "line 2: 1 columns, expected 2, in 'lonely'"), ("a b c", "line 2: 3 columns, expected 2, in 'a b c'")],
+)
+def test_a_line_with_another_number_of_columns_spoils_its_sentence_alone(tmp_path, line, message):
+    path = write(tmp_path / "a.conll", f"one O\n{line}\n\ntwo O\n")
+    with pytest.raises(DataError, match=message):
+        sentences(path)
+    problems = Problems("skip")
+    assert [record.columns["words"] for record in read_conll(path, problems)] == [["two"]]
+    assert len(problems.messages) == 1
+
+
+def test_words_without_tags_from_the_first_line_on_are_an_error(tmp_path):
+    with pytest.raises(DataError, match="line 1: 1 columns, expected 2"):
+        sentences(write(tmp_path / "a.txt", "This\nis\nplain\n"))

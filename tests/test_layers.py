@@ -1,0 +1,89 @@
+"""Every layer through the shared checks of `layer_case.py`. What each one computes is tested in test_layers_*.py.
+
+Sizes: B 2 rows, T 5 tokens, S 3 keys of another sequence, A 2 heads, H 8, F 12 inside the feed-forward, V 11 pieces.
+"""
+
+import numpy as np
+import pytest
+from layer_case import CHECKS, LayerCase
+
+from bertlab import layers
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(2, 5, 8)).astype("float32")
+MEMORY = RNG.normal(size=(2, 3, 6)).astype("float32")
+TABLE = RNG.normal(size=(11, 8)).astype("float32")
+IDS = RNG.integers(0, 11, size=(2, 5)).astype("int32")
+SEGMENTS = np.array([[0, 0, 0, 1, 1], [0, 0, 1, 1, 0]], "int32")
+POSITIONS = np.array([[0, 1, 2, 3, 4], [0, 1, 0, 1, 2]], "int32")
+MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]], "bool")[:, None, None, :]  # (B, 1, 1, T)
+MEMORY_MASK = np.array([[1, 1, 1], [1, 1, 0]], "bool")[:, None, None, :]  # (B, 1, 1, S)
+
+
+def case(name, layer_class, arguments, output_shape, dropouts=(), **options):
+    """dropouts: what the layer calls its dropout rates."""
+
+    def make(dropout, dtype):
+        return layer_class(**options, **{rate: dropout for rate in dropouts}, dtype=dtype)
+
+    return LayerCase(name, make, arguments, output_shape, has_dropout=bool(dropouts))
+
+
+ENCODER = dict(num_heads=2, intermediate_size=12, layer_norm_eps=1e-6, initializer_range=0.3)
+ENCODER_DROPOUTS = ("dropout", "attention_dropout")
+EMBEDDINGS = dict(
+    vocab_size=11, hidden_size=8, max_position_embeddings=6, type_vocab_size=3, layer_norm_eps=1e-6, initializer_range=0.3
+)
+MLM = dict(vocab_size=11, activation="relu", layer_norm_eps=1e-6, initializer_range=0.3)
+
+CASES = [
+    case("token embedding", layers.TokenEmbedding, {"input_ids": IDS}, (2, 5, 8),
+         vocab_size=11, hidden_size=8, initializer_range=0.3),
+    case("segment embedding", layers.SegmentEmbedding, {"token_type_ids": SEGMENTS}, (2, 5, 8),
+         vocab_size=2, hidden_size=8, initializer_range=0.3),
+    case("learned position embedding", layers.LearnedPositionEmbedding, {"input_ids": POSITIONS}, (2, 5, 8),
+         vocab_size=6, hidden_size=8, initializer_range=0.3),
+    case("sinusoidal position embedding", layers.SinusoidalPositionEmbedding, {"position_ids": POSITIONS}, (2, 5, 8),
+         num_positions=6, hidden_size=8),
+    case("embeddings", layers.BertEmbeddings,
+         {"input_ids": IDS, "token_type_ids": SEGMENTS, "position_ids": POSITIONS}, (2, 5, 8), ("dropout",), **EMBEDDINGS),
+    case("embeddings, sinusoidal", layers.BertEmbeddings, {"input_ids": IDS}, (2, 5, 8), ("dropout",),
+         position_embedding="sinusoidal", **EMBEDDINGS),
+    case("layer normalisation", layers.LayerNormalization, {"x": X}, (2, 5, 8), epsilon=1e-6),
+    case("self-attention", layers.MultiHeadAttention, {"x": X, "attention_mask": MASK}, (2, 5, 8), ("dropout",),
+         num_heads=2, initializer_range=0.3),
+    case("cross-attention", layers.MultiHeadAttention,
+         {"x": X, "memory": MEMORY, "attention_mask": MEMORY_MASK}, (2, 5, 8), ("dropout",),
+         num_heads=4, initializer_range=0.3),
+    case("feed-forward", layers.FeedForward, {"x": X}, (2, 5, 8),
+         intermediate_size=12, activation="gelu_tanh", initializer_range=0.3),
+    case("encoder layer, post-LN", layers.EncoderLayer, {"x": X, "attention_mask": MASK}, (2, 5, 8), ENCODER_DROPOUTS,
+         activation="gelu_sigmoid", **ENCODER),
+    case("encoder layer, pre-LN", layers.EncoderLayer, {"x": X, "attention_mask": MASK}, (2, 5, 8), ENCODER_DROPOUTS,
+         pre_norm=True, **ENCODER),
+    case("encoder, post-LN", layers.Encoder, {"x": X, "attention_mask": MASK}, (2, 5, 8), ENCODER_DROPOUTS,
+         num_layers=2, activation="gelu_tanh", **ENCODER),
+    case("encoder, pre-LN", layers.Encoder, {"x": X, "attention_mask": MASK}, (2, 5, 8), ENCODER_DROPOUTS,
+         num_layers=2, pre_norm=True, **ENCODER),
+    case("pooler", layers.Pooler, {"x": X}, (2, 8), initializer_range=0.3),
+    case("MLM head, tied", layers.MaskedLanguageModelHead, {"x": X, "token_table": TABLE}, (2, 5, 11), **MLM),
+    case("MLM head, untied", layers.MaskedLanguageModelHead, {"x": X}, (2, 5, 11), tied=False, **MLM),
+    case("classification head on vectors", layers.ClassificationHead, {"x": X[:, 0]}, (2, 3), ("dropout",),
+         num_outputs=3, initializer_range=0.3),
+    case("classification head on tokens", layers.ClassificationHead, {"x": X}, (2, 5, 3), ("dropout",),
+         num_outputs=3, initializer_range=0.3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("layer", CASES, ids=str)
+def test_every_layer(layer, check, tmp_path):
+    check(layer, tmp_path)
+
+
+def test_no_layer_is_left_out():
+    import keras
+
+    exported = {value for name in layers.__all__ if isinstance(value := getattr(layers, name), type)}
+    tested = {type(layer.make(dropout=0.0, dtype="float32")) for layer in CASES}
+    assert {kind for kind in exported if issubclass(kind, keras.layers.Layer)} == tested

@@ -1,0 +1,141 @@
+"""Counting words: the short cuts give what the exact basic tokenizer gives, whatever the text is cut into."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertlab.errors import ConfigError, DataError
+from bertlab.wordpiece import learner_counting
+from bertlab.wordpiece.basic import BasicTokenizer
+from bertlab.wordpiece.learner_counting import count_words, read_texts
+
+awkward = st.sampled_from(list(" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u3000\x00\x7f\xad"))
+anything = st.text(st.one_of(st.characters(codec="utf-8"), awkward, st.sampled_from("aBcÉß東σΣ'-,.")), max_size=60)
+
+
+def count(texts, **settings):
+    return count_words(texts, progress=False, **settings)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(anything, max_size=5), st.booleans(), st.sampled_from([None, True, False]))
+def test_counts_are_those_of_the_basic_tokenizer_on_the_whole_text(texts, lowercase, strip_accents):
+    basic = BasicTokenizer(lowercase=lowercase, strip_accents=strip_accents)
+    expected = Counter(word.text for text in texts for word in basic.words(text))
+    assert count(texts, lowercase=lowercase, strip_accents=strip_accents) == expected
+
+
+@given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1), st.booleans())
+def test_the_short_cut_for_ascii_is_exact(chunk, lowercase):
+    basic = BasicTokenizer(lowercase=lowercase)
+    assert learner_counting.BlockCounter(basic)._split(chunk) == [word.text for word in basic.words(chunk)]
+
+
+def test_several_processes_count_the_same():
+    texts = [f"line {number} of the text, {number % 7} apples\n" * 20 for number in range(3000)]
+    assert count(texts, workers=2) == count(texts)
+
+
+def test_forgetting_rare_words_keeps_the_frequent_ones_and_the_bound():
+    texts = [f"often word{number}" for number in range(1000)] + ["twice twice"]
+    words = count(texts, max_words=100)
+    assert words["often"] == 1000
+    assert len(words) <= 100
+
+
+def test_the_bound_holds_while_the_text_is_being_read(monkeypatch):
+    monkeypatch.setattr(learner_counting, "BLOCK", 100)
+    words = count((f"often word{number}" for number in range(1000)), max_words=50)
+    assert words["often"] == 1000
+    assert len(words) <= 50
+
+
+def test_chunks_forgotten_and_met_again_are_counted(monkeypatch):
+    texts = [f"a{number % 50}, b" for number in range(500)]
+    expected = count(texts)
+    monkeypatch.setattr(learner_counting, "BLOCK", 40)
+    monkeypatch.setattr(learner_counting, "TABLE_CHUNKS", 10)
+    assert count(texts) == expected
+
+
+# --- files ---
+
+
+def test_files_are_cut_at_line_ends_and_lose_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(learner_counting, "BLOCK", 16)
+    text = "one line\na much longer line than the block is\nlast without end"
+    path = tmp_path / "text.txt"
+    path.write_text(text, encoding="utf-8")
+    blocks = list(read_texts([path, path]))
+    assert "".join(blocks) == text * 2
+    assert all(block.endswith(("\n", " ")) or block == "without end"[-len(block) :] for block in blocks)
+
+
+def test_a_line_longer_than_a_block_is_cut_between_words(tmp_path, monkeypatch):
+    monkeypatch.setattr(learner_counting, "BLOCK", 16)
+    path = tmp_path / "text.txt"
+    path.write_text("wörd " * 100, encoding="utf-8")
+    assert count(read_texts([path]), strip_accents=False) == {"wörd": 100}
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"fine\nfine\nbr\xffken\n", r"text.txt line 3: not UTF-8 \(byte 0xff: invalid start byte\)"),
+        (b"fine\nlast \xc3", r"text.txt line 2: not UTF-8 \(byte 0xc3: unexpected end of data\)"),
+        ("fine\n".encode("utf-16-le"), "text.txt line 1: a NUL byte; is this UTF-16"),
+    ],
+)
+def test_bytes_that_are_no_text_are_named_by_file_and_line(tmp_path, content, message):
+    path = tmp_path / "text.txt"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        list(read_texts([path]))
+
+
+def test_the_line_is_counted_over_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(learner_counting, "BLOCK", 16)
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"good line\n" * 40 + b"bad \xff\n")
+    with pytest.raises(DataError, match="line 41: not UTF-8"):
+        list(read_texts([path]))
+
+
+def test_endless_bytes_without_a_space_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(learner_counting, "BLOCK", 16)
+    monkeypatch.setattr(learner_counting, "LONGEST_LINE_PART", 64)
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"first line, all\n" + b"x" * 200)
+    with pytest.raises(DataError, match="text.txt line 2: 80 bytes without a space"):
+        list(read_texts([path]))
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(DataError, match="missing.txt: cannot be read"):
+        list(read_texts([tmp_path / "missing.txt"]))
+
+
+# --- settings ---
+
+
+def test_one_string_instead_of_a_list_is_refused():
+    with pytest.raises(ConfigError, match="wrap it in a list"):
+        count("hello")
+
+
+def test_an_item_that_is_no_string_is_named():
+    with pytest.raises(DataError, match="text 1: expected a string, found bytes"):
+        count(["fine", b"not fine"])
+
+
+def test_half_a_surrogate_pair_is_named():
+    with pytest.raises(DataError, match=r"text 1, character 2: a lone surrogate \(U\+DCFF\)"):
+        count(["é", "é \udcff"])
+
+
+@pytest.mark.parametrize("wrong", [dict(workers=0), dict(max_words=0)])
+def test_a_count_below_one_is_refused(wrong):
+    with pytest.raises(ConfigError, match=f"{next(iter(wrong))} must be at least 1"):
+        count(["a"], **wrong)

@@ -1,0 +1,236 @@
+"""The three forms give the published pieces for every character and for text in many scripts.
+
+The oracle is `wordpiece_oracle`, which asks this Python's own Unicode tables. They are those of the frozen ones on
+Python 3.11; other Pythons run the test of the digests, which 3.11 proves right.
+"""
+
+import hashlib
+import random
+import sys
+import sysconfig
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pytest
+import wordpiece_oracle as oracle
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertlab.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
+from bertlab.wordpiece.unicode import UNICODE_VERSION
+
+pytest.importorskip("tensorflow_text", reason="the in-graph form needs TensorFlow Text")
+
+needs_same_unicode = pytest.mark.skipif(
+    unicodedata.unidata_version != oracle.UNICODE_OF_THE_TABLES, reason="the oracle needs Python 3.11's Unicode 14.0"
+)
+CASES = pytest.mark.parametrize("lowercase", [True, False], ids=["uncased", "cased"])
+CODE_POINTS = range(sys.maxunicode + 1)
+SURROGATES = range(0xD800, 0xE000)  # not characters: strings of Python can hold them, UTF-8 and so graphs cannot
+
+SCRIPTS = {
+    "Latin": (0x20, 0x24F), "Greek": (0x370, 0x3FF), "Cyrillic": (0x400, 0x52F), "Hebrew": (0x590, 0x5FF),
+    "Arabic": (0x600, 0x6FF), "Devanagari": (0x900, 0x97F), "Bengali": (0x980, 0x9FF), "Tamil": (0xB80, 0xBFF),
+    "Thai": (0xE00, 0xE7F), "Tibetan": (0xF00, 0xFFF), "Georgian": (0x10A0, 0x10FF), "Cherokee": (0x13A0, 0x13FF),
+    "Greek extended": (0x1F00, 0x1FFF), "Japanese": (0x3040, 0x30FF), "Chinese": (0x4E00, 0x4FFF),
+    "Chinese compatibility": (0xF900, 0xFAFF), "Korean": (0xAC00, 0xAFFF), "Musical": (0x1D150, 0x1D1FF),
+    "Emoji": (0x1F300, 0x1F6FF), "Balinese": (0x1B00, 0x1B7F),
+}  # fmt: skip
+# Blanks, controls, punctuation, combining characters of several kinds, Σ and İ: what stands between letters and matters.
+GLUE = "   \t\n\xa0\u3000\u2028\x00\x0b\x1f\x7f\x85\xad\u200d\ufeff\ufffd.,'’-“—_^`·;\u0301\u0307\u0345\u05b0\u093c"
+GLUE += "ΣΣİıẞßﬁǅÅé\u302e\u302f\U0001d165\U0001d16d\u1b44\u0f71\u0f39中"
+
+
+def vocabulary_of(words) -> Vocabulary:
+    """Every character of the words alone and as a continuation, and some longer pieces."""
+    words = list(words)
+    letters = sorted({letter for word in words for letter in word if not 0xD800 <= ord(letter) < 0xE000})
+    longer = sorted({word[:3] for word in words[::7] if len(word) > 3} | {"##" + word[-2:] for word in words[::5]})
+    longer = [piece for piece in longer if "\ufffd" not in piece and len(piece.removeprefix("##")) > 1]
+    pieces = [*SPECIAL_TOKENS, *letters, *("##" + letter for letter in letters), *longer]
+    return Vocabulary(piece for piece in dict.fromkeys(pieces) if piece.encode("utf-8", "ignore").decode() == piece)
+
+
+def assert_forms_agree(lines: list[str], tokenizer: WordPieceTokenizer, graph=None) -> None:
+    """Oracle, readable form, batch form and in-graph form give the same ids for every line."""
+    vocabulary = set(tokenizer.vocabulary.pieces)
+    rules = {"lowercase": tokenizer.lowercase, "accents": tokenizer.strip_accents, "chinese": tokenizer.split_cjk}
+    index = tokenizer.vocabulary.index
+    batch = tokenizer.encode_batch(lines).to_list()
+    in_graph = (graph or tokenizer.graph())(lines).to_list()
+    for line, batch_ids, graph_ids in zip(lines, batch, in_graph, strict=True):
+        pieces = oracle.tokenize(line, vocabulary, tokenizer.max_chars_per_word, **rules)
+        assert tokenizer.tokenize(line) == pieces, repr(line)
+        expected = [index(piece) for piece in pieces]
+        assert batch_ids == expected, repr(line)
+        assert graph_ids == expected, repr(line)
+
+
+def lines_around(codes) -> list[str]:
+    """Each character alone, inside a word, at its end, and between letters that make Σ look around."""
+    shapes = ("{}", "a{}b", "B{} a", "ΑΣ{}Α ΑΣ{}", "Α{}Σ")
+    return [shape.replace("{}", chr(code)) for code in codes if code not in SURROGATES for shape in shapes]
+
+
+def random_lines(count: int, seed: int) -> list[str]:
+    """Lines of words in one script, some in two, with anything in between."""
+    rng = random.Random(seed)
+    ranges = list(SCRIPTS.values())
+    lines = []
+    for _ in range(count):
+        alphabets = [range(first, last + 1) for first, last in rng.choices(ranges, k=rng.choice((1, 1, 2)))]
+        letters = (chr(rng.choice(rng.choice(alphabets))) for _ in range(rng.randrange(1, 24)))
+        lines.append("".join(letter + (rng.choice(GLUE) if rng.random() < 0.4 else "") for letter in letters))
+    return lines
+
+
+# === Every code point ===
+
+
+@needs_same_unicode
+@CASES
+def test_a_sample_of_all_code_points_gives_the_published_pieces(lowercase):
+    codes = sorted({*range(0x250), *random.Random(1).sample(CODE_POINTS[:0x20000], 2000), *map(ord, GLUE)})
+    lines = lines_around(codes)
+    vocabulary = vocabulary_of(word for line in lines for word in oracle.words(line, lowercase))
+    assert_forms_agree(lines, WordPieceTokenizer(vocabulary, lowercase))
+
+
+@needs_same_unicode
+@pytest.mark.exhaustive
+@CASES
+@pytest.mark.parametrize("plane", range(17))
+def test_every_code_point_gives_the_published_pieces(lowercase, plane):
+    lines = lines_around(CODE_POINTS[plane << 16 : (plane + 1) << 16])
+    vocabulary = vocabulary_of(word for line in lines for word in oracle.words(line, lowercase))
+    assert_forms_agree(lines, WordPieceTokenizer(vocabulary, lowercase))
+
+
+@needs_same_unicode
+@CASES
+def test_lone_surrogates_are_kept_like_unknown_letters(lowercase):
+    lines = ["a" + chr(code) + "b ΑΣ" + chr(code) for code in SURROGATES]
+    words = [[word.text for word in BasicTokenizer(lowercase).words(line)] for line in lines]
+    assert words == [oracle.words(line, lowercase) for line in lines]
+    tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, "a", "##b"]), lowercase)
+    assert tokenizer.encode_batch(lines).to_list() == [tokenizer.encode(line) for line in lines]
+
+
+# The words of all code points, alone and around Σ. On every Python these must come out; on 3.11 the test above proves
+# them right.
+DIGESTS = {
+    True: "061ef07925baf8bf168b40aa9d4f107f6ca697145a69713e3cff9a6aa785d18d",
+    False: "0ad53e52680ff98bde7cb937bf6fd480dd06da7b9ad0661dc27749b1deebbaf4",
+}
+
+
+@pytest.mark.exhaustive
+@CASES
+def test_every_python_gives_the_same_words(lowercase):
+    assert UNICODE_VERSION == oracle.UNICODE_OF_THE_TABLES
+    basic, digest = BasicTokenizer(lowercase), hashlib.sha256()
+    for code in CODE_POINTS:
+        for text in (chr(code), "ΑΣ" + chr(code) + "Α"):
+            words = "\n".join(word.text for word in basic.words(text))
+            digest.update(words.encode("utf-8", "surrogatepass") + b"\n\n")
+    assert digest.hexdigest() == DIGESTS[lowercase]
+
+
+# === Lines ===
+
+
+@needs_same_unicode
+@CASES
+def test_random_lines_in_many_scripts_give_the_published_pieces(lowercase):
+    lines = random_lines(3000, seed=2)
+    vocabulary = vocabulary_of(word for line in lines for word in oracle.words(line, lowercase))
+    assert_forms_agree(lines, WordPieceTokenizer(vocabulary, lowercase, max_chars_per_word=12))
+
+
+@needs_same_unicode
+@pytest.mark.exhaustive
+@CASES
+def test_half_a_million_random_lines_give_the_published_pieces(lowercase):
+    sample = random_lines(20_000, seed=3)
+    vocabulary = vocabulary_of(word for line in sample for word in oracle.words(line, lowercase))
+    tokenizer = WordPieceTokenizer(vocabulary, lowercase, max_chars_per_word=12)
+    graph = tokenizer.graph()
+    for part in range(50):
+        assert_forms_agree(random_lines(10_000, seed=100 + part), tokenizer, graph)
+
+
+def real_lines() -> list[str]:
+    """The lines of Python's own library: prose, code and, in its tests and codecs, text in many scripts."""
+    files = sorted(Path(sysconfig.get_paths()["stdlib"]).rglob("*.py"))
+    files = [file for file in files if "site-packages" not in file.parts]
+    return [line for file in files for line in file.read_text(encoding="utf-8", errors="ignore").split("\n")]
+
+
+@needs_same_unicode
+@pytest.mark.exhaustive
+@CASES
+def test_real_lines_give_the_published_pieces(lowercase):
+    lines = real_lines()
+    assert len(lines) > 200_000
+    vocabulary = vocabulary_of(word for line in lines[::40] for word in oracle.words(line, lowercase))
+    tokenizer = WordPieceTokenizer(vocabulary, lowercase)
+    graph = tokenizer.graph()
+    for start in range(0, len(lines), 10_000):
+        assert_forms_agree(lines[start : start + 10_000], tokenizer, graph)
+
+
+TEXT = st.text(st.sampled_from(GLUE + "abcXYZ") | st.characters(exclude_categories=["Cs"]), max_size=30)
+SETTINGS = [(True, None, True), (False, None, True), (True, False, True), (False, True, False)]
+FIXED = Vocabulary([*SPECIAL_TOKENS, *dict.fromkeys(
+    piece for char in "abcxyzXYZσςßﬁiαe.,'-中ab" for piece in (char, "##" + char)), "ab", "##bc", "a.b", "##'s"])  # fmt: skip
+TOKENIZERS = [WordPieceTokenizer(FIXED, *choice[:2], 7, choice[2]) for choice in SETTINGS]
+GRAPHS = [tokenizer.graph() for tokenizer in TOKENIZERS]
+
+
+@needs_same_unicode
+@pytest.mark.parametrize("index", range(len(SETTINGS)))
+@settings(max_examples=100, deadline=None)
+@given(lines=st.lists(TEXT, max_size=4))
+def test_any_text_gives_the_published_pieces_under_every_setting(index, lines):
+    assert_forms_agree(lines, TOKENIZERS[index], GRAPHS[index])
+
+
+# === Offsets ===
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXT)
+def test_offsets_of_a_word_cut_out_that_word(text):
+    tokenizer = TOKENIZERS[0]
+    words = tokenizer.words(text)
+    encoding = tokenizer.encode_with_offsets(text)
+    for number, word in enumerate(words):
+        spans = encoding.offsets[encoding.word_ids == number]
+        cut_out = tokenizer.words(text[spans[:, 0].min() : spans[:, 1].max()])
+        # A sigma looks beyond the word: both of its forms may stand for it once the rest is cut away.
+        assert [found.text.replace("ς", "σ") for found in cut_out] == [word.text.replace("ς", "σ")]
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXT)
+def test_every_character_that_counts_belongs_to_a_piece(text):
+    tokenizer = TOKENIZERS[0]
+    covered = np.zeros(len(text), bool)
+    for start, end in tokenizer.encode_with_offsets(text).offsets:
+        assert 0 <= start < end <= len(text)
+        covered[start:end] = True
+    for char, is_covered in zip(text, covered, strict=True):
+        assert is_covered or not tokenizer.words(char)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(TEXT, max_size=4))
+def test_the_batch_form_gives_the_offsets_of_the_readable_one(texts):
+    for tokenizer in TOKENIZERS:
+        batch = tokenizer.encode_batch_with_offsets(texts)
+        expected = [tokenizer.encode_with_offsets(text) for text in texts]
+        assert np.diff(batch.row_splits).tolist() == [len(encoding.ids) for encoding in expected]
+        for name in ("offsets", "word_ids"):
+            flat = [number for encoding in expected for number in getattr(encoding, name).ravel().tolist()]
+            assert getattr(batch, name).ravel().tolist() == flat

@@ -1,0 +1,74 @@
+"""A vocabulary file either loads exactly or says which line is wrong."""
+
+import pytest
+
+from bertlab.errors import VocabularyError
+from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary
+
+PIECES = (*SPECIAL_TOKENS, "a", "##a", "b")
+
+
+def test_special_tokens_are_found_wherever_they_stand():
+    vocabulary = Vocabulary(["[PAD]", "[unused1]", "[UNK]", "x", "[MASK]", "[SEP]", "[CLS]"])
+    assert vocabulary.special_ids == (0, 2, 6, 5, 4)
+    assert (vocabulary.pad_id, vocabulary.unk_id, vocabulary.cls_id) == (0, 2, 6)
+    assert (vocabulary.sep_id, vocabulary.mask_id) == (5, 4)
+
+
+def test_ids_are_places():
+    vocabulary = Vocabulary(PIECES)
+    assert [vocabulary.index(piece) for piece in PIECES] == list(range(len(vocabulary)))
+    assert "##a" in vocabulary and "c" not in vocabulary
+    with pytest.raises(VocabularyError, match="'c' is not among the 8 pieces"):
+        vocabulary.index("c")
+
+
+def test_a_saved_vocabulary_is_read_back(tmp_path):
+    vocabulary = Vocabulary([*PIECES, "\u2028", "##\u2028", "é"])  # U+2028 is a piece of BERT's Chinese vocabulary
+    vocabulary.save(tmp_path / "vocab.txt")
+    again = Vocabulary.from_file(tmp_path / "vocab.txt")
+    assert again == vocabulary and again.sha256 == vocabulary.sha256
+    assert vocabulary.sha256 != Vocabulary(PIECES).sha256
+
+
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("last", [True, False])
+def test_line_endings_do_not_matter(tmp_path, ending, last):
+    path = tmp_path / "vocab.txt"
+    path.write_bytes(ending.join(piece.encode() for piece in PIECES) + (ending if last else b""))
+    assert Vocabulary.from_file(path).pieces == PIECES
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([*PIECES, "", "c"], "vocab.txt line 9: empty token; each line holds one piece"),
+        ([*PIECES, " ", "c"], "vocab.txt line 9: empty token"),
+        ([*PIECES, "a"], "vocab.txt line 9: 'a' was already piece 6"),
+        (PIECES[1:], r"vocab.txt line 7 is the last one and \[PAD\] did not occur"),
+        (["a", "b"], r"\[PAD\], \[UNK\], \[CLS\], \[SEP\], \[MASK\] did not occur"),
+        ([], "line 0 is the last one"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path, lines, message):
+    path = tmp_path / "vocab.txt"
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    with pytest.raises(VocabularyError, match=message):
+        Vocabulary.from_file(path)
+
+
+def test_a_file_that_is_not_utf8_is_named(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_bytes("\n".join(PIECES).encode() + b"\ncaf\xe9\n")
+    with pytest.raises(VocabularyError, match=r"vocab.txt line 9: not UTF-8 \(byte 0xe9\)"):
+        Vocabulary.from_file(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(VocabularyError, match="nowhere.txt: cannot be read"):
+        Vocabulary.from_file(tmp_path / "nowhere.txt")
+
+
+def test_a_piece_with_a_line_break_is_refused():
+    with pytest.raises(VocabularyError, match=r"piece 6: 'a\\nb' contains a line break"):
+        Vocabulary([*SPECIAL_TOKENS, "a\nb"])
