@@ -76,10 +76,10 @@ def make_folders(workplace: Path, names: list[str]) -> list[Path]:
         Console(stderr=True).print("transformers or torch is not installed: comparing with tests/golden instead")
         sources = sorted(path.parent for path in GOLDEN.glob("*/expected.npz"))
         return [Path(shutil.copytree(source, workplace / source.name)) for source in sources]
-    for name in names:
-        Console(stderr=True).print(f"transformers: {name}")
-        worker("reference", workplace / name, name)
-    return [workplace / name for name in names]
+    Console(stderr=True).print("transformers …")
+    folders = [workplace / name for name in names]
+    worker("reference", *folders)
+    return folders
 
 
 def worst(folders: list[Path], backend: str) -> dict[str, float]:

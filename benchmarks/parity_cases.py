@@ -10,7 +10,7 @@ class ParityCase:
     """config: of transformers.   lengths: tokens a row, one batch each; gradients are taken at the longest.
 
     deviation: of the weights. Large enough that attention is far from uniform, small enough that it is not one-hot,
-    where rounding would decide which key wins. A score's deviation is about head_size^½ · width · deviation² / …
+    where rounding would decide which key wins.   rows: a batch; all but the first are padded.
     """
 
     config: dict
@@ -25,9 +25,7 @@ CASES = {
     ),
     "gelu_new": ParityCase(
         SMALL
-        | dict(
-            hidden_size=24, num_hidden_layers=4, num_attention_heads=2, intermediate_size=40, hidden_act="gelu_new"
-        ),
+        | dict(hidden_size=24, num_hidden_layers=4, num_attention_heads=2, intermediate_size=40, hidden_act="gelu_new"),
         range(1, 25),
     ),
     "relu_untied": ParityCase(

@@ -1,10 +1,10 @@
 """One side of the parity comparison: what one implementation computes with the checkpoint of a folder.
 
-    python -m benchmarks.parity_worker reference FOLDER CASE   transformers: writes the checkpoint and expected.npz
-    python -m benchmarks.parity_worker ours FOLDER …           bertlab on $KERAS_BACKEND: writes BACKEND.npz into each
+    python -m benchmarks.parity_worker reference FOLDER …   transformers: writes a checkpoint and expected.npz into each
+    python -m benchmarks.parity_worker ours FOLDER …        bertlab on $KERAS_BACKEND: adds BACKEND.npz to each
 
-Both sides write arrays of the same names, those of tests/golden/README.md. Each runs in a process of its own: Keras
-cannot change its backend once loaded, and three of them share no memory well.
+A folder is called like its case. Both sides write arrays of the same names, those of tests/golden/README.md. Each runs
+in a process of its own: Keras cannot change its backend once it is loaded.
 """
 
 import os
@@ -21,13 +21,13 @@ INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
 # === transformers ===
 
 
-def write_reference(folder: Path, name: str) -> None:
-    """A random checkpoint of case `name`, and what transformers' BertForPreTraining computes with it."""
+def write_reference(folder: Path) -> None:
+    """A random checkpoint of the folder's case, and what transformers' BertForPreTraining computes with it."""
     import transformers
 
     from scripts.make_goldens import make_inputs, randomize, run
 
-    case = CASES[name]
+    case = CASES[folder.name]
     config = transformers.BertConfig(attn_implementation="eager", **case.config)
     model = transformers.BertForPreTraining(config).eval()
     rng = np.random.default_rng(0)
@@ -148,9 +148,7 @@ def raw_gradients(model, inputs: dict, labels: tuple) -> list[np.ndarray]:
 
 if __name__ == "__main__":
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    side, *rest = sys.argv[1:]
-    if side == "reference":
-        write_reference(Path(rest[0]), rest[1])
-    else:
-        for place in rest:
-            write_ours(Path(place))
+    side, *folders = sys.argv[1:]
+    write = {"reference": write_reference, "ours": write_ours}[side]
+    for path in folders:
+        write(Path(path))

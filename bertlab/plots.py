@@ -45,12 +45,21 @@ def figure_svg(figure) -> str:
     return text[text.index("<svg") :]
 
 
-def training_curves(history: Sequence[dict], key: str, title: str, baseline: tuple[str, float] | None = None):
+def training_curves(
+    history: Sequence[dict],
+    key: str,
+    title: str,
+    baseline: tuple[str, float] | None = None,
+    marks: Sequence[tuple[int, str]] = (),
+):
     """A figure of a pre-training run over its steps: training and validation, and a baseline as a dashed line.
+
+    marks: steps at which something changed, and what.
 
     history: rows of `bertlab.training.callbacks.History`; key: masked_lm_loss, masked_lm_accuracy …
     """
     figure, axes = new_figure(6.2, 3.8)
+    history = [row for row in history if key in row]  # not every part of a run measures everything
     steps = [row["step"] for row in history]
     axes.plot(steps, [row[key] for row in history], color=BLUE, label="training")
     if f"val_{key}" in history[0]:
@@ -58,6 +67,11 @@ def training_curves(history: Sequence[dict], key: str, title: str, baseline: tup
     if baseline is not None:
         name, value = baseline
         axes.axhline(value, color=GREY, linestyle="--", label=name)
+    for step, text in marks:
+        if not steps[0] < step < steps[-1]:
+            continue
+        axes.axvline(step, color=GREY, linewidth=1, linestyle=":")
+        axes.text(step, 0.98, f" {text}", transform=axes.get_xaxis_transform(), va="top", color=GREY, fontsize=10)
     axes.set(title=title, xlabel="step")
     if key.endswith("accuracy"):
         axes.set_ylim(bottom=0)

@@ -22,7 +22,7 @@ WITHOUT_GRADIENT = "key/bias"
 class LayerCase:
     """One layer and its inputs.
 
-    name: shown by pytest.   make: (dropout, dtype) → the layer; every argument that it has must differ from its default.
+    name: shown by pytest.   make: (dropout, dtype) → the layer, with arguments that are not the defaults.
     arguments: arrays by the name that `call` gives them; a model's are all inside `inputs`.
     output_shape: of the first output.   has_dropout: whether `dropout` means anything to it.
     """
@@ -60,9 +60,7 @@ def made_and_called(case: LayerCase, dropout: float = 0.0, dtype: str = "float32
 
 
 def check_same_outputs(layer, other, case: LayerCase) -> None:
-    for output, same in zip(
-        numpy_outputs(layer, case.arguments), numpy_outputs(other, case.arguments), strict=True
-    ):
+    for output, same in zip(numpy_outputs(layer, case.arguments), numpy_outputs(other, case.arguments), strict=True):
         np.testing.assert_allclose(same, output, rtol=1e-6, atol=1e-6)
 
 

@@ -46,7 +46,10 @@ def test_words_are_tokenized_on_their_own(tokenizer):
 
 
 rows_of_words = st.lists(
-    st.lists(st.tuples(st.sampled_from(["in", "new", "geogues", "york's", "\x07", "."]), st.integers(0, 3)), min_size=1, max_size=9),
+    st.lists(
+        st.tuples(st.sampled_from(["in", "new", "geogues", "york's", "\x07", "."]), st.integers(0, 3)),
+        min_size=1, max_size=9,
+    ),
     min_size=1, max_size=6,
 )  # fmt: skip
 

@@ -96,8 +96,11 @@ def test_a_pair_belongs_together_exactly_when_it_comes_from_one_docstring(cache)
     task = builtin_task("pairs", cache_dir=cache)
     verb = {f"{stem}{end}": stem for stem in VERBS for end in ("", "s", "ed")}
     for row in (*task.train, *task.validation):
-        origins = [(words_of_files([text]), next(verb[w] for w in text.split() if w in verb)) for text in (row.text_a, row.text_b)]
-        assert (row.label == 0) == (origins[0] == origins[1])
+        first, second = (
+            (words_of_files([text]), next(verb[word] for word in text.split() if word in verb))
+            for text in (row.text_a, row.text_b)
+        )
+        assert (row.label == 0) == (first == second)
     assert Counter(row.label for row in task.validation)[0] * 2 == len(task.validation)
 
 

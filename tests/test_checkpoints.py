@@ -135,6 +135,12 @@ def test_a_folder_holds_one_format_only(tmp_path):
         save(make("encoder"), tmp_path, format="bertlab")
 
 
+def test_a_file_where_the_folder_should_be_is_an_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CheckpointError, match="file: cannot be made"):
+        save(make("encoder"), tmp_path / "file")
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [({"format": "pickle"}, "no format 'pickle'.*huggingface"), ({"dtype": "int8"}, "'int8'.*float32, float16")],
@@ -181,7 +187,7 @@ def test_a_checkpoint_in_shards_is_the_same_model(golden, tmp_path):
     folder = golden_copy("gelu", tmp_path / "shards")
     arrays = tensors(folder)
     (folder / "model.safetensors").unlink()
-    parts = {"model-00001-of-00002.safetensors": list(arrays)[::2], "model-00002-of-00002.safetensors": list(arrays)[1::2]}
+    parts = {"model-1-of-2.safetensors": list(arrays)[::2], "model-2-of-2.safetensors": list(arrays)[1::2]}
     for file, names in parts.items():
         write_tensors(folder, {name: arrays[name] for name in names}, file)
     weight_map = {name: file for file, names in parts.items() for name in names}

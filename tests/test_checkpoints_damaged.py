@@ -92,6 +92,7 @@ def test_many_missing_tensors_make_one_readable_message(model, folder):
         ({"intermediate_size": 65}, r"expand/kernel has shape \(32, 65\)"),
         ({"hidden_size": 10**7, "num_attention_heads": 1}, r"has shape \(61, 10000000\)"),
         ({"tie_word_embeddings": False}, r"missing: masked_lm_head/unembedding \(cls.predictions.decoder.weight\)"),
+        ({"num_hidden_layers": 10**9}, "the config has 1000000000 layers, the file only 62 tensors"),
         ({"is_decoder": True}, "is_decoder is true; only encoders"),
     ],
 )
@@ -109,6 +110,20 @@ def test_a_model_of_other_numerics_is_not_filled(folder):
     assert same_weights(before, weights(other))
 
 
+def test_our_own_format_is_held_to_its_config_too(tmp_path):
+    from safetensors import safe_open
+    from safetensors.numpy import load_file, save_file
+
+    save(load(GOLDEN / "gelu"), tmp_path, format="bertlab")
+    path = tmp_path / "bertlab.safetensors"
+    with safe_open(path, "numpy") as file:
+        header = json.loads(file.metadata()["bertlab"])
+    header["config"]["position_embedding"] = "sinusoidal"
+    save_file(load_file(path), path, {"bertlab": json.dumps(header)})
+    with pytest.raises(CheckpointError, match="unexpected: bert/embeddings/position/table"):
+        load(tmp_path)
+
+
 def test_a_number_of_labels_that_contradicts_the_classifier_is_refused(tmp_path):
     save(load(GOLDEN / "gelu", "sequence_classification", num_labels=3, fresh_head=True), tmp_path)
     edit_config(tmp_path, id2label={"0": "no", "1": "yes"})
@@ -116,7 +131,7 @@ def test_a_number_of_labels_that_contradicts_the_classifier_is_refused(tmp_path)
         load(tmp_path)
 
 
-@pytest.mark.parametrize(("content", "message"), [("{", "not valid JSON"), ("[]", "expected a JSON object"), ("", "JSON")])
+@pytest.mark.parametrize(("content", "message"), [("{", "not valid JSON"), ("[]", "a JSON object"), ("", "JSON")])
 def test_a_config_that_is_no_json_object_is_named(model, folder, content, message):
     (folder / "config.json").write_text(content)
     assert_refused(model, folder, f"config.json: .*{message}")

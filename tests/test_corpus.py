@@ -43,7 +43,7 @@ def install(folder, name, files):
 
 @pytest.fixture
 def castle(tmp_path, monkeypatch):
-    """A made-up distribution of many modules, with a test and a file that does not parse, on the list of the corpus."""
+    """A made-up distribution of many modules, a test and a file that does not parse; it is on the list."""
     modules = {f"castle/gate{i:03}.py": MODULE.format(number=i, word=WORDS[i]) for i in range(110)}
     others = {"castle/tests/test_gate.py": MODULE.format(number=1, word="testing"), "castle/broken.py": "def broken(:\n"}
     site = tmp_path / "site"

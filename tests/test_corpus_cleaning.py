@@ -154,7 +154,8 @@ def test_every_docstring_style_gives_the_same_prose_and_parameters(text):
 
 
 def test_list_items_become_sentences_of_one_paragraph():
-    paragraphs, _ = clean_text("It does this:\n\n- It opens the file\n  that is given\n- It reads the lines of it", Counter())
+    text = "It does this:\n\n- It opens the file\n  that is given\n- It reads the lines of it"
+    paragraphs, _ = clean_text(text, Counter())
     assert [[each.text for each in paragraph] for paragraph in paragraphs] == [
         ["It opens the file that is given", "It reads the lines of it"]
     ]

@@ -180,7 +180,8 @@ def test_questions_take_one_answer_or_several_also_from_inside_an_object(tmp_pat
 
 @pytest.mark.parametrize("start, found", [(10, "' Ital'"), (-1, "whole number"), (99, "''")])
 def test_an_answer_that_does_not_stand_at_its_start_is_an_error_that_shows_what_does(tmp_path, start, found):
-    record = {"id": "q1", "question": "Where?", "context": "Rome is in Italy.", "answers": "Italy", "answer_starts": start}
+    record = {"id": "q1", "question": "Where?", "context": "Rome is in Italy."}
+    record |= {"answers": "Italy", "answer_starts": start}
     with pytest.raises(DataError, match=f"line 1: question q1: .*{found}"):
         rows_of(write(tmp_path / "a.jsonl", json.dumps(record)), Columns("question"))
 

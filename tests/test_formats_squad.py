@@ -18,7 +18,8 @@ def question(id="q1", **changes):
 
 
 def squad(tmp_path, *questions, context=CONTEXT, version="1.1"):
-    content = {"version": version, "data": [{"title": "T", "paragraphs": [{"context": context, "qas": list(questions)}]}]}
+    paragraph = {"context": context, "qas": list(questions)}
+    content = {"version": version, "data": [{"title": "T", "paragraphs": [paragraph]}]}
     path = tmp_path / "squad.json"
     path.write_text(json.dumps(content), encoding="utf-8")
     return path

@@ -32,7 +32,12 @@ def case(name, layer_class, arguments, output_shape, dropouts=(), **options):
 ENCODER = dict(num_heads=2, intermediate_size=12, layer_norm_eps=1e-6, initializer_range=0.3)
 ENCODER_DROPOUTS = ("dropout", "attention_dropout")
 EMBEDDINGS = dict(
-    vocab_size=11, hidden_size=8, max_position_embeddings=6, type_vocab_size=3, layer_norm_eps=1e-6, initializer_range=0.3
+    vocab_size=11,
+    hidden_size=8,
+    max_position_embeddings=6,
+    type_vocab_size=3,
+    layer_norm_eps=1e-6,
+    initializer_range=0.3,
 )
 MLM = dict(vocab_size=11, activation="relu", layer_norm_eps=1e-6, initializer_range=0.3)
 
@@ -46,7 +51,8 @@ CASES = [
     case("sinusoidal position embedding", layers.SinusoidalPositionEmbedding, {"position_ids": POSITIONS}, (2, 5, 8),
          num_positions=6, hidden_size=8),
     case("embeddings", layers.BertEmbeddings,
-         {"input_ids": IDS, "token_type_ids": SEGMENTS, "position_ids": POSITIONS}, (2, 5, 8), ("dropout",), **EMBEDDINGS),
+         {"input_ids": IDS, "token_type_ids": SEGMENTS, "position_ids": POSITIONS}, (2, 5, 8), ("dropout",),
+         **EMBEDDINGS),
     case("embeddings, sinusoidal", layers.BertEmbeddings, {"input_ids": IDS}, (2, 5, 8), ("dropout",),
          position_embedding="sinusoidal", **EMBEDDINGS),
     case("layer normalisation", layers.LayerNormalization, {"x": X}, (2, 5, 8), epsilon=1e-6),

@@ -47,7 +47,7 @@ def weights64(query, key, mask=None):
 
 def multi_head64(layer, x, memory, mask=None):
     """Concat(head₁ … head_A) W_O with the layer's own kernels."""
-    parameters = {w.path.split("/", 1)[1]: ops.convert_to_numpy(w).astype("float64") for w in layer.weights if "kernel" in w.name or "bias" in w.name}  # fmt: skip
+    parameters = {w.path.split("/", 1)[1]: ops.convert_to_numpy(w).astype("float64") for w in layer.trainable_weights}
 
     def project(name, vectors):
         y = vectors.astype("float64") @ parameters[f"{name}/kernel"] + parameters[f"{name}/bias"]
@@ -75,12 +75,15 @@ MASKS = {
     "padding": (lambda: padding_mask(LENGTHS), LENGTHS[:, None, None, :] == 1),
     "causal": (lambda: causal_mask(5), np.tril(np.ones((5, 5), bool))[None, None]),
     "arbitrary": (lambda: arbitrary_mask(ANY), ANY[:, None] == 1),
-    "packed": (lambda: packed_mask(ops.convert_to_tensor(SEQUENCES)), (SEQUENCES[:, :, None] == SEQUENCES[:, None])[:, None]),
+    "packed": (
+        lambda: packed_mask(ops.convert_to_tensor(SEQUENCES)),
+        (SEQUENCES[:, :, None] == SEQUENCES[:, None])[:, None],
+    ),
     "padding and causal": (
         lambda: combine(padding_mask(LENGTHS), None, causal_mask(5)),
         (LENGTHS[:, None, None, :] == 1) & np.tril(np.ones((5, 5), bool)),
     ),
-}  # fmt: skip
+}
 every_mask = pytest.mark.parametrize("name", MASKS)
 
 

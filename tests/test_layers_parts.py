@@ -143,7 +143,8 @@ def test_feed_forward_equals_the_formula(name):
     layer.build(X.shape)
     w = of(layer)
     inner = ACTIVATIONS[name](X @ w["expand/kernel"] + w["expand/bias"])
-    np.testing.assert_allclose(ops.convert_to_numpy(layer(X)), inner @ w["contract/kernel"] + w["contract/bias"], **CLOSE)
+    expected = inner @ w["contract/kernel"] + w["contract/bias"]
+    np.testing.assert_allclose(ops.convert_to_numpy(layer(X)), expected, **CLOSE)
 
 
 @pytest.mark.parametrize("pre_norm", [False, True], ids=["post-LN", "pre-LN"])

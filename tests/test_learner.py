@@ -28,7 +28,7 @@ KOREAN = (
 
 
 def naive_merges(words: dict[str, int], score: str, min_frequency: int | None, at_most: int = 10**9) -> list:
-    """The merges, pairs of pieces, in order. Straight from the definition: exact fractions, and no count survives a merge."""
+    """The merges, pairs of pieces, in order. By the definition, in exact fractions, every count anew."""
     spelled = [([word[0]] + ["##" + c for c in word[1:]], count) for word, count in words.items()]
     highest = max(naive_pairs(spelled).values(), default=0)
     threshold = max(highest, 2) if min_frequency is None else min_frequency
@@ -80,7 +80,9 @@ def naive_merge(pieces: list[str], pair: tuple[str, str]) -> list[str]:
 few_letters = st.text("ab", min_size=1, max_size=12)  # many repeated and overlapping pairs
 latin = st.text(string.ascii_lowercase[:8], min_size=1, max_size=8)
 hangul = st.text("가나다라하한글말ᄒ", min_size=1, max_size=6)
-corpora = st.one_of(*(st.dictionaries(words, st.integers(1, 30), max_size=25) for words in (few_letters, latin, hangul)))
+corpora = st.one_of(
+    *(st.dictionaries(words, st.integers(1, 30), max_size=25) for words in (few_letters, latin, hangul))
+)
 
 
 @settings(max_examples=300, deadline=None)

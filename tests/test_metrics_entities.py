@@ -77,7 +77,8 @@ def test_figures_over_two_sentences_are_micro_averages_with_one_f1_for_each_type
 
 
 def test_no_entity_crosses_the_end_of_a_sentence():
-    whole, parted = entity_scores([["B-X", "I-X"]], [["B-X", "I-X"]]), entity_scores([["B-X"], ["I-X"]], [["B-X"], ["O"]])
+    whole = entity_scores([["B-X", "I-X"]], [["B-X", "I-X"]])
+    parted = entity_scores([["B-X"], ["I-X"]], [["B-X"], ["O"]])
     assert whole["recall"] == 1 and parted["recall"] == pytest.approx(1 / 2)
 
 

@@ -53,6 +53,11 @@ def test_the_best_of_several_answers_counts_and_both_kinds_of_question_are_told_
     assert scores["has_answer_exact"] == scores["no_answer_exact"] == scores["no_answer_f1"] == 0.5
 
 
+def test_an_answer_of_nothing_but_punctuation_does_not_count_where_there_are_others():
+    assert squad_scores({"a": ["$", "the dollar sign"]}, {"a": ""})["exact"] == 0.0
+    assert squad_scores({"a": ["$"]}, {"a": ""})["exact"] == 1.0
+
+
 def test_version_1_1_has_no_figures_for_questions_without_answers():
     assert squad_scores({"a": ["x"]}, {"a": "x"}) == {"exact": 1.0, "f1": 1.0}
 
@@ -87,7 +92,7 @@ def test_no_threshold_gives_more_than_the_best_one_and_the_best_one_gives_what_i
 
 
 def test_a_question_without_prediction_or_score_is_an_error_not_a_silent_gain():
-    with pytest.raises(DataError, match="1 questions have no prediction, the first is 'b'"):
+    with pytest.raises(DataError, match="1 questions have no prediction, first 'b'"):
         squad_scores({"a": ["x"], "b": ["y"]}, {"a": "x"})
     with pytest.raises(DataError, match="no no-answer score"):
         squad_scores({"a": ["x"]}, {"a": "x"}, {})

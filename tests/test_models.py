@@ -75,7 +75,7 @@ def runs():
             yield pytest.param(model, check, marks=marks, id=f"{model}-{check.__name__}")
 
 
-@pytest.mark.parametrize(("model", "check"), runs())
+@pytest.mark.parametrize(("model", "check"), list(runs()))
 def test_every_model(model, check, tmp_path):
     check(model, tmp_path)
 
@@ -148,7 +148,8 @@ def test_padding_changes_nothing_for_the_real_tokens():
     model = random_model()
     ids = np.array([[2, 5, 3]])
     alone = sequence_output(model, input_ids=ids)
-    padded = sequence_output(model, input_ids=np.pad(ids, [(0, 0), (0, 4)]), attention_mask=np.array([[1] * 3 + [0] * 4]))
+    longer, mask = np.array([[2, 5, 3, 0, 0, 0, 0]]), np.array([[1, 1, 1, 0, 0, 0, 0]])
+    padded = sequence_output(model, input_ids=longer, attention_mask=mask)
     np.testing.assert_allclose(padded[:, :3], alone, rtol=1e-5, atol=1e-5)
 
 
@@ -168,8 +169,9 @@ def test_a_packed_row_gives_what_its_parts_give_alone():
 
 def test_a_mask_of_three_axes_equals_the_padding_it_repeats():
     model = random_model()
-    repeated = np.repeat(INPUTS["attention_mask"][:, None], 5, axis=1)
-    flat, square = (sequence_output(model, **INPUTS | {"attention_mask": m}) for m in (INPUTS["attention_mask"], repeated))
+    repeated = np.repeat(INPUTS["attention_mask"][:, None], 5, axis=1)  # (B, T, T)
+    flat = sequence_output(model, **INPUTS)
+    square = sequence_output(model, **INPUTS | {"attention_mask": repeated})
     np.testing.assert_allclose(square, flat, rtol=1e-6, atol=1e-6)
 
 
@@ -229,7 +231,8 @@ def test_one_trace_serves_any_number_of_rows_and_tokens(causal):
     names = ("input_ids", "token_type_ids", "attention_mask")
     traced = tf.function(model, input_signature=[{name: tf.TensorSpec((None, None), "int32") for name in names}])
     for inputs in (INPUTS, {name: x[:1, :2] for name, x in INPUTS.items()}):
-        for output, expected in zip(keras.tree.flatten(traced(inputs)), numpy_outputs(model, {"inputs": inputs}), strict=True):
+        eager = numpy_outputs(model, {"inputs": inputs})
+        for output, expected in zip(keras.tree.flatten(traced(inputs)), eager, strict=True):
             np.testing.assert_allclose(output, expected, rtol=1e-5, atol=1e-5)
 
 
@@ -258,20 +261,24 @@ def test_mixed_precision_training_with_dropout_and_packing_stays_finite(dtype):
         (BertEncoder, INPUTS["input_ids"], "expected a dict with 'input_ids'"),
         (BertEncoder, {"token_type_ids": INPUTS["token_type_ids"]}, "expected a dict with 'input_ids'"),
         (BertEncoder, {"input_ids": np.zeros(5, "int32")}, r"input_ids has shape \(5,\); expected \(batch, tokens\)"),
-        (BertEncoder, {"input_ids": np.zeros((1, 10), "int32")}, "10 tokens a row, but this model has only 9 positions"),
+        (BertEncoder, {"input_ids": np.zeros((1, 10), "int32")}, "10 tokens a row, but .* only 9 positions"),
         (BertEncoder, INPUTS | {"attention_mask": np.ones((2, 1, 1, 5))}, "attention_mask has 4 axes"),
         (BertForMultipleChoice, INPUTS, r"of shape \(batch, choices, tokens\)"),
     ],
     ids=["an array", "no input_ids", "one axis", "too long", "mask of four axes", "choices of two axes"],
-)  # fmt: skip
+)
 def test_wrong_inputs_say_what_was_expected(model_class, inputs, message):
     with pytest.raises(ConfigError, match=message):
         model_class(CONFIG)(inputs)
 
 
-def test_a_trained_head_is_not_lost_in_another_model_of_the_same_encoder():
-    encoder, classifier = random_model(), models.BertForSequenceClassification(CONFIG)
-    classifier.bert.set_weights(encoder.get_weights())
-    np.testing.assert_array_equal(
-        ops.convert_to_numpy(classifier.bert(INPUTS)["pooled_output"]), ops.convert_to_numpy(encoder(INPUTS)["pooled_output"])
-    )  # fmt: skip
+def test_the_encoder_of_one_model_fits_another():
+    pretrained = random_model(BertForPreTraining)
+    classifier = models.BertForSequenceClassification(CONFIG)
+    classifier.bert.set_weights(pretrained.bert.get_weights())
+    for output, expected in zip(
+        numpy_outputs(classifier.bert, {"inputs": INPUTS}),
+        numpy_outputs(pretrained.bert, {"inputs": INPUTS}),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(output, expected)

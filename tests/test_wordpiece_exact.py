@@ -7,15 +7,14 @@ Python 3.11; other Pythons run the test of the digests, which 3.11 proves right.
 import hashlib
 import random
 import sys
-import sysconfig
 import unicodedata
-from pathlib import Path
 
 import numpy as np
 import pytest
 import wordpiece_oracle as oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from wordpiece_texts import GLUE, random_lines, real_lines, vocabulary_of
 
 from bertlab.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
 from bertlab.wordpiece.unicode import UNICODE_VERSION
@@ -29,38 +28,15 @@ CASES = pytest.mark.parametrize("lowercase", [True, False], ids=["uncased", "cas
 CODE_POINTS = range(sys.maxunicode + 1)
 SURROGATES = range(0xD800, 0xE000)  # not characters: strings of Python can hold them, UTF-8 and so graphs cannot
 
-SCRIPTS = {
-    "Latin": (0x20, 0x24F), "Greek": (0x370, 0x3FF), "Cyrillic": (0x400, 0x52F), "Hebrew": (0x590, 0x5FF),
-    "Arabic": (0x600, 0x6FF), "Devanagari": (0x900, 0x97F), "Bengali": (0x980, 0x9FF), "Tamil": (0xB80, 0xBFF),
-    "Thai": (0xE00, 0xE7F), "Tibetan": (0xF00, 0xFFF), "Georgian": (0x10A0, 0x10FF), "Cherokee": (0x13A0, 0x13FF),
-    "Greek extended": (0x1F00, 0x1FFF), "Japanese": (0x3040, 0x30FF), "Chinese": (0x4E00, 0x4FFF),
-    "Chinese compatibility": (0xF900, 0xFAFF), "Korean": (0xAC00, 0xAFFF), "Musical": (0x1D150, 0x1D1FF),
-    "Emoji": (0x1F300, 0x1F6FF), "Balinese": (0x1B00, 0x1B7F),
-}  # fmt: skip
-# Blanks, controls, punctuation, combining characters of several kinds, Σ and İ: what stands between letters and matters.
-GLUE = "   \t\n\xa0\u3000\u2028\x00\x0b\x1f\x7f\x85\xad\u200d\ufeff\ufffd.,'’-“—_^`·;\u0301\u0307\u0345\u05b0\u093c"
-GLUE += "ΣΣİıẞßﬁǅÅé\u302e\u302f\U0001d165\U0001d16d\u1b44\u0f71\u0f39中"
 
-
-def vocabulary_of(words) -> Vocabulary:
-    """Every character of the words alone and as a continuation, and some longer pieces."""
-    words = list(words)
-    letters = sorted({letter for word in words for letter in word if not 0xD800 <= ord(letter) < 0xE000})
-    longer = sorted({word[:3] for word in words[::7] if len(word) > 3} | {"##" + word[-2:] for word in words[::5]})
-    longer = [piece for piece in longer if "\ufffd" not in piece and len(piece.removeprefix("##")) > 1]
-    pieces = [*SPECIAL_TOKENS, *letters, *("##" + letter for letter in letters), *longer]
-    return Vocabulary(piece for piece in dict.fromkeys(pieces) if piece.encode("utf-8", "ignore").decode() == piece)
-
-
-def assert_forms_agree(lines: list[str], tokenizer: WordPieceTokenizer, graph=None) -> None:
-    """Oracle, readable form, batch form and in-graph form give the same ids for every line."""
+def assert_forms_agree(lines: list[str], words: list[list[str]], tokenizer: WordPieceTokenizer, graph=None) -> None:
+    """Readable form, batch form and in-graph form give the pieces of the oracle's words for every line."""
     vocabulary = set(tokenizer.vocabulary.pieces)
-    rules = {"lowercase": tokenizer.lowercase, "accents": tokenizer.strip_accents, "chinese": tokenizer.split_cjk}
     index = tokenizer.vocabulary.index
     batch = tokenizer.encode_batch(lines).to_list()
     in_graph = (graph or tokenizer.graph())(lines).to_list()
-    for line, batch_ids, graph_ids in zip(lines, batch, in_graph, strict=True):
-        pieces = oracle.tokenize(line, vocabulary, tokenizer.max_chars_per_word, **rules)
+    for line, its_words, batch_ids, graph_ids in zip(lines, words, batch, in_graph, strict=True):
+        pieces = [piece for word in its_words for piece in oracle.pieces(word, vocabulary, tokenizer.max_chars_per_word)]
         assert tokenizer.tokenize(line) == pieces, repr(line)
         expected = [index(piece) for piece in pieces]
         assert batch_ids == expected, repr(line)
@@ -68,21 +44,15 @@ def assert_forms_agree(lines: list[str], tokenizer: WordPieceTokenizer, graph=No
 
 
 def lines_around(codes) -> list[str]:
-    """Each character alone, inside a word, at its end, and between letters that make Σ look around."""
-    shapes = ("{}", "a{}b", "B{} a", "ΑΣ{}Α ΑΣ{}", "Α{}Σ")
-    return [shape.replace("{}", chr(code)) for code in codes if code not in SURROGATES for shape in shapes]
+    """Each character alone, inside a word, and between letters that make Σ look around."""
+    return ["{0} a{0}b ΑΣ{0}Α{0}Σ{0}".format(chr(code)) for code in codes if code not in SURROGATES]
 
 
-def random_lines(count: int, seed: int) -> list[str]:
-    """Lines of words in one script, some in two, with anything in between."""
-    rng = random.Random(seed)
-    ranges = list(SCRIPTS.values())
-    lines = []
-    for _ in range(count):
-        alphabets = [range(first, last + 1) for first, last in rng.choices(ranges, k=rng.choice((1, 1, 2)))]
-        letters = (chr(rng.choice(rng.choice(alphabets))) for _ in range(rng.randrange(1, 24)))
-        lines.append("".join(letter + (rng.choice(GLUE) if rng.random() < 0.4 else "") for letter in letters))
-    return lines
+def assert_code_points_agree(codes, lowercase: bool) -> None:
+    lines = lines_around(codes)
+    words = [oracle.words(line, lowercase) for line in lines]
+    vocabulary = vocabulary_of(word for line in words for word in line)
+    assert_forms_agree(lines, words, WordPieceTokenizer(vocabulary, lowercase))
 
 
 # === Every code point ===
@@ -92,9 +62,7 @@ def random_lines(count: int, seed: int) -> list[str]:
 @CASES
 def test_a_sample_of_all_code_points_gives_the_published_pieces(lowercase):
     codes = sorted({*range(0x250), *random.Random(1).sample(CODE_POINTS[:0x20000], 2000), *map(ord, GLUE)})
-    lines = lines_around(codes)
-    vocabulary = vocabulary_of(word for line in lines for word in oracle.words(line, lowercase))
-    assert_forms_agree(lines, WordPieceTokenizer(vocabulary, lowercase))
+    assert_code_points_agree(codes, lowercase)
 
 
 @needs_same_unicode
@@ -102,9 +70,7 @@ def test_a_sample_of_all_code_points_gives_the_published_pieces(lowercase):
 @CASES
 @pytest.mark.parametrize("plane", range(17))
 def test_every_code_point_gives_the_published_pieces(lowercase, plane):
-    lines = lines_around(CODE_POINTS[plane << 16 : (plane + 1) << 16])
-    vocabulary = vocabulary_of(word for line in lines for word in oracle.words(line, lowercase))
-    assert_forms_agree(lines, WordPieceTokenizer(vocabulary, lowercase))
+    assert_code_points_agree(CODE_POINTS[plane << 16 : (plane + 1) << 16], lowercase)
 
 
 @needs_same_unicode
@@ -144,8 +110,9 @@ def test_every_python_gives_the_same_words(lowercase):
 @CASES
 def test_random_lines_in_many_scripts_give_the_published_pieces(lowercase):
     lines = random_lines(3000, seed=2)
-    vocabulary = vocabulary_of(word for line in lines for word in oracle.words(line, lowercase))
-    assert_forms_agree(lines, WordPieceTokenizer(vocabulary, lowercase, max_chars_per_word=12))
+    words = [oracle.words(line, lowercase) for line in lines]
+    vocabulary = vocabulary_of(word for line in words for word in line)
+    assert_forms_agree(lines, words, WordPieceTokenizer(vocabulary, lowercase, max_chars_per_word=12))
 
 
 @needs_same_unicode
@@ -157,14 +124,8 @@ def test_half_a_million_random_lines_give_the_published_pieces(lowercase):
     tokenizer = WordPieceTokenizer(vocabulary, lowercase, max_chars_per_word=12)
     graph = tokenizer.graph()
     for part in range(50):
-        assert_forms_agree(random_lines(10_000, seed=100 + part), tokenizer, graph)
-
-
-def real_lines() -> list[str]:
-    """The lines of Python's own library: prose, code and, in its tests and codecs, text in many scripts."""
-    files = sorted(Path(sysconfig.get_paths()["stdlib"]).rglob("*.py"))
-    files = [file for file in files if "site-packages" not in file.parts]
-    return [line for file in files for line in file.read_text(encoding="utf-8", errors="ignore").split("\n")]
+        lines = random_lines(10_000, seed=100 + part)
+        assert_forms_agree(lines, [oracle.words(line, lowercase) for line in lines], tokenizer, graph)
 
 
 @needs_same_unicode
@@ -177,7 +138,8 @@ def test_real_lines_give_the_published_pieces(lowercase):
     tokenizer = WordPieceTokenizer(vocabulary, lowercase)
     graph = tokenizer.graph()
     for start in range(0, len(lines), 10_000):
-        assert_forms_agree(lines[start : start + 10_000], tokenizer, graph)
+        part = lines[start : start + 10_000]
+        assert_forms_agree(part, [oracle.words(line, lowercase) for line in part], tokenizer, graph)
 
 
 TEXT = st.text(st.sampled_from(GLUE + "abcXYZ") | st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -193,7 +155,9 @@ GRAPHS = [tokenizer.graph() for tokenizer in TOKENIZERS]
 @settings(max_examples=100, deadline=None)
 @given(lines=st.lists(TEXT, max_size=4))
 def test_any_text_gives_the_published_pieces_under_every_setting(index, lines):
-    assert_forms_agree(lines, TOKENIZERS[index], GRAPHS[index])
+    lowercase, accents, chinese = SETTINGS[index]
+    words = [oracle.words(line, lowercase, accents, chinese) for line in lines]
+    assert_forms_agree(lines, words, TOKENIZERS[index], GRAPHS[index])
 
 
 # === Offsets ===

@@ -58,7 +58,3 @@ def pieces(word: str, vocabulary: set[str], max_chars: int = 200) -> list[str]:
         found.append(prefix + candidates[0])
         rest, prefix = rest[len(candidates[0]) :], "##"
     return found
-
-
-def tokenize(text: str, vocabulary: set[str], max_chars: int = 200, **settings) -> list[str]:
-    return [piece for word in words(text, **settings) for piece in pieces(word, vocabulary, max_chars)]

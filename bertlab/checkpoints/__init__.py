@@ -1,7 +1,7 @@
 """Checkpoints: published weights in, our weights out.
 
-Three formats are read: a Hugging Face folder, an original TensorFlow 1 checkpoint from google-research/bert, and our own.
-Two are written: a Hugging Face folder and our own. Every tensor's name, shape and content is checked before the first
+Three formats are read: Hugging Face's, the original TensorFlow 1 checkpoints of google-research/bert, and our own. Two
+are written: Hugging Face's and our own. Every tensor's name, shape and content is checked before the first
 variable is touched, and nothing is ever unpickled.
 """
 

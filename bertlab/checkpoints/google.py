@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from bertlab.checkpoints.mapping import places
-from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, few
+from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, check_depth, few
 from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError
 
@@ -29,6 +29,7 @@ def open_checkpoint(path: Path) -> StoredCheckpoint:
     prefix = _prefix(path)
     config = BertConfig.load(prefix.parent / CONFIG)
     named = _open_variables(prefix)
+    check_depth(config, len(named), prefix)
     kind = _kind(named)
     tensors = {}
     for place in places(kind, config.num_layers):
@@ -52,7 +53,7 @@ def _prefix(path: Path) -> Path:
         raise CheckpointError(f"{path}: has a {CONFIG} but no *.ckpt.index; copy the three bert_model.ckpt.* files")
     if len(found) > 1:
         names = few(index.name.removesuffix(".index") for index in found)
-        raise CheckpointError(f"{path}: holds {len(found)} checkpoints ({names}); give the path of one, like {path}/NAME")
+        raise CheckpointError(f"{path}: holds {len(found)} checkpoints ({names}); give the path of one: {path}/NAME")
     return found[0].with_name(found[0].name.removesuffix(".index"))
 
 
@@ -72,7 +73,7 @@ def _open_variables(prefix: Path) -> dict[str, StoredTensor]:
     except _read_errors() as error:
         raise CheckpointError(f"{prefix}: cannot be read as a checkpoint ({_first_line(error)}); {_AGAIN}") from None
     return {
-        name: StoredTensor(f"{prefix.name}: {name}", tuple(shape), lambda name=name: read(name))
+        name: StoredTensor(prefix.name, name, tuple(shape), lambda name=name: read(name))
         for name, shape in sorted(shapes.items())
         if not _OPTIMIZER.fullmatch(name)
     }

@@ -14,6 +14,7 @@ from bertlab.checkpoints.mapping import KINDS, kind_of, options_of, places
 from bertlab.checkpoints.stored import (
     StoredCheckpoint,
     StoredTensor,
+    check_depth,
     few,
     open_safetensors,
     read_json,
@@ -30,7 +31,8 @@ UNREADABLE = ("pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5"
 
 _BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")  # constants, stored by older versions
 _TOKEN_TABLE = "embeddings.word_embeddings.weight"
-_DECODER, _DECODER_BIAS, _BIAS = "cls.predictions.decoder.weight", "cls.predictions.decoder.bias", "cls.predictions.bias"
+_DECODER, _DECODER_BIAS = "cls.predictions.decoder.weight", "cls.predictions.decoder.bias"
+_BIAS = "cls.predictions.bias"
 _CLASSIFIERS = {KINDS[kind]: kind for kind in ("sequence_classification", "token_classification", "multiple_choice")}
 # Their architectures → our kinds, for a checkpoint whose tensors do not tell.
 _ARCHITECTURES = {name: kind for kind, name in KINDS.items() if kind != "encoder"} | {"BertForMaskedLM": "pretraining"}
@@ -46,8 +48,10 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     weights_name, raw = _open_weights(folder)
     values = read_json(folder / CONFIG)
     config = BertConfig.from_huggingface(values, where=str(folder / CONFIG))
-    if values.get("is_decoder") or values.get("add_cross_attention"):
-        raise CheckpointError(f"{folder / CONFIG}: is_decoder is true; only encoders can be read")
+    check_depth(config, len(raw), folder / weights_name)
+    for name in ("is_decoder", "add_cross_attention"):
+        if values.get(name):
+            raise CheckpointError(f"{folder / CONFIG}: {name} is true; only encoders can be read")
 
     named = _under_plain_names(raw, folder)
     tied = values.get("tie_word_embeddings") is not False
@@ -58,7 +62,7 @@ def open_folder(folder: Path) -> StoredCheckpoint:
         tensor = named.pop(place.huggingface, None)
         if tensor is not None:
             tensors[place.ours] = tensor.transposed() if place.huggingface_transposed else tensor
-    unexpected = [tensor.source.split(": ", 1)[1] for tensor in named.values()]
+    unexpected = [tensor.name for tensor in named.values()]
     options = _options(kind, tensors, values, tied)
     _check_labels(kind, options, values, folder)
     return StoredCheckpoint(folder, weights_name, config, kind, options, tensors, unexpected)
@@ -75,7 +79,7 @@ def _open_weights(folder: Path) -> tuple[str, dict[str, StoredTensor]]:
             raise CheckpointError(
                 f"{folder / name}: this format is not read (a pickle can run any code), only {WEIGHTS} is; where you "
                 "trust it and have transformers and PyTorch, convert it once: "
-                f"AutoModelForPreTraining.from_pretrained({str(folder)!r}).save_pretrained('converted')"
+                f"{_architecture_on_disk(folder)}.from_pretrained({str(folder)!r}).save_pretrained('converted')"
             )
     raise CheckpointError(f"{folder}: there is no {WEIGHTS}; the folder was not copied or downloaded completely")
 
@@ -116,9 +120,8 @@ def _settle_decoder(named: dict[str, StoredTensor], tied: bool, folder: Path) ->
     Tied, the matrix is the token table and the bias is `cls.predictions.bias`; copies are dropped if they are equal.
     Untied, transformers computes with the decoder's own matrix and bias, and `cls.predictions.bias` lies idle.
     """
-    if _BIAS not in named or (not tied and _DECODER_BIAS in named):
-        if _DECODER_BIAS in named:
-            named[_BIAS] = named.pop(_DECODER_BIAS)
+    if _DECODER_BIAS in named and (_BIAS not in named or not tied):
+        named[_BIAS] = named.pop(_DECODER_BIAS)
     if not tied:
         return
     for copy, original in ((_DECODER, _TOKEN_TABLE), (_DECODER_BIAS, _BIAS)):
@@ -134,6 +137,11 @@ def _settle_decoder(named: dict[str, StoredTensor], tied: bool, folder: Path) ->
 def _architecture(values: dict) -> str | None:
     architectures = values.get("architectures")
     return architectures[0] if isinstance(architectures, list) and architectures else None
+
+
+def _architecture_on_disk(folder: Path) -> str:
+    values = read_json(folder / CONFIG) if (folder / CONFIG).exists() else {}
+    return _architecture(values) or "BertForPreTraining"
 
 
 def _kind(named: dict[str, StoredTensor], values: dict) -> str | None:

@@ -117,8 +117,8 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
     stored = _for_kind(checkpoint, kind_of(model))
     needed = {path: stored[path] for path in shapes if path in stored}
     missing = [path for path in shapes if path not in stored]
-    unused = [path for path in checkpoint.tensors if path not in needed]
     unexpected = _unexpected(checkpoint)
+    unused = [path for path in checkpoint.tensors if path not in needed and path not in unexpected]
 
     problems = _config_problems(model.config, checkpoint.config) if strict else []
     problems += _shape_problems(shapes, needed)
@@ -144,10 +144,12 @@ def _for_kind(checkpoint: StoredCheckpoint, kind: str) -> dict[str, StoredTensor
 
 def _unexpected(checkpoint: StoredCheckpoint) -> list[str]:
     """Names that belong to no part of a BERT of the checkpoint's own configuration."""
-    known = {place.ours for place in places(checkpoint.kind, checkpoint.config.num_layers)} | {
-        "bert/encoder/final_norm/gamma",
-        "bert/encoder/final_norm/beta",
-    }
+    config = checkpoint.config
+    known = {place.ours for place in places(checkpoint.kind, config.num_layers)}
+    if config.pre_norm:
+        known |= {"bert/encoder/final_norm/gamma", "bert/encoder/final_norm/beta"}
+    if config.position_embedding == "sinusoidal":
+        known.remove("bert/embeddings/position/table")
     return checkpoint.unexpected + [path for path in checkpoint.tensors if path not in known]
 
 

@@ -1,7 +1,8 @@
 """Where each variable of a BERT lives in the three formats: one table, read in both directions.
 
-    ours                                        Hugging Face                                Google (TensorFlow 1)
-    bert/encoder/layer_0/attention/query/kernel encoder.layer.0.attention.self.query.weight bert/encoder/layer_0/attention/self/query/kernel
+    ours                    bert/encoder/layer_0/attention/query/kernel
+    Hugging Face            encoder.layer.0.attention.self.query.weight
+    Google (TensorFlow 1)   bert/encoder/layer_0/attention/self/query/kernel
 
 PyTorch stores the matrix of a linear layer as (out, in), TensorFlow as (in, out), so Hugging Face's are transposed. The
 heads of google-research/bert are (out, in) as well: they are multiplied with `transpose_b=True`.

@@ -1,4 +1,4 @@
-"""Our own format: one file, `bertlab.safetensors`, with the weights under our own paths and everything else in its header.
+"""Our own format: one file, `bertlab.safetensors`: the weights under our own paths, everything else in its header.
 
 The header's one metadata entry, "bertlab", is JSON: format_version, model_class, options, config, vocabulary_sha256.
 One file can be replaced in one step, so a checkpoint is always whole: weights and config cannot come from two saves.
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.checkpoints.mapping import KINDS, kind_of, options_of
-from bertlab.checkpoints.stored import StoredCheckpoint, open_safetensors, write_safetensors
+from bertlab.checkpoints.stored import StoredCheckpoint, check_depth, open_safetensors, write_safetensors
 from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError, ConfigError
 
@@ -33,6 +33,7 @@ def open_folder(folder: Path) -> StoredCheckpoint:
         config = BertConfig.from_dict(header["config"])
     except (ConfigError, TypeError) as error:
         raise CheckpointError(f"{path}: the config in its header cannot be used ({error})") from None
+    check_depth(config, len(tensors), path)
     kind = {name: kind for kind, name in KINDS.items()}[header["model_class"]]
     return StoredCheckpoint(
         folder, WEIGHTS, config, kind, header["options"], tensors, vocabulary_sha256=header["vocabulary_sha256"]

@@ -1,5 +1,6 @@
 """A checkpoint that has been opened but not yet read, and the safetensors files that two of the formats consist of."""
 
+import dataclasses
 import json
 import os
 from collections.abc import Callable, Iterable
@@ -16,16 +17,22 @@ from bertlab.errors import CheckpointError
 class StoredTensor:
     """One tensor of a checkpoint under our path and in our orientation.
 
-    source: file and name it comes from.   shape: as our variable has it.   read: gives the array.
+    file, name: where it is stored.   shape: as our variable has it.   read: gives the array.
     """
 
-    source: str
+    file: str
+    name: str
     shape: tuple[int, ...]
     read: Callable[[], np.ndarray]
 
+    @property
+    def source(self) -> str:
+        """File and name, for reports and messages."""
+        return f"{self.file}: {self.name}"
+
     def transposed(self) -> "StoredTensor":
-        """The same matrix, (out, in) instead of (in, out)."""
-        return StoredTensor(self.source, self.shape[::-1], lambda: self.read().T)
+        """The same matrix, (in, out) instead of (out, in)."""
+        return dataclasses.replace(self, shape=self.shape[::-1], read=lambda: self.read().T)
 
 
 @dataclass
@@ -66,7 +73,7 @@ def open_safetensors(path: Path) -> tuple[dict[str, StoredTensor], dict[str, str
             "copy or download it again"
         ) from None
     tensors = {
-        name: StoredTensor(f"{path.name}: {name}", tuple(part.get_shape()), lambda name=name: file.get_tensor(name))
+        name: StoredTensor(path.name, name, tuple(part.get_shape()), lambda name=name: file.get_tensor(name))
         for name, part in slices.items()
     }
     return tensors, file.metadata() or {}
@@ -74,10 +81,17 @@ def open_safetensors(path: Path) -> tuple[dict[str, StoredTensor], dict[str, str
 
 def write_safetensors(path: Path, arrays: dict[str, np.ndarray], metadata: dict[str, str]) -> None:
     """Writes a .safetensors file whole or not at all. metadata: one entry (several would be written in any order)."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
+    def write(partial: Path) -> None:
+        try:
+            save_file(arrays, str(partial), metadata=metadata)
+        except SafetensorError as error:  # a full disk, for example
+            raise OSError(str(error)) from None
+
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_whole(path, lambda partial: save_file(arrays, str(partial), metadata=metadata))
+    write_whole(path, write)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -113,6 +127,12 @@ def read_json(path: Path) -> dict:
     if not isinstance(values, dict):
         raise CheckpointError(f"{path}: expected a JSON object, found {type(values).__name__}")
     return values
+
+
+def check_depth(config: BertConfig, num_tensors: int, where: Path) -> None:
+    """Raises CheckpointError for a config with more layers than there are tensors, before they are listed one by one."""
+    if config.num_layers > num_tensors:
+        raise CheckpointError(f"{where}: the config has {config.num_layers} layers, the file only {num_tensors} tensors")
 
 
 def few(names: Iterable[str], at_most: int = 4) -> str:

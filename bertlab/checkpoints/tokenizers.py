@@ -29,7 +29,7 @@ def load_tokenizer(path_or_name: str | Path):
         return WordPieceTokenizer(tokenizer.vocabulary, lowercase=not _is_cased(tokenizer.vocabulary))
     if (folder / TOKENIZER_JSON).exists():
         return _from_tokenizer_json(folder / TOKENIZER_JSON)
-    raise CheckpointError(f"{folder}: there is neither {VOCABULARY} nor {TOKENIZER_JSON}; copy the one it belongs to")
+    raise CheckpointError(f"{folder}: there is neither {VOCABULARY} nor {TOKENIZER_JSON}; copy the one that belongs here")
 
 
 def has_tokenizer(path_or_name: str | Path) -> bool:

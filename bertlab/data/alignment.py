@@ -70,7 +70,7 @@ def word_tags(token_tags: np.ndarray, word_positions: Ragged, default: int = 0) 
     """The predicted tag of each word: that of its first piece.
 
     token_tags: (N, T) a tag for each token. word_positions: for each word the token that speaks for it, −1 for a word
-    that was cut off or has no piece (`TaggingFeatures.word_positions`); such a word gets `default`, usually that of "O".
+    that was cut off or has no piece (`TaggingFeatures.word_positions`); such a word gets `default`, usually "O".
     """
     if len(token_tags) != len(word_positions.row_splits) - 1:
         raise DataError(f"{len(token_tags)} rows of predictions for {len(word_positions.row_splits) - 1} sentences")

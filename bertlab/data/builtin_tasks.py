@@ -45,7 +45,8 @@ PACKAGES = tuple(_FAMILIES)
 _FAMILY_OF = {distribution: family for family, members in _FAMILIES.items() for distribution in members.split()}
 _NAMES = re.compile(
     r"(?<![a-z])(?:dask|distributed\.|fonttools|hypothesis|jupyterlab|jupyter|ipython|ipykernel|ipywidgets|nbgrader|"
-    r"nbconvert|nbformat|nbclient|notebook|traitlets|keras|matplotlib|mpl|numpy|np|python|sqlalchemy|tensorflow|tf)(?![a-z])",
+    r"nbconvert|nbformat|nbclient|notebook|traitlets|keras|matplotlib|mpl|numpy|np|python|sqlalchemy|tensorflow|tf)"
+    r"(?![a-z])",
     re.IGNORECASE,
 )
 PAIR_LABELS = ("belongs", "other")

@@ -49,7 +49,10 @@ _FIELD = re.compile(
 _DEFINITION = re.compile(r"\s*[\"'`*]*[\w.]+[\"'`*]*(?:\s?\([^()]*\))?(?:\s+--?\s+|\s*:\s+)\S")
 _OTHER_FIELD = re.compile(r"\s*:(returns?|raises?|rtype|type|meta|yields?|vartype|since)\b[^:]*:\s*(.*)$")
 _BULLET = re.compile(r"\s*(?:[-*+•–]|\d{1,2}[.)]|\([a-z\d]{1,2}\)|[a-z]\))\s+(?=\S)")
-_GOOGLE_ITEM = re.compile(r"\s*(?:[-*]\s+)?\\?[`*\"']{0,3}(\w+)[`*\"']{0,3}\s*(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*:(?:\s+(.*))?$")
+_GOOGLE_ITEM = re.compile(
+    r"\s*(?:[-*]\s+)?\\?[`*\"']{0,3}(\w+)[`*\"']{0,3}\s*"
+    r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*:(?:\s+(.*))?$"
+)
 _NUMPY_ITEM = re.compile(r"\s*\\?[`*]{0,3}(\w+)[`*]{0,2}(?:\s*,\s*\\?[`*]{0,2}\w+[`*]{0,2})*(?:\s*:.*)?$")
 _TABLE_LINE = re.compile(r"\s*(?:\|.*\||\+[-=+]+\+|[=-]{2,}(?:\s+[=-]{2,})+)\s*$")
 

@@ -31,16 +31,17 @@ DISTRIBUTIONS = tuple(
 
 # Some systems package these parts of the standard library apart from the rest, so they would make the bytes differ.
 _STDLIB_SKIPPED = frozenset(
-    "distutils ensurepip idlelib lib-dynload lib2to3 pydoc_data/module_docs.py site-packages tkinter turtledemo".split()
+    "distutils ensurepip idlelib lib-dynload lib2to3 site-packages tkinter turtledemo".split()
 )
 _SKIPPED_FOLDERS = frozenset(  # tests, other people's copies, generated tables, other languages
-    "_api _tf_keras _unicode_data config_validators encodings lexers otData __pycache__ test tests _test _tests idle_test testdata test_data _vendor _vendored vendor vendored extern "
-    "node_modules site-packages licenses third_party labextensions locale locales templates compat_google_auth "
-    "_pydevd_bundle pydevd_attach_to_process".split()
+    "__pycache__ test tests _test _tests idle_test testdata test_data _vendor _vendored vendor vendored extern "
+    "third_party node_modules site-packages licenses labextensions _pydevd_bundle pydevd_attach_to_process "
+    "_api _tf_keras _unicode_data encodings lexers locale locales otData templates".split()
 )
 _SKIPPED_FILES = re.compile(
-    r"(?:test_.*|.*_tests?|tests?|conftest|setup|.*_pb2(?:_grpc)?)\.py$|(?:licen[cs]e|copying|notice|authors|changelog|changes|history|"
-    r"contributors|code_of_conduct|third.?party).*|.*requirements.*\.txt$",
+    r"(?:test_.*|.*_tests?|tests?|conftest|setup|.*_pb2(?:_grpc)?)\.py$|"
+    r"(?:licen[cs]e|copying|notice|authors|changelog|changes|history|contributors|"
+    r"code_of_conduct|third.?party).*\.(?:md|rst)$",
     re.IGNORECASE,
 )
 _PAGES = frozenset((".rst", ".md", ".ipynb"))
@@ -131,7 +132,7 @@ def _stdlib_files() -> list[SourceFile]:
 
 
 def raw_texts(file: SourceFile) -> list[RawText]:
-    """The texts in a file, in order. A file that cannot be read as what it is named raises ValueError or SyntaxError."""
+    """The texts in a file, in order. Raises ValueError or SyntaxError when it is not what its name says."""
     content = Path(file.path).read_bytes().decode("utf-8")
     suffix = PurePosixPath(file.name).suffix
     if suffix == ".py":
@@ -150,7 +151,7 @@ def _module_name(name: str) -> str:
     return ".".join(parts[1:] if parts[0] == STDLIB else parts)
 
 
-_CHANGE_LOG = re.compile(r"^[#\s]*(?:change ?log|changes|release (?:notes|history)|history)\s*$", re.IGNORECASE | re.MULTILINE)
+_CHANGE_LOG = re.compile(r"^[#\s]*(?:change ?log|changes|release (?:notes|history)|history)\s*$", re.I | re.M)
 
 
 def _readme(content: str) -> str:
@@ -189,7 +190,7 @@ def _comments(content: str, module: str) -> list[Found]:
 
 
 def _walk(node: ast.AST, prefix: str, found: list[Found]) -> None:
-    """Goes through statements only: expressions hold no docstrings, and skipping them makes this several times faster."""
+    """Goes through statements only: expressions hold no docstrings, and without them this is several times faster."""
     for body in ("body", "orelse", "finalbody", "handlers"):
         for child in getattr(node, body, ()):
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -19,7 +19,8 @@ from bertlab.data.sentences import is_prose, split_sentences
 LEAST_WORDS = 8  # of a paragraph
 MOST_WORDS_IN_SENTENCE = 120  # longer ones are lists of names
 
-_LEADING_TYPE = re.compile(r"^\(\s*(?:[Oo]ptional\b|[\w, .\[\]|]{2,30})[^()]*\)\s*[:.,-]*\s*")  # "(int, optional) The …"
+# "(int, optional) The …"
+_LEADING_TYPE = re.compile(r"^\(\s*(?:[Oo]ptional\b|[\w, .\[\]|]{2,30})[^()]*\)\s*[:.,-]*\s*")
 
 Spans = tuple[tuple[int, int], ...]
 
@@ -93,7 +94,7 @@ def read_file(file: SourceFile) -> FileTexts:
 def clean_text(text: str, dropped: Counter) -> tuple[tuple[tuple[Sentence, ...], ...], tuple[Parameter, ...]]:
     """The paragraphs of a docstring or page, and its parameters. Counts in `dropped` what is not kept, by reason.
 
-    List items in a row make one paragraph. A first paragraph too short to stand alone ("Pads an array.") begins the next.
+    List items in a row make one paragraph. A summary too short to stand alone ("Pads an array.") begins the next one.
     """
     paragraphs: list[tuple[Sentence, ...]] = []
     parameters: list[Parameter] = []
@@ -102,7 +103,8 @@ def clean_text(text: str, dropped: Counter) -> tuple[tuple[tuple[Sentence, ...],
         if kind == PARAMETER:
             parameters += _parameters(blocks, dropped)
         elif kind == ITEM:
-            _keep_paragraph([each for block in blocks for each in clean_sentences(block.text, dropped)], paragraphs, dropped)
+            sentences = [each for block in blocks for each in clean_sentences(block.text, dropped)]
+            _keep_paragraph(sentences, paragraphs, dropped)
         else:
             for block in blocks:
                 sentences = waiting + clean_sentences(block.text, dropped)

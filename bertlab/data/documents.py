@@ -20,7 +20,10 @@ MOST_PARAGRAPHS = 1000  # of one document read from text; a longer one is cut in
 
 @dataclass(frozen=True)
 class Document:
-    """A text in reading order. id: unique in its corpus. paragraphs: each a tuple of sentences. source: package or file."""
+    """A text in reading order.
+
+    id: unique in its corpus. paragraphs: each a tuple of sentences. source: the package or file it comes from.
+    """
 
     id: str
     paragraphs: tuple[tuple[str, ...], ...]
@@ -44,12 +47,12 @@ def load_documents(
     source: one of
       - "builtin": the corpus of the installed packages, built at first use in `cache_dir` (see `corpus`);
       - a `.jsonl` file: one document per line, {"text": "…"} or {"paragraphs": ["…" or ["sentence", …], …]}, with
-        an "id" and a "source" if you like. In "text" a blank line separates paragraphs; where there is none, a line break;
-      - a `.txt` file: one paragraph (or one sentence) per line, a blank line between documents. In a file without blank
-        lines every 1,000 paragraphs make one document. Text wrapped at a margin belongs in a folder:
+        an "id" and a "source" if you like. In "text" a blank line separates paragraphs, or else a line break;
+      - a `.txt` file: one paragraph (or one sentence) per line, a blank line between documents. In a file without
+        blank lines every 1,000 paragraphs make one document. Text wrapped at a margin belongs in a folder:
       - a folder: each `.txt` or `.md` file in it, at any depth and in order of name, is one document whose paragraphs
         are separated by blank lines; each `.jsonl` file is read as above;
-      - "hf:NAME[/CONFIG][:SPLIT]": a data set with a text column from the Hugging Face hub (`pip install bertlab[hub]`).
+      - "hf:NAME[/CONFIG][:SPLIT]": a hub data set with a column "text" (`pip install bertlab[hub]`).
     on_error: "stop" raises at the first bad line; "skip" leaves out what is bad and counts it in `skipped`.
     skipped: filled with reason → count when `on_error` is "skip".
     Raises DataError, naming file and line: no such source, not UTF-8, a NUL, a line over 10 MB, a table, malformed
@@ -78,7 +81,8 @@ def _file_documents(path: Path, problems: Problems) -> Iterator[Document]:
             raise DataError(f"{path}: no .txt, .md or .jsonl file in this folder")
         return _folder_documents(path, found, problems)
     if not path.exists():
-        raise DataError(f"{path}: no such file or folder (a source is 'builtin', a path, or 'hf:NAME[/CONFIG][:SPLIT]')")
+        expected = "'builtin', a path, or 'hf:NAME[/CONFIG][:SPLIT]'"
+        raise DataError(f"{path}: no such file or folder (a source is {expected})")
     if path.suffix == ".jsonl":
         return _jsonl_documents(path, path.name, problems)
     if path.suffix in (".csv", ".tsv", ".json", ".gz", ".xz", ".zip", ".bz2", ".parquet", ".pdf", ".html"):

@@ -8,13 +8,14 @@ from bertlab.errors import DataError, MissingDependencyError
 def parse_hub_name(text: str) -> list[tuple[str, str | None, str]]:
     """The (name, configuration, split) that "NAME[/CONFIG][:SPLIT]" may mean, likeliest first.
 
-    "a/b" is first the data set b of the owner a, then configuration b of the data set a. The split is train unless given.
+    "a/b" is first the data set b of the owner a, then configuration b of the data set a. The split is train by default.
     """
     path, _, split = text.partition(":")
     parts = path.split("/")
     split = split or "train"
     if not all(parts) or len(parts) > 3:
-        raise DataError(f"hf:{text}: expected hf:NAME[/CONFIG][:SPLIT], such as hf:Salesforce/wikitext/wikitext-2-raw-v1:train")
+        example = "hf:Salesforce/wikitext/wikitext-2-raw-v1:train"
+        raise DataError(f"hf:{text}: expected hf:NAME[/CONFIG][:SPLIT], such as {example}")
     if len(parts) == 1:
         return [(path, None, split)]
     if len(parts) == 2:

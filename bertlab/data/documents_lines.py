@@ -56,7 +56,8 @@ def _skip_rest_of_line(file, read: bytes) -> None:
 
 def refuse_table(path: Path, problems: Problems) -> bool:
     """Whether a file is a CSV or TSV rather than text, which is reported: it would teach commas, not English."""
-    head = list(islice((line for _, line in numbered_lines(path, Problems(stop=False)) if line.strip()), _SAMPLED_LINES))
+    lines = (line for _, line in numbered_lines(path, Problems(stop=False)) if line.strip())
+    head = list(islice(lines, _SAMPLED_LINES))
     if len(head) < 3:
         return False
     for delimiter, fewest in (("\t", 2), (",", 3), (";", 3)):

@@ -63,7 +63,8 @@ class Features:
         indices = np.asarray(indices, np.int64)
         length = _rounded(int(self.lengths[indices].max(initial=2)), LENGTH_STEP) if length is None else length
         if len(indices) and length < self.lengths[indices].max():
-            raise ConfigError(f"a row has {self.lengths[indices].max()} tokens, more than the length {length} asked for")
+            longest = self.lengths[indices].max()
+            raise ConfigError(f"a row has {longest} tokens, more than the length {length} asked for")
         sequences = indices if self.choices is None else _blocks(indices, self.choices)
         second = None if self.second is None else select_rows(self.second, sequences)
         inputs = pack_rows(self.vocabulary, select_rows(self.first, sequences), second, length)
@@ -176,7 +177,8 @@ def encode_rows(
     """
     kinds = {type(row) for row in rows}
     if len(kinds) != 1:
-        raise DataError(f"expected rows of one shape, found {', '.join(sorted(kind.__name__ for kind in kinds)) or 'none'}")
+        found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "none"
+        raise DataError(f"expected rows of one shape, found {found}")
     kind = kinds.pop()
     if kind is TaggingRow:
         return _tagging(rows, tokenizer, max_length, continuation_tags(labels) if all_pieces else None)

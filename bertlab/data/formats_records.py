@@ -67,7 +67,7 @@ class Columns:
 
 
 def guess_shape(columns: Iterable[str], names: dict) -> str:
-    """The shape whose roles are all there, by the columns' own names or by `names`. Raises DataError if there is none."""
+    """The shape whose roles are all there, by the columns' own names or by `names`. Raises DataError if none fits."""
     present = set(columns) | set(names)
     for shape in ("question", "multiple-choice", "tagging", "pair", "sentence"):
         if all(role in present for role in ROLES[shape] if role not in ANSWER_ROLES):
@@ -150,7 +150,8 @@ def _question(record: dict, columns: Columns) -> QuestionRow:
     context = _text(record, columns, "context")
     answers = _as_list(_value(record, columns, "answers"))
     starts = _as_list(_value(record, columns, "answer_starts"))
-    return make_question(str(_value(record, columns, "id")), _text(record, columns, "question"), context, answers, starts)
+    id, question = str(_value(record, columns, "id")), _text(record, columns, "question")
+    return make_question(id, question, context, answers, starts)
 
 
 def make_question(id: str, question: str, context: str, answers: list, starts: list) -> QuestionRow:
@@ -262,7 +263,10 @@ def _words(value) -> tuple | None:
 
 def _choices(record: dict, columns: Columns) -> list[str]:
     column = columns.of("choices")
-    values = [_lookup(record, name) for name in column] if isinstance(column, tuple) else _as_list(_lookup(record, column))
+    if isinstance(column, tuple):
+        values = [_lookup(record, name) for name in column]
+    else:
+        values = _as_list(_lookup(record, column))
     if len(values) < 2 or not all(isinstance(value, str) for value in values):
         raise RecordError(f"expected at least two choices, all text, found {values!r}")
     return values

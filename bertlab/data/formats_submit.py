@@ -64,7 +64,7 @@ def write_conll(
         gold = [()] * len(row.words) if row.tags is None else [(labels[tag],) for tag in row.tags]
         for word, known, tag in zip(row.words, gold, predicted):
             if not word or any(character in word for character in " \t\n"):
-                raise DataError(f"sentence {number}: the word {word!r} would break its line; columns end at white space")
+                raise DataError(f"sentence {number}: the word {word!r} would break its line: it holds white space")
             lines.append(" ".join((word, *known, labels[tag])))
         lines.append("")
     Path(path).write_text("".join(line + "\n" for line in lines), encoding="utf-8")

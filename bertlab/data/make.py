@@ -99,9 +99,9 @@ def make_data(
     if (folder / MANIFEST).exists() and len(done) == len(read_manifest(folder)["shards"]):
         return read_manifest(folder)
 
-    _prepare(job)
     problems = Counter()
     documents = load_documents(source, on_error, problems) if isinstance(source, str | Path) else source
+    _prepare(job)
     if split != "all":
         documents = (each for each in documents if is_validation(each.id) == (split == "validation"))
     units = cut_into_units(documents, unit_characters, settings.next_sentence)

@@ -104,7 +104,9 @@ def default_metrics(shape: str, labels: Sequence[str]) -> tuple[str, ...]:
     return ("accuracy", "f1") if len(labels) == 2 else ("accuracy", "macro_f1")
 
 
-def score(metrics: Sequence[str], rows: Sequence[Row], labels: Sequence[str], predictions, **options) -> dict[str, float]:
+def score(
+    metrics: Sequence[str], rows: Sequence[Row], labels: Sequence[str], predictions, **options
+) -> dict[str, float]:
     """The figures of a task, {name: value}; the first is the one to choose models by.
 
     metrics: names (`Task.metrics` or `default_metrics`). predictions: class indices or numbers (N,), for tagging a

@@ -57,7 +57,7 @@ def squad_scores(
     """
     missing = [id for id in answers if id not in predictions]
     if missing:
-        raise DataError(f"{len(missing)} questions have no prediction, the first is {missing[0]!r}; give every id a text")
+        raise DataError(f"{len(missing)} questions have no prediction, first {missing[0]!r}; give every id a text")
     if not answers:
         raise DataError("there are no questions to measure on")
     exact, f1, answerable = {}, {}, {}

@@ -9,6 +9,9 @@ its file. Any TFRecord reader can read them from front to back (`tf.io.parse_exa
 the files into memory and pick rows in any order, which makes a perfect shuffle and a start at any step as cheap as
 reading on. The other side of that: shards must lie on a file system that can be mapped, not behind `gs://`.
 
+Records are written here byte by byte (and proved against TensorFlow's reader in the tests) because the workers that
+make shards then need no TensorFlow: they start in a tenth of the time and take a third of the memory.
+
 TFRecord: length (8 bytes, little-endian), masked CRC32C of it (4), the record, masked CRC32C of that (4).
 """
 
@@ -50,29 +53,19 @@ class Layout:
 
     @classmethod
     def of(cls, settings: ExampleSettings) -> "Layout":
-        """The layout of the records that some settings give. Loads TensorFlow, which writes the template."""
-        import tensorflow as tf
-
+        """The layout of the records that some settings give."""
+        features, ends = b"", {}
         shapes = _row_shapes(settings)
-        filler = np.random.default_rng(0)  # bytes by which each array is found again in the written record
-        marks = {
-            name: filler.bytes(int(np.prod(shape, dtype=int)) * np.dtype(_STORED[name][0]).itemsize)
-            for name, shape in shapes.items()
-        }
-        features = {
-            name: tf.train.Feature(bytes_list=tf.train.BytesList(value=[mark])) for name, mark in marks.items()
-        }
-        example = tf.train.Example(features=tf.train.Features(feature=features))
-        record = example.SerializeToString(deterministic=True)
+        for name, shape in shapes.items():
+            feature = _field(1, _field(1, bytes(_bytes_of(name, shape))))  # Feature{bytes_list{value}}
+            features += _field(1, _field(1, name.encode()) + _field(2, feature))  # an entry of the map: key, value
+            ends[name] = len(features)  # the array is the last thing in its entry
+        record = _field(1, features)  # Example{features}
+        before = _HEADER + len(record) - len(features)
+        fields = tuple((name, before + ends[name] - _bytes_of(name, shape), shape) for name, shape in shapes.items())
         header = np.array([len(record)], "<u8").tobytes()
         header += masked_crc32c(np.frombuffer(header, np.uint8)[None]).tobytes()
-        template = header + record + bytes(_FOOTER)
-        fields = []
-        for name, shape in shapes.items():
-            if template.count(marks[name]) != 1:
-                raise AssertionError(f"the place of {name} in a record is not certain")
-            fields.append((name, template.index(marks[name]), tuple(shape)))
-        return cls(template, tuple(fields))
+        return cls(header + record + bytes(_FOOTER), fields)
 
     @property
     def size(self) -> int:
@@ -95,8 +88,7 @@ class Layout:
         examples = {}
         for name, start, shape in self.fields:
             stored, read = _STORED[name]
-            size = int(np.prod(shape, dtype=int)) * np.dtype(stored).itemsize
-            column = np.ascontiguousarray(records[:, start : start + size]).view(stored)
+            column = np.ascontiguousarray(records[:, start : start + _bytes_of(name, shape)]).view(stored)
             examples[name] = column.astype(read).reshape(len(records), *shape)
         return examples
 
@@ -131,6 +123,24 @@ def _row_shapes(settings: ExampleSettings) -> dict[str, tuple[int, ...]]:
     return dict(sorted(shapes.items()))
 
 
+def _bytes_of(name: str, shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape, dtype=int)) * np.dtype(_STORED[name][0]).itemsize
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A field of a protocol buffer that holds bytes, text or another message: tag, length, content."""
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _varint(value: int) -> bytes:
+    """A number in groups of seven bits, lowest first; the top bit of a byte says that another one follows."""
+    groups = []
+    while value > 127:
+        groups.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*groups, value])
+
+
 # --- checksums ---
 
 
@@ -144,10 +154,7 @@ def _crc32c_table() -> np.ndarray:
 
 
 def masked_crc32c(rows: np.ndarray) -> np.ndarray:
-    """TFRecord's checksum of each row of bytes, for many rows at once: (N, bytes) uint8 → (N,) little-endian uint32.
-
-    Our own, because the workers that make shards then need no TensorFlow: they start in a tenth of the time and memory.
-    """
+    """TFRecord's checksum of each row of bytes, for many rows at once: (N, bytes) uint8 → (N,) little-endian uint32."""
     table = _crc32c_table()
     checksums = np.empty(len(rows), "<u4")
     for start in range(0, len(rows), 2048):

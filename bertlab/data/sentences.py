@@ -70,7 +70,9 @@ _NEVER_LAST = frozenset(
 _BAD_START = frozenset(":;,-+$%<>=|/&^~#@!?)]}*\\")
 _NOT_FOR_READERS = re.compile(r"TODO|FIXME|XXX|Copyright|pylint|noqa|type: ignore|pragma|isort|mypy:|clang-format")
 _EDGES = "\"'“”‘’()[]{}.,;:!?…*"
-_URL_OR_MATH = re.compile(r"https?:|www\.|\\[a-zA-Z(\[]|\$[^$]+\$|%\(\w*\)[sdr]|[{}]|<[/!a-zA-Z]|==|->|=>|\|\||&&|__{2,}")
+_URL_OR_MATH = re.compile(
+    r"https?:|www\.|\\[a-zA-Z(\[]|\$[^$]+\$|%\(\w*\)[sdr]|[{}]|<[/!a-zA-Z]|==|->|=>|\|\||&&|__{2,}"
+)
 
 
 def is_prose(sentence: str, least_words: int = 3) -> bool:

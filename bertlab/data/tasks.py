@@ -174,7 +174,8 @@ def _load_published(task: Task, folder: Path, reading: Reading, problems: Proble
         expected = ", ".join(name for names in task.files.values() for name in names)
         raise DataError(f"{folder}: holds no file of {task.name}; expected {expected}, here or in {task.folder}/")
     if task.kind == "squad":
-        return TaskData(task.name, task.shape, (), **{split: read_squad(path, problems) for split, path in files.items()})
+        rows = {split: read_squad(path, problems) for split, path in files.items()}
+        return TaskData(task.name, task.shape, (), **rows)
     if task.kind == "conll":
         records = {split: read_conll(path, problems, **reading.conll) for split, path in files.items()}
     else:

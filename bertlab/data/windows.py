@@ -93,7 +93,9 @@ def make_windows(
     if stride < 1 or max_question_length < 1:
         raise ConfigError(f"stride and max_question_length must be at least 1, not {stride}, {max_question_length}")
     if max_length < max_question_length + 4:
-        raise ConfigError(f"max_length {max_length} leaves no room for context beside {max_question_length} question tokens")
+        raise ConfigError(
+            f"max_length {max_length} leaves no room for context beside {max_question_length} question tokens"
+        )
     if not rows:
         raise DataError("there are no questions")
     questions, _, cut = cut_to_fit(tokenizer.encode_batch(row.question for row in rows), None, max_question_length + 2)

@@ -64,11 +64,12 @@ def best_answers(
             column, count = windows.context_column[window], windows.num_tokens[window]
             start, stop = np.asarray(start_logits[window], np.float64), np.asarray(end_logits[window], np.float64)
             if len(start) < column + count or len(stop) < column + count:
-                raise DataError(f"window {window} has {column + count + 1} tokens, but there are only {len(start)} logits")
+                raise DataError(f"window {window} has {column + count + 1} tokens, but only {len(start)} logits")
             null_score = min(null_score, start[0] + stop[0])
-            in_window = _spans(start[column : column + count], stop[column : column + count],
-                               max_context.row(window), n_best, max_answer_length)  # fmt: skip
-            spans += [(score, a + windows.first_token[window], b + windows.first_token[window]) for score, a, b in in_window]
+            context = slice(column, column + count)
+            found = _spans(start[context], stop[context], max_context.row(window), n_best, max_answer_length)
+            offset = windows.first_token[window]
+            spans += [(score, first_token + offset, last_token + offset) for score, first_token, last_token in found]
         candidates = _texts(spans, windows.rows[row].context, windows.offsets(row), n_best)
         answers.append(_answer(windows.rows[row].id, candidates, null_score, null_threshold))
         first = end

@@ -86,7 +86,7 @@ def summary_lines(results: dict, report: Path) -> list[str]:
     return [
         f"corpus        {corpus['words']:,} words in {corpus['documents']:,} documents ({corpus['corpus_sha256'][:12]})",
         f"vocabulary    {vocabulary['size']:,} pieces",
-        f"examples      {examples['train']['examples']:,} rows to train on",
+        f"examples      {sum(n for name, n in examples['rows'].items() if name.startswith('train')):,} rows to train on",
         f"pre-training  {pretraining['parameters']:,} parameters, {pretraining['tokens'] / 1e6:.1f} M tokens, "
         f"{pretraining['tokens'] / seconds:,.0f} tokens/s",
         f"held-out      masked accuracy {validation['masked_lm_accuracy']:.1%} (unigram {examples['unigram_accuracy']:.1%}), "

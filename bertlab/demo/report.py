@@ -40,21 +40,28 @@ def write_report(demo: Demo, results: dict) -> None:
 
 def _figures(demo: Demo, results: dict) -> dict:
     pretraining, examples, finetuning = results["pretraining"], results["examples"], results["finetuning"]
-    history = pretraining["history"]
+    history, phases = pretraining["history"], demo.settings.phases
+    ends = np.cumsum([phase.steps for phase in phases])
+    marks = [(int(end), f"{phase.sequence_length} tokens") for end, phase in zip(ends[:-1], phases[1:], strict=True)]
     with np.load(demo.folder / "attention.npz", allow_pickle=False) as attention:
         pieces, maps = attention["pieces"].tolist(), attention["maps"]
     return {
         "loss": plots.training_curves(
-            history, "masked_lm_loss", "MLM loss (nats per blank)", ("word frequencies alone", examples["unigram_loss"])
+            history,
+            "masked_lm_loss",
+            "MLM loss (nats per blank)",
+            ("word frequencies alone", examples["unigram_loss"]),
+            marks,
         ),
         "accuracy": plots.training_curves(
             history,
             "masked_lm_accuracy",
             "Blanks filled in rightly",
             ("always the commonest", examples["unigram_accuracy"]),
+            marks,
         ),
         "next_sentence": plots.training_curves(
-            history, "next_sentence_accuracy", "Next sentence told from a random one", ("chance", 0.5)
+            history, "next_sentence_accuracy", "Next sentence told from a random one", ("chance", 0.5), marks
         ),
         "attention": plots.attention_grid(pieces, maps),
         "finetuning": plots.compared_runs(

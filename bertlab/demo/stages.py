@@ -10,8 +10,9 @@ from bertlab.data.builtin_tasks import VALIDATION_PERCENT, builtin_task, majorit
 from bertlab.data.corpus import DOCUMENTS, MANIFEST, ensure_corpus
 from bertlab.data.documents import Document, is_validation, load_documents
 from bertlab.data.make import make_data
-from bertlab.data.records import ExampleFiles, read_examples
-from bertlab.demo.settings import DemoSettings
+from bertlab.data.live import batches_of
+from bertlab.data.records import ExampleFiles
+from bertlab.demo.settings import DemoSettings, PhaseSettings
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.wordpiece.learner import learn_vocabulary
 
@@ -37,6 +38,10 @@ class Demo:
         if self._tokenizer is None:
             self._tokenizer = WordPieceTokenizer(Vocabulary.from_file(self.folder / "vocab.txt"))
         return self._tokenizer
+
+    def examples(self, name: str) -> ExampleFiles:
+        """The examples called `name` that stage 3 made."""
+        return ExampleFiles(self.folder / "examples" / name)
 
     def documents(self, split: str) -> Iterator[Document]:
         """The documents to train on ("train") or to hold back ("validation"), the same ones as in the labelled task."""
@@ -92,13 +97,18 @@ def learn_wordpieces(demo: Demo) -> dict:
 
 
 def make_examples(demo: Demo) -> dict:
-    """MLM and NSP examples of both splits, on disk."""
-    manifests = {
-        split: make_data(demo.documents(split), demo.tokenizer, demo.folder / split, demo.settings.examples)
-        for split in ("train", "validation")
-    }
-    unigram = unigram_baseline(ExampleFiles(demo.folder / "train"), ExampleFiles(demo.folder / "validation"))
-    return {**{split: manifest["counts"] for split, manifest in manifests.items()}, **unigram}
+    """MLM and NSP examples on disk: training and validation rows of each phase, and those for the last judgement."""
+    settings = demo.settings
+    wanted = {"held-out": ("validation", settings.held_out_examples)}
+    for number, phase in enumerate(settings.phases, 1):
+        wanted[f"train-{number}"] = ("train", settings.examples(phase))
+        wanted[f"validation-{number}"] = ("validation", settings.examples(phase).replace(duplicate_factor=1))
+    rows = {}
+    for name, (split, example_settings) in wanted.items():
+        manifest = make_data(demo.documents(split), demo.tokenizer, demo.folder / "examples" / name, example_settings)
+        rows[name] = manifest["counts"]["examples"]
+    last = f"train-{len(settings.phases)}"
+    return {"rows": rows, **unigram_baseline(demo.examples(last), demo.examples("held-out"))}
 
 
 def unigram_baseline(train: ExampleFiles, validation: ExampleFiles) -> dict:
@@ -133,27 +143,33 @@ def pretrain(demo: Demo) -> dict:
     trainer = PreTrainer(BertForPreTraining(settings.config))
     schedule = WarmupLinearDecay(settings.learning_rate, settings.steps, int(settings.warmup_share * settings.steps))
     trainer.compile(adamw(schedule, trainer, beta_2=settings.beta_2), jit_compile=True, steps_per_execution=10)
-    validation = read_examples(demo.folder / "validation", settings.batch_size).take(VALIDATION_BATCHES).cache()
     history = run_training(
         trainer,
-        lambda step: read_examples(
-            demo.folder / "train", settings.batch_size, shuffle_seed=settings.seed, repeat=True, start_batch=step
-        ),
-        total_steps=settings.steps,
+        [_phase(demo, number, phase) for number, phase in enumerate(settings.phases, 1)],
         interval=settings.interval,
         folder=demo.folder / "states",
-        validation=validation,
     )
     checkpoints.save(trainer.bert, demo.folder / "checkpoint", demo.tokenizer, format="bertlab")
-    everything = trainer.evaluate(
-        read_examples(demo.folder / "validation", settings.batch_size), verbose=0, return_dict=True
+    judged = trainer.evaluate(
+        batches_of(demo.examples("held-out"), settings.phases[-1].batch_size), verbose=0, return_dict=True
     )
     return {
         "parameters": trainer.bert.count_params(),
         "history": history,
-        "validation": {name: float(value) for name, value in everything.items()},
+        "validation": {name: float(value) for name, value in judged.items()},
         "tokens": sum(row["tokens"] for row in history),
     }
+
+
+def _phase(demo: Demo, number: int, phase: PhaseSettings):
+    from bertlab.training.run import Phase
+
+    def batches(step: int):
+        examples = demo.examples(f"train-{number}")
+        return batches_of(examples, phase.batch_size, demo.settings.seed, repeat=True, start_batch=step)
+
+    validation = batches_of(demo.examples(f"validation-{number}"), phase.batch_size)
+    return Phase(phase.steps, batches, validation.take(VALIDATION_BATCHES).cache())
 
 
 def fill_blanks(demo: Demo) -> dict:

@@ -13,6 +13,8 @@ from bertlab.training.state import load_state, save_state
 class History(keras.callbacks.Callback):
     """Collects one row of figures per interval: step, seconds of training so far, and what the trainer reports.
 
+    A figure is left out where there was nothing to measure, such as next-sentence accuracy on rows that are no pairs.
+
     rows: those of an earlier part of the same run.   interval: steps in a Keras epoch.
     """
 
@@ -27,7 +29,8 @@ class History(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         seconds = self._before + time.perf_counter() - self._start
-        figures = {name: float(value) for name, value in logs.items()}
+        empty = {m.name for m in self.model.metrics if isinstance(m, keras.metrics.Mean) and float(m.count) == 0}
+        figures = {name: float(value) for name, value in logs.items() if name.removeprefix("val_") not in empty}
         self.rows.append({"step": (epoch + 1) * self.interval, "seconds": seconds, **figures})
 
 
@@ -68,7 +71,7 @@ def restore_latest(folder: str | Path, trainer: keras.Model, say=print) -> list[
 
 
 class TrainingBar(keras.callbacks.Callback):
-    """A progress bar over all steps with the time left and the latest figures."""
+    """A progress bar over all steps of a run, with the time left and the latest figures; serves phase after phase."""
 
     def __init__(self, description: str, total_steps: int, start_step: int = 0):
         super().__init__()
@@ -80,7 +83,9 @@ class TrainingBar(keras.callbacks.Callback):
         self._last = -1
 
     def on_train_batch_end(self, batch, logs=None):
-        self._bar.advance(batch - self._last, note=_note(logs))  # with steps_per_execution batches come in bundles
+        steps = batch - self._last  # with steps_per_execution batches come in bundles
+        self._bar.advance(steps, note=_note(logs))
+        self.start_step += steps
         self._last = batch
 
     def on_epoch_end(self, epoch, logs=None):

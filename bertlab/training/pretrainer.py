@@ -13,8 +13,8 @@ from bertlab.training.losses import token_losses, weighted_mean
 class PreTrainer(keras.Model):
     """Trains a `BertForPreTraining` on batches that carry their own targets.
 
-    A batch is a dict: what `BertForPreTraining` reads, and masked_lm_ids (B, P), masked_lm_weights (B, P) and, if the
-    model has a next-sentence head, next_sentence_labels (B,). The loss is the sum of the two mean losses. Reported
+    A batch is a dict: what `BertForPreTraining` reads, and masked_lm_ids (B, P), masked_lm_weights (B, P) and, if it
+    is to train the next-sentence head, next_sentence_labels (B,). The loss is the sum of the two mean losses. Reported
     are loss, masked_lm_loss, masked_lm_accuracy, next_sentence_loss and next_sentence_accuracy, each a mean over its
     own predictions (an epoch's masked accuracy is not the mean of its batches' accuracies), and tokens, the number of
     those read that are not padding.
@@ -39,17 +39,27 @@ class PreTrainer(keras.Model):
         losses = self._track("masked_lm", y_pred["masked_lm_logits"], ids, weights)  # (B, P)
         loss = weighted_mean(losses, weights)
         if self.bert.next_sentence_head is not None:
-            losses = self._track("next_sentence", y_pred["next_sentence_logits"], x["next_sentence_labels"])  # (B,)
-            loss = loss + ops.mean(losses)
+            labels, weights = pair_targets(x)
+            losses = self._track("next_sentence", y_pred["next_sentence_logits"], labels, weights)  # (B,)
+            loss = loss + weighted_mean(losses, weights)
         return loss
 
-    def _track(self, task, logits, labels, weights=None):
+    def _track(self, task, logits, labels, weights):
         """Losses of single predictions, entered with their hits into the task's running means."""
         losses = token_losses(logits, labels)
         hits = ops.equal(ops.argmax(logits, axis=-1), ops.cast(labels, "int32"))
         self.trackers[f"{task}_loss"].update_state(losses, sample_weight=weights)
         self.trackers[f"{task}_accuracy"].update_state(ops.cast(hits, "float32"), sample_weight=weights)
         return losses
+
+
+def pair_targets(batch):
+    """Labels and weights of the next-sentence task, (B,) each; the weights are 0 where the rows are no pairs."""
+    labels = batch.get("next_sentence_labels")
+    if labels is None:
+        labels = ops.zeros_like(batch["input_ids"][:, 0])
+        return labels, ops.zeros_like(labels, dtype="float32")
+    return labels, ops.ones_like(labels, dtype="float32")
 
 
 def real_tokens(batch):

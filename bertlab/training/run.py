@@ -1,6 +1,7 @@
 """One training run that can be stopped at any moment and started again with the same command."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import keras
@@ -8,51 +9,61 @@ import keras
 from bertlab.training.callbacks import History, SaveState, TrainingBar, restore_latest
 
 
+@dataclass(frozen=True)
+class Phase:
+    """A part of a run on one kind of batches, such as BERT's 128 and then 512 tokens.
+
+    steps: how many, a multiple of the run's interval. batches: given a step of the phase, the data set of batches
+    from that step on; the same ones at every call. validation: a data set evaluated after every interval, if any.
+    """
+
+    steps: int
+    batches: Callable
+    validation: object = None
+
+
 def run_training(
     trainer: keras.Model,
-    batches: Callable,
+    phases: Sequence[Phase],
     *,
-    total_steps: int,
     interval: int,
     folder: str | Path,
-    validation=None,
     description: str = "Pre-training",
     callbacks: tuple = (),
 ) -> list[dict]:
-    """Trains for `total_steps`, reporting and saving every `interval` steps; goes on from what `folder` holds.
+    """Trains phase after phase, reporting and saving every `interval` steps; goes on from what `folder` holds.
 
     An interval that was under way when the run was killed is done again from its start, with the same batches,
     dropout and learning rates, so the run ends as if it had never stopped.
 
     Args:
         trainer: compiled, with its weights made.
-        batches: given a step, the data set of batches from that step on (the same ones at every call).
-        total_steps: a multiple of interval.
         folder: where the state files go.
-        validation: a data set evaluated after every interval, if any.
 
     Returns the history: one dict per interval (see `History`).
     """
-    if total_steps % interval:
-        raise ValueError(f"total_steps {total_steps} must be a multiple of interval {interval}")
+    for phase in phases:
+        if phase.steps % interval:
+            raise ValueError(f"the steps of a phase, {phase.steps}, must be a multiple of interval {interval}")
     trainer.optimizer.build(trainer.trainable_variables)
     rows = restore_latest(folder, trainer)
-    start = rows[-1]["step"] if rows else 0
-    if start >= total_steps:
-        return rows
+    step = rows[-1]["step"] if rows else 0
     history = History(interval, rows)
-    trainer.fit(
-        batches(start),
-        initial_epoch=start // interval,
-        epochs=total_steps // interval,
-        steps_per_epoch=interval,
-        validation_data=validation,
-        verbose=0,
-        callbacks=[
-            history,
-            SaveState(folder, history),
-            TrainingBar(description, total_steps, start),
-            *callbacks,
-        ],
-    )
+    progress = TrainingBar(description, sum(phase.steps for phase in phases), step)
+    begin = 0
+    for phase in phases:
+        end = begin + phase.steps
+        if step < end:
+            trainer.fit(
+                phase.batches(step - begin),
+                initial_epoch=step // interval,
+                epochs=end // interval,
+                steps_per_epoch=interval,
+                validation_data=phase.validation,
+                shuffle=False,  # the batches come in their own order
+                verbose=0,
+                callbacks=[history, SaveState(folder, history), progress, *callbacks],
+            )
+            step = end
+        begin = end
     return history.rows

@@ -1,7 +1,8 @@
 """The Hugging Face source, on data sets that lie on disk: nothing is downloaded.
 
 `datasets.load_dataset("nyu-mll/glue", "mnli")` reads the folder ./nyu-mll/glue where there is one, with the same code
-that reads the hub's; so a test that makes such a folder proves the names, configurations, columns and splits we ask for.
+that reads the hub's; so a test that makes such a folder proves the names, configurations, columns and splits that
+we ask for.
 """
 
 import os

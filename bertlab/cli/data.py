@@ -1,0 +1,147 @@
+"""`bertlab data`: make pre-training examples, look at them, check their files."""
+
+import json
+from pathlib import Path
+
+import click
+
+PATH = click.Path(path_type=Path)
+PRESET_NAMES = click.Choice(["published", "original", "roberta"])
+
+
+@click.group()
+def data():
+    """Make and inspect masked-language-model and next-sentence examples."""
+
+
+def _settings_options(command):
+    """One option for each choice of the procedure; what is not given comes from the preset."""
+    for option in (
+        click.option("--preset", type=PRESET_NAMES, default="published", show_default=True,
+                     help="published: the paper's procedure, exact; original: the published script's, quirks and all; "
+                     "roberta: full sentences, dynamic masking, no pairs."),
+        click.option("--sequence-length", type=int, help="Tokens in a row. [128]"),
+        click.option("--masked-lm-probability", type=float, help="Share of the tokens that are predicted. [0.15]"),
+        click.option("--max-predictions", type=int, help="Predictions in a row at most. [15% of a full row]"),
+        click.option("--whole-word-masking/--token-masking", default=None, help="Mask all pieces of a word together."),
+        click.option("--max-ngram", type=int, help="Mask runs of up to so many tokens or words. [1]"),
+        click.option("--dynamic-masking/--static-masking", default=None, help="Draw new masks at reading."),
+        click.option("--short-sequence-probability", type=float, help="Share of rows that aim at less. [0.1]"),
+        click.option("--duplicate-factor", type=int, help="Passes over the text. [5; original 10, roberta 1]"),
+        click.option("--next-sentence/--no-next-sentence", default=None, help="Pairs with a next-sentence label."),
+        click.option("--packing/--no-packing", default=None, help="Short examples share a row. [without pairs]"),
+        click.option("--seed", type=int, help="Same seed, same bytes. [12345]"),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@data.command()
+@click.argument("source")
+@click.option("--vocab", required=True, type=PATH, help="vocab.txt, one piece per line.")
+@click.option("--out", required=True, type=PATH, help="Folder for the shards; an interrupted run goes on in it.")
+@click.option("--cased", is_flag=True, help="Keep capitals and accents.")
+@click.option("--split", type=click.Choice(["all", "train", "validation"]), default="all", show_default=True,
+              help="Which documents; 5% are held out for validation.")  # fmt: skip
+@click.option("--workers", default=1, show_default=True, help="Processes on this machine.")
+@click.option("--scheduler", help="Address of a Dask cluster that does the work instead (tcp://host:8786).")
+@click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
+              help="At defective input: stop, or leave it out and count it.")  # fmt: skip
+@click.option("--unit-characters", type=int, help="Characters of text for one shard. [2,000,000]")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+@_settings_options
+def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_characters, as_json, preset, **chosen):
+    """Make examples of SOURCE: "builtin", a .txt or .jsonl file, a folder, or hf:NAME.
+
+    \b
+    Example:
+      bertlab data make novels.txt --vocab vocab.txt --out examples --workers 8
+      bertlab data make builtin --vocab vocab.txt --out examples --preset roberta
+    """
+    from bertlab.data.make import UNIT_CHARACTERS, make_data
+    from bertlab.data.settings import ExampleSettings
+    from bertlab.wordpiece.tokenizer import WordPieceTokenizer
+    from bertlab.wordpiece.vocabulary import Vocabulary
+
+    settings = ExampleSettings.preset(preset, **{name: value for name, value in chosen.items() if value is not None})
+    tokenizer = WordPieceTokenizer(Vocabulary.from_file(vocab), lowercase=not cased)
+    manifest = make_data(
+        source, tokenizer, out, settings, workers, scheduler, split, on_error, unit_characters or UNIT_CHARACTERS
+    )
+    if as_json:
+        click.echo(json.dumps({"out": str(out), "counts": manifest["counts"], "problems": manifest["problems"]}))
+        return
+    click.echo(f"{out}: {_summary(manifest)}")
+    for reason, count in manifest["problems"].items():
+        click.echo(f"left out: {reason} ({count:,})", err=True)
+
+
+def _summary(manifest: dict) -> str:
+    counts, settings = manifest["counts"], manifest["settings"]
+    full = counts["tokens_in_rows"] / (counts["examples"] * settings["sequence_length"])
+    parts = [
+        f"{counts['examples']:,} examples of {settings['sequence_length']} tokens in {len(manifest['shards'])} shards "
+        f"from {counts['documents']:,} documents",
+        f"{full:.0%} of the rows filled",
+    ]
+    if "random_next" in counts:
+        parts.append(f"{counts['random_next'] / counts['examples']:.2%} random next")
+    if counts["documents_without_pairs"]:
+        parts.append(f"{counts['documents_without_pairs']:,} documents of one sentence gave no pairs")
+    return "; ".join(parts) + "."
+
+
+@data.command()
+@click.argument("folder", type=PATH)
+@click.option("--count", default=3, show_default=True, help="Examples to print.")
+@click.option("--seed", type=int, help="Print random examples instead of the first ones.")
+@click.option("--png", type=PATH, help="Draw the histograms here. [FOLDER/examples.png]")
+@click.option("--sample", default=10_000, show_default=True, help="Examples that the histograms are drawn from.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures behind the histograms as JSON.")
+def show(folder, count, seed, png, sample, as_json):
+    """Print examples of FOLDER and draw histograms: lengths, predictions, replacements, next-sentence labels.
+
+    \b
+    Example:
+      bertlab data show examples --count 5 --png examples.png
+    """
+    from bertlab.data.masking import PieceTable
+    from bertlab.data.records import VOCABULARY
+    from bertlab.data.show import describe, draw_histograms, sample_of, statistics_of
+    from bertlab.wordpiece.vocabulary import Vocabulary
+
+    if count < 1 or sample < 1:
+        raise click.UsageError("--count and --sample must be at least 1")
+    examples = sample_of(folder, count, seed)
+    vocabulary = Vocabulary.from_file(folder / VOCABULARY)
+    statistics = statistics_of(sample_of(folder, sample, seed=seed or 0), PieceTable.of(vocabulary))
+    png = png or folder / "examples.png"
+    draw_histograms(statistics, png, title=f"{folder.name}: ")
+    if as_json:
+        figures = {
+            "mean_length": float(statistics.lengths.mean()),
+            "predicted": float(statistics.predicted.mean()),
+            "replacements": statistics.shares,
+            "random_next": statistics.random_next,
+        }
+        click.echo(json.dumps(figures | {"png": str(png)}))
+        return
+    for row in range(len(examples["input_ids"])):
+        click.echo(f"--- example {row}: {describe(examples, row, vocabulary.pieces)}")
+    click.echo(f"histograms: {png}")
+
+
+@data.command()
+@click.argument("folder", type=PATH)
+def check(folder):
+    """Read every record of FOLDER and compare its checksum; names the file and record that are damaged.
+
+    \b
+    Example:
+      bertlab data check examples
+    """
+    from bertlab.data.records import ExampleFiles
+
+    files = ExampleFiles(folder)
+    files.check()
+    click.echo(f"{folder}: {len(files):,} examples in {len(files.paths)} shards, all whole.")

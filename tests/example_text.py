@@ -1,0 +1,42 @@
+"""A vocabulary and documents for the tests of training examples: made-up words, so that every test knows its text."""
+
+import numpy as np
+
+from bertlab.data.documents import Document
+from bertlab.data.settings import ExampleSettings
+from bertlab.wordpiece.tokenizer import WordPieceTokenizer
+from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
+
+LETTERS = "abcdefghijklmnopqrst"
+WORDS = [first + second for first in LETTERS for second in LETTERS]  # 400 pieces that begin a word
+TAILS = ["##" + word for word in WORDS[:100]]
+PIECES = [*SPECIAL_TOKENS, "[unused0]", ".", *WORDS, *TAILS]
+
+
+def make_tokenizer() -> WordPieceTokenizer:
+    return WordPieceTokenizer(Vocabulary(PIECES))
+
+
+def make_documents(count: int, seed: int = 0, sentences: tuple[int, int] = (1, 12)) -> list[Document]:
+    """Documents of random sentences of 3 to 24 words; a word is one to three pieces."""
+    rng = np.random.default_rng(seed)
+    return [
+        Document(f"text#{number}", (tuple(_sentence(rng) for _ in range(rng.integers(*sentences))),), "text")
+        for number in range(count)
+    ]
+
+
+def _sentence(rng: np.random.Generator) -> str:
+    words = []
+    for _ in range(rng.integers(3, 25)):
+        tails = rng.choice(TAILS, size=rng.choice([0, 1, 2], p=[0.7, 0.2, 0.1]))
+        words.append(rng.choice(WORDS) + "".join(tail[2:] for tail in tails))
+    return " ".join(words) + " ."
+
+
+def as_text(documents: list[Document]) -> str:
+    """The documents as a `.txt` file that `load_documents` reads: a sentence per line, a blank line between them."""
+    return "\n".join("".join(f"{sentence}\n" for part in each.paragraphs for sentence in part) for each in documents)
+
+
+SMALL = ExampleSettings(sequence_length=48, duplicate_factor=2)

@@ -1,0 +1,112 @@
+"""The `bertlab` command as a user meets it: help, errors, and the commands that read a checkpoint."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from bertlab.cli import COMMANDS, cli
+from bertlab.config import BertConfig
+from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    """A tiny model with its tokenizer, saved as a Hugging Face folder."""
+    import keras
+
+    from bertlab import checkpoints
+    from bertlab.models import BertForPreTraining
+
+    keras.utils.set_random_seed(1)
+    tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, "the", "bank", "river", "of", "."]))
+    config = BertConfig(
+        vocab_size=10, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=32, max_position_embeddings=16
+    )
+    folder = tmp_path_factory.mktemp("cli") / "model"
+    checkpoints.save(BertForPreTraining(config), folder, tokenizer)
+    return folder
+
+
+def run(*arguments, text=None):
+    """The command in a process of its own, as a user runs it."""
+    command = [sys.executable, "-m", "bertlab", *map(str, arguments)]
+    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_short_help_with_an_example(name):
+    result = CliRunner().invoke(cli, [name, "--help"])
+    assert result.exit_code == 0, result.output
+    shown = result.output
+    if "Commands:" in shown:  # a group: its own commands carry the examples
+        subcommands = cli.get_command(None, name).commands
+        shown += "".join(CliRunner().invoke(cli, [name, sub, "--help"]).output for sub in subcommands)
+    assert f"bertlab {name}" in shown.split("Example", 1)[1]
+
+
+def test_help_starts_without_loading_a_backend():
+    code = "import sys; from bertlab.cli import cli; cli(['--help'], standalone_mode=False); print(sorted(sys.modules))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not {"'keras'", "'tensorflow'", "'numpy'"} & set(shown.replace("[", "").replace("]", "").split(", "))
+
+
+def test_a_users_mistake_is_one_line_and_exit_code_2():
+    result = run("summary", "gigantic")
+    assert result.returncode == 2
+    assert result.stderr.strip().startswith("bertlab: there is no size 'gigantic'")
+    assert "Traceback" not in result.stderr
+
+
+def test_summary_prints_the_published_number_and_json():
+    assert "109,482,240" in CliRunner().invoke(cli, ["summary", "base"]).output
+    values = json.loads(CliRunner().invoke(cli, ["summary", "large", "--no-heads", "--json"]).output)
+    assert values["total"] == 335_141_888
+
+
+def test_summary_reads_the_config_of_a_checkpoint_folder(checkpoint):
+    values = json.loads(CliRunner().invoke(cli, ["summary", str(checkpoint), "--json"]).output)
+    assert values["config"]["hidden_size"] == 16
+
+
+def test_fill_mask_answers_from_a_process_of_its_own(checkpoint):
+    result = run("fill-mask", "--model", checkpoint, "--top", 3, "The bank of the [MASK].")
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0] == "The bank of the [MASK]."
+    assert len(lines) == 2 + 3 and all("%" in line for line in lines[2:])
+    assert result.stderr == ""  # no notes of the backend
+
+
+def test_fill_mask_reads_lines_and_prints_json(checkpoint):
+    result = CliRunner().invoke(
+        cli, ["fill-mask", "--model", str(checkpoint), "--json"], input="the [MASK]\n[MASK] of\n"
+    )
+    rows = [json.loads(line) for line in result.output.splitlines()]
+    assert [row["text"] for row in rows] == ["the [MASK]", "[MASK] of"]
+    assert len(rows[0]["blanks"][0]) == 5
+
+
+def test_encode_writes_one_vector_per_line(checkpoint, tmp_path):
+    lines = tmp_path / "lines.txt"
+    lines.write_text("the bank\nof the river .\n", encoding="utf-8")
+    out = tmp_path / "vectors.npy"
+    result = CliRunner().invoke(cli, ["encode", str(lines), "--model", str(checkpoint), "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert np.load(out, allow_pickle=False).shape == (2, 16)
+
+
+def test_encode_refuses_a_file_that_is_not_utf8(checkpoint, tmp_path):
+    lines = tmp_path / "lines.txt"
+    lines.write_bytes(b"caf\xe9\n")
+    result = run("encode", lines, "--model", checkpoint, "--out", tmp_path / "v.npy")
+    assert result.returncode == 2
+    assert "not UTF-8" in result.stderr and not (tmp_path / "v.npy").exists()
+
+
+def test_a_missing_model_is_one_line_and_exit_code_2(tmp_path):
+    result = run("fill-mask", "--model", tmp_path / "nothing", "a [MASK]")
+    assert result.returncode == 2 and len(result.stderr.strip().splitlines()) == 1

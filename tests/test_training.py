@@ -1,0 +1,212 @@
+"""Training: the schedule, what decays, the loss, and runs that go on after being killed."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bertlab.config import BertConfig
+from bertlab.errors import CheckpointError
+
+CONFIG = BertConfig(
+    vocab_size=50, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=32, max_position_embeddings=16
+)  # dropout 0.1: a resumed run must draw the same masks
+
+
+def examples(rows=64, length=12, predictions=3, seed=0):
+    rng = np.random.default_rng(seed)
+    positions = np.sort(rng.permuted(np.tile(np.arange(length), (rows, 1)), axis=1)[:, :predictions], axis=1)
+    weights = np.ones((rows, predictions), "float32")
+    weights[::2, -1] = 0.0  # every other row has one prediction fewer
+    return {
+        "input_ids": rng.integers(5, 50, (rows, length)).astype("int32"),
+        "token_type_ids": rng.integers(0, 2, (rows, length)).astype("int32"),
+        "attention_mask": np.ones((rows, length), "int32"),
+        "masked_lm_positions": positions.astype("int32"),
+        "masked_lm_ids": rng.integers(5, 50, (rows, predictions)).astype("int32"),
+        "masked_lm_weights": weights,
+        "next_sentence_labels": rng.integers(0, 2, rows).astype("int32"),
+    }
+
+
+def new_trainer(total_steps=12, config=CONFIG, next_sentence=True):
+    import keras
+
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.optimizer import adamw
+    from bertlab.training.pretrainer import PreTrainer
+    from bertlab.training.schedule import WarmupLinearDecay
+
+    keras.utils.set_random_seed(7)
+    trainer = PreTrainer(BertForPreTraining(config, next_sentence=next_sentence))
+    trainer.compile(adamw(WarmupLinearDecay(1e-2, total_steps, 2), trainer), jit_compile=True)
+    return trainer
+
+
+def train(trainer, folder, total_steps=12, callbacks=()):
+    from bertlab.data.live import batches_of
+    from bertlab.training.run import Phase, run_training
+
+    def phase(steps, **shape):
+        data = examples(**shape)
+        return Phase(steps, lambda step: batches_of(data, 8, shuffle_seed=1, repeat=True, start_batch=step))
+
+    return run_training(
+        trainer,
+        [phase(8, length=12), phase(total_steps - 8, length=16)],
+        interval=4,
+        folder=folder,
+        callbacks=callbacks,
+    )
+
+
+def weights_of(trainer):
+    return {v.path: np.array(v.value) for v in trainer.bert.trainable_variables}
+
+
+def test_the_learning_rate_rises_linearly_then_falls_to_zero():
+    from bertlab.training.schedule import WarmupLinearDecay
+
+    schedule = WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=4)
+    rates = [float(schedule(step)) for step in range(12)]
+    assert rates[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
+    assert rates[4:10] == pytest.approx([1.0, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6])
+    assert rates[10:] == [0.0, 0.0]
+
+
+def test_a_schedule_that_warms_up_for_longer_than_it_lasts_is_refused():
+    from bertlab.training.schedule import WarmupLinearDecay
+
+    with pytest.raises(ValueError, match="warmup_steps 10"):
+        WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=10)
+
+
+def test_weight_decay_spares_exactly_biases_and_layer_norms():
+    from bertlab.training.optimizer import adamw
+
+    trainer = new_trainer()
+    optimizer = adamw(0.0, trainer, weight_decay=0.5)  # with a learning rate of 0 nothing but decay could move a weight
+    spared = {v.path for v in trainer.trainable_variables if not optimizer._use_weight_decay(v)}
+    assert all(path.endswith(("/bias", "/gamma", "/beta")) for path in spared)
+    decayed = {v.path for v in trainer.trainable_variables} - spared
+    assert all(path.endswith(("/kernel", "/table")) for path in decayed)
+    assert {"bert/embeddings/token/table", "masked_lm_head/transform/kernel"} <= decayed
+
+
+def test_the_loss_is_a_mean_over_real_predictions_and_pairs():
+    trainer = new_trainer()
+    batch = examples(rows=8)
+    outputs = trainer(batch, training=False)
+    loss = float(trainer.compute_loss(x=batch, y_pred=outputs))
+
+    def nll(logits, labels):
+        logits = np.array(logits, "float64")
+        logits -= logits.max(axis=-1, keepdims=True)
+        log_p = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
+        return -np.take_along_axis(log_p, labels[..., None], axis=-1)[..., 0]
+
+    weights = batch["masked_lm_weights"]
+    masked = (nll(outputs["masked_lm_logits"], batch["masked_lm_ids"]) * weights).sum() / (weights.sum() + 1e-5)
+    pairs = nll(outputs["next_sentence_logits"], batch["next_sentence_labels"]).mean()
+    assert loss == pytest.approx(masked + pairs, rel=1e-5)
+
+
+def test_an_untrained_model_is_as_surprised_as_a_guess_among_all_pieces():
+    trainer = new_trainer()
+    batch = examples(rows=64)
+    trainer.compute_loss(x=batch, y_pred=trainer(batch, training=False))
+    figures = {metric.name: float(metric.result()) for metric in trainer.metrics}
+    assert figures["masked_lm_loss"] == pytest.approx(math.log(50), abs=0.05)
+    assert figures["next_sentence_loss"] == pytest.approx(math.log(2), abs=0.05)
+    assert figures["tokens"] == batch["attention_mask"].sum()
+
+
+def test_rows_that_are_no_pairs_leave_the_next_sentence_head_as_it_is_and_its_figures_out(tmp_path):
+    from bertlab.data.live import batches_of
+    from bertlab.training.run import Phase, run_training
+
+    data = examples()
+    del data["next_sentence_labels"]
+    trainer = new_trainer()
+    bias = trainer.bert.next_sentence_head.dense.bias
+    before = np.array(bias)
+    phase = Phase(4, lambda step: batches_of(data, 8, repeat=True, start_batch=step), batches_of(data, 8))
+    (row,) = run_training(trainer, [phase], interval=4, folder=tmp_path)
+    assert not [name for name in row if "next_sentence" in name]
+    assert row["val_masked_lm_loss"] > 0
+    np.testing.assert_array_equal(np.array(bias), before)
+
+
+def test_a_model_without_next_sentence_head_trains_on_masked_tokens_alone(tmp_path):
+    trainer = new_trainer(next_sentence=False)
+    history = train(trainer, tmp_path)
+    assert "next_sentence_loss" not in history[-1]
+    assert history[-1]["loss"] == pytest.approx(history[-1]["masked_lm_loss"], rel=1e-2)
+
+
+@pytest.mark.parametrize("intervals", [1, 2])  # in the middle of the first phase, and between the two
+def test_a_resumed_run_ends_bitwise_where_an_uninterrupted_one_does(tmp_path, intervals):
+    import keras
+
+    class StopAfter(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            if epoch + 1 == intervals:
+                raise KeyboardInterrupt
+
+    whole = new_trainer()
+    history = train(whole, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        train(new_trainer(), tmp_path / "parts", callbacks=(StopAfter(),))
+    resumed = new_trainer()
+    resumed_history = train(resumed, tmp_path / "parts")
+
+    assert [row["step"] for row in resumed_history] == [4, 8, 12]
+    for name in ("loss", "masked_lm_accuracy"):
+        assert [row[name] for row in resumed_history] == [row[name] for row in history]
+    for path, value in weights_of(whole).items():
+        np.testing.assert_array_equal(weights_of(resumed)[path], value, err_msg=path)
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path):
+    history = train(new_trainer(), tmp_path)
+    again = new_trainer()
+    assert train(again, tmp_path) == history
+
+
+def test_a_truncated_state_is_skipped_with_a_message_and_the_one_before_is_used(tmp_path):
+    from bertlab.training.callbacks import restore_latest, saved_states
+
+    train(new_trainer(), tmp_path)
+    older, newest = saved_states(tmp_path)
+    newest.write_bytes(newest.read_bytes()[:-100])
+    said = []
+    trainer = new_trainer()
+    trainer.optimizer.build(trainer.trainable_variables)
+    rows = restore_latest(tmp_path, trainer, say=said.append)
+    assert rows[-1]["step"] == 8
+    assert newest.name in said[0] and "not a complete training state" in said[0]
+
+
+def test_the_state_of_another_model_is_refused_and_changes_nothing(tmp_path):
+    train(new_trainer(), tmp_path)
+    other = new_trainer(config=CONFIG.replace(hidden_size=32))
+    before = weights_of(other)
+    with pytest.raises(CheckpointError, match="another model or optimizer"):
+        train(other, tmp_path)
+    for path, value in weights_of(other).items():
+        np.testing.assert_array_equal(value, before[path])
+
+
+def test_only_the_last_states_are_kept(tmp_path):
+    from bertlab.training.callbacks import saved_states
+
+    train(new_trainer(), tmp_path)
+    assert [path.name for path in saved_states(tmp_path)] == [
+        "state-00000008.safetensors",
+        "state-00000012.safetensors",
+    ]
+
+
+def test_an_interval_that_does_not_divide_the_steps_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="multiple of interval"):
+        train(new_trainer(), tmp_path, total_steps=10)
