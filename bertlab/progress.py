@@ -27,7 +27,7 @@ class Bar:
     def __init__(self, bars, task):
         self._bars, self._task = bars, task
 
-    def advance(self, steps: int = 1, note: str | None = None) -> None:
+    def advance(self, steps: float = 1, note: str | None = None) -> None:
         fields = {} if note is None else {"note": note}
         self._bars.update(self._task, advance=steps, **fields)
 

@@ -28,9 +28,10 @@ def make_documents(count: int, seed: int = 0, sentences: tuple[int, int] = (1, 1
 
 def _sentence(rng: np.random.Generator) -> str:
     words = []
-    for _ in range(rng.integers(3, 25)):
-        tails = rng.choice(TAILS, size=rng.choice([0, 1, 2], p=[0.7, 0.2, 0.1]))
-        words.append(rng.choice(WORDS) + "".join(tail[2:] for tail in tails))
+    for tails in rng.integers(10, size=rng.integers(3, 25)):
+        pieces = [WORDS[rng.integers(len(WORDS))]]
+        pieces += [TAILS[each][2:] for each in rng.integers(len(TAILS), size=max(0, tails - 7))]  # of ten words, eight have no tail
+        words.append("".join(pieces))
     return " ".join(words) + " ."
 
 

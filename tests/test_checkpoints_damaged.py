@@ -62,6 +62,11 @@ def test_a_value_that_is_no_number_is_named(model, folder):
     assert_refused(model, folder, f"{QUERY} has a value that is infinite or not a number")
 
 
+def test_a_type_that_cannot_be_read_is_named(model, folder):
+    edit_tensors(folder, lambda a: a.update({QUERY: a[QUERY].astype(np.complex64)}))
+    assert_refused(model, folder, f"{QUERY} is of type C64; only F64, F32, F16, BF16")
+
+
 def test_the_same_variable_twice_is_refused(model, folder):
     edit_tensors(folder, lambda a: a.update({WORDS.removeprefix("bert."): a[WORDS]}))
     assert_refused(model, folder, "are the same variable")

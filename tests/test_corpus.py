@@ -45,7 +45,8 @@ def install(folder, name, files):
 def castle(tmp_path, monkeypatch):
     """A made-up distribution of many modules, a test and a file that does not parse; it is on the list."""
     modules = {f"castle/gate{i:03}.py": MODULE.format(number=i, word=WORDS[i]) for i in range(110)}
-    others = {"castle/tests/test_gate.py": MODULE.format(number=1, word="testing"), "castle/broken.py": "def broken(:\n"}
+    test_module = MODULE.format(number=1, word="testing")
+    others = {"castle/tests/test_gate.py": test_module, "castle/broken.py": "def broken(:\n"}
     site = tmp_path / "site"
     install(site, "castle", modules | others)
     (site / "castle" / "unlisted.py").write_text(MODULE.format(number=2, word="unlisted"), encoding="utf-8")

@@ -74,13 +74,15 @@ def test_the_share_of_random_next_is_exact_whatever_the_documents(sentences, sha
 
 def test_a_label_cannot_be_guessed_from_the_shape_of_its_row():
     """Means of |A|, |B| and |A| + |B| under both labels differ by less than 5 standard errors: false alarm 2·10⁻⁶."""
-    documents = make_documents(2000, seed=8, sentences=(1, 6))
+    documents = make_documents(1500, seed=8, sentences=(1, 6))
     rows = make_examples(documents, TOKENIZER, ExampleSettings(sequence_length=64, dynamic_masking=True, duplicate_factor=2))
     b = rows["token_type_ids"].sum(axis=1)
     a = rows["attention_mask"].sum(axis=1) - b
     label = rows["next_sentence_labels"] == 1
-    difference = a[label].mean() - a[~label].mean()
-    assert abs(difference) < 5 * np.sqrt(a[label].var() / label.sum() + a[~label].var() / (~label).sum())
+    for size in (a, b, a + b):
+        random, actual = size[label], size[~label]
+        error = np.sqrt(random.var() / len(random) + actual.var() / len(actual))
+        assert abs(random.mean() - actual.mean()) < 5 * error
     assert min(label.sum(), (~label).sum()) > 1000
 
 
@@ -127,7 +129,7 @@ def test_truncation_takes_from_both_ends():
 
 def test_ten_percent_of_the_pairs_aim_at_a_shorter_length():
     """One long document, so that only short targets give short rows; 5 standard deviations: false alarm 6·10⁻⁷."""
-    long = make_documents(2, sentences=(3000, 3001))
+    long = make_documents(2, sentences=(2000, 2001))
     tokens = tokenize_documents(long, TOKENIZER)
     pairs = make_pairs(tokens, ExampleSettings(), np.random.default_rng(0))
     total = pairs.a_length + pairs.b_length
@@ -176,7 +178,7 @@ def test_roberta_rows_run_on_into_the_next_document_after_a_separator():
     chosen = ExampleSettings.preset("roberta", sequence_length=48)
     rows = make_examples(DOCUMENTS, TOKENIZER, chosen)
     assert chosen.dynamic_masking and "masked_lm_ids" not in rows
-    assert (rows["sequence_ids"] > 0).mean() > 0.9
+    assert (rows["sequence_ids"] > 0).mean() > 0.75  # sentences of 20 tokens stay whole in rows of 48
     inner = (rows["input_ids"][:, 1:-1] == SEP) & (rows["sequence_ids"][:, 2:] == rows["sequence_ids"][:, 1:-1])
     assert 10 < inner.sum() < len(DOCUMENTS)  # one at the end of a document, unless the row ends there too
     ids = rows["input_ids"]

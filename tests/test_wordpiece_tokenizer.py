@@ -253,3 +253,10 @@ def test_the_batch_form_forgets_chunks_and_stays_right(monkeypatch):
         list(span) for text in texts for span in tokenizer.encode_with_offsets(text).offsets
     ]
     assert len(tokenizer._batch._table) <= 10
+
+
+def test_a_failure_in_the_middle_of_a_batch_leaves_nothing_behind():
+    tokenizer = WordPieceTokenizer(TOKENIZER.vocabulary)
+    with pytest.raises(TypeError):
+        tokenizer.encode_batch(["hello world", None])
+    assert tokenizer.encode_batch(["hello é world"]).values.tolist() == tokenizer.encode("hello é world")

@@ -14,7 +14,7 @@ SCRIPTS = {
     "Chinese compatibility": (0xF900, 0xFAFF), "Korean": (0xAC00, 0xAFFF), "Musical": (0x1D150, 0x1D1FF),
     "Emoji": (0x1F300, 0x1F6FF), "Balinese": (0x1B00, 0x1B7F),
 }  # fmt: skip
-# Blanks, controls, punctuation, combining characters of several kinds, Σ and İ: what stands between letters and matters.
+# Blanks, controls, punctuation, combining characters of several kinds, Σ and İ: what matters between letters.
 GLUE = "   \t\n\xa0\u3000\u2028\x00\x0b\x1f\x7f\x85\xad\u200d\ufeff\ufffd.,'’-“—_^`·;\u0301\u0307\u0345\u05b0\u093c"
 GLUE += "ΣΣİıẞßﬁǅÅé\u302e\u302f\U0001d165\U0001d16d\u1b44\u0f71\u0f39中"
 

@@ -13,6 +13,9 @@ from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError
 
 
+_DTYPES = ("F64", "F32", "F16", "BF16", "I64", "I32", "U8")  # the last three for buffers that are passed over
+
+
 @dataclass(frozen=True)
 class StoredTensor:
     """One tensor of a checkpoint under our path and in our orientation.
@@ -60,6 +63,7 @@ def open_safetensors(path: Path) -> tuple[dict[str, StoredTensor], dict[str, str
 
     Raises CheckpointError for a file that is missing, truncated or of another kind.
     """
+    import ml_dtypes  # noqa: F401 (teaches NumPy the type bfloat16)
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -72,6 +76,11 @@ def open_safetensors(path: Path) -> tuple[dict[str, StoredTensor], dict[str, str
             f"{path}: cannot be read as safetensors ({error}); it is truncated, damaged or not a safetensors file: "
             "copy or download it again"
         ) from None
+    for name, part in slices.items():
+        if part.get_dtype() not in _DTYPES:
+            raise CheckpointError(
+                f"{path}: {name} is of type {part.get_dtype()}; only {', '.join(_DTYPES)} can be read: convert it first"
+            )
     tensors = {
         name: StoredTensor(path.name, name, tuple(part.get_shape()), lambda name=name: file.get_tensor(name))
         for name, part in slices.items()
@@ -130,9 +139,11 @@ def read_json(path: Path) -> dict:
 
 
 def check_depth(config: BertConfig, num_tensors: int, where: Path) -> None:
-    """Raises CheckpointError for a config with more layers than there are tensors, before they are listed one by one."""
+    """Raises CheckpointError for a config of more layers than there are tensors, before anything counts them."""
     if config.num_layers > num_tensors:
-        raise CheckpointError(f"{where}: the config has {config.num_layers} layers, the file only {num_tensors} tensors")
+        raise CheckpointError(
+            f"{where}: the config has {config.num_layers} layers, the file only {num_tensors} tensors; one is damaged"
+        )
 
 
 def few(names: Iterable[str], at_most: int = 4) -> str:

@@ -1,4 +1,4 @@
-"""The tokenizer that belongs to a checkpoint: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json."""
+"""The tokenizer beside a checkpoint: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json."""
 
 import hashlib
 from pathlib import Path
@@ -29,7 +29,7 @@ def load_tokenizer(path_or_name: str | Path):
         return WordPieceTokenizer(tokenizer.vocabulary, lowercase=not _is_cased(tokenizer.vocabulary))
     if (folder / TOKENIZER_JSON).exists():
         return _from_tokenizer_json(folder / TOKENIZER_JSON)
-    raise CheckpointError(f"{folder}: there is neither {VOCABULARY} nor {TOKENIZER_JSON}; copy the one that belongs here")
+    raise CheckpointError(f"{folder}: there is neither {VOCABULARY} nor {TOKENIZER_JSON}; copy one from the original")
 
 
 def has_tokenizer(path_or_name: str | Path) -> bool:

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from bertlab.cli.backend import load_backend
+
 
 @click.command()
 @click.option("--text", default="builtin", show_default=True, help="builtin, a folder, a .txt, a .jsonl or hf:NAME.")
@@ -19,7 +21,6 @@ def demo(text: str, out: Path, steps: int | None, seed: int | None):
     Example:
       bertlab demo --text my_book.txt --out build/my_book
     """
-    from bertlab.cli.backend import load_backend
     from bertlab.demo.settings import DemoSettings
 
     load_backend()

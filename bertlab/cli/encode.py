@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from bertlab.analysis.vectors import POOLINGS
+from bertlab.cli.backend import load_backend
 
 
 @click.command()
@@ -35,6 +36,7 @@ def encode(lines, model, out, layer, pooling, normalise, truncate, batch_size):
         raise DataError(f"{lines.name}: not UTF-8 ({error}); convert the file first") from None
     if not texts:
         raise DataError(f"{lines.name}: no lines to encode")
+    load_backend()
     encoder = checkpoints.load(model, "encoder")
     vectors = encode_texts(
         encoder,

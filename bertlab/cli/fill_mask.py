@@ -1,8 +1,11 @@
 """`bertlab fill-mask`: fill in the blanks of a sentence."""
 
 import json
+import sys
 
 import click
+
+from bertlab.cli.backend import load_backend
 
 
 @click.command("fill-mask")
@@ -17,12 +20,13 @@ def fill_mask(texts: tuple[str, ...], model: str, top: int, as_json: bool):
     Example:
       bertlab fill-mask --model DIR "The bank is situated on the [MASK] of the river."
     """
+    load_backend()
     from bertlab import checkpoints
     from bertlab.analysis.fill_mask import fill_mask as guess
 
     bert = checkpoints.load(model, "pretraining")
     tokenizer = checkpoints.load_tokenizer(model)
-    for text in texts or (line.rstrip("\n") for line in click.get_text_stream("stdin")):
+    for text in texts or (line.rstrip("\n") for line in sys.stdin):
         blanks = guess(bert, tokenizer, text, top)
         if as_json:
             click.echo(json.dumps({"text": text, "blanks": [[vars(g) for g in guesses] for guesses in blanks]}))

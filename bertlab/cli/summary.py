@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from bertlab.cli.backend import load_backend
+
 
 @click.command()
 @click.argument("size_or_config")
@@ -24,6 +26,7 @@ def summary(size_or_config: str, heads: bool, as_json: bool):
     if path.is_dir():
         path = path / "config.json"
     config = BertConfig.load(path) if path.is_file() else BertConfig.named(size_or_config)
+    load_backend()
     rows = component_counts(config, heads=heads)
     if as_json:
         click.echo(json.dumps({"config": config.to_dict(), "components": rows, "total": sum(n for _, n in rows)}))

@@ -46,8 +46,8 @@ def load_documents(
 
     source: one of
       - "builtin": the corpus of the installed packages, built at first use in `cache_dir` (see `corpus`);
-      - a `.jsonl` file: one document per line, {"text": "…"} or {"paragraphs": ["…" or ["sentence", …], …]}, with
-        an "id" and a "source" if you like. In "text" a blank line separates paragraphs, or else a line break;
+      - a `.jsonl` file: one document per line, {"text": "…"} or {"paragraphs": ["…" or ["sentence", …], …]}; an "id"
+        and a "source" if you like. In "text" a blank line separates paragraphs, or else a line break;
       - a `.txt` file: one paragraph (or one sentence) per line, a blank line between documents. In a file without
         blank lines every 1,000 paragraphs make one document. Text wrapped at a margin belongs in a folder:
       - a folder: each `.txt` or `.md` file in it, at any depth and in order of name, is one document whose paragraphs

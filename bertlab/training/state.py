@@ -16,10 +16,9 @@ from bertlab.errors import CheckpointError
 
 
 def _variables(trainer: keras.Model) -> dict[str, keras.Variable]:
-    """Every variable of the run by a name that does not change between two starts of the same command."""
-    named = {f"model/{i:04d}/{v.path}": v for i, v in enumerate(trainer.variables)}
-    named |= {f"optimizer/{i:04d}/{v.path}": v for i, v in enumerate(trainer.optimizer.variables)}
-    return named
+    """Every variable of the run, numbered: Keras names optimizers and seeds anew in each process, but orders them alike."""
+    named = {f"model/{i:04d}": variable for i, variable in enumerate(trainer.variables)}
+    return named | {f"optimizer/{i:04d}": variable for i, variable in enumerate(trainer.optimizer.variables)}
 
 
 def save_state(path: str | Path, trainer: keras.Model, progress: dict) -> None:
@@ -29,7 +28,7 @@ def save_state(path: str | Path, trainer: keras.Model, progress: dict) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     arrays = {
-        name: np.ascontiguousarray(keras.ops.convert_to_numpy(v.value)) for name, v in _variables(trainer).items()
+        name: np.array(keras.ops.convert_to_numpy(v.value), order="C") for name, v in _variables(trainer).items()
     }
     unfinished = path.with_name(path.name + ".unfinished")
     save_file(arrays, unfinished, metadata={"progress": json.dumps(progress)})
@@ -52,13 +51,11 @@ def load_state(path: str | Path, trainer: keras.Model) -> dict:
             progress = json.loads(file.metadata()["progress"])
     except (OSError, SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise CheckpointError(f"{path}: not a complete training state ({error}); delete it and start again") from None
-    differing = sorted(set(variables) ^ set(arrays)) or [
-        name for name, v in variables.items() if tuple(v.shape) != arrays[name].shape
-    ]
-    if differing:
+    expected = {name: tuple(variable.shape) for name, variable in variables.items()}
+    if expected != {name: array.shape for name, array in arrays.items()}:
         raise CheckpointError(
-            f"{path}: the state of another model or optimizer (first difference: {differing[0]}); "
-            "use another folder for another run"
+            f"{path}: the state of another model or optimizer ({len(arrays)} variables in the file, {len(expected)} in "
+            "the run, or of other shapes); use another folder for another run"
         )
     for name, variable in variables.items():
         variable.assign(arrays[name])

@@ -8,6 +8,7 @@ dictionary lookup per chunk, and NumPy for the rest. The table is emptied when i
 import re
 from array import array
 from collections.abc import Iterable, Iterator
+from threading import Lock
 
 import numpy as np
 
@@ -37,6 +38,7 @@ class BatchTokenizer:
         self._table = ChunkTable(tokenizer)
         self._offset_table = OffsetChunkTable(tokenizer)
         self._split_cjk = tokenizer.split_cjk
+        self._lock = Lock()  # several threads may share one tokenizer
 
     def encode(self, texts: Iterable[str], special_tokens: bool) -> Ragged:
         """Ids of all texts, one row for each."""
@@ -47,11 +49,11 @@ class BatchTokenizer:
                 before = len(chunks)
                 chunks += self._split(text, special_tokens)
                 counts.append(len(chunks) - before)
-            numbers = self._table.numbers(chunks)  # (chunks,)
-            indices, sizes = self._table.indices(numbers)
-            values.append(np.frombuffer(self._table.ids, np.int32)[indices])
+            with self._lock:
+                indices, sizes = self._table.indices(self._table.numbers(chunks))
+                values.append(np.frombuffer(self._table.ids, np.int32)[indices])
+                self._table.limit()
             lengths.append(_sum_groups(sizes, counts))
-            self._table.limit()
         return Ragged(_concatenate(values, np.int32), _row_splits(lengths))
 
     def encode_with_offsets(self, texts: Iterable[str], special_tokens: bool) -> RaggedEncoding:
@@ -66,16 +68,17 @@ class BatchTokenizer:
                     chunks.append(chunk)
                     starts.append(start)
                 counts.append(len(chunks) - before)
-            numbers = table.numbers(chunks)  # (chunks,)
-            indices, sizes = table.indices(numbers)
-            values.append(np.frombuffer(table.ids, np.int32)[indices])
-            begin = np.repeat(np.array(starts, np.int32), sizes)  # (pieces,)
-            spans = np.frombuffer(table.spans, np.int32).reshape(-1, 2)[indices]
-            offsets.append(begin[:, None] + spans)  # (pieces, 2)
-            words_before = _count_before(np.frombuffer(table.word_counts, np.int32)[numbers], counts)  # (chunks,)
-            word_ids.append(np.repeat(words_before, sizes) + np.frombuffer(table.words, np.int32)[indices])
+            with self._lock:
+                numbers = table.numbers(chunks)  # (chunks,)
+                indices, sizes = table.indices(numbers)
+                values.append(np.frombuffer(table.ids, np.int32)[indices])
+                spans = np.frombuffer(table.spans, np.int32).reshape(-1, 2)[indices]  # (pieces, 2)
+                words = np.frombuffer(table.words, np.int32)[indices]  # (pieces,)
+                word_counts = np.frombuffer(table.word_counts, np.int32)[numbers]  # (chunks,)
+                table.limit()
+            offsets.append(np.repeat(np.array(starts, np.int32), sizes)[:, None] + spans)  # (pieces, 2)
+            word_ids.append(np.repeat(_count_before(word_counts, counts), sizes) + words)  # (pieces,)
             lengths.append(_sum_groups(sizes, counts))
-            table.limit()
         return RaggedEncoding(
             _concatenate(values, np.int32),
             _row_splits(lengths),
@@ -86,8 +89,10 @@ class BatchTokenizer:
     def _split(self, text: str, special_tokens: bool) -> list:
         """The chunks of a text; a special token is a tuple that holds it."""
         if special_tokens:
-            parts = split_special_tokens(text)
-            return [chunk for part, _, special in parts for chunk in ([(part,)] if special else self._split(part, False))]
+            chunks = []
+            for part, _, special in split_special_tokens(text):
+                chunks += [(part,)] if special else self._split(part, False)
+            return chunks
         text = _DROPPED_BLANKS.sub("", text)
         if self._split_cjk and not text.isascii():
             text = _CJK_CHAR.sub(r" \g<0> ", text)
@@ -133,13 +138,18 @@ class ChunkTable(dict):
 
     def indices(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where in `ids` the pieces of these chunks are, (pieces,); how many each chunk has, (chunks,)."""
-        splits = np.array(self._splits, np.int64)
-        sizes = np.diff(splits)[numbers]
-        return range_indices(splits[numbers], sizes), sizes
+        splits = np.frombuffer(self._splits, np.int64)
+        starts = splits[numbers]
+        sizes = splits[numbers + 1] - starts
+        return range_indices(starts, sizes), sizes
 
     def __missing__(self, chunk) -> int:
         number = len(self._splits) - 1
-        self._add(chunk)
+        try:
+            self._add(chunk)
+        except BaseException:  # even an interrupt must not leave half a chunk behind
+            self._empty()
+            raise
         self._splits.append(len(self.ids))
         if len(chunk) <= LONGEST_CHUNK:
             self[chunk] = number

@@ -3,10 +3,12 @@
 TensorFlow Text's own BERT tokenizers differ from the published one on thousands of characters, so here they see only
 what they treat as the published one does:
 
-    safe text     ASCII and a few marks such as “ and —: lower-case the ASCII letters, then one fused operation that cuts
-                  at blanks and punctuation and finds the longest pieces (Song et al. 2021, "Fast WordPiece Tokenization")
+    safe text     ASCII and a few marks such as “ and —: lower-case the ASCII letters, then one fused operation that
+                  cuts at blanks and punctuation and finds the longest pieces
     other text    is cut at blanks, and its safe chunks go the fast way; the rest is normalized here, code point by
                   code point, and only the search for the longest pieces is TensorFlow Text's
+
+Source of the search: Song et al. 2021, "Fast WordPiece Tokenization".
 
 Legend: B texts, C chunks, W words, n characters of all chunks.
 """

@@ -162,7 +162,10 @@ def test_packed_pairs_are_the_same(tmp_path):
         assert packed[name].tolist() == expected[name].tolist()
 
 
-@pytest.mark.parametrize("settings", [(True, None, True), (False, None, True), (True, False, False), (False, True, True)])
+SETTINGS = [(True, None, True), (False, None, True), (True, False, False), (False, True, True)]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
 def test_a_saved_folder_means_the_same_to_both(tmp_path, settings):
     transformers = pytest.importorskip("transformers")
     lowercase, strip_accents, split_cjk = settings
