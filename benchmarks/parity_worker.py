@@ -93,10 +93,10 @@ def loss(model_outputs: dict, labels: tuple):
     from keras import ops
 
     masked_lm_labels, next_sentence_labels = labels  # (B, T), −100 where nothing is predicted; (B,)
-    weights = (masked_lm_labels >= 0).astype("float32")
+    weights = ops.convert_to_tensor(masked_lm_labels >= 0, "float32")
     log_likely = ops.log_softmax(model_outputs["masked_lm_logits"], axis=-1)  # (B, T, V)
     chosen = ops.take_along_axis(log_likely, np.maximum(masked_lm_labels, 0)[..., None].astype("int32"), axis=-1)
-    masked_lm = -ops.sum(chosen[..., 0] * weights) / weights.sum()
+    masked_lm = -ops.sum(chosen[..., 0] * weights) / ops.sum(weights)
     log_likely = ops.log_softmax(model_outputs["next_sentence_logits"], axis=-1)  # (B, 2)
     chosen = ops.take_along_axis(log_likely, next_sentence_labels[:, None].astype("int32"), axis=-1)
     return masked_lm - ops.mean(chosen)

@@ -2,9 +2,10 @@
 
     python -m benchmarks.pretraining_data TEXT VOCAB [--megabytes 10] [--passes 5] [--rounds 3]
 
-The peer is the published procedure as the script has it: one process, one token at a time, everything in memory. It is
-our own re-implementation (`tests/published_procedure.py`), once with a tokenizer in plain Python, as the script's is, and
-once with our fast one, so that the ratio of making examples alone can be seen too. All three read and split the text alike.
+The peer is the published procedure as the script has it: one process, one token at a time, everything in memory. It
+is our own re-implementation (`tests/published_procedure.py`), once with a tokenizer in plain Python, as the script's is,
+and once with our fast one, so that the ratio of making examples alone can be seen too. All three read and split the
+text alike.
 Each measurement runs in a fresh process; the rounds alternate between the two.
 """
 

@@ -21,9 +21,9 @@ from pathlib import Path
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer  # noqa: E402
+from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 BATCH_LINES = 2000  # lines that the in-graph forms get at once
 READABLE_SHARE = 100  # the readable form gets one line in this many

@@ -30,7 +30,7 @@ def _sentence(rng: np.random.Generator) -> str:
     words = []
     for tails in rng.integers(10, size=rng.integers(3, 25)):
         pieces = [WORDS[rng.integers(len(WORDS))]]
-        pieces += [TAILS[each][2:] for each in rng.integers(len(TAILS), size=max(0, tails - 7))]  # of ten words, eight have no tail
+        pieces += [TAILS[each][2:] for each in rng.integers(len(TAILS), size=max(0, tails - 7))]  # 80%: no tail
         words.append("".join(pieces))
     return " ".join(words) + " ."
 

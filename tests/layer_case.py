@@ -134,8 +134,8 @@ class Trainee(keras.Model):
         options = {"training": training} if "training" in inspect.signature(self.layer.call).parameters else {}
         rng = np.random.default_rng(1)
         for output in keras.tree.flatten(self.layer(**arguments, **options)):
-            mixture = rng.normal(size=output.shape).astype("float32")
-            self.add_loss(ops.sum(ops.cast(output, "float32") * mixture) / mixture.size)
+            mixture = ops.convert_to_tensor(rng.normal(size=output.shape), "float32")
+            self.add_loss(ops.mean(ops.cast(output, "float32") * mixture))
 
 
 def compiled_training_moves_every_weight(case, folder):

@@ -83,7 +83,7 @@ def test_prose_is_told_from_what_only_looks_like_it(sentence, expected):
     assert is_prose(sentence) is expected
 
 
-GOOGLE = '''Sums the elements of a tensor over an axis.
+GOOGLE = """Sums the elements of a tensor over an axis.
 
     It keeps the dimensions when it is asked to do so.
 
@@ -109,8 +109,8 @@ GOOGLE = '''Sums the elements of a tensor over an axis.
 
     | this is a table | and it is not read |
     |-----------------|--------------------|
-    '''
-NUMPY = '''Sums the elements of a tensor over an axis.
+    """
+NUMPY = """Sums the elements of a tensor over an axis.
 
     Parameters
     ----------
@@ -132,14 +132,14 @@ NUMPY = '''Sums the elements of a tensor over an axis.
     .. plot::
 
        this is code and should never be in the text at all
-    '''
-SPHINX = '''Sums the elements of a tensor over an axis.
+    """
+SPHINX = """Sums the elements of a tensor over an axis.
 
     :param Tensor x: A Tensor of
         any size.
     :param int axis=None: The axis along which the sum is taken.
     :returns: A tensor of the same type as the given one.
-    '''
+    """
 
 
 @pytest.mark.parametrize("text", [GOOGLE, NUMPY, SPHINX], ids=["google", "numpy", "sphinx"])

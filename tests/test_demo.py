@@ -14,7 +14,7 @@ from bertlab.training.finetuning import FineTuningSettings
 
 
 def small_settings(steps=20, interval=10):
-    phases = (PhaseSettings(16, 16, steps, 1), PhaseSettings(64, 8, steps, 1))
+    phases = (PhaseSettings(16, 16, steps, 1), PhaseSettings(32, 8, steps, 1))
     fine_tuning = FineTuningSettings(epochs=1, seeds=(1, 2))
     return DemoSettings(
         vocab_size=600, hidden_size=16, phases=phases, interval=interval, task_rows=64, fine_tuning=fine_tuning

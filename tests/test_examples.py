@@ -69,13 +69,15 @@ def test_is_next_follows_in_its_document_and_random_next_comes_from_another():
 def test_the_share_of_random_next_is_exact_whatever_the_documents(sentences, share):
     documents = make_documents(80, seed=5, sentences=sentences)
     labels = make_examples(documents, TOKENIZER, SMALL.replace(random_next_probability=share))["next_sentence_labels"]
-    assert abs(labels.sum() - share * len(labels)) <= 2 * 0.75  # each of the two passes ends within one deck
+    assert abs(labels.sum() - share * len(labels)) <= 2 * 0.5  # two passes, each rounded
 
 
 def test_a_label_cannot_be_guessed_from_the_shape_of_its_row():
-    """Means of |A|, |B| and |A| + |B| under both labels differ by less than 5 standard errors: false alarm 2·10⁻⁶."""
+    """Means of |A|, |B| and |A| + |B| differ by less than 5 standard errors between labels: false alarm 2·10⁻⁶."""
     documents = make_documents(1500, seed=8, sentences=(1, 6))
-    rows = make_examples(documents, TOKENIZER, ExampleSettings(sequence_length=64, dynamic_masking=True, duplicate_factor=2))
+    rows = make_examples(
+        documents, TOKENIZER, ExampleSettings(sequence_length=64, dynamic_masking=True, duplicate_factor=2)
+    )
     b = rows["token_type_ids"].sum(axis=1)
     a = rows["attention_mask"].sum(axis=1) - b
     label = rows["next_sentence_labels"] == 1
@@ -133,7 +135,7 @@ def test_ten_percent_of_the_pairs_aim_at_a_shorter_length():
     tokens = tokenize_documents(long, TOKENIZER)
     pairs = make_pairs(tokens, ExampleSettings(), np.random.default_rng(0))
     total = pairs.a_length + pairs.b_length
-    # a uniform target from 2 to 125 leaves a row below 70 tokens in (70 − 2 − about 25) / 124 of the short cases or more
+    # a uniform target from 2 to 125 leaves a row below 70 tokens in about 43 of 124 short cases or more
     short = (total < 70).mean()
     assert 0.02 < short < 0.08
     assert (total == 125).mean() > 0.8

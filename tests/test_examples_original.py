@@ -1,4 +1,4 @@
-"""The preset `original` against the published procedure, re-implemented independently: the same examples, one by one."""
+"""The preset `original` against the published procedure, re-implemented independently: example by example."""
 
 import numpy as np
 import pytest

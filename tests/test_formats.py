@@ -98,7 +98,7 @@ def test_a_json_array_is_a_table_and_a_broken_one_names_line_and_column(tmp_path
     with pytest.raises(DataError, match="expected a JSON array of objects"):
         records(write(tmp_path / "b.json", '{"text": "one"}'))
     with pytest.raises(DataError, match="c.json line 2 column 4: not valid JSON"):
-        read_json(write(tmp_path / "c.json", '[1,\n 2 3]'))
+        read_json(write(tmp_path / "c.json", "[1,\n 2 3]"))
     with pytest.raises(DataError, match="d.json line 2: not UTF-8 at byte 3"):
         read_json(write(tmp_path / "d.json", b'[\n"\xff"]'))
 

@@ -47,7 +47,7 @@ ACTIVATIONS = {
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_activations_equal_their_formulas(name):
     x = np.linspace(-8, 8, 1601)
-    y = ops.convert_to_numpy(layers.get_activation(name)(x.astype("float32")))
+    y = ops.convert_to_numpy(layers.get_activation(name)(ops.convert_to_tensor(x, "float32")))
     np.testing.assert_allclose(y, ACTIVATIONS[name](x), rtol=1e-5, atol=2e-6)
 
 
@@ -171,18 +171,18 @@ def test_encoder_layer_puts_the_norm_where_it_says(pre_norm):
 @pytest.mark.parametrize("pre_norm", [False, True], ids=["post-LN", "pre-LN"])
 def test_encoder_returns_every_hidden_state_and_the_weights(pre_norm):
     encoder = layers.Encoder(3, 2, 12, pre_norm=pre_norm)
-    y, states, weights = encoder(X, return_all=True)
+    y, states, weights = keras.tree.map_structure(ops.convert_to_numpy, encoder(X, return_all=True))
     assert len(states) == 4 and len(weights) == 3
     np.testing.assert_array_equal(states[0], X)
     np.testing.assert_array_equal(states[-1], y)
     x = X
     for layer, state, layer_weights in zip(encoder.layers, states[1:], weights, strict=True):
         x, expected = layer(x, return_weights=True)
-        np.testing.assert_array_equal(layer_weights, expected)
-        if layer is not encoder.layers[-1]:
-            np.testing.assert_allclose(state, x, **CLOSE)
-    np.testing.assert_allclose(y, encoder.final_norm(x) if pre_norm else x, **CLOSE)
-    np.testing.assert_allclose(y, encoder(X), **CLOSE)  # the fused path
+        np.testing.assert_array_equal(layer_weights, ops.convert_to_numpy(expected))
+        if layer is encoder.layers[-1] and pre_norm:
+            x = encoder.final_norm(x)
+        np.testing.assert_allclose(state, ops.convert_to_numpy(x), **CLOSE)
+    np.testing.assert_allclose(y, ops.convert_to_numpy(encoder(X)), **CLOSE)  # the fused path
 
 
 # --- heads ---

@@ -45,7 +45,9 @@ def test_tensorflow_reads_the_records(chosen, tmp_path):
 
     examples = make_examples(DOCUMENTS, TOKENIZER, chosen)
     Layout.of(chosen).to_bytes(examples).tofile(tmp_path / "x.tfrecord")
-    records = [tf.train.Example.FromString(each.numpy()) for each in tf.data.TFRecordDataset(str(tmp_path / "x.tfrecord"))]
+    records = [
+        tf.train.Example.FromString(each.numpy()) for each in tf.data.TFRecordDataset(str(tmp_path / "x.tfrecord"))
+    ]
     assert len(records) == len(examples["input_ids"])
     for row, record in enumerate(records):
         assert set(record.features.feature) == set(examples)
@@ -123,7 +125,7 @@ def test_an_epochs_order_is_a_permutation(size, seed, epoch):
 
 
 def test_the_order_looks_random():
-    """Rank correlation with the original order over 20 seeds; 5 standard errors of 1/√(20·10,000): false alarm 6·10⁻⁷."""
+    """Correlation with the original order over 20 seeds, 5 standard errors of 1/√200,000: false alarm 6·10⁻⁷."""
     places = np.arange(10_000)
     correlations = [np.corrcoef(places, permuted(places, 10_000, seed, 0))[0, 1] for seed in range(20)]
     assert abs(np.mean(correlations)) < 5 / np.sqrt(20 * 10_000)

@@ -58,9 +58,7 @@ def test_a_dask_cluster_gives_the_bytes_of_one_process(text, tmp_path):
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        make_data(
-            text, TOKENIZER, tmp_path / "2", SMALL, scheduler=cluster.scheduler_address, unit_characters=UNIT
-        )
+        make_data(text, TOKENIZER, tmp_path / "2", SMALL, scheduler=cluster.scheduler_address, unit_characters=UNIT)
     make_data(text, TOKENIZER, tmp_path / "1", SMALL, unit_characters=UNIT)
     assert_same_files(tmp_path / "1", tmp_path / "2")
 

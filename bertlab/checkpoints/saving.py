@@ -12,9 +12,7 @@ FORMATS = ("huggingface", "bertlab")
 DTYPES = ("float32", "float16")
 
 
-def save(
-    model, folder: str | Path, tokenizer=None, format: str = "huggingface", dtype: str | None = None
-) -> Path:
+def save(model, folder: str | Path, tokenizer=None, format: str = "huggingface", dtype: str | None = None) -> Path:
     """Writes a model, and the tokenizer if given, into a folder. Returns the folder.
 
     format: huggingface | bertlab. A pre-norm, causal or sinusoidal model exists in ours only.

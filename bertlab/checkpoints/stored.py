@@ -12,7 +12,6 @@ import numpy as np
 from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError
 
-
 _DTYPES = ("F64", "F32", "F16", "BF16", "I64", "I32", "U8")  # the last three for buffers that are passed over
 
 
@@ -68,7 +67,7 @@ def open_safetensors(path: Path) -> tuple[dict[str, StoredTensor], dict[str, str
 
     try:
         file = safe_open(str(path), framework="numpy")
-        slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 (a file is no dict)
+        slices = {name: file.get_slice(name) for name in file.keys()}
     except FileNotFoundError:
         raise CheckpointError(f"{path}: there is no such file") from None
     except (SafetensorError, OSError) as error:

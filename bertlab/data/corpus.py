@@ -186,4 +186,3 @@ def _docstring_record(file: FileTexts, docstring: Docstring, paragraphs: list) -
             for parameter in docstring.parameters
         ],
     }
-

@@ -30,9 +30,7 @@ DISTRIBUTIONS = tuple(
 )
 
 # Some systems package these parts of the standard library apart from the rest, so they would make the bytes differ.
-_STDLIB_SKIPPED = frozenset(
-    "distutils ensurepip idlelib lib-dynload lib2to3 site-packages tkinter turtledemo".split()
-)
+_STDLIB_SKIPPED = frozenset("distutils ensurepip idlelib lib-dynload lib2to3 site-packages tkinter turtledemo".split())
 _SKIPPED_FOLDERS = frozenset(  # tests, other people's copies, generated tables, other languages
     "__pycache__ test tests _test _tests idle_test testdata test_data _vendor _vendored vendor vendored extern "
     "third_party node_modules site-packages licenses labextensions _pydevd_bundle pydevd_attach_to_process "

@@ -3,8 +3,8 @@
     [CLS] a a a a [SEP] b b b [SEP] [PAD] [PAD]      input_ids
       0   0 0 0 0   0   1 1 1   1     0     0        token_type_ids
 
-Text becomes arrays once, and every later step works on whole arrays. `make_examples` is all of it for a corpus that fits
-into memory; `bertlab.data.make` runs the same steps piece by piece for one that does not.
+Text becomes arrays once, and every later step works on whole arrays. `make_examples` is all of it for a corpus that
+fits into memory; `bertlab.data.make` runs the same steps piece by piece for one that does not.
 
 Letters: N rows, T tokens in a row, P predictions in a row.
 """

@@ -78,4 +78,3 @@ def _with_final_blank(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, s
     for number, line in lines:
         yield number, line
     yield number + 1, ""
-

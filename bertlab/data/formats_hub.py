@@ -23,7 +23,7 @@ def load_hub_dataset(name: str, config: str | None = None, revision: str | None 
         import datasets
     except ImportError:
         raise MissingDependencyError(
-            f"reading {name!r} needs the package datasets: pip install \"bertlab[hub]\"; "
+            f'reading {name!r} needs the package datasets: pip install "bertlab[hub]"; '
             "or download the official files and give their folder as data_dir"
         ) from None
     try:

@@ -1,7 +1,7 @@
 """Examples → batches for training: any order, new masks in every batch, and a start at any step.
 
-Batch number k is a pure function of the examples, the seed and k. Nothing is remembered from batch to batch, so training
-that stopped at step k goes on with `start_batch=k`, at once and with the very batches it would have seen. Two things
+Batch number k is a pure function of the examples, the seed and k. Nothing is remembered from batch to batch, so
+training that stopped at step k goes on with `start_batch=k`, at once and with the very batches it would have seen. Two things
 make that possible:
 
 - *Shuffling without a buffer.* The order of an epoch is a permutation that is computed, not stored: a small block

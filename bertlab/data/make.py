@@ -245,7 +245,9 @@ def _check_same_identity(wanted: dict, folder: Path) -> None:
 
 def _difference(wanted, found) -> str:
     if isinstance(wanted, dict) and isinstance(found, dict):
-        return ", ".join(f"{name} {found.get(name)!r}, now {wanted[name]!r}" for name in wanted if wanted[name] != found.get(name))
+        return ", ".join(
+            f"{name} {found.get(name)!r}, now {wanted[name]!r}" for name in wanted if wanted[name] != found.get(name)
+        )
     return f"{found!r}, now {wanted!r}"
 
 
@@ -323,7 +325,9 @@ def _result(future: Future, job: Job, unit: Unit) -> dict:
 def _finish(job: Job, shards: list[dict], problems: Counter) -> dict:
     """Writes the manifest, then removes what only served to resume."""
     if not shards:
-        raise DataError(f"{job.identity['source']}: no documents in the part asked for (split {job.identity['split']!r})")
+        raise DataError(
+            f"{job.identity['source']}: no documents in the part asked for (split {job.identity['split']!r})"
+        )
     folder = Path(job.folder)
     totals = {name: sum(shard[name] for shard in shards) for name in shards[0] if isinstance(shards[0][name], int)}
     manifest = job.identity | {
@@ -380,4 +384,6 @@ def _dask_client(address: str):
     try:
         return Client(address, timeout="30s", set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
-        raise DataError(f"no Dask scheduler answers at {address!r} ({error}); expected an address like tcp://host:8786") from error
+        raise DataError(
+            f"no Dask scheduler answers at {address!r} ({error}); expected an address like tcp://host:8786"
+        ) from error

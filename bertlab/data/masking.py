@@ -84,9 +84,7 @@ def choose_tokens(maskable: np.ndarray, wanted: np.ndarray, rng: np.random.Gener
     return maskable & (ranks < wanted[:, None])
 
 
-def choose_groups(
-    groups: np.ndarray, maskable: np.ndarray, wanted: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
+def choose_groups(groups: np.ndarray, maskable: np.ndarray, wanted: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Whole groups of tokens in random order, leaving out those that no longer fit into `wanted`: (N, T) bool.
 
     groups: (N, T) integers that rise from left to right, equal for the tokens of one group. This is the published

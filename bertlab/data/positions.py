@@ -1,8 +1,8 @@
 """Short rows at random places: every position is trained, although no row is as long as the model allows.
 
-A model with learned positions that has seen only rows of 16 tokens knows nothing of positions 16 … 63. Shifting each row
-by a random offset trains them all, and what a head learns about neighbours holds anywhere (Kiyono et al. 2021, "SHAPE:
-Shifted Absolute Position Embedding for Transformers").
+A model with learned positions that has seen only rows of 16 tokens knows nothing of positions 16 … 63. Shifting each
+row by a random offset trains them all, and what a head learns about neighbours holds anywhere (Kiyono et al. 2021,
+"SHAPE: Shifted Absolute Position Embedding for Transformers").
 """
 
 

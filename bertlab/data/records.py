@@ -49,7 +49,9 @@ class Layout:
     """Where each array stands in a record. template: a whole record with empty arrays, header and footer included."""
 
     template: bytes
-    fields: tuple[tuple[str, int, tuple[int, ...]], ...]  # name, place of its first byte in the template, shape of a row
+    fields: tuple[
+        tuple[str, int, tuple[int, ...]], ...
+    ]  # name, place of its first byte in the template, shape of a row
 
     @classmethod
     def of(cls, settings: ExampleSettings) -> "Layout":
@@ -193,7 +195,7 @@ def read_manifest(folder: str | Path) -> dict:
     except (UnicodeDecodeError, json.JSONDecodeError, IsADirectoryError) as error:
         raise DataError(f"{path}: not valid JSON ({error})") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise DataError(f"{path}: expected the manifest of a folder of examples, \"format\": {FORMAT!r}")
+        raise DataError(f'{path}: expected the manifest of a folder of examples, "format": {FORMAT!r}')
     return manifest
 
 
@@ -243,8 +245,8 @@ class ExampleFiles:
         if len(damaged):
             first = damaged[0]
             raise DataError(
-                f"{self.paths[shards[first]]}: record {within[first]} is damaged (its header is not that of an example). "
-                "Delete the file and run `bertlab data make` again"
+                f"{self.paths[shards[first]]}: record {within[first]} is damaged (its header is not that of an example)."
+                " Delete the file and run `bertlab data make` again"
             )
         return self.layout.from_bytes(records)
 

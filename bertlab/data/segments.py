@@ -10,15 +10,16 @@ was replaced begins the next chunk. Two things are exact here that are not in th
 
 - *Half is half.* The script has no choice but "random" where a chunk has one sentence only, so that short documents
   push the share above 50% and the label can be guessed from the length of A. Here a chunk always has two sentences (it
-  takes one more, or the one before it), documents of one sentence supply no pairs, and labels are dealt from shuffled
-  decks: of every two pairs one is random.
-- *B does not betray itself.* The actual B never begins a document, so a random one does not either.
+  takes one more, or the one before it), documents of one sentence supply no pairs, and where chance leaves the labels
+  uneven, a few pairs get the other B.
+- *B does not betray itself.* The actual B never begins a document, so a random one does not either. And the random one
+  is as long as the actual one would have been; the script fills the row with it even where the actual one would have
+  ended with its document.
 """
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from bertlab.data.settings import ExampleSettings
 from bertlab.errors import DataError
 
 IS_NEXT, RANDOM_NEXT = 0, 1
+_TRIES = 10  # random places that are looked at for a B of the right length
+_NEAR = 1  # tokens by which it may miss that length without further looking
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +69,9 @@ def make_pairs(tokens: TokenDocuments, settings: ExampleSettings, rng: np.random
     room = settings.sequence_length - 3
     maker = _PairMaker(tokens, settings, rng)
     pairs = [pair for document in rng.permutation(maker.documents) for pair in maker.pairs_of(int(document))]
-    a_start, a_end, b_start, b_end, label = np.array(pairs, np.int64).T
+    label, a_start, a_end, *b_places = np.array(pairs, np.int64).T
+    label = _balanced(label, settings.random_next_probability, rng)
+    b_start, b_end = np.where(label == IS_NEXT, b_places[:2], b_places[2:])
     return truncate(Pairs(a_start, a_end - a_start, b_start, b_end - b_start, label), room, rng)
 
 
@@ -83,30 +88,27 @@ class _PairMaker:
                 f"{len(tokens)} documents have two. Use more text or longer documents, or give up "
                 "next-sentence prediction (next_sentence=False, on the command line --preset roberta)"
             )
-        followers = np.diff(tokens.document_splits)[self.documents] - 1  # sentences that may begin a B
-        self.places = np.cumsum(followers)
         self.settings = settings
         self.rng = rng
-        self.labels = _deal_labels(settings.random_next_probability, rng)
+        self.places = self._random_places(tokens.document_splits)
 
-    def pairs_of(self, document: int) -> Iterator[tuple[int, int, int, int, int]]:
-        """(A start, A end, B start, B end, label) of each pair of a document, as places of tokens."""
+    def pairs_of(self, document: int) -> Iterator[tuple[int, ...]]:
+        """(label, A start, A end, actual B start, end, random B start, end) of each pair, as places of tokens."""
         sentences, last = self.sentences, self.ends[document + 1]
         at = self.ends[document]
         while at < last:
-            target = self._target()
-            end = bisect_left(sentences, sentences[at] + target, at + 1, last)  # where the target is reached
+            end = bisect_left(sentences, sentences[at] + self._target(), at + 1, last)  # where the target is reached
             if end - at == 1:  # one sentence: there must be a second one
                 end = min(end + 1, last)
                 at = end - 2
             middle = at + 1 + int(self.rng.integers(end - at - 1))
-            if next(self.labels) == IS_NEXT:
-                yield sentences[at], sentences[middle], sentences[middle], sentences[end], IS_NEXT
+            label = RANDOM_NEXT if self.rng.random() < self.settings.random_next_probability else IS_NEXT
+            random_b = self._random_next(document, sentences[end] - sentences[middle])
+            yield label, sentences[at], sentences[middle], sentences[middle], sentences[end], *random_b
+            if label == IS_NEXT:
                 at = end
-            else:
-                wanted = target - (sentences[middle] - sentences[at])
-                yield sentences[at], sentences[middle], *self._random_next(document, wanted), RANDOM_NEXT
-                at = middle if last - middle > 1 else last  # a lone last sentence was to be B: it is not used as A
+            else:  # the actual B is put back, unless it is a lone last sentence, which could not be an A
+                at = middle if last - middle > 1 else last
 
     def _target(self) -> int:
         """The length that a pair aims at: the room in a row, or (10%) a random one from 2."""
@@ -116,24 +118,46 @@ class _PairMaker:
         return room
 
     def _random_next(self, document: int, wanted: int) -> tuple[int, int]:
-        """Sentences of another document, at least `wanted` tokens if it has so many: (start, end)."""
-        while True:  # documents of two sentences or more: at least two, so this ends
-            place = int(self.rng.integers(self.places[-1]))
-            which = int(np.searchsorted(self.places, place, side="right"))
-            if self.documents[which] != document:
+        """Whole sentences of another document, of `wanted` tokens or nearly so: (start, end). The best of some draws."""
+        sentences = self.sentences
+        best, tries = None, 0
+        while tries < _TRIES or best is None:  # at least two documents have places, so this ends
+            other, start, last = next(self.places)
+            tries += 1
+            if other == document:
+                continue
+            end = bisect_left(sentences, sentences[start] + wanted, start + 1, last)
+            for stop in (end, max(end - 1, start + 1)):
+                miss = abs(sentences[stop] - sentences[start] - wanted)
+                if best is None or miss < best[0]:
+                    best = miss, sentences[start], sentences[stop]
+            if best[0] <= _NEAR:
                 break
-        last = self.ends[self.documents[which] + 1]
-        start = last - int(self.places[which] - place)
-        end = bisect_left(self.sentences, self.sentences[start] + wanted, start + 1, last)
-        return self.sentences[start], self.sentences[end]
+        return best[1:]
+
+    def _random_places(self, document_splits: np.ndarray) -> Iterator[tuple[int, int, int]]:
+        """Endless random sentences that begin no document: (document, sentence, end of the document)."""
+        first, last = document_splits[self.documents], document_splits[self.documents + 1]
+        followers = np.cumsum(last - first - 1)  # sentences that do not begin a document, up to each document
+        while True:  # thousands at a time: one by one they would take most of the time of a pair
+            drawn = self.rng.integers(followers[-1], size=4096)
+            which = np.searchsorted(followers, drawn, side="right")
+            starts = last[which] - (followers[which] - drawn)
+            yield from zip(self.documents[which].tolist(), starts.tolist(), last[which].tolist())
 
 
-def _deal_labels(random_share: float, rng: np.random.Generator) -> Iterator[int]:
-    """Endless labels with exactly `random_share` of RANDOM_NEXT in every deck: decks of two for one half."""
-    share = Fraction(random_share).limit_denominator(100)
-    deck = [RANDOM_NEXT] * share.numerator + [IS_NEXT] * (share.denominator - share.numerator)
-    while True:
-        yield from rng.permutation(deck).tolist()
+def _balanced(labels: np.ndarray, random_share: float, rng: np.random.Generator) -> np.ndarray:
+    """The labels with as few as possible turned over, chosen at random, so that the share of RANDOM_NEXT is exact.
+
+    Dealing them out evenly to begin with (random, actual, random …) would tie each label to the one before it, and so
+    to the shape of its pair: what is left of a document after a random pair is shorter.
+    """
+    surplus = int((labels == RANDOM_NEXT).sum()) - round(random_share * len(labels))
+    too_many = RANDOM_NEXT if surplus > 0 else IS_NEXT
+    turned = rng.choice(np.flatnonzero(labels == too_many), abs(surplus), replace=False)
+    labels = labels.copy()
+    labels[turned] = RANDOM_NEXT + IS_NEXT - too_many
+    return labels
 
 
 def truncate(pairs: Pairs, room: int, rng: np.random.Generator) -> Pairs:

@@ -34,7 +34,9 @@ class ExampleSettings:
     random_next_probability: float = 0.5  # share of the pairs whose B comes from another document
     cross_documents: bool = False  # without next_sentence: a row may run on into the next document, after a [SEP]
     packing: bool | None = None  # several short examples share a row; None: exactly when next_sentence is off
-    procedure: str = "published"  # published: the paper's numbers, exactly; original: the published script's, quirks and all
+    procedure: str = (
+        "published"  # published: the paper's numbers, exactly; original: the published script's, quirks and all
+    )
     seed: int = 12345  # the published script's own default
 
     def __post_init__(self):

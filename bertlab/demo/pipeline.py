@@ -75,27 +75,27 @@ def _discard_other_runs(demo: Demo, corpus_sha256: str, say: Callable[[str], Non
 
 def summary_lines(results: dict, report: Path) -> list[str]:
     """What the demo found, in ten lines."""
-    corpus, vocabulary, examples = results["corpus"], results["vocabulary"], results["examples"]
+    corpus, examples = results["corpus"], results["examples"]
     pretraining, finetuning = results["pretraining"], results["finetuning"]
-    validation = pretraining["validation"]
-    hits = sum(blank["hidden"] in [g["piece"] for g in blank["guesses"]] for blank in results["blanks"]["blanks"])
-    first = results["blanks"]["blanks"][0]
-    trained, scratch = finetuning["accuracies"].values()
-    mean = lambda values: sum(values) / len(values)  # noqa: E731
-    seconds = pretraining["history"][-1]["seconds"]
-    return [
-        f"corpus        {corpus['words']:,} words in {corpus['documents']:,} documents ({corpus['corpus_sha256'][:12]})",
-        f"vocabulary    {vocabulary['size']:,} pieces",
-        f"examples      {sum(n for name, n in examples['rows'].items() if name.startswith('train')):,} rows to train on",
-        f"pre-training  {pretraining['parameters']:,} parameters, {pretraining['tokens'] / 1e6:.1f} M tokens, "
-        f"{pretraining['tokens'] / seconds:,.0f} tokens/s",
-        f"held-out      masked accuracy {validation['masked_lm_accuracy']:.1%} (unigram {examples['unigram_accuracy']:.1%}), "
-        f"loss {validation['masked_lm_loss']:.2f} (unigram {examples['unigram_loss']:.2f}), "
-        f"NSP accuracy {validation['next_sentence_accuracy']:.1%}",
-        f"blanks        {first['text']}  →  {', '.join(g['piece'] for g in first['guesses'])}",
-        f"              the hidden word is among the first five in {hits} of {len(results['blanks']['blanks'])} sentences",
-        f"fine-tuning   {finetuning['task']}: {mean(trained):.1%} pre-trained, {mean(scratch):.1%} from scratch, "
-        f"{finetuning['majority']:.1%} largest class ({len(trained)} seeds, {finetuning['deviations']:.1f} sd apart)",
-        f"time          {sum(result['seconds'] for result in results.values()):.0f} s",
-        f"report        {report}",
-    ]
+    held_out, blanks = pretraining["validation"], results["blanks"]["blanks"]
+    hits = sum(blank["hidden"] in [guess["piece"] for guess in blank["guesses"]] for blank in blanks)
+    pretrained, scratch = (sum(values) / len(values) for values in finetuning["accuracies"].values())
+    tokens, seconds = pretraining["tokens"], pretraining["history"][-1]["seconds"]
+    rows = sum(number for name, number in examples["rows"].items() if name.startswith("train"))
+    lines = {
+        "corpus": f"{corpus['words']:,} words in {corpus['documents']:,} documents ({corpus['corpus_sha256'][:12]})",
+        "examples": f"{rows:,} rows on {results['vocabulary']['size']:,} pieces",
+        "pre-training": f"{pretraining['parameters']:,} parameters, {tokens / 1e6:.1f} M tokens, "
+        f"{tokens / seconds:,.0f} tokens/s",
+        "unseen text": f"masked accuracy {held_out['masked_lm_accuracy']:.1%} "
+        f"(unigram {examples['unigram_accuracy']:.1%}), "
+        f"loss {held_out['masked_lm_loss']:.2f} (unigram {examples['unigram_loss']:.2f})",
+        "next sentence": f"{held_out['next_sentence_accuracy']:.1%} told from a random one (chance 50%)",
+        "a blank": f"{blanks[0]['text']}  →  {', '.join(guess['piece'] for guess in blanks[0]['guesses'])}",
+        "blanks": f"the hidden word is among the first five in {hits} of {len(blanks)} unseen sentences",
+        "fine-tuning": f"{finetuning['task']}: {pretrained:.1%} pre-trained, {scratch:.1%} from scratch, "
+        f"{finetuning['majority']:.1%} largest class; {finetuning['deviations']:.1f} sd apart",
+        "time": f"{sum(result['seconds'] for result in results.values()):.0f} s",
+        "report": str(report),
+    }
+    return [f"{name:<14} {text}" for name, text in lines.items()]

@@ -23,8 +23,9 @@ class DemoSettings:
     """The defaults fit two CPU cores and less than five minutes.
 
     What departs from the published recipe, and why, at this size:
-    - rows of 16 tokens of running text first, then pairs in rows of 64, as BERT's own 128 and then 512 (appendix
-      A.2): on long rows a small model stays for thousands of steps on the plateau where every blank is "the";
+    - rows of 16 tokens of running text first, at random positions (see bertlab.data.positions), then pairs in rows of
+      32, as BERT's own 128 and then 512 (appendix A.2): on longer rows a small model stays for thousands of steps
+      on the plateau where every blank is "the";
     - the initialisation is scaled to the width, 0.02 · √(768 / hidden_size) or a little more, so that the first
       activations are as large as BERT-base's, and LayerNorm stands before the sub-layers: both shorten that plateau;
     - 20% of the tokens are guessed instead of 15% (Wettig et al. 2023, "Should You Mask 15%?");
@@ -40,8 +41,8 @@ class DemoSettings:
     num_heads: int = 2
     initializer_range: float = 0.06
     phases: tuple[PhaseSettings, ...] = (
-        PhaseSettings(sequence_length=16, batch_size=256, steps=1500, duplicate_factor=2, next_sentence=False),
-        PhaseSettings(sequence_length=64, batch_size=64, steps=500, duplicate_factor=1),
+        PhaseSettings(sequence_length=16, batch_size=256, steps=700, duplicate_factor=1, next_sentence=False),
+        PhaseSettings(sequence_length=32, batch_size=128, steps=500, duplicate_factor=1),
     )
     interval: int = 100  # steps between two reports, each of which also saves the state
     masked_lm_probability: float = 0.2
@@ -50,7 +51,8 @@ class DemoSettings:
     beta_2: float = 0.98
     task: str = "package"
     task_rows: int = 2000
-    task_sequence_length: int = 64
+    task_sequence_length: int = 32
+    task_dropout: float = 0.1
     fine_tuning: FineTuningSettings = field(default_factory=lambda: FineTuningSettings(learning_rate=5e-4))
     seed: int = 0
 
@@ -76,6 +78,7 @@ class DemoSettings:
             sequence_length=phase.sequence_length,
             duplicate_factor=phase.duplicate_factor,
             masked_lm_probability=self.masked_lm_probability,
+            max_predictions=round(self.masked_lm_probability * phase.sequence_length),
             next_sentence=phase.next_sentence,
             cross_documents=not phase.next_sentence,
             packing=False,

@@ -9,8 +9,9 @@ import numpy as np
 from bertlab.data.builtin_tasks import VALIDATION_PERCENT, builtin_task, majority_baseline
 from bertlab.data.corpus import DOCUMENTS, MANIFEST, ensure_corpus
 from bertlab.data.documents import Document, is_validation, load_documents
-from bertlab.data.make import make_data
 from bertlab.data.live import batches_of
+from bertlab.data.make import make_data
+from bertlab.data.positions import with_shifted_positions
 from bertlab.data.records import ExampleFiles
 from bertlab.demo.settings import DemoSettings, PhaseSettings
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
@@ -165,8 +166,12 @@ def _phase(demo: Demo, number: int, phase: PhaseSettings):
     from bertlab.training.run import Phase
 
     def batches(step: int):
-        examples = demo.examples(f"train-{number}")
-        return batches_of(examples, phase.batch_size, demo.settings.seed, repeat=True, start_batch=step)
+        examples, seed = demo.examples(f"train-{number}"), demo.settings.seed
+        rows = batches_of(examples, phase.batch_size, seed, repeat=True, start_batch=step)
+        num_positions = demo.settings.config.max_position_embeddings
+        return (
+            rows if phase.sequence_length == num_positions else with_shifted_positions(rows, num_positions, seed, step)
+        )
 
     validation = batches_of(demo.examples(f"validation-{number}"), phase.batch_size)
     return Phase(phase.steps, batches, validation.take(VALIDATION_BATCHES).cache())
@@ -224,7 +229,12 @@ def fine_tune(demo: Demo) -> dict:
     for rows in (task.train, task.validation):
         features = encode_rows(rows, demo.tokenizer, max_length=settings.task_sequence_length)
         splits.append(Split(*features.arrays(settings.task_sequence_length)))
-    encoder = checkpoints.load(demo.folder / "checkpoint", "encoder")
+    config = checkpoints.read_config(demo.folder / "checkpoint")
+    encoder = checkpoints.load(
+        demo.folder / "checkpoint",
+        "encoder",
+        config=config.replace(hidden_dropout=settings.task_dropout, attention_dropout=settings.task_dropout),
+    )
     comparison = Comparison(
         encoder, len(task.labels), *splits, settings.fine_tuning, folder=demo.folder / "fine-tuning"
     )

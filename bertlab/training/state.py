@@ -16,7 +16,7 @@ from bertlab.errors import CheckpointError
 
 
 def _variables(trainer: keras.Model) -> dict[str, keras.Variable]:
-    """Every variable of the run, numbered: Keras names optimizers and seeds anew in each process, but orders them alike."""
+    """Every variable of the run, numbered: Keras may name optimizers and seeds anew, but it orders them alike."""
     named = {f"model/{i:04d}": variable for i, variable in enumerate(trainer.variables)}
     return named | {f"optimizer/{i:04d}": variable for i, variable in enumerate(trainer.optimizer.variables)}
 
@@ -27,9 +27,7 @@ def save_state(path: str | Path, trainer: keras.Model, progress: dict) -> None:
 
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    arrays = {
-        name: np.array(keras.ops.convert_to_numpy(v.value), order="C") for name, v in _variables(trainer).items()
-    }
+    arrays = {name: np.array(keras.ops.convert_to_numpy(v.value), order="C") for name, v in _variables(trainer).items()}
     unfinished = path.with_name(path.name + ".unfinished")
     save_file(arrays, unfinished, metadata={"progress": json.dumps(progress)})
     with open(unfinished, "rb+") as file:  # on the disk before the name changes

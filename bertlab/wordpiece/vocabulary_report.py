@@ -22,6 +22,7 @@ from bertlab.wordpiece.vocabulary import UNK, Vocabulary
 
 _ROUND_SIZES = [digit * 10**power for power in range(1, 7) for digit in (1, 2, 5)]
 
+
 @dataclass(frozen=True)
 class VocabularyReport:
     """One vocabulary measured on one text."""

@@ -1,0 +1,31 @@
+"""Shifted positions: where short rows are put, and that a resumed run puts them there again."""
+
+import numpy as np
+
+from bertlab.data.live import batches_of
+from bertlab.data.positions import with_shifted_positions
+
+
+def batches(start=0, seed=1, number=40):
+    data = {"input_ids": np.arange(64 * 4, dtype="int32").reshape(64, 4), "masked_lm_ids": np.zeros((64, 1), "int32")}
+    dataset = with_shifted_positions(batches_of(data, 16, repeat=True, start_batch=start), 10, seed, start)
+    return [batch["position_ids"].numpy() for batch in dataset.take(number)]
+
+
+def test_each_row_keeps_its_order_and_fits_the_model():
+    for positions in batches():
+        assert positions.dtype == np.int32 and positions.shape == (16, 4)
+        np.testing.assert_array_equal(np.diff(positions, axis=1), 1)
+        assert positions.min() >= 0 and positions.max() <= 9
+
+
+def test_every_offset_comes_up():
+    offsets = np.concatenate([positions[:, 0] for positions in batches()])
+    assert set(offsets) == set(range(7))  # 640 draws: a missing one of 7 has a chance of 7 · (6/7)^640 < 1e-41
+
+
+def test_a_resumed_run_sees_the_same_positions_and_another_seed_others():
+    whole = batches(number=8)
+    for one, other in zip(batches(start=5, number=3), whole[5:], strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert not np.array_equal(batches(seed=2, number=1)[0], whole[0])
