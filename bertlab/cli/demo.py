@@ -10,9 +10,8 @@ from bertlab.cli.backend import load_backend
 @click.command()
 @click.option("--text", default="builtin", show_default=True, help="builtin, a folder, a .txt, a .jsonl or hf:NAME.")
 @click.option("--out", default="build/demo", show_default=True, type=click.Path(file_okay=False, path_type=Path))
-@click.option("--steps", type=click.IntRange(100), help="Pre-training steps, a multiple of 100.")
-@click.option("--seed", type=click.IntRange(0), help="Another seed, another run.")
-def demo(text: str, out: Path, steps: int | None, seed: int | None):
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Another seed, another run.")
+def demo(text: str, out: Path, seed: int):
     """Learn a vocabulary, pre-train a small BERT, fill in blanks, fine-tune it, and write OUT/report.html.
 
     Interrupted (Ctrl-C) and started again, it goes on from where it was.
@@ -21,14 +20,12 @@ def demo(text: str, out: Path, steps: int | None, seed: int | None):
     Example:
       bertlab demo --text my_book.txt --out build/my_book
     """
-    from bertlab.demo.settings import DemoSettings
-
     load_backend()
     from bertlab.demo.pipeline import run_demo, summary_lines
+    from bertlab.demo.settings import DemoSettings
 
-    chosen = {name: value for name, value in dict(steps=steps, seed=seed).items() if value is not None}
     try:
-        results = run_demo(DemoSettings(text=text, **chosen), out, say=click.echo)
+        results = run_demo(DemoSettings(text=text, seed=seed), out, say=click.echo)
     except KeyboardInterrupt:
         click.echo(f"\ninterrupted: the same command goes on from here ({out})", err=True)
         raise SystemExit(130) from None

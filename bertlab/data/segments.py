@@ -226,5 +226,6 @@ def without_outer_separators(
     """Spans less a separator at their beginning or end, where the row has a special token anyway."""
     leads = values[starts] == separator
     starts, lengths = starts + leads, lengths - leads
-    lengths = lengths - ((lengths > 0) & (values[starts + np.maximum(lengths, 1) - 1] == separator))
+    starts, lengths = starts[lengths > 0], lengths[lengths > 0]  # a span may have been a separator and nothing else
+    lengths = lengths - (values[starts + lengths - 1] == separator)
     return starts[lengths > 0], lengths[lengths > 0]

@@ -56,7 +56,7 @@ def statistics_of(examples: dict[str, np.ndarray], table: PieceTable) -> Statist
 def describe(examples: dict[str, np.ndarray], row: int, pieces: tuple[str, ...]) -> str:
     """One example as text: a line per segment, predicted tokens as {shown←original}.
 
-        A  [CLS] the {[MASK]←boat} sank . [SEP]
+    A  [CLS] the {[MASK]←boat} sank . [SEP]
     """
     tokens = [pieces[index] for index in examples["input_ids"][row]]
     for position, original, weight in zip(

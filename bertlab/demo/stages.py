@@ -98,12 +98,11 @@ def learn_wordpieces(demo: Demo) -> dict:
 
 
 def make_examples(demo: Demo) -> dict:
-    """MLM and NSP examples on disk: training and validation rows of each phase, and those for the last judgement."""
+    """MLM and NSP examples on disk: those of each phase, and held-out ones to judge by."""
     settings = demo.settings
     wanted = {"held-out": ("validation", settings.held_out_examples)}
     for number, phase in enumerate(settings.phases, 1):
         wanted[f"train-{number}"] = ("train", settings.examples(phase))
-        wanted[f"validation-{number}"] = ("validation", settings.examples(phase).replace(duplicate_factor=1))
     rows = {}
     for name, (split, example_settings) in wanted.items():
         manifest = make_data(demo.documents(split), demo.tokenizer, demo.folder / "examples" / name, example_settings)
@@ -144,16 +143,16 @@ def pretrain(demo: Demo) -> dict:
     trainer = PreTrainer(BertForPreTraining(settings.config))
     schedule = WarmupLinearDecay(settings.learning_rate, settings.steps, int(settings.warmup_share * settings.steps))
     trainer.compile(adamw(schedule, trainer, beta_2=settings.beta_2), jit_compile=True, steps_per_execution=10)
+    held_out = batches_of(demo.examples("held-out"), settings.held_out_batch_size)
+    validation = held_out.take(VALIDATION_BATCHES).cache()
     history = run_training(
         trainer,
-        [_phase(demo, number, phase) for number, phase in enumerate(settings.phases, 1)],
+        [_phase(demo, number, phase, validation) for number, phase in enumerate(settings.phases, 1)],
         interval=settings.interval,
         folder=demo.folder / "states",
     )
     checkpoints.save(trainer.bert, demo.folder / "checkpoint", demo.tokenizer, format="bertlab")
-    judged = trainer.evaluate(
-        batches_of(demo.examples("held-out"), settings.phases[-1].batch_size), verbose=0, return_dict=True
-    )
+    judged = trainer.evaluate(held_out, verbose=0, return_dict=True)
     return {
         "parameters": trainer.bert.count_params(),
         "history": history,
@@ -162,19 +161,18 @@ def pretrain(demo: Demo) -> dict:
     }
 
 
-def _phase(demo: Demo, number: int, phase: PhaseSettings):
+def _phase(demo: Demo, number: int, phase: PhaseSettings, validation):
     from bertlab.training.run import Phase
 
     def batches(step: int):
         examples, seed = demo.examples(f"train-{number}"), demo.settings.seed
         rows = batches_of(examples, phase.batch_size, seed, repeat=True, start_batch=step)
         num_positions = demo.settings.config.max_position_embeddings
-        return (
-            rows if phase.sequence_length == num_positions else with_shifted_positions(rows, num_positions, seed, step)
-        )
+        if phase.sequence_length == num_positions:
+            return rows
+        return with_shifted_positions(rows, num_positions, seed, step)
 
-    validation = batches_of(demo.examples(f"validation-{number}"), phase.batch_size)
-    return Phase(phase.steps, batches, validation.take(VALIDATION_BATCHES).cache())
+    return Phase(phase.steps, batches, validation)
 
 
 def fill_blanks(demo: Demo) -> dict:
@@ -229,12 +227,7 @@ def fine_tune(demo: Demo) -> dict:
     for rows in (task.train, task.validation):
         features = encode_rows(rows, demo.tokenizer, max_length=settings.task_sequence_length)
         splits.append(Split(*features.arrays(settings.task_sequence_length)))
-    config = checkpoints.read_config(demo.folder / "checkpoint")
-    encoder = checkpoints.load(
-        demo.folder / "checkpoint",
-        "encoder",
-        config=config.replace(hidden_dropout=settings.task_dropout, attention_dropout=settings.task_dropout),
-    )
+    encoder = checkpoints.load(demo.folder / "checkpoint", "encoder")
     comparison = Comparison(
         encoder, len(task.labels), *splits, settings.fine_tuning, folder=demo.folder / "fine-tuning"
     )

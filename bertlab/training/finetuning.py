@@ -19,6 +19,7 @@ from bertlab.training.optimizer import adamw
 from bertlab.training.schedule import WarmupLinearDecay
 
 STARTS = ("pre-trained", "from scratch")
+PREDICTED_TOGETHER = 250  # rows
 
 
 @dataclass(frozen=True)
@@ -99,24 +100,20 @@ class Comparison:
     def _run(self, start: str, seed: int, running) -> Run:
         classifier = self._classifier = self._classifier or self._compiled()
         self._set_weights(classifier, start, seed)
-        accuracies = []
+        judge = _JudgeEveryEpoch(self.validation)
         show = keras.callbacks.LambdaCallback(
-            on_epoch_end=lambda epoch, logs: running.advance(1, f"{start}, seed {seed}: {logs['val_accuracy']:.1%}")
+            on_epoch_end=lambda epoch, logs: running.advance(1, f"{start}, seed {seed}: {judge.accuracies[-1]:.1%}")
         )
         rows = len(self.train) // self.settings.batch_size * self.settings.batch_size
-        history = classifier.fit(
+        classifier.fit(
             {name: values[:rows] for name, values in self.train.inputs.items()},
             self.train.labels[:rows],
             batch_size=self.settings.batch_size,
             epochs=self.settings.epochs,
-            validation_data=(self.validation.inputs, self.validation.labels),
-            validation_batch_size=256,
             verbose=0,
-            callbacks=[show],
+            callbacks=[judge, show],
         )
-        accuracies = [float(value) for value in history.history["val_accuracy"]]
-        logits = classifier.predict(self.validation.inputs, batch_size=256, verbose=0)
-        return Run(start, seed, accuracies[-1], np.argmax(logits, axis=-1).tolist(), accuracies)
+        return Run(start, seed, judge.accuracies[-1], judge.predictions.tolist(), judge.accuracies)
 
     def _compiled(self) -> BertForSequenceClassification:
         classifier = BertForSequenceClassification(self.encoder.config, self.num_labels)
@@ -126,8 +123,8 @@ class Comparison:
         classifier.compile(
             adamw(schedule, classifier),
             keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-            metrics=["accuracy"],
             jit_compile=True,
+            steps_per_execution=8,
         )
         classifier.optimizer.build(classifier.trainable_variables)
         return classifier
@@ -142,6 +139,21 @@ class Comparison:
         for variable in classifier.optimizer.variables:
             if variable.path.split("/")[-1] != "learning_rate":
                 variable.assign(keras.ops.zeros_like(variable))
+
+
+class _JudgeEveryEpoch(keras.callbacks.Callback):
+    """Predicts the validation rows after every epoch."""
+
+    def __init__(self, validation: Split):
+        super().__init__()
+        self.validation = validation
+        self.accuracies: list[float] = []
+        self.predictions = np.zeros(0, int)
+
+    def on_epoch_end(self, epoch, logs=None):
+        logits = self.model.predict(self.validation.inputs, batch_size=PREDICTED_TOGETHER, verbose=0)
+        self.predictions = np.argmax(logits, axis=-1)
+        self.accuracies.append(float((self.predictions == self.validation.labels).mean()))
 
 
 def accuracies(runs: Sequence[Run], start: str) -> np.ndarray:
