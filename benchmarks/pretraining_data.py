@@ -3,9 +3,9 @@
     python -m benchmarks.pretraining_data TEXT VOCAB [--megabytes 10] [--passes 5] [--rounds 3]
 
 The peer is the published procedure as the script has it: one process, one token at a time, everything in memory. It
-is our own re-implementation (`tests/published_procedure.py`), once with a tokenizer in plain Python, as the script's is,
-and once with our fast one, so that the ratio of making examples alone can be seen too. All three read and split the
-text alike.
+is our own re-implementation (`tests/published_procedure.py`), once with a tokenizer in plain Python, as the script's
+is, and once with our fast one, so that the ratio of making examples alone can be seen too. All three read and split
+the text alike.
 Each measurement runs in a fresh process; the rounds alternate between the two.
 """
 
@@ -21,8 +21,8 @@ from statistics import median
 
 def run_ours(text: Path, vocab: Path, passes: int) -> int:
     """Text to finished shards in one process, as `bertlab data make` does it."""
-    from bertlab.data.make import make_data
-    from bertlab.data.settings import ExampleSettings
+    from bertlab.data.pretraining.make import make_data
+    from bertlab.data.pretraining.settings import ExampleSettings
 
     with tempfile.TemporaryDirectory() as folder:
         settings = ExampleSettings(duplicate_factor=passes)

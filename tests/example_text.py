@@ -3,7 +3,7 @@
 import numpy as np
 
 from bertlab.data.documents import Document
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.wordpiece.tokenizer import WordPieceTokenizer
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 

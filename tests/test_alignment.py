@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.data.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_pieces, word_tags
-from bertlab.data.features import encode_rows
-from bertlab.data.rows import TaggingRow
+from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_pieces, word_tags
+from bertlab.data.tasks.features import encode_rows
+from bertlab.data.tasks.rows import TaggingRow
 from bertlab.errors import DataError
 from bertlab.wordpiece.tokenizer import WordPieceTokenizer
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary

@@ -5,8 +5,11 @@ from collections import Counter
 
 import pytest
 
-from bertlab.data import corpus_sources
-from bertlab.data.builtin_tasks import (
+from bertlab.data.corpus import sources as corpus_sources
+from bertlab.data.corpus.build import ensure_corpus
+from bertlab.data.corpus.repeats import masked_form
+from bertlab.data.corpus.texts import Sentence
+from bertlab.data.tasks.builtin import (
     BUILTIN_TASKS,
     CODE_TAGS,
     PACKAGES,
@@ -15,9 +18,6 @@ from bertlab.data.builtin_tasks import (
     majority_baseline,
     tag_code,
 )
-from bertlab.data.corpus import ensure_corpus
-from bertlab.data.corpus_repeats import masked_form
-from bertlab.data.corpus_texts import Sentence
 from bertlab.errors import DataError
 
 FUNCTION = '''

@@ -110,3 +110,15 @@ def test_encode_refuses_a_file_that_is_not_utf8(checkpoint, tmp_path):
 def test_a_missing_model_is_one_line_and_exit_code_2(tmp_path):
     result = run("fill-mask", "--model", tmp_path / "nothing", "a [MASK]")
     assert result.returncode == 2 and len(result.stderr.strip().splitlines()) == 1
+
+
+def test_without_a_model_the_demos_is_taken_and_its_absence_explained(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli, ["fill-mask", "a [MASK]"])
+    assert "`make demo` trains one there" in str(result.exception)
+
+
+def test_the_model_can_be_named_by_the_environment(checkpoint, monkeypatch):
+    monkeypatch.setenv("BERTLAB_MODEL", str(checkpoint))
+    result = CliRunner().invoke(cli, ["fill-mask", "--top", "2", "the [MASK]"])
+    assert result.exit_code == 0 and len(result.output.splitlines()) == 4

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.data.cleaning import clean_inline, unmark
-from bertlab.data.corpus_blocks import read_blocks
-from bertlab.data.corpus_repeats import RepeatFilter, masked_form
-from bertlab.data.corpus_texts import Docstring, Sentence, clean_text
-from bertlab.data.sentences import is_prose, split_sentences
+from bertlab.data.corpus.blocks import read_blocks
+from bertlab.data.corpus.cleaning import clean_inline, unmark
+from bertlab.data.corpus.repeats import RepeatFilter, masked_form
+from bertlab.data.corpus.sentences import is_prose, split_sentences
+from bertlab.data.corpus.texts import Docstring, Sentence, clean_text
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertlab.data.documents import Document
-from bertlab.data.examples import examples_from_tokens, make_examples, tokenize_documents
-from bertlab.data.segments import Pairs, make_pairs, truncate
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.examples import examples_from_tokens, make_examples, tokenize_documents
+from bertlab.data.pretraining.segments import Pairs, make_pairs, truncate, without_outer_separators
+from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError
 from tests.example_text import SMALL, make_documents, make_tokenizer
 
@@ -193,3 +193,9 @@ def test_whole_sentences_stay_whole_where_they_fit():
     stop = TOKENIZER.vocabulary.index(".")
     last = rows["attention_mask"].sum(axis=1) - 2
     assert (rows["input_ids"][np.arange(len(last)), last] == stop).all()
+
+
+def test_a_span_that_is_a_separator_and_nothing_else_is_left_out():
+    values = np.array([7, 8, 3, 3], np.int32)  # 3 is [SEP]; the last span begins and ends with the last one
+    starts, lengths = without_outer_separators(values, np.array([0, 3]), np.array([3, 1]), separator=3)
+    assert (starts.tolist(), lengths.tolist()) == ([0], [2])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bertlab.data.examples import make_examples
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.examples import make_examples
+from bertlab.data.pretraining.settings import ExampleSettings
 from tests.example_text import PIECES, make_documents, make_tokenizer
 from tests.published_procedure import create
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bertlab.data.formats import Problems, read_json, read_lines, read_table
-from bertlab.data.formats_records import Columns, guess_shape, label_names, rows_from_records
-from bertlab.data.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
+from bertlab.data.tasks.formats import Problems, read_json, read_lines, read_table
+from bertlab.data.tasks.formats_records import Columns, guess_shape, label_names, rows_from_records
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
 from bertlab.errors import DataError
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bertlab.data.formats import Problems
-from bertlab.data.formats_conll import read_conll
+from bertlab.data.tasks.formats import Problems
+from bertlab.data.tasks.formats_conll import read_conll
 from bertlab.errors import DataError
 
 CONLL_2003 = """-DOCSTART- -X- -X- O

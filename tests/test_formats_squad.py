@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bertlab.data.formats import Problems
-from bertlab.data.formats_squad import read_squad
-from bertlab.data.rows import QuestionRow
+from bertlab.data.tasks.formats import Problems
+from bertlab.data.tasks.formats_squad import read_squad
+from bertlab.data.tasks.rows import QuestionRow
 from bertlab.errors import DataError
 
 CONTEXT = "The café 😀 opened in Łódź."  # an emoji counts as one character

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from bertlab.data.formats import Problems
-from bertlab.data.formats_conll import read_conll
-from bertlab.data.formats_published import TASKS
-from bertlab.data.formats_submit import write_conll, write_glue, write_squad
-from bertlab.data.rows import TaggingRow
+from bertlab.data.tasks.formats import Problems
+from bertlab.data.tasks.formats_conll import read_conll
+from bertlab.data.tasks.formats_published import TASKS
+from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_squad
+from bertlab.data.tasks.rows import TaggingRow
 from bertlab.errors import DataError
 
 
@@ -32,7 +32,7 @@ def submitted(tmp_path, task, first, fill=0):
     ],
 )
 def test_each_glue_task_has_its_own_file_name_and_label_names(tmp_path, task, file_name, values, written):
-    from bertlab.data.formats_published import find_task
+    from bertlab.data.tasks.formats_published import find_task
 
     name, lines = submitted(tmp_path, find_task(task).name, values)
     assert name == file_name

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertlab.data.masking import PieceTable, mask_rows
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.masking import PieceTable, mask_rows
+from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import ConfigError, VocabularyError
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 from tests.example_text import PIECES

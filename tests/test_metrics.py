@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.data.metrics import (
+from bertlab.data.tasks.metrics import (
     accuracy,
     default_metrics,
     f1,
@@ -19,7 +19,7 @@ from bertlab.data.metrics import (
     score,
     spearman,
 )
-from bertlab.data.rows import PairRow, QuestionRow, SentenceRow, TaggingRow
+from bertlab.data.tasks.rows import PairRow, QuestionRow, SentenceRow, TaggingRow
 from bertlab.errors import DataError
 
 # 12 rows: of class 1, three found (TP), two missed (FN); of class 0, six kept (TN), one claimed (FP).

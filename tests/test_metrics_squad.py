@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.data.metrics_squad import best_threshold, exact_match, normalize, squad_scores, token_f1
+from bertlab.data.tasks.metrics_squad import best_threshold, exact_match, normalize, squad_scores, token_f1
 from bertlab.errors import DataError
 
 

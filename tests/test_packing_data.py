@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertlab.data.examples import make_examples
-from bertlab.data.packing import pack, sequence_numbers
+from bertlab.data.pretraining.examples import make_examples
+from bertlab.data.pretraining.packing import pack, sequence_numbers
 from tests.example_text import PIECES, SMALL, make_documents, make_tokenizer
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bertlab.data.live import batches_of
-from bertlab.data.positions import with_shifted_positions
+from bertlab.data.pretraining.live import batches_of
+from bertlab.data.pretraining.positions import with_shifted_positions
 
 
 def batches(start=0, seed=1, number=40):

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertlab.data.examples import make_examples
-from bertlab.data.live import Batches, ExampleArrays, batches_of, permuted
-from bertlab.data.make import make_data
-from bertlab.data.records import ExampleFiles, Layout, masked_crc32c, read_examples
+from bertlab.data.pretraining.examples import make_examples
+from bertlab.data.pretraining.live import Batches, ExampleArrays, batches_of, permuted
+from bertlab.data.pretraining.make import make_data
+from bertlab.data.pretraining.records import ExampleFiles, Layout, masked_crc32c, read_examples
 from bertlab.errors import DataError
 from tests.example_text import SMALL, make_documents, make_tokenizer
 

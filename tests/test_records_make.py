@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from bertlab.data.documents import Document
-from bertlab.data.make import cut_into_units, make_data
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.make import cut_into_units, make_data
+from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError
 from tests.example_text import SMALL, as_text, make_documents, make_tokenizer
 

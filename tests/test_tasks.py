@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from bertlab.cli.task import task as task_command
-from bertlab.data.formats import Problems
-from bertlab.data.formats_published import TASKS, find_task
-from bertlab.data.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
-from bertlab.data.tasks import BUILTIN_TASKS, hold_out, load_task
+from bertlab.data.tasks.formats import Problems
+from bertlab.data.tasks.formats_published import TASKS, find_task
+from bertlab.data.tasks.load import BUILTIN_TASKS, hold_out, load_task
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
 from bertlab.errors import DataError
 
 MNLI_HEADER = (

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.data.features import LENGTH_STEP, encode_rows
-from bertlab.data.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
+from bertlab.data.tasks.features import LENGTH_STEP, encode_rows
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
 from bertlab.errors import ConfigError, DataError
 from bertlab.wordpiece.tokenizer import WordPieceTokenizer
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary

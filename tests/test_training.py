@@ -29,7 +29,7 @@ def examples(rows=64, length=12, predictions=3, seed=0):
     }
 
 
-def new_trainer(total_steps=12, config=CONFIG, next_sentence=True):
+def new_trainer(total_steps=12, config=CONFIG, next_sentence=True, jit_compile=False):
     import keras
 
     from bertlab.models import BertForPreTraining
@@ -39,12 +39,12 @@ def new_trainer(total_steps=12, config=CONFIG, next_sentence=True):
 
     keras.utils.set_random_seed(7)
     trainer = PreTrainer(BertForPreTraining(config, next_sentence=next_sentence))
-    trainer.compile(adamw(WarmupLinearDecay(1e-2, total_steps, 2), trainer), jit_compile=True)
+    trainer.compile(adamw(WarmupLinearDecay(1e-2, total_steps, 2), trainer), jit_compile=jit_compile)
     return trainer
 
 
 def train(trainer, folder, total_steps=12, callbacks=()):
-    from bertlab.data.live import batches_of
+    from bertlab.data.pretraining.live import batches_of
     from bertlab.training.run import Phase, run_training
 
     def phase(steps, **shape):
@@ -122,7 +122,7 @@ def test_an_untrained_model_is_as_surprised_as_a_guess_among_all_pieces():
 
 
 def test_rows_that_are_no_pairs_leave_the_next_sentence_head_as_it_is_and_its_figures_out(tmp_path):
-    from bertlab.data.live import batches_of
+    from bertlab.data.pretraining.live import batches_of
     from bertlab.training.run import Phase, run_training
 
     data = examples()
@@ -144,8 +144,15 @@ def test_a_model_without_next_sentence_head_trains_on_masked_tokens_alone(tmp_pa
     assert history[-1]["loss"] == pytest.approx(history[-1]["masked_lm_loss"], rel=1e-2)
 
 
-@pytest.mark.parametrize("intervals", [1, 2])  # in the middle of the first phase, and between the two
-def test_a_resumed_run_ends_bitwise_where_an_uninterrupted_one_does(tmp_path, intervals):
+@pytest.mark.parametrize(
+    ("intervals", "jit_compile"),
+    [
+        (1, False),  # stopped in the middle of the first phase
+        (2, False),  # and between the two
+        pytest.param(1, True, marks=pytest.mark.exhaustive),  # XLA takes a minute to compile its eight graphs
+    ],
+)
+def test_a_resumed_run_ends_bitwise_where_an_uninterrupted_one_does(tmp_path, intervals, jit_compile):
     import keras
 
     class StopAfter(keras.callbacks.Callback):
@@ -153,11 +160,11 @@ def test_a_resumed_run_ends_bitwise_where_an_uninterrupted_one_does(tmp_path, in
             if epoch + 1 == intervals:
                 raise KeyboardInterrupt
 
-    whole = new_trainer()
+    whole = new_trainer(jit_compile=jit_compile)
     history = train(whole, tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
-        train(new_trainer(), tmp_path / "parts", callbacks=(StopAfter(),))
-    resumed = new_trainer()
+        train(new_trainer(jit_compile=jit_compile), tmp_path / "parts", callbacks=(StopAfter(),))
+    resumed = new_trainer(jit_compile=jit_compile)
     resumed_history = train(resumed, tmp_path / "parts")
 
     assert [row["step"] for row in resumed_history] == [4, 8, 12]

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bertlab.data.rows import QuestionRow
-from bertlab.data.windows import make_windows
-from bertlab.data.windows_decode import answer_texts, best_answers, no_answer_scores
+from bertlab.data.tasks.rows import QuestionRow
+from bertlab.data.tasks.windows import make_windows
+from bertlab.data.tasks.windows_decode import answer_texts, best_answers, no_answer_scores
 from bertlab.errors import ConfigError, DataError
 from bertlab.wordpiece.tokenizer import WordPieceTokenizer
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary

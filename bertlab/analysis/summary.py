@@ -10,12 +10,10 @@ def component_counts(config: BertConfig, heads: bool = True) -> list[tuple[str, 
 
     The model's variables are declared but not filled: counting BERT-large takes no memory.
     """
-    import keras
-
     from bertlab.models import BertForPreTraining
+    from bertlab.models.outline import outline
 
-    with keras.StatelessScope(initialize_variables=False):
-        model = BertForPreTraining(config)
+    model = outline(lambda: BertForPreTraining(config))
     counts: dict[str, int] = {}
     for variable in model.trainable_variables:
         name = _component(variable.path.split("/"), config.num_layers)

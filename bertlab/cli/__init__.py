@@ -47,7 +47,7 @@ def cli():
 
     \b
     Example:
-      bertlab fill-mask --model DIR "The bank is situated on the [MASK] of the river."
+      bertlab fill-mask "The bank is situated on the [MASK] of the river."
     """
 
 

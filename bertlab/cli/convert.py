@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from bertlab.checkpoints.saving import DTYPES, FORMATS
+from bertlab.cli.backend import load_backend
 
 
 @click.command()
@@ -30,6 +31,7 @@ def convert(source, folder, format, dtype, overwrite, padded_vocabulary, as_json
     import dataclasses
     import json
 
+    load_backend()
     from bertlab import checkpoints
     from bertlab.errors import CheckpointError
 

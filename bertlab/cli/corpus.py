@@ -31,7 +31,7 @@ def build(directory, workers, packages):
     Example:
       bertlab corpus build --dir build/corpus --workers 2
     """
-    from bertlab.data.corpus import build_corpus
+    from bertlab.data.corpus.build import build_corpus
 
     click.echo(build_corpus(directory, workers, packages or None))
 
@@ -81,7 +81,7 @@ def stats(directory, as_json):
     Example:
       bertlab corpus stats --json
     """
-    from bertlab.data.corpus import DOCUMENTS, MANIFEST, ensure_corpus
+    from bertlab.data.corpus.build import DOCUMENTS, MANIFEST, ensure_corpus
 
     manifest = json.loads((ensure_corpus(directory) / MANIFEST).read_text(encoding="utf-8"))
     if as_json:

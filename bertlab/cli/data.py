@@ -58,8 +58,8 @@ def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_ch
       bertlab data make novels.txt --vocab vocab.txt --out examples --workers 8
       bertlab data make builtin --vocab vocab.txt --out examples --preset roberta
     """
-    from bertlab.data.make import UNIT_CHARACTERS, make_data
-    from bertlab.data.settings import ExampleSettings
+    from bertlab.data.pretraining.make import UNIT_CHARACTERS, make_data
+    from bertlab.data.pretraining.settings import ExampleSettings
     from bertlab.wordpiece.tokenizer import WordPieceTokenizer
     from bertlab.wordpiece.vocabulary import Vocabulary
 
@@ -105,9 +105,9 @@ def show(folder, count, seed, png, sample, as_json):
     Example:
       bertlab data show examples --count 5 --png examples.png
     """
-    from bertlab.data.masking import PieceTable
-    from bertlab.data.records import VOCABULARY
-    from bertlab.data.show import describe, draw_histograms, sample_of, statistics_of
+    from bertlab.data.pretraining.masking import PieceTable
+    from bertlab.data.pretraining.records import VOCABULARY
+    from bertlab.data.pretraining.show import describe, draw_histograms, sample_of, statistics_of
     from bertlab.wordpiece.vocabulary import Vocabulary
 
     if count < 1 or sample < 1:
@@ -140,7 +140,7 @@ def check(folder):
     Example:
       bertlab data check examples
     """
-    from bertlab.data.records import ExampleFiles
+    from bertlab.data.pretraining.records import ExampleFiles
 
     files = ExampleFiles(folder)
     files.check()

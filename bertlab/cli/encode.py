@@ -6,11 +6,12 @@ import click
 
 from bertlab.analysis.vectors import POOLINGS
 from bertlab.cli.backend import load_backend
+from bertlab.cli.options import model_option
 
 
 @click.command()
 @click.argument("lines", type=click.File("r", encoding="utf-8"), default="-")
-@click.option("--model", required=True, help="A checkpoint folder, or a name on the Hugging Face hub.")
+@model_option
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The .npy file to write.")
 @click.option("--layer", default=-1, show_default=True, help="0: embeddings, i: layer i, -1: the last.")
 @click.option("--pooling", default="mean", show_default=True, type=click.Choice([p for p in POOLINGS if p != "none"]))

@@ -6,11 +6,12 @@ import sys
 import click
 
 from bertlab.cli.backend import load_backend
+from bertlab.cli.options import model_option
 
 
 @click.command("fill-mask")
 @click.argument("texts", nargs=-1)
-@click.option("--model", required=True, help="A checkpoint folder, or a name on the Hugging Face hub.")
+@model_option
 @click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="Guesses for each blank.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per text.")
 def fill_mask(texts: tuple[str, ...], model: str, top: int, as_json: bool):
@@ -18,7 +19,7 @@ def fill_mask(texts: tuple[str, ...], model: str, top: int, as_json: bool):
 
     \b
     Example:
-      bertlab fill-mask --model DIR "The bank is situated on the [MASK] of the river."
+      bertlab fill-mask "The bank is situated on the [MASK] of the river."
     """
     load_backend()
     from bertlab import checkpoints

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from bertlab.data.tasks import SOURCES, SPLITS
+from bertlab.data.tasks.load import SOURCES, SPLITS
 
 
 @click.group()
@@ -41,9 +41,9 @@ def list_tasks(as_json):
 
 
 def _builtin_entries() -> list[dict]:
-    from bertlab.data.builtin_tasks import CODE_TAGS, PACKAGES, PAIR_LABELS
-    from bertlab.data.metrics import default_metrics
-    from bertlab.data.tasks import BUILTIN_TASKS
+    from bertlab.data.tasks.builtin import CODE_TAGS, PACKAGES, PAIR_LABELS
+    from bertlab.data.tasks.load import BUILTIN_TASKS
+    from bertlab.data.tasks.metrics import default_metrics
 
     labels = {"package": PACKAGES, "pairs": PAIR_LABELS, "code-words": CODE_TAGS, "parameters": ()}
     return [
@@ -57,7 +57,7 @@ def _builtin_entries() -> list[dict]:
 
 
 def _published_entries() -> list[dict]:
-    from bertlab.data.formats_published import TASKS
+    from bertlab.data.tasks.formats_published import TASKS
 
     entries = []
     for published in TASKS.values():
@@ -104,8 +104,8 @@ def show(name_or_path, split, rows, source, data_dir, shape, columns, skip_error
       bertlab task show sst2 --data-dir glue_data
       bertlab task show reviews.csv --column text=review --column label=stars
     """
-    from bertlab.data.formats import Problems
-    from bertlab.data.tasks import load_task
+    from bertlab.data.tasks.formats import Problems
+    from bertlab.data.tasks.load import load_task
 
     problems = Problems("skip" if skip_errors else "stop")
     data = load_task(name_or_path, source, data_dir=data_dir, shape=shape, columns=columns, on_error=problems)
@@ -158,7 +158,7 @@ def _spread(data, items) -> str:
 
 
 def _readable(row, labels) -> str:
-    from bertlab.data.rows import MultipleChoiceRow, PairRow, QuestionRow, TaggingRow
+    from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, TaggingRow
 
     if isinstance(row, TaggingRow):
         tags = row.tags or [None] * len(row.words)

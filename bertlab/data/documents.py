@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bertlab.data.corpus.sentences import split_sentences
 from bertlab.data.documents_lines import MOST_BYTES_IN_LINE, Problems, numbered_lines, refuse_table
-from bertlab.data.sentences import split_sentences
 from bertlab.errors import DataError
 
 MOST_PARAGRAPHS = 1000  # of one document read from text; a longer one is cut into several
@@ -63,7 +63,7 @@ def load_documents(
     problems = Problems(stop=on_error == "stop", counts=Counter() if skipped is None else skipped)
     source = str(source)
     if source == "builtin":
-        from bertlab.data.corpus import DOCUMENTS, ensure_corpus
+        from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 
         return _jsonl_documents(ensure_corpus(cache_dir) / DOCUMENTS, DOCUMENTS, problems)
     if source.startswith("hf:"):

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 
 from bertlab.config import BertConfig
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.training.finetuning import FineTuningSettings
 
 
@@ -23,9 +23,9 @@ class DemoSettings:
     """The defaults fit two CPU cores and less than five minutes.
 
     What departs from the published recipe, and why, at this size:
-    - rows of 16 tokens of running text first, at random positions (see bertlab.data.positions), then pairs in rows of
-      32, as BERT's own 128 and then 512 (appendix A.2): on longer rows a small model stays for thousands of steps
-      on the plateau where every blank is "the";
+    - rows of 16 tokens of running text first, at random positions (see bertlab.data.pretraining.positions), then pairs
+      in rows of 32, as BERT's own 128 and then 512 (appendix A.2): on longer rows a small model stays for thousands of
+      steps on the plateau where every blank is "the";
     - the initialisation is scaled to the width, 0.02 · √(768 / hidden_size) or a little more, so that the first
       activations are as large as BERT-base's, and LayerNorm stands before the sub-layers: both shorten that plateau;
     - 30% of the tokens are guessed instead of 15% (Wettig et al. 2023, "Should You Mask 15%?");

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.data.builtin_tasks import VALIDATION_PERCENT, builtin_task, majority_baseline
-from bertlab.data.corpus import DOCUMENTS, MANIFEST, ensure_corpus
+from bertlab.data.corpus.build import DOCUMENTS, MANIFEST, ensure_corpus
 from bertlab.data.documents import Document, is_validation, load_documents
-from bertlab.data.live import batches_of
-from bertlab.data.make import make_data
-from bertlab.data.positions import with_shifted_positions
-from bertlab.data.records import ExampleFiles
+from bertlab.data.pretraining.live import batches_of
+from bertlab.data.pretraining.make import make_data
+from bertlab.data.pretraining.positions import with_shifted_positions
+from bertlab.data.pretraining.records import ExampleFiles
+from bertlab.data.tasks.builtin import VALIDATION_PERCENT, builtin_task, majority_baseline
 from bertlab.demo.settings import DemoSettings, PhaseSettings
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.wordpiece.learner import learn_vocabulary
@@ -218,7 +218,7 @@ def held_out_blanks(demo: Demo, number: int = 12) -> list[tuple[str, str]]:
 def fine_tune(demo: Demo) -> dict:
     """The labelled task, from the checkpoint and from scratch."""
     from bertlab import checkpoints
-    from bertlab.data.features import encode_rows
+    from bertlab.data.tasks.features import encode_rows
     from bertlab.training.finetuning import STARTS, Comparison, Split, accuracies, advantage
 
     settings = demo.settings

@@ -221,7 +221,7 @@ def _count_in_worker(block: str) -> dict[str, int]:
 def _forget_rare(words: Counter, kept: int) -> None:
     """Deletes the words seen once, then those seen twice … until at most `kept` are left."""
     left = len(words)
-    for least, number in sorted(Counter(words.values()).items()):
+    for least, number in sorted(Counter(words.values()).items()):  # noqa: B007 (the last one counts)
         left -= number
         if left <= kept:
             break

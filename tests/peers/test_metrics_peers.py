@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from bertlab.data import metrics
-from bertlab.data.metrics_entities import entity_scores
-from bertlab.data.metrics_squad import squad_scores
+from bertlab.data.tasks import metrics
+from bertlab.data.tasks.metrics_entities import entity_scores
+from bertlab.data.tasks.metrics_squad import squad_scores
 
 pytestmark = pytest.mark.peers
 SEEDS = range(20)

@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
-from bertlab.data.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
-from bertlab.data.tasks import load_task
+from bertlab.data.tasks.load import load_task
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
 from bertlab.errors import DataError, MissingDependencyError
 
 pytestmark = pytest.mark.peers

@@ -16,8 +16,8 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from bertlab.data.formats import Problems, Record
-from bertlab.data.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
+from bertlab.data.tasks.formats import Problems, Record
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 from bertlab.errors import DataError
 
 ROLES = {
@@ -39,7 +39,7 @@ class RecordError(Exception):
 class Columns:
     """Which column plays which role, and how labels are written.
 
-    shape: one of `bertlab.data.rows.SHAPES`. names: role → column (a tuple of columns for `choices`); a dot goes into
+    shape: one of `rows.SHAPES`. names: role → column (a tuple of columns for `choices`); a dot goes into
     an object ("answers.text"); a role that is not named is the column of its own name. labels: names of the classes in
     the order of their indices, () for regression. ending_start: a column put before every choice (SWAG's `sent2`).
     missing_label: a value that stands for "not known" (Hugging Face writes −1 in test sets). may_lack_answers: whether

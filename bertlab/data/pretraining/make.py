@@ -27,9 +27,9 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.data.documents import Document, is_validation, load_documents
-from bertlab.data.examples import examples_from_tokens, tokenize_documents
-from bertlab.data.records import FORMAT, MANIFEST, VOCABULARY, Layout, read_manifest, write_atomically
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
+from bertlab.data.pretraining.records import FORMAT, MANIFEST, VOCABULARY, Layout, read_manifest, write_atomically
+from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError, MissingDependencyError
 from bertlab.progress import bar
 from bertlab.wordpiece.tokenizer import WordPieceTokenizer

@@ -9,8 +9,8 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bertlab.data.formats_published import find_task
-from bertlab.data.rows import TaggingRow
+from bertlab.data.tasks.formats_published import find_task
+from bertlab.data.tasks.rows import TaggingRow
 from bertlab.errors import DataError
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import VocabularyError
 
 

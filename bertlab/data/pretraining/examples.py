@@ -4,7 +4,7 @@
       0   0 0 0 0   0   1 1 1   1     0     0        token_type_ids
 
 Text becomes arrays once, and every later step works on whole arrays. `make_examples` is all of it for a corpus that
-fits into memory; `bertlab.data.make` runs the same steps piece by piece for one that does not.
+fits into memory; `bertlab.data.pretraining.make` runs the same steps piece by piece for one that does not.
 
 Letters: N rows, T tokens in a row, P predictions in a row.
 """
@@ -13,10 +13,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bertlab.data.examples_original import make_original
-from bertlab.data.masking import PieceTable, mask_rows
-from bertlab.data.packing import pack, sequence_numbers
-from bertlab.data.segments import (
+from bertlab.data.pretraining.masking import PieceTable, mask_rows
+from bertlab.data.pretraining.original import make_original
+from bertlab.data.pretraining.packing import pack, sequence_numbers
+from bertlab.data.pretraining.segments import (
     Pairs,
     TokenDocuments,
     join_documents,
@@ -24,7 +24,7 @@ from bertlab.data.segments import (
     make_spans,
     without_outer_separators,
 )
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError
 
 ROWS_PER_BLOCK = 4096  # rows masked at a time, so that the random keys of a large corpus need little memory
@@ -106,7 +106,7 @@ def make_rows(
 def mask_in_blocks(
     rows: dict[str, np.ndarray], table: PieceTable, settings: ExampleSettings, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Rows with their masks and targets; see `bertlab.data.masking.mask_rows`."""
+    """Rows with their masks and targets; see `bertlab.data.pretraining.masking.mask_rows`."""
     ids = rows["input_ids"]
     blocks = [
         mask_rows(ids[start : start + ROWS_PER_BLOCK], table, settings, rng)

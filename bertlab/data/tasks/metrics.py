@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from bertlab.data.metrics_entities import entity_scores
-from bertlab.data.metrics_squad import squad_scores
-from bertlab.data.rows import QuestionRow, Row
+from bertlab.data.tasks.metrics_entities import entity_scores
+from bertlab.data.tasks.metrics_squad import squad_scores
+from bertlab.data.tasks.rows import QuestionRow, Row
 from bertlab.errors import DataError
 
 

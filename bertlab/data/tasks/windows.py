@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertlab.data.features import Features, cut_to_fit
-from bertlab.data.rows import QuestionRow
+from bertlab.data.tasks.features import Features, cut_to_fit
+from bertlab.data.tasks.rows import QuestionRow
 from bertlab.errors import ConfigError, DataError
 from bertlab.wordpiece.encoding import Ragged, RaggedEncoding, range_indices
 

@@ -2,7 +2,7 @@
 
 The score of a span is start logit + end logit; that of "no answer" the lowest [CLS] + [CLS] among the question's
 windows. "No answer" wins where it is ahead of the best span by more than a threshold that is chosen on a development
-set (`bertlab.data.metrics_squad.best_threshold`). Source: Devlin et al. 2019, section 4.3.
+set (`bertlab.data.tasks.metrics_squad.best_threshold`). Source: Devlin et al. 2019, section 4.3.
 
 Letters: W windows, T tokens.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertlab.data.windows import QuestionWindows
+from bertlab.data.tasks.windows import QuestionWindows
 from bertlab.errors import DataError
 
 

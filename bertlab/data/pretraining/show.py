@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.data.live import Batches
-from bertlab.data.masking import PieceTable
-from bertlab.data.records import VOCABULARY, ExampleFiles
+from bertlab.data.pretraining.live import Batches
+from bertlab.data.pretraining.masking import PieceTable
+from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
 
 LABELS = ("IsNext", "random next")
 

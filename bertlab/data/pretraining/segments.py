@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError
 
 IS_NEXT, RANDOM_NEXT = 0, 1
@@ -118,7 +118,7 @@ class _PairMaker:
         return room
 
     def _random_next(self, document: int, wanted: int) -> tuple[int, int]:
-        """Whole sentences of another document, of `wanted` tokens or nearly so: (start, end). The best of some draws."""
+        """Whole sentences of another document, of about `wanted` tokens: (start, end). The best of some draws."""
         sentences = self.sentences
         best, tries = None, 0
         while tries < _TRIES or best is None:  # at least two documents have places, so this ends

@@ -6,7 +6,7 @@ What remains is what a reader sees. Words that were marked as code stay, each ru
 
 import re
 
-from bertlab.data.sentences import CODE_END, CODE_START
+from bertlab.data.corpus.sentences import CODE_END, CODE_START
 
 _QUOTES = str.maketrans({
     "‘": "'", "’": "'", "“": '"', "”": '"', "\u00a0": " ", "\u2009": " ", "\u202f": " ", "‐": "-", "‑": "-",

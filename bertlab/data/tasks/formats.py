@@ -1,7 +1,7 @@
 """Reading labelled files: from bytes on disk to records, each with the place it came from.
 
 A *record* is a dictionary of columns (`{"sentence": "It works .", "label": "1"}`), whatever the file's format was.
-`bertlab.data.formats_records` turns records into rows. What every reader here has in common:
+`bertlab.data.tasks.formats_records` turns records into rows. What every reader here has in common:
 
 - Text is UTF-8 (a byte order mark at the start is dropped). A line ends with a line feed, with or without a carriage
   return before it, and with nothing else: U+2028 or a form feed inside a sentence is part of the sentence.

@@ -7,7 +7,7 @@ files as distributed by gluebenchmark.com (Wang et al. 2019, table 1 for sizes a
 
 from dataclasses import dataclass, field
 
-from bertlab.data.formats_records import Columns
+from bertlab.data.tasks.formats_records import Columns
 
 NLI = ("entailment", "neutral", "contradiction")
 TWO_WAY_NLI = ("entailment", "not_entailment")
@@ -37,8 +37,8 @@ class Task:
     kind: "table", "squad" or "conll", the reader of its files. files: split → names, the first that exists is read.
     header: columns of train and dev files that have no header line.
     submission: the file name that the benchmark's server expects, and how labels are written in it ("index", "name" or
-    "score"). sizes: rows of train, validation and test. metrics: names in `bertlab.data.metrics.METRICS`, the first is
-    the one to choose models by.
+    "score"). sizes: rows of train, validation and test. metrics: names in `metrics.METRICS`, the first is the one to
+    choose models by.
     """
 
     name: str

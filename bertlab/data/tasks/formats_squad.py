@@ -9,9 +9,9 @@ Sources: Rajpurkar et al. 2016 (1.1) and 2018 (2.0, with questions that the para
 from collections.abc import Iterator
 from pathlib import Path
 
-from bertlab.data.formats import Problems, Record, read_json
-from bertlab.data.formats_records import RecordError, make_question
-from bertlab.data.rows import QuestionRow
+from bertlab.data.tasks.formats import Problems, Record, read_json
+from bertlab.data.tasks.formats_records import RecordError, make_question
+from bertlab.data.tasks.rows import QuestionRow
 from bertlab.errors import DataError
 
 

@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.data.live import batches_of
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.live import batches_of
+from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError
 
 MANIFEST = "manifest.json"
@@ -245,8 +245,8 @@ class ExampleFiles:
         if len(damaged):
             first = damaged[0]
             raise DataError(
-                f"{self.paths[shards[first]]}: record {within[first]} is damaged (its header is not that of an example)."
-                " Delete the file and run `bertlab data make` again"
+                f"{self.paths[shards[first]]}: record {within[first]} is damaged (its header is not that of an "
+                "example). Delete the file and run `bertlab data make` again"
             )
         return self.layout.from_bytes(records)
 
@@ -273,7 +273,7 @@ def read_examples(
     start_batch: int = 0,
     drop_remainder: bool = True,
 ):
-    """A `tf.data.Dataset` of batches from a folder that `bertlab data make` wrote; see `bertlab.data.live.batches_of`.
+    """A `tf.data.Dataset` of batches from a folder that `bertlab data make` wrote; see `live.batches_of`.
 
     Rows that were made with dynamic masking get new masks in every batch. Raises DataError for a folder without
     manifest, a shard that is missing or truncated, and, when its batch is reached, a damaged record.

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bertlab.data.corpus import DOCSTRINGS, ensure_corpus
-from bertlab.data.corpus_repeats import masked_form
-from bertlab.data.corpus_texts import Sentence
+from bertlab.data.corpus.build import DOCSTRINGS, ensure_corpus
+from bertlab.data.corpus.repeats import masked_form
+from bertlab.data.corpus.texts import Sentence
 from bertlab.data.documents import is_validation
-from bertlab.data.rows import PairRow, QuestionRow, Row, SentenceRow, TaggingRow, TaskData
+from bertlab.data.tasks.rows import PairRow, QuestionRow, Row, SentenceRow, TaggingRow, TaskData
 from bertlab.errors import DataError
 
 VALIDATION_PERCENT = 15.0

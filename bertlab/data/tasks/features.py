@@ -17,8 +17,8 @@ from itertools import count
 
 import numpy as np
 
-from bertlab.data.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_pieces
-from bertlab.data.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
+from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_pieces
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 from bertlab.errors import ConfigError, DataError
 from bertlab.wordpiece.encoding import Ragged, kept_lengths, pack_rows, range_indices
 from bertlab.wordpiece.vocabulary import Vocabulary
@@ -168,7 +168,7 @@ class TaggingFeatures(Features):
 def encode_rows(
     rows: Sequence[Row], tokenizer, max_length: int = 128, labels: Sequence[str] = (), all_pieces: bool = False
 ) -> Features:
-    """Features of sentences, pairs, multiple choice or tagging (for questions: `bertlab.data.windows.make_windows`).
+    """Features of sentences, pairs, multiple choice or tagging (for questions: `windows.make_windows`).
 
     max_length: longest sequence, special tokens included; longer ones are cut from the end of the longer text and
     counted in `truncated`. labels, all_pieces: for tagging, label every piece of a word instead of the first only.
@@ -183,7 +183,7 @@ def encode_rows(
     if kind is TaggingRow:
         return _tagging(rows, tokenizer, max_length, continuation_tags(labels) if all_pieces else None)
     if kind is QuestionRow:
-        raise DataError("questions become several windows each; use bertlab.data.windows.make_windows")
+        raise DataError("questions become several windows each; use bertlab.data.tasks.windows.make_windows")
     choices = None
     if kind is SentenceRow:
         first, second = tokenizer.encode_batch(row.text for row in rows), None

@@ -5,7 +5,7 @@ The package is optional (`pip install "bertlab[hub]"`) and imported only here. N
 
 from pathlib import Path
 
-from bertlab.data.formats import Record
+from bertlab.data.tasks.formats import Record
 from bertlab.errors import DataError, MissingDependencyError
 
 

@@ -8,7 +8,7 @@ stand in sentences that were not there before.
 import re
 from collections import Counter
 
-from bertlab.data.corpus_texts import LEAST_WORDS, Docstring, Sentence
+from bertlab.data.corpus.texts import LEAST_WORDS, Docstring, Sentence
 
 _IDENTIFIER = re.compile(r"\b\w*(?:\d|_|(?<=[a-z])[A-Z]|\w\.\w)[\w.]*\b")
 _NOT_A_LETTER = re.compile(r"[\W_]+")

@@ -19,15 +19,15 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.data.formats import TABLE_SUFFIXES, Problems, Record, read_json, read_table
-from bertlab.data.formats_conll import read_conll
-from bertlab.data.formats_published import TASKS, Hub, Task, find_task
-from bertlab.data.formats_records import Columns, guess_shape, label_names, rows_from_records
-from bertlab.data.formats_squad import is_squad, read_squad
-from bertlab.data.rows import Row, TaskData
+from bertlab.data.tasks.formats import TABLE_SUFFIXES, Problems, Record, read_json, read_table
+from bertlab.data.tasks.formats_conll import read_conll
+from bertlab.data.tasks.formats_published import TASKS, Hub, Task, find_task
+from bertlab.data.tasks.formats_records import Columns, guess_shape, label_names, rows_from_records
+from bertlab.data.tasks.formats_squad import is_squad, read_squad
+from bertlab.data.tasks.rows import Row, TaskData
 from bertlab.errors import DataError
 
-# Made by `bertlab.data.builtin_tasks` from the docstrings of the installed packages: name → (shape, what is asked).
+# Made by `bertlab.data.tasks.builtin` from the docstrings of the installed packages: name → (shape, what is asked).
 BUILTIN_TASKS = {
     "package": ("sentence", "which package does this paragraph come from?"),
     "pairs": ("pair", "do these two texts belong together?"),
@@ -77,7 +77,7 @@ def load_task(
     config: a configuration on the hub. on_error: "stop" at the first defective record, "skip" them with one warning,
     or a `Problems` of your own. validation_share: part of the training rows, drawn with `seed`, that becomes the
     validation split where there is none. builtin_options: handed to
-    `bertlab.data.builtin_tasks.builtin_task`, as is the seed.
+    `bertlab.data.tasks.builtin.builtin_task`, as is the seed.
     Raises DataError, with file and line, and MissingDependencyError where the hub's package is not installed.
     """
     problems = on_error if isinstance(on_error, Problems) else Problems(on_error)
@@ -86,7 +86,7 @@ def load_task(
     if builtin_options and source != "builtin":
         raise DataError(f"load_task has no option {', '.join(builtin_options)} for the source {source!r}")
     if source == "builtin":
-        from bertlab.data.builtin_tasks import builtin_task
+        from bertlab.data.tasks.builtin import builtin_task
 
         return builtin_task(name, seed=seed, **builtin_options)
     if source == "huggingface":
@@ -118,7 +118,7 @@ def _source(name_or_path, source: str, data_dir) -> str:
     if str(name_or_path) in BUILTIN_TASKS:
         return "builtin"
     if (path := Path(name_or_path)).exists():
-        from bertlab.data.formats_hub import is_saved_dataset
+        from bertlab.data.tasks.formats_hub import is_saved_dataset
 
         return "huggingface" if is_saved_dataset(path) else "files"
     if find_task(str(name_or_path)):
@@ -247,7 +247,7 @@ def _from_records(name: str, records: dict[str, list[Record]], reading: Reading,
 
 
 def _load_hub(name: str, reading: Reading, config: str | None, problems: Problems) -> TaskData:
-    from bertlab.data.formats_hub import hub_labels, hub_records, load_hub_dataset
+    from bertlab.data.tasks.formats_hub import hub_labels, hub_records, load_hub_dataset
 
     task = None if Path(name).exists() else find_task(name)
     hub = task.hub if task else Hub(name)

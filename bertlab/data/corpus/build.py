@@ -21,9 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from bertlab.data.corpus_repeats import RepeatFilter
-from bertlab.data.corpus_sources import SourceFile, installed_versions, source_files
-from bertlab.data.corpus_texts import Docstring, FileTexts, Sentence, read_file
+from bertlab.data.corpus.repeats import RepeatFilter
+from bertlab.data.corpus.sources import SourceFile, installed_versions, source_files
+from bertlab.data.corpus.texts import Docstring, FileTexts, Sentence, read_file
 from bertlab.errors import DataError
 from bertlab.progress import track
 
@@ -34,7 +34,7 @@ def default_corpus_dir() -> Path:
     """Where the built-in corpus is kept: `$BERTLAB_CACHE`, `build/` of a checkout, or the user's cache folder."""
     if os.environ.get("BERTLAB_CACHE"):
         return Path(os.environ["BERTLAB_CACHE"]) / "corpus"
-    project = Path(__file__).resolve().parents[2]
+    project = Path(__file__).resolve().parents[3]
     if (project / "pyproject.toml").exists():
         return project / "build" / "corpus"
     return Path.home() / ".cache" / "bertlab" / "corpus"
@@ -85,17 +85,15 @@ def _chosen_versions(packages: Iterable[str] | None) -> dict[str, str | None]:
     chosen = {name: versions.get(name) for name in sorted(packages)}
     absent = [name for name, version in chosen.items() if version is None]
     if absent:
-        raise DataError(f"{', '.join(absent)}: not installed, or not on the list in bertlab/data/corpus_sources.py")
+        raise DataError(f"{', '.join(absent)}: not installed, or not on the list in bertlab/data/corpus/sources.py")
     return chosen
 
 
 def recipe_hash() -> str:
     """SHA-256 of the code that makes the corpus: a cache made by other code is out of date."""
-    here = Path(__file__).parent
-    names = ["cleaning.py", "sentences.py", *sorted(path.name for path in here.glob("corpus*.py"))]
     digest = hashlib.sha256()
-    for name in names:
-        digest.update((here / name).read_bytes())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

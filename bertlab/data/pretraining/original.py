@@ -1,8 +1,8 @@
 """The published script's procedure, number for number: `create_pretraining_data.py` of google-research/bert.
 
 With the same tokens and seed this draws the same random numbers in the same order as the script, so it gives the same
-examples in the same order. Read it beside `bertlab.data.segments` and `bertlab.data.masking`, which do the same faster
-and without its two peculiarities, kept here on purpose:
+examples in the same order. Read it beside `segments` and `masking`, which do the same faster and without its two
+peculiarities, kept here on purpose:
 
 - a chunk of one sentence always gets a random B, so more than half of the labels say "random", and short documents
   give themselves away;
@@ -15,11 +15,11 @@ import random
 
 import numpy as np
 
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.settings import ExampleSettings
 
 
 def make_original(tokens, table, settings: ExampleSettings, seed: int) -> dict[str, np.ndarray]:
-    """Examples by the published script's procedure; arrays as `bertlab.data.examples.make_examples` returns them.
+    """Examples by the published script's procedure; arrays as `make_examples` returns them.
 
     tokens: `TokenDocuments`. table: `PieceTable`. seed: the script's `--random_seed`.
     """

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bertlab.data.cleaning import clean_inline, unmark
-from bertlab.data.corpus_blocks import ITEM, PARAMETER, PROSE, Block, read_blocks
-from bertlab.data.corpus_sources import SourceFile, raw_texts
-from bertlab.data.sentences import is_prose, split_sentences
+from bertlab.data.corpus.blocks import ITEM, PARAMETER, PROSE, Block, read_blocks
+from bertlab.data.corpus.cleaning import clean_inline, unmark
+from bertlab.data.corpus.sentences import is_prose, split_sentences
+from bertlab.data.corpus.sources import SourceFile, raw_texts
 
 LEAST_WORDS = 8  # of a paragraph
 MOST_WORDS_IN_SENTENCE = 120  # longer ones are lists of names

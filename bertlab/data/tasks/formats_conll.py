@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from bertlab.data.formats import Problems, Record, read_lines
+from bertlab.data.tasks.formats import Problems, Record, read_lines
 
 DOCUMENT_START = "-DOCSTART-"
 

@@ -1,8 +1,8 @@
 """Examples → batches for training: any order, new masks in every batch, and a start at any step.
 
 Batch number k is a pure function of the examples, the seed and k. Nothing is remembered from batch to batch, so
-training that stopped at step k goes on with `start_batch=k`, at once and with the very batches it would have seen. Two things
-make that possible:
+training that stopped at step k goes on with `start_batch=k`, at once and with the very batches it would have seen.
+Two things make that possible:
 
 - *Shuffling without a buffer.* The order of an epoch is a permutation that is computed, not stored: a small block
   cipher on the numbers 0 … N − 1 (a Feistel network; what falls outside is enciphered again until it falls inside). It
@@ -16,8 +16,8 @@ from typing import Protocol
 
 import numpy as np
 
-from bertlab.data.masking import PieceTable, mask_rows
-from bertlab.data.settings import ExampleSettings
+from bertlab.data.pretraining.masking import PieceTable, mask_rows
+from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError
 
 _ROUNDS = 6
@@ -32,7 +32,7 @@ class Examples(Protocol):
 
 
 class ExampleArrays:
-    """Examples in memory, as `bertlab.data.examples.make_examples` returns them."""
+    """Examples in memory, as `bertlab.data.pretraining.examples.make_examples` returns them."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray]):
         sizes = {name: len(values) for name, values in arrays.items()}

@@ -14,7 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from bertlab.data.rows import TaggingRow
+from bertlab.data.tasks.rows import TaggingRow
 from bertlab.errors import DataError
 from bertlab.wordpiece.encoding import Ragged
 

@@ -1,0 +1,1 @@
+"""The built-in corpus: the English that every installation already has, found, cleaned and freed of repeats."""

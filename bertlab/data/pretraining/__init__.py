@@ -1,0 +1,1 @@
+"""From documents to pre-training batches: segments, masks, packing, records."""

@@ -1,0 +1,1 @@
+"""Labelled data for fine-tuning: formats, built-in tasks, features, windows, metrics."""

@@ -1,0 +1,83 @@
+"""What README.md says can be typed is typed."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bertlab.config import BertConfig
+from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+MAKEFILE = (Path(__file__).parent.parent / "Makefile").read_text(encoding="utf-8")
+COMMANDS = [re.split(r"\s+# ", line)[0] for line in README.splitlines() if line.startswith("bertlab ")]
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with all that the commands name: TEXT.txt, lines.txt and the checkpoints MODEL and SOURCE."""
+    import keras
+
+    from bertlab import checkpoints
+    from bertlab.models import BertForPreTraining
+
+    keras.utils.set_random_seed(1)
+    folder = tmp_path_factory.mktemp("readme")
+    text = "\n\n".join(f"The robin number {i} is a bird. It sings by the river. It was seen again." for i in range(60))
+    (folder / "TEXT.txt").write_text(text, encoding="utf-8")
+    (folder / "lines.txt").write_text("A sentence.\nAnother one.\n", encoding="utf-8")
+    words = "the bank is situated on of river a sentence another one . 0 1 2 3 4 5 6 7 8 9".split()
+    tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *words, "##e", "##s"]))
+    model = BertForPreTraining(BertConfig.named("tiny", vocab_size=len(tokenizer.vocabulary)))
+    for name in ("MODEL", "SOURCE"):
+        checkpoints.save(model, folder / name, tokenizer)
+    return folder
+
+
+def test_there_are_commands_and_python_to_try():
+    assert len(COMMANDS) >= 6 and len(BLOCKS) == 2
+
+
+# In the order of the page: a later command uses what an earlier one wrote.
+@pytest.mark.exhaustive
+def test_the_commands_work_in_the_order_of_the_page(folder):
+    for command in COMMANDS:
+        arguments = shlex.split(command)[1:]
+        result = subprocess.run(
+            [sys.executable, "-m", "bertlab", *arguments], cwd=folder, capture_output=True, text=True, timeout=600
+        )
+        assert result.returncode == 0, f"{command}\n{result.stderr}"
+
+
+def test_every_command_and_option_exists():
+    from click.testing import CliRunner
+
+    from bertlab.cli import cli
+
+    for command in COMMANDS:
+        words = shlex.split(command)[1:]
+        group = cli.get_command(None, words[0])
+        path = words[:2] if hasattr(group, "commands") else words[:1]
+        shown = CliRunner().invoke(cli, [*path, "--help"]).output
+        for option in [word for word in words if word.startswith("--")]:
+            assert option in shown, f"{command}: no {option}"
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=["first", "second"])
+def test_the_python_works(block, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    names: dict = {}
+    exec(block, names)
+    if "outputs" in names:
+        assert tuple(names["outputs"]["masked_lm_logits"].shape) == (1, 4, 30522)
+    else:
+        assert names["vectors"].shape == (2, 128)
+
+
+def test_the_make_targets_exist():
+    for target in re.findall(r"`?make ([a-z-]+)", README):
+        assert re.search(rf"^{target}:.*##", MAKEFILE, re.MULTILINE), f"make {target}"
