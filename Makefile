@@ -64,11 +64,10 @@ lab: $(READY)  ## JupyterLab on the course
 	$(RUN)/jupyter lab --notebook-dir=course $(ARGS)
 
 .PHONY: benchmarks
-benchmarks: $(PEERS_READY)  ## side by side with the peers, in one run each
+benchmarks: $(PEERS_READY)  ## those that need no text of yours; benchmarks/README.md lists all
 	$(PEERS)/bin/python -m benchmarks.parity
 	$(PEERS)/bin/python -m benchmarks.tokenizer
-	$(PEERS)/bin/python -m benchmarks.vocabulary
-	$(PEERS)/bin/python -m benchmarks.pretraining_data
+	$(PEERS)/bin/python -m benchmarks.vocabulary_mlm
 
 .PHONY: lock
 lock: $(READY)  ## resolve the dependencies anew, for Python 3.11 to 3.13 on every platform
