@@ -41,8 +41,8 @@ class DemoSettings:
     num_heads: int = 2
     initializer_range: float = 0.06
     phases: tuple[PhaseSettings, ...] = (
-        PhaseSettings(sequence_length=16, batch_size=256, steps=700, duplicate_factor=1, next_sentence=False),
-        PhaseSettings(sequence_length=32, batch_size=128, steps=500, duplicate_factor=1),
+        PhaseSettings(sequence_length=16, batch_size=256, steps=600, duplicate_factor=1, next_sentence=False),
+        PhaseSettings(sequence_length=32, batch_size=128, steps=400, duplicate_factor=1),
     )
     held_out_batch_size: int = 256
     interval: int = 100  # steps between two reports, each of which also saves the state
@@ -51,9 +51,9 @@ class DemoSettings:
     warmup_share: float = 0.06
     beta_2: float = 0.98
     task: str = "package"
-    task_rows: int = 3000
+    task_rows: int = 2000
     task_sequence_length: int = 32
-    fine_tuning: FineTuningSettings = field(default_factory=lambda: FineTuningSettings(learning_rate=1e-3))
+    fine_tuning: FineTuningSettings = field(default_factory=lambda: FineTuningSettings(learning_rate=7e-4))
     seed: int = 0
 
     @property

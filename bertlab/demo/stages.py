@@ -17,7 +17,8 @@ from bertlab.demo.settings import DemoSettings, PhaseSettings
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.wordpiece.learner import learn_vocabulary
 
-VALIDATION_BATCHES = 16
+VALIDATION_BATCHES, JUDGED_BATCHES = 8, 40  # after every interval; at the end
+VALIDATION_ROWS = 1500  # of the labelled task
 
 
 class Demo:
@@ -143,7 +144,7 @@ def pretrain(demo: Demo) -> dict:
     trainer = PreTrainer(BertForPreTraining(settings.config))
     schedule = WarmupLinearDecay(settings.learning_rate, settings.steps, int(settings.warmup_share * settings.steps))
     trainer.compile(adamw(schedule, trainer, beta_2=settings.beta_2), jit_compile=True, steps_per_execution=10)
-    held_out = batches_of(demo.examples("held-out"), settings.held_out_batch_size)
+    held_out = batches_of(demo.examples("held-out"), settings.held_out_batch_size, shuffle_seed=settings.seed)
     validation = held_out.take(VALIDATION_BATCHES).cache()
     history = run_training(
         trainer,
@@ -152,11 +153,12 @@ def pretrain(demo: Demo) -> dict:
         folder=demo.folder / "states",
     )
     checkpoints.save(trainer.bert, demo.folder / "checkpoint", demo.tokenizer, format="bertlab")
-    judged = trainer.evaluate(held_out, verbose=0, return_dict=True)
+    judged = trainer.evaluate(held_out.take(JUDGED_BATCHES), verbose=0, return_dict=True)
     return {
         "parameters": trainer.bert.count_params(),
         "history": history,
         "validation": {name: float(value) for name, value in judged.items()},
+        "judged_rows": JUDGED_BATCHES * settings.held_out_batch_size,
         "tokens": sum(row["tokens"] for row in history),
     }
 
@@ -222,7 +224,13 @@ def fine_tune(demo: Demo) -> dict:
     from bertlab.training.finetuning import STARTS, Comparison, Split, accuracies, advantage
 
     settings = demo.settings
-    task = builtin_task(settings.task, most_train=settings.task_rows, seed=settings.seed, cache_dir=demo.corpus)
+    task = builtin_task(
+        settings.task,
+        most_train=settings.task_rows,
+        most_validation=VALIDATION_ROWS,
+        seed=settings.seed,
+        cache_dir=demo.corpus,
+    )
     splits = []
     for rows in (task.train, task.validation):
         features = encode_rows(rows, demo.tokenizer, max_length=settings.task_sequence_length)
