@@ -1,12 +1,14 @@
 """The stages of the demo. Each is a function of the settings and of the files that the stages before it left."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from bertlab.data.corpus.build import DOCUMENTS, MANIFEST, ensure_corpus
+from bertlab.data.corpus.build import DOCUMENTS, MANIFEST, is_current
 from bertlab.data.documents import Document, is_validation, load_documents
 from bertlab.data.pretraining.live import batches_of
 from bertlab.data.pretraining.make import make_data
@@ -66,7 +68,10 @@ def sentences(documents: Iterator[Document]) -> Iterator[str]:
 
 def gather_corpus(demo: Demo) -> dict:
     """The built-in corpus, and what text the demo trains on."""
-    ensure_corpus(demo.corpus)
+    if not is_current(demo.corpus):
+        # In a process of its own: what reading twenty thousand files leaves in memory does not slow the training down.
+        subprocess.run([sys.executable, "-m", "bertlab", "corpus", "build", "--dir", str(demo.corpus)], check=True,
+                       stdout=subprocess.DEVNULL)  # fmt: skip
     manifest = json.loads((demo.corpus / MANIFEST).read_text(encoding="utf-8"))
     if demo.settings.text == "builtin":
         counts = {name: manifest["counts"][name] for name in ("documents", "sentences", "words")}

@@ -40,15 +40,19 @@ def default_corpus_dir() -> Path:
     return Path.home() / ".cache" / "bertlab" / "corpus"
 
 
+def is_current(folder: str | Path) -> bool:
+    """Whether a folder holds the corpus of the packages installed now, made by the code as it is now."""
+    try:
+        manifest = json.loads((Path(folder) / MANIFEST).read_text(encoding="utf-8"))
+        return manifest["packages"] == installed_versions() and manifest["recipe"] == recipe_hash()
+    except (FileNotFoundError, json.JSONDecodeError, KeyError):
+        return False
+
+
 def ensure_corpus(out_dir: str | Path | None = None, workers: int | None = None) -> Path:
     """The folder with the corpus of the packages installed now; builds it where it is absent or out of date."""
     folder = default_corpus_dir() if out_dir is None else Path(out_dir)
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        current = manifest["packages"] == installed_versions() and manifest["recipe"] == recipe_hash()
-    except (FileNotFoundError, json.JSONDecodeError, KeyError):
-        current = False
-    return folder if current else build_corpus(folder, workers)
+    return folder if is_current(folder) else build_corpus(folder, workers)
 
 
 def build_corpus(
