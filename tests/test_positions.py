@@ -29,3 +29,10 @@ def test_a_resumed_run_sees_the_same_positions_and_another_seed_others():
     for one, other in zip(batches(start=5, number=3), whole[5:], strict=True):
         np.testing.assert_array_equal(one, other)
     assert not np.array_equal(batches(seed=2, number=1)[0], whole[0])
+
+
+def test_no_thread_of_tensorflows_is_put_behind_the_batches():
+    dataset = with_shifted_positions(batches_of({"input_ids": np.zeros((32, 4), "int32"),
+                                                 "masked_lm_ids": np.zeros((32, 1), "int32")}, 16, repeat=True), 10, 0)  # fmt: skip
+    optimization = dataset.options().experimental_optimization
+    assert (optimization.inject_prefetch, optimization.map_parallelization) == (False, False)
