@@ -32,7 +32,7 @@ def test_a_resumed_run_sees_the_same_positions_and_another_seed_others():
 
 
 def test_no_thread_of_tensorflows_is_put_behind_the_batches():
-    dataset = with_shifted_positions(batches_of({"input_ids": np.zeros((32, 4), "int32"),
-                                                 "masked_lm_ids": np.zeros((32, 1), "int32")}, 16, repeat=True), 10, 0)  # fmt: skip
+    data = {"input_ids": np.zeros((32, 4), "int32"), "masked_lm_ids": np.zeros((32, 1), "int32")}
+    dataset = with_shifted_positions(batches_of(data, 16, repeat=True), 10, seed=0)
     optimization = dataset.options().experimental_optimization
     assert (optimization.inject_prefetch, optimization.map_parallelization) == (False, False)

@@ -154,7 +154,7 @@ def _as_dataset(batches: Batches, start_batch: int):
         numbers = tf.data.Dataset.range(start_batch, batches.per_epoch)
     options = tf.data.Options()
     # No thread of TensorFlow's may be waiting for Python when an iterator is deleted: see `_Ahead`. A `map` on top of
-    # this data set, made parallel behind one's back, would be such a thread and held up the end of a `fit` for a minute.
+    # this data set, made parallel behind one's back, would be such a thread.
     options.experimental_optimization.inject_prefetch = False
     options.experimental_optimization.map_parallelization = False
     return numbers.map(load).with_options(options)
