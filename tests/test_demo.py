@@ -2,10 +2,6 @@
 
 import json
 import re
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
@@ -82,42 +78,3 @@ def test_every_stage_runs_and_the_report_needs_nothing_beside_it(tmp_path):
     again = run_demo(settings, tmp_path / "demo", say=said.append)
     again["corpus"]["seconds"] = results["corpus"]["seconds"]  # looked at anew each time
     assert json.dumps(again) == json.dumps(results)
-
-
-@pytest.mark.exhaustive
-def test_a_killed_demo_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
-    code = """
-import sys
-from bertlab.demo.pipeline import run_demo
-from tests.test_demo import small_settings
-run_demo(small_settings(steps=400, interval=20), sys.argv[1])
-"""
-
-    def start(folder):
-        return subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.DEVNULL)
-
-    assert start(tmp_path / "whole" / "demo").wait(timeout=600) == 0
-    process = start(tmp_path / "parts" / "demo")
-    states = tmp_path / "parts" / "demo" / "states"
-    deadline = time.monotonic() + 300
-    while not list(states.glob("state-*.safetensors")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert not (tmp_path / "parts" / "demo" / "pretraining.json").exists(), "it was killed too late to prove anything"
-    assert start(tmp_path / "parts" / "demo").wait(timeout=600) == 0
-
-    def figures(name):
-        whole, parts = (
-            json.loads((tmp_path / run / "demo" / f"{name}.json").read_text(encoding="utf-8"))
-            for run in ("whole", "parts")
-        )
-        for result in (whole, parts):
-            result.pop("seconds")
-            for row in result.get("history", []):
-                row.pop("seconds")
-        return whole, parts
-
-    for name in ("vocabulary", "examples", "pretraining", "blanks", "finetuning"):
-        whole, parts = figures(name)
-        assert whole == parts, name

@@ -214,11 +214,16 @@ def held_out_blanks(demo: Demo, number: int = 12) -> list[tuple[str, str]]:
         if 8 <= len(words) <= 16 and len(places) > 2:
             candidates.append((words, places))
     random = np.random.default_rng(demo.settings.seed)
+    room = demo.settings.config.max_position_embeddings - 2  # [CLS] and [SEP]
     chosen = []
-    for index in random.choice(len(candidates), size=min(number, len(candidates)), replace=False):
+    for index in random.permutation(len(candidates)):
         words, places = candidates[index]
         place = random.choice(places)
-        chosen.append((" ".join([*words[:place], "[MASK]", *words[place + 1 :]]), words[place]))
+        text = " ".join([*words[:place], "[MASK]", *words[place + 1 :]])
+        if len(demo.tokenizer.encode(text, special_tokens=True)) <= room:
+            chosen.append((text, words[place]))
+        if len(chosen) == number:
+            break
     return chosen
 
 
