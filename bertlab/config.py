@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bertlab.errors import ConfigError
+from bertlab.files import write_text
 
 ACTIVATIONS = ("gelu", "gelu_tanh", "gelu_sigmoid", "relu")
 POSITION_EMBEDDINGS = ("learned", "sinusoidal")
@@ -167,7 +168,7 @@ class BertConfig:
 
     def save(self, path: str | Path) -> None:
         """Writes a `config.json`."""
-        Path(path).write_text(json.dumps(self.to_huggingface(), indent=2) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(self.to_huggingface(), indent=2) + "\n", ConfigError)
 
     @classmethod
     def load(cls, path: str | Path) -> "BertConfig":

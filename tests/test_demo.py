@@ -1,7 +1,13 @@
 """The demo: a small run of every stage, its report, and a run that is killed and started again."""
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +66,48 @@ def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(tmp_path):
         comparison._set_weights(classifier, start, seed=5)
         table = classifier.bert.embeddings.token.table
         assert np.array_equal(np.array(table), np.array(encoder.embeddings.token.table)) is same
+
+
+def without_times(value):
+    """The same results without what the clock said."""
+    if isinstance(value, dict):
+        return {name: without_times(item) for name, item in value.items() if name != "seconds"}
+    return [without_times(item) for item in value] if isinstance(value, list) else value
+
+
+def kill_when(pattern, folder, timeout=240):
+    """Runs the small demo in a process of its own and kills it as soon as a file of that name is there."""
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import test_demo; test_demo.run_small_demo(sys.argv[2])"
+    command = [sys.executable, "-c", program, str(Path(__file__).parent), str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    end = time.monotonic() + timeout
+    while not list(folder.glob(pattern)):
+        assert process.poll() is None, f"the demo ended before there was a {pattern}"
+        assert time.monotonic() < end, f"no {pattern} after {timeout} s"
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def run_small_demo(folder):
+    from bertlab.demo.pipeline import run_demo
+
+    return run_demo(small_settings(), folder)
+
+
+@pytest.mark.exhaustive
+def test_a_demo_that_is_killed_again_and_again_ends_with_the_same_results(tmp_path):
+    straight = run_small_demo(tmp_path / "straight")
+    folder = tmp_path / "killed"
+    kill_when("vocab.txt", folder)
+    kill_when("examples/train-1*", folder)
+    kill_when("states/state-00000010.safetensors", folder)
+    kill_when("states/state-00000030.safetensors", folder)
+    kill_when("fine-tuning/*-1.json", folder)
+    assert not (folder / "report.html").exists()
+    resumed = run_small_demo(folder)
+    assert without_times(resumed) == without_times(straight)
+    assert (folder / "report.html").exists()
 
 
 @pytest.mark.exhaustive

@@ -19,10 +19,10 @@ from bertlab.checkpoints.stored import (
     open_safetensors,
     read_json,
     write_safetensors,
-    write_text,
 )
 from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError
+from bertlab.files import write_text
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
@@ -198,7 +198,7 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
     if _DECODER in tensors:  # untied: transformers computes with the decoder's own bias
         tensors[_DECODER_BIAS] = tensors[_BIAS].copy()
     dtype = next(iter(arrays.values())).dtype.name
-    write_text(folder / CONFIG, json.dumps(_config_values(model, kind, dtype), indent=2) + "\n")
+    write_text(folder / CONFIG, json.dumps(_config_values(model, kind, dtype), indent=2) + "\n", CheckpointError)
     write_safetensors(folder / WEIGHTS, tensors, {"format": "pt"})  # without this entry transformers refuses the file
 
 

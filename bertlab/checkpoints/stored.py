@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 
 from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError
+from bertlab.files import write_whole
 
 _DTYPES = ("F64", "F32", "F16", "BF16", "I64", "I32", "U8")  # the last three for buffers that are passed over
 
@@ -99,29 +99,7 @@ def write_safetensors(path: Path, arrays: dict[str, np.ndarray], metadata: dict[
             raise OSError(str(error)) from None
 
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_whole(path, write)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a text file, UTF-8, whole or not at all."""
-    write_whole(path, lambda partial: partial.write_text(text, encoding="utf-8"))
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Lets `write` fill a file beside `path`, then puts it there in one step: whoever is killed leaves no half file."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        partial.touch()
-        usual_mode = partial.stat().st_mode
-        write(partial)
-        partial.chmod(usual_mode)  # safetensors makes files that only their owner can read
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except OSError as error:
-        raise CheckpointError(f"{path}: cannot be written ({error.strerror or error})") from None
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(path, write, CheckpointError)
 
 
 def read_json(path: Path) -> dict:

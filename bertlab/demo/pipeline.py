@@ -1,7 +1,6 @@
 """Runs the stages of the demo in order, remembers which are done, and prints what came out."""
 
 import json
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from pathlib import Path
 from bertlab.demo import stages
 from bertlab.demo.settings import DemoSettings
 from bertlab.demo.stages import Demo
+from bertlab.files import write_text
 
 # name of the stage, what is shown while it runs, what it does
 STAGES: tuple[tuple[str, str, Callable[[Demo], dict]], ...] = (
@@ -56,9 +56,7 @@ def _kept(file: Path, run: Callable[[], dict]) -> dict:
     if file.exists():
         return json.loads(file.read_text(encoding="utf-8"))
     result = run()
-    unfinished = file.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(result, indent=1, ensure_ascii=False), encoding="utf-8")
-    os.replace(unfinished, file)
+    write_text(file, json.dumps(result, indent=1, ensure_ascii=False))
     return result
 
 
@@ -70,7 +68,7 @@ def _discard_other_runs(demo: Demo, corpus_sha256: str, say: Callable[[str], Non
         say("    settings or corpus have changed: starting anew")
         shutil.rmtree(demo.folder)
     demo.folder.mkdir(parents=True, exist_ok=True)
-    mark.write_text(json.dumps(wanted, indent=1), encoding="utf-8")
+    write_text(mark, json.dumps(wanted, indent=1))
 
 
 def summary_lines(results: dict, report: Path) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bertlab import plots
 from bertlab.demo.stages import Demo
+from bertlab.files import write_text
 from bertlab.training.finetuning import STARTS
 
 
@@ -35,7 +36,7 @@ def write_report(demo: Demo, results: dict) -> None:
         machine=f"{os.cpu_count()} CPU cores, Python {sys.version.split()[0]}",
         **results,
     )
-    (demo.folder / "report.html").write_text(page, encoding="utf-8")
+    write_text(demo.folder / "report.html", page)
 
 
 def _figures(demo: Demo, results: dict) -> dict:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.errors import ConfigError, DataError
+from bertlab.errors import ConfigError, DataError, VocabularyError
+from bertlab.files import write_text
 from bertlab.wordpiece.basic import BasicTokenizer, Word
 from bertlab.wordpiece.batch import BatchTokenizer
 from bertlab.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_rows
@@ -199,7 +200,7 @@ class WordPieceTokenizer:
         self.vocabulary.save(folder / VOCABULARY_FILE)
         settings = {theirs: getattr(self, ours) for ours, theirs in _CONFIG_NAMES.items()}
         config = {"tokenizer_class": "BertTokenizer", **settings}
-        (folder / CONFIG_FILE).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+        write_text(folder / CONFIG_FILE, json.dumps(config, indent=2) + "\n", VocabularyError)
 
     @classmethod
     def load(cls, folder: str | Path, **settings) -> "WordPieceTokenizer":

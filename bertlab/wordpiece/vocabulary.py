@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bertlab.errors import VocabularyError
+from bertlab.files import write_bytes
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _ONE_PER_LINE = "each line holds one piece"
@@ -60,7 +61,7 @@ class Vocabulary:
 
     def save(self, path: str | Path) -> None:
         """Writes `vocab.txt`: UTF-8, one piece per line."""
-        Path(path).write_bytes(self._to_bytes())
+        write_bytes(path, self._to_bytes(), VocabularyError)
 
     def _to_bytes(self) -> bytes:
         return "".join(piece + "\n" for piece in self.pieces).encode("utf-8")

@@ -25,6 +25,7 @@ from bertlab.data.corpus.repeats import RepeatFilter
 from bertlab.data.corpus.sources import SourceFile, installed_versions, source_files
 from bertlab.data.corpus.texts import Docstring, FileTexts, Sentence, read_file
 from bertlab.errors import DataError
+from bertlab.files import write_text
 from bertlab.progress import track
 
 DOCUMENTS, DOCSTRINGS, MANIFEST = "documents.jsonl", "docstrings.jsonl", "manifest.json"
@@ -78,7 +79,7 @@ def build_corpus(
         "dropped": dict(sorted(dropped.items())),
         "sha256": hashes,
     }
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text(folder / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     return folder
 
 

@@ -28,9 +28,10 @@ import numpy as np
 
 from bertlab.data.documents import Document, is_validation, load_documents
 from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
-from bertlab.data.pretraining.records import FORMAT, MANIFEST, VOCABULARY, Layout, read_manifest, write_atomically
+from bertlab.data.pretraining.records import FORMAT, MANIFEST, VOCABULARY, Layout, read_manifest
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError, MissingDependencyError
+from bertlab.files import write_bytes
 from bertlab.progress import bar
 from bertlab.wordpiece.tokenizer import WordPieceTokenizer
 
@@ -165,7 +166,7 @@ def make_shard(job: Job, unit: Unit) -> dict:
     examples = examples_from_tokens(tokens, tokenizer.vocabulary, job.settings, unit.number)
     records = job.layout.to_bytes(examples)
     folder = Path(job.folder)
-    write_atomically(folder / unit.file, records)
+    write_bytes(folder / unit.file, records)
     entry = {
         "file": unit.file,
         "fingerprint": unit.fingerprint,
@@ -177,7 +178,7 @@ def make_shard(job: Job, unit: Unit) -> dict:
         "examples": len(records),
         **count_examples(examples, tokenizer.vocabulary.pad_id, tokenizer.vocabulary.mask_id),
     }
-    write_atomically(_entry_path(folder, unit.number), _json(entry))
+    write_bytes(_entry_path(folder, unit.number), _json(entry))
     return entry
 
 
@@ -261,7 +262,7 @@ def _prepare(job: Job) -> None:
     for partial in [*folder.glob(".*.partial"), *(folder / _PROGRESS).glob(".*.partial")]:
         partial.unlink()
     job.tokenizer.vocabulary.save(folder / VOCABULARY)
-    write_atomically(folder / _PROGRESS / _PLAN, _json(job.identity))
+    write_bytes(folder / _PROGRESS / _PLAN, _json(job.identity))
 
 
 def _entry_path(folder: Path, number: int) -> Path:
@@ -336,7 +337,7 @@ def _finish(job: Job, shards: list[dict], problems: Counter) -> dict:
         "layout": job.layout.to_dict(),
         "shards": shards,
     }
-    write_atomically(folder / MANIFEST, _json(manifest))
+    write_bytes(folder / MANIFEST, _json(manifest))
     for path in folder.glob("examples-*.tfrecord"):  # of an earlier text with more units
         if path.name not in {shard["file"] for shard in shards}:
             path.unlink()

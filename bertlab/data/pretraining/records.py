@@ -16,7 +16,6 @@ TFRecord: length (8 bytes, little-endian), masked CRC32C of it (4), the record, 
 """
 
 import json
-import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -170,16 +169,6 @@ def masked_crc32c(rows: np.ndarray) -> np.ndarray:
 
 
 # --- files ---
-
-
-def write_atomically(path: Path, content: bytes | memoryview | np.ndarray) -> None:
-    """Writes a file that is either there in full or not at all, also after a power cut."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    with open(partial, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
 
 
 def read_manifest(folder: str | Path) -> dict:

@@ -1,0 +1,33 @@
+"""Files are whole or not there."""
+
+import pytest
+
+from bertlab.errors import CheckpointError, DataError, VocabularyError
+from bertlab.files import write_text, write_whole
+
+
+def test_what_stood_there_stays_when_writing_fails(tmp_path):
+    path = tmp_path / "notes.txt"
+    write_text(path, "first")
+
+    def full_disk(partial):
+        partial.write_text("sec")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(CheckpointError, match=r"notes\.txt: cannot be written \(No space left on device\)"):
+        write_whole(path, full_disk, CheckpointError)
+    assert path.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path], "something of the failed write is left"
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(DataError, match="missing/notes.txt: cannot be written"):
+        write_text(tmp_path / "missing" / "notes.txt", "x")
+
+
+def test_a_vocabulary_that_cannot_be_written_is_said_in_one_line(tmp_path):
+    from bertlab.wordpiece import Vocabulary
+
+    vocabulary = Vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"])
+    with pytest.raises(VocabularyError, match="cannot be written"):
+        vocabulary.save(tmp_path / "missing" / "vocab.txt")
