@@ -34,5 +34,6 @@ def test_a_resumed_run_sees_the_same_positions_and_another_seed_others():
 def test_no_thread_of_tensorflows_is_put_behind_the_batches():
     data = {"input_ids": np.zeros((32, 4), "int32"), "masked_lm_ids": np.zeros((32, 1), "int32")}
     dataset = with_shifted_positions(batches_of(data, 16, repeat=True), 10, seed=0)
+    assert dataset.options().autotune.enabled is False
     optimization = dataset.options().experimental_optimization
     assert (optimization.inject_prefetch, optimization.map_parallelization) == (False, False)

@@ -22,6 +22,7 @@ from bertlab.layers import (
 INPUT_NAMES = (
     "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "masked_lm_positions"
 )  # fmt: skip
+TARGET_NAMES = ("masked_lm_ids", "masked_lm_weights", "next_sentence_labels")  # a training batch carries them along
 
 
 def attention_mask_of(inputs: dict, config: BertConfig):
@@ -45,6 +46,9 @@ def check_inputs(inputs, config: BertConfig) -> None:
     """Raises ConfigError for inputs that no BERT of this configuration can read."""
     if not isinstance(inputs, dict) or "input_ids" not in inputs:
         raise ConfigError(f"expected a dict with 'input_ids' and, if wanted, {', '.join(INPUT_NAMES[1:])}")
+    unknown = sorted(set(inputs) - {*INPUT_NAMES, *TARGET_NAMES})
+    if unknown:
+        raise ConfigError(f"no BERT reads an input called {unknown[0]!r}; the names are {', '.join(INPUT_NAMES)}")
     shape = inputs["input_ids"].shape
     if len(shape) != 2:
         raise ConfigError(f"input_ids has shape {tuple(shape)}; expected (batch, tokens)")

@@ -21,7 +21,7 @@ class BertForTokenClassification(BertWithHead):
     Call: a dict as for `BertEncoder` → logits (B, T, C).
     """
 
-    def __init__(self, config: BertConfig, num_labels: int, **kwargs):
+    def __init__(self, config: BertConfig, num_labels: int = 2, **kwargs):
         super().__init__(config, pooler=False, **kwargs)
         self.num_labels = num_labels
         self.head = ClassificationHead(

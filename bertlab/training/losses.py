@@ -13,7 +13,12 @@ def token_losses(logits, ids):
     return ops.logsumexp(logits, axis=-1) - chosen
 
 
-def weighted_mean(values, weights):
-    """Σ weight · value / (Σ weight + 1e-5): BERT's mean over the predictions that are not padding."""
+def weighted_mean(values, weights, total=None):
+    """Σ weight · value / (Σ weight + 1e-5): BERT's mean over the predictions that are not padding.
+
+    total: Σ weight of the whole batch, when these are the values of a part of it; the parts' means then add up to
+    the batch's, however unevenly the predictions are spread over them.
+    """
     weights = ops.cast(weights, "float32")
-    return ops.sum(values * weights) / (ops.sum(weights) + 1e-5)
+    total = ops.sum(weights) if total is None else total
+    return ops.sum(values * weights) / (total + 1e-5)

@@ -4,6 +4,7 @@ Source: Devlin et al. 2019, appendix A.2; Loshchilov and Hutter 2019 for the dec
 """
 
 import keras
+from keras import ops
 
 NOT_DECAYED = ("bias", "gamma", "beta")  # the last part of a variable's path
 
@@ -11,6 +12,24 @@ NOT_DECAYED = ("bias", "gamma", "beta")  # the last part of a variable's path
 def is_decayed(variable) -> bool:
     """Whether weight decay pulls this variable towards zero: every one but biases and LayerNorm's γ and β."""
     return variable.path.split("/")[-1] not in NOT_DECAYED
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class UncorrectedAdamW(keras.optimizers.AdamW):
+    """AdamW whose moments are used as they are, too small in the first steps as both start from 0.
+
+    That is what BERT was trained with: optimization.py of google-research/bert leaves Adam's bias correction out.
+    The first update then is (1 − β₁) / √(1 − β₂) ≈ 3.2 times as long as the corrected one, for β₁ 0.9 and β₂ 0.999.
+    """
+
+    def update_step(self, gradient, variable, learning_rate):
+        rate = ops.cast(learning_rate, variable.dtype)
+        gradient = ops.cast(gradient, variable.dtype)
+        place = self._get_variable_index(variable)
+        first, second = self._momentums[place], self._velocities[place]
+        self.assign_add(first, (gradient - first) * (1 - self.beta_1))
+        self.assign_add(second, (ops.square(gradient) - second) * (1 - self.beta_2))
+        self.assign_sub(variable, rate * first / (ops.sqrt(second) + self.epsilon))
 
 
 def adamw(
@@ -22,12 +41,14 @@ def adamw(
     beta_2: float = 0.999,
     epsilon: float = 1e-6,
     global_clipnorm: float | None = 1.0,
+    bias_correction: bool = True,
 ) -> keras.optimizers.Optimizer:
     """AdamW with the published settings, for the variables of `model`, whose weights must exist already.
 
-    learning_rate: a number or a schedule.
+    learning_rate: a number or a schedule. bias_correction: False for the published script's Adam.
     """
-    optimizer = keras.optimizers.AdamW(
+    optimizer_class = keras.optimizers.AdamW if bias_correction else UncorrectedAdamW
+    optimizer = optimizer_class(
         learning_rate,
         weight_decay=weight_decay,
         beta_1=beta_1,
