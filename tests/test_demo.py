@@ -40,6 +40,7 @@ def test_the_advantage_is_measured_in_pooled_standard_deviations():
     difference, deviations = advantage(both)
     assert difference == pytest.approx(0.4)
     assert deviations == pytest.approx(4.0)  # each start has a standard deviation of 0.1
+    assert advantage(runs(STARTS[0], 0.5, 0.5) + runs(STARTS[1], 0.5, 0.5)) == (0.0, 0.0)
 
 
 def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(tmp_path):
