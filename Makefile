@@ -12,7 +12,8 @@ PEERS := .venv-peers
 READY := $(VENV)/.ready
 PEERS_READY := $(PEERS)/.ready
 RUN := $(VENV)/bin
-# One thread too many per library makes two cores slower, not faster.
+# Tests run in a process per core; four need about 12 GB.
+PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .PHONY: help
@@ -45,15 +46,15 @@ demo: $(READY)  ## corpus, vocabulary, pre-training, fine-tuning, report: about 
 
 .PHONY: test
 test: $(READY)  ## the quick tests: no peers, no network, under 15 minutes
-	$(RUN)/python -m pytest -q -m "not exhaustive and not peers" $(ARGS)
+	$(RUN)/python -m pytest -q $(PARALLEL) -m "not exhaustive and not peers" $(ARGS)
 
 .PHONY: test-peers
 test-peers: $(PEERS_READY)  ## live comparison with transformers, tokenizers, PyTorch and JAX
-	$(PEERS)/bin/python -m pytest -q -m "peers" $(ARGS)
+	$(PEERS)/bin/python -m pytest -q $(PARALLEL) -m "peers" $(ARGS)
 
 .PHONY: test-exhaustive
 test-exhaustive: $(READY)  ## every code point, kills and resumes, large files
-	$(RUN)/python -m pytest -q -m "exhaustive and not peers" $(ARGS)
+	$(RUN)/python -m pytest -q $(PARALLEL) -m "exhaustive and not peers" $(ARGS)
 
 .PHONY: test-all
 test-all: test test-exhaustive test-peers  ## everything
