@@ -119,7 +119,8 @@ def fit(job: Job, model, as_read) -> dict:
     start = time.perf_counter()
     batches = batches_of(job.rows, job.batch_size, repeat=True).map(as_read)
     clock = keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: ends.append(time.perf_counter()))
-    model.fit(batches, steps_per_epoch=WARM_UP, epochs=1 + job.steps // WARM_UP, verbose=0, callbacks=[clock])
+    model.fit(batches, steps_per_epoch=WARM_UP, epochs=1 + job.steps // WARM_UP, shuffle=False, verbose=0,
+              callbacks=[clock])  # fmt: skip
     step = (ends[-1] - ends[0]) / job.steps
     compiling = ends[0] - start - WARM_UP * step
     return figures(job, ends[-1] - ends[0], compiling, peak, keras_memory(), f"{keras.backend.backend()} {device()}")

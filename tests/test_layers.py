@@ -55,6 +55,7 @@ CASES = [
          **EMBEDDINGS),
     case("embeddings, sinusoidal", layers.BertEmbeddings, {"input_ids": IDS}, (2, 5, 8), ("dropout",),
          position_embedding="sinusoidal", **EMBEDDINGS),
+    case("dropout", layers.Dropout, {"inputs": X}, (2, 5, 8), ("rate",)),
     case("layer normalisation", layers.LayerNormalization, {"x": X}, (2, 5, 8), epsilon=1e-6),
     case("self-attention", layers.MultiHeadAttention, {"x": X, "attention_mask": MASK}, (2, 5, 8), ("dropout",),
          num_heads=2, initializer_range=0.3),

@@ -2,6 +2,7 @@
 
 from bertlab.layers.activations import gelu, gelu_sigmoid, gelu_tanh, get_activation, relu
 from bertlab.layers.attention import MultiHeadAttention, attention_weights, scaled_dot_product_attention
+from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import (
     BertEmbeddings,
     LearnedPositionEmbedding,
@@ -19,6 +20,7 @@ from bertlab.layers.normalization import LayerNormalization
 __all__ = [
     "BertEmbeddings",
     "ClassificationHead",
+    "Dropout",
     "Encoder",
     "EncoderLayer",
     "FeedForward",

@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from bertlab.errors import ConfigError
+from bertlab.layers.dropout import Dropout
 
 HIDDEN = -1e9  # the score of a key that may not be seen: exp(HIDDEN − anything usual) is exactly 0 in float32
 
@@ -80,7 +81,7 @@ class MultiHeadAttention(keras.layers.Layer):
             from_memory = memory_shape is not None and name in ("key", "value")
             projection.build(memory_shape if from_memory else x_shape)
             setattr(self, f"{name}_projection", projection)
-        self.weight_dropout = keras.layers.Dropout(self.dropout, dtype="float32", name="weight_dropout")
+        self.weight_dropout = Dropout(self.dropout, dtype="float32", name="weight_dropout")
         self.weight_dropout.build((None, self.num_heads, None, None))
 
     def _split_heads(self, x):

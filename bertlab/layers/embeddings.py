@@ -7,6 +7,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from bertlab.layers.dropout import Dropout
 from bertlab.layers.normalization import LayerNormalization
 
 
@@ -160,7 +161,7 @@ class BertEmbeddings(keras.layers.Layer):
                 max_position_embeddings, hidden_size, dtype=self.dtype_policy, name="position"
             )
         self.norm = LayerNormalization(layer_norm_eps, dtype=self.dtype_policy, name="norm")
-        self.sum_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+        self.sum_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
 
     def build(self, input_shape=None):
         for table in (self.token, self.segment, self.position):

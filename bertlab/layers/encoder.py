@@ -6,6 +6,7 @@ Letters: B batch, T tokens, A heads, H hidden size.
 import keras
 
 from bertlab.layers.attention import MultiHeadAttention
+from bertlab.layers.dropout import Dropout
 from bertlab.layers.feed_forward import FeedForward
 from bertlab.layers.normalization import LayerNormalization
 
@@ -51,12 +52,12 @@ class EncoderLayer(keras.layers.Layer):
         self.attention = MultiHeadAttention(
             num_heads, attention_dropout, initializer_range, dtype=dtype, name="attention"
         )
-        self.attention_drop = keras.layers.Dropout(dropout, dtype=dtype, name="attention_dropout")
+        self.attention_drop = Dropout(dropout, dtype=dtype, name="attention_dropout")
         self.attention_norm = LayerNormalization(layer_norm_eps, dtype=dtype, name="attention_norm")
         self.feed_forward = FeedForward(
             intermediate_size, activation, initializer_range, dtype=dtype, name="feed_forward"
         )
-        self.feed_forward_drop = keras.layers.Dropout(dropout, dtype=dtype, name="feed_forward_dropout")
+        self.feed_forward_drop = Dropout(dropout, dtype=dtype, name="feed_forward_dropout")
         self.feed_forward_norm = LayerNormalization(layer_norm_eps, dtype=dtype, name="feed_forward_norm")
 
     def build(self, input_shape):

@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from bertlab.layers.activations import get_activation
+from bertlab.layers.dropout import Dropout
 from bertlab.layers.normalization import LayerNormalization
 
 
@@ -137,7 +138,7 @@ class ClassificationHead(keras.layers.Layer):
         self.initializer_range = initializer_range
 
     def build(self, input_shape):
-        self.input_dropout = keras.layers.Dropout(self.dropout, dtype=self.dtype_policy, name="dropout")
+        self.input_dropout = Dropout(self.dropout, dtype=self.dtype_policy, name="dropout")
         self.input_dropout.build(input_shape)
         self.dense = keras.layers.Dense(
             self.num_outputs,

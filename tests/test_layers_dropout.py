@@ -1,0 +1,103 @@
+"""Dropout's random numbers: what the hash promises, and that they behave as random ones."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from bertlab.layers import Dropout
+from bertlab.layers.dropout import random_bits
+
+SIGMAS = 5.3  # a right implementation exceeds this with a probability of 1e-7 per comparison
+
+
+def numpy_bits(size, key):
+    """The same hash in unsigned arithmetic."""
+
+    def mix(x, second=np.uint32(0)):
+        x = (x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D)
+        x = (x ^ (x >> np.uint32(15)) ^ second) * np.uint32(0x846CA68B)
+        return x ^ (x >> np.uint32(16))
+
+    golden = np.uint32(0x9E3779B9)
+    seed, counter = (np.array([part], np.uint32) for part in key)
+    first = mix(seed + counter * golden)
+    second = mix(first + counter)
+    return mix(np.arange(size, dtype=np.uint32) * golden + first, second).view(np.int32)
+
+
+@pytest.mark.parametrize("key", [(0, 0), (1, 0), (123456789, 41), (2**31 - 1, 2**30)])
+def test_the_numbers_are_those_of_the_hash_in_unsigned_arithmetic(key):
+    found = ops.convert_to_numpy(random_bits((7, 300), np.array(key, "uint32")))
+    np.testing.assert_array_equal(found, numpy_bits(2100, key).reshape(7, 300))
+
+
+def kept(rate=0.1, shape=(64, 1024), seed=3, calls=1):
+    """Which places a layer keeps in each of its calls: (calls, *shape) bool."""
+    layer = Dropout(rate, seed=seed)
+    ones = np.ones(shape, "float32")
+    return np.stack([ops.convert_to_numpy(layer(ones, training=True)) > 0 for _ in range(calls)])
+
+
+def agreement(one, other, rate):
+    """How far the share of places dropped in both is from that of independent draws, in standard deviations."""
+    both = np.logical_and(~one, ~other)
+    chance = rate**2
+    return abs(both.mean() - chance) / np.sqrt(chance * (1 - chance) / both.size)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
+def test_the_share_that_is_dropped_is_the_rate(rate):
+    places = kept(rate)
+    deviation = np.sqrt(rate * (1 - rate) / places.size)
+    assert abs((~places).mean() - rate) < SIGMAS * deviation
+    for axis in (1, 2):  # and no row or column is favoured
+        share = (~places).mean(axis=axis)
+        size = places.shape[axis]
+        assert np.abs(share - rate).max() < SIGMAS * np.sqrt(rate * (1 - rate) / size)
+
+
+@pytest.mark.parametrize("lag", [1, 2, 3, 8, 64, 1024])
+def test_neighbours_are_dropped_independently(lag):
+    places = kept().ravel()
+    assert agreement(places[:-lag], places[lag:], 0.1) < SIGMAS
+
+
+def test_one_call_tells_nothing_about_the_next_nor_one_layer_about_another():
+    calls = kept(calls=6)
+    others = [kept(seed=seed)[0] for seed in (4, 5, 2**30)]
+    for i, one in enumerate([*calls, *others]):
+        for other in [*calls, *others][:i]:
+            assert agreement(one, other, 0.1) < SIGMAS
+
+
+def test_the_rest_is_scaled_so_that_the_expectation_stays():
+    x = np.full((2, 3, 500), 2.0, "float32")
+    y = ops.convert_to_numpy(Dropout(0.2, seed=1)(x, training=True))
+    assert set(np.unique(y)) == {np.float32(0), np.float32(2.5)}
+
+
+def test_outside_training_and_at_rate_nought_nothing_happens():
+    x = np.ones((2, 3), "float32")
+    np.testing.assert_array_equal(Dropout(0.5)(x), x)
+    np.testing.assert_array_equal(Dropout(0.0)(x, training=True), x)
+
+
+def test_the_same_seed_gives_the_same_run_of_masks():
+    np.testing.assert_array_equal(kept(seed=9, calls=3), kept(seed=9, calls=3))
+
+
+def test_the_gradient_flows_through_what_was_kept():
+    keras.utils.set_random_seed(0)
+    dense = keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+    dropout = Dropout(0.5, seed=2)
+    model = keras.Sequential([keras.Input((50,)), dropout, dense])
+    model.compile(keras.optimizers.SGD(1.0), loss=lambda y, y_pred: ops.sum(y_pred))
+    model.fit(np.ones((1, 50)), np.zeros((1, 1)), batch_size=1, verbose=0)
+    change = 1 - np.array(dense.kernel)[:, 0]
+    assert set(change) == {0.0, 2.0}  # 1 / (1 − rate) where a place was kept
+
+
+def test_half_precision_stays_half_precision():
+    layer = Dropout(0.1, dtype="bfloat16")
+    assert keras.backend.standardize_dtype(layer(ops.ones((2, 3), "bfloat16"), training=True).dtype) == "bfloat16"
