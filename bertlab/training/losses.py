@@ -9,8 +9,25 @@ from keras import ops
 def token_losses(logits, ids):
     """−log softmax(logits)[id], one for each prediction. logits (…, V), ids (…) int → (…) float32."""
     logits = ops.cast(logits, "float32")
-    chosen = ops.take_along_axis(logits, ops.cast(ids, "int32")[..., None], axis=-1)[..., 0]
+    # The one logit is picked out by comparing, not by gathering: a gather's gradient would be scattered into an array
+    # of zeros as large as the logits, where this one fuses with the softmax's.
+    chosen = ops.sum(ops.where(_is_chosen(logits, ids), logits, 0.0), axis=-1)
     return ops.logsumexp(logits, axis=-1) - chosen
+
+
+def token_hits(logits, ids):
+    """Whether the logit of id is higher than every other. logits (…, V), ids (…) int → (…) bool.
+
+    Unlike argmax = id this needs no search for a place, which is slow on CPUs.
+    """
+    is_chosen = _is_chosen(logits, ids)
+    highest_other = ops.max(ops.where(is_chosen, -float("inf"), logits), axis=-1)
+    return ops.sum(ops.where(is_chosen, logits, 0.0), axis=-1) > highest_other
+
+
+def _is_chosen(logits, ids):
+    """True at the logit of each id: (…, V) bool."""
+    return ops.equal(ops.arange(logits.shape[-1], dtype="int32"), ops.cast(ids, "int32")[..., None])
 
 
 def weighted_mean(values, weights, total=None):
