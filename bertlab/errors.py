@@ -25,5 +25,9 @@ class CheckpointError(BertLabError, ValueError):
     """A checkpoint that is missing, truncated, of another shape or of another kind."""
 
 
+class TrainingError(BertLabError, ArithmeticError):
+    """A training run that is lost: its loss is no number any more, or has risen out of reach."""
+
+
 class MissingDependencyError(BertLabError, ImportError):
     """An optional package is needed; the message names it and the command that installs it."""

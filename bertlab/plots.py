@@ -20,7 +20,7 @@ STYLE = {
     "svg.fonttype": "none",  # text stays text: it can be searched and read aloud
     "svg.hashsalt": "bertlab",  # the same figure gives the same bytes
 }
-BLUE, ORANGE, GREY = "#1f5fa8", "#c8500a", "#6b6b6b"
+BLUE, ORANGE, GREY, GREEN, PURPLE = "#1f5fa8", "#c8500a", "#6b6b6b", "#2e7d32", "#7b3fa0"
 
 
 def new_figure(width: float, height: float, rows: int = 1, columns: int = 1):
@@ -124,3 +124,34 @@ def compared_runs(curves: dict[str, np.ndarray], chance: float):
     axes.yaxis.set_major_formatter("{x:.0%}")
     axes.legend(frameon=False)
     return figure
+
+
+def pretraining_runs(runs: dict[str, Sequence[dict]], along: str = "step", references: Sequence[str] = ()):
+    """Loss and accuracy of pre-training runs, side by side, each run with a line style and colour of its own.
+
+    runs: name → rows of `bertlab.training.callbacks.History`. along: step | tokens | seconds. references: the runs
+    drawn thin and grey. A run's held-out text, where there is some, is drawn with dots.
+    """
+    figure, panels = new_figure(11.0, 4.2, 1, 2)
+    styles = [(colour, line) for line in ("-", "--", "-.") for colour in (BLUE, ORANGE, GREEN, PURPLE)]
+    own = [name for name in runs if name not in references]
+    for name, rows in runs.items():
+        colour, line = styles[own.index(name) % len(styles)] if name in own else (GREY, ":")
+        task = "next_token" if any("next_token_loss" in row for row in rows) else "masked_lm"
+        for axes, figure_name in zip(panels, ("loss", "accuracy")):
+            key = f"{task}_{figure_name}"
+            axes.plot(*_points(rows, along, key), color=colour, linestyle=line, label=name)
+            axes.plot(*_points(rows, along, f"val_{key}"), color=colour, linestyle="none", marker=".", markersize=4)
+    for axes, title in zip(panels, ("Loss of the guesses (nats)", "Accuracy of the guesses")):
+        axes.set(title=title, xlabel={"step": "step", "tokens": "tokens read", "seconds": "seconds"}[along])
+    panels[1].set_ylim(bottom=0)
+    panels[1].yaxis.set_major_formatter("{x:.0%}")
+    panels[0].legend(frameon=False)
+    return figure
+
+
+def _points(rows: Sequence[dict], along: str, key: str) -> tuple[list, list]:
+    """Where the rows stand on the horizontal axis, and their figure `key`; rows without one are left out."""
+    places = np.cumsum([row.get("tokens", 0.0) for row in rows]) if along == "tokens" else [row[along] for row in rows]
+    points = [(place, row[key]) for place, row in zip(places, rows) if key in row]
+    return [place for place, _ in points], [value for _, value in points]

@@ -97,14 +97,95 @@ def test_normalised_vectors_have_length_one(model, tokenizer):
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
-def test_a_text_that_does_not_fit_is_named_and_cut_only_when_asked(model, tokenizer):
+def test_a_text_that_does_not_fit_is_read_in_windows_and_cut_only_when_asked(model, tokenizer):
     from bertlab.analysis.vectors import encode_texts
 
-    texts = ["a", "the " * 20]
-    with pytest.raises(DataError, match="text 2 has 20 pieces"):
-        encode_texts(model.bert, tokenizer, texts)
-    cut = encode_texts(model.bert, tokenizer, texts, truncate=True)
-    np.testing.assert_allclose(cut[1], encode_texts(model.bert, tokenizer, ["the " * 10])[0], atol=1e-5)
+    words = ["the", "bank", "of", "a", "river"] * 4
+    windows = [" ".join(words[:10]), " ".join(words[10:])]  # with [CLS] and [SEP] the model reads 10 pieces
+    whole = encode_texts(model.bert, tokenizer, ["a", " ".join(words)])
+    parts = encode_texts(model.bert, tokenizer, windows, pooling="none")
+    np.testing.assert_allclose(whole[1], np.concatenate(parts).mean(axis=0), atol=1e-5)
+    cut = encode_texts(model.bert, tokenizer, ["a", " ".join(words)], truncate=True)
+    np.testing.assert_allclose(cut[1], encode_texts(model.bert, tokenizer, windows[:1])[0], atol=1e-5)
+
+
+def test_several_layers_become_one_vector(model, tokenizer):
+    from bertlab.analysis.layers import LayerChoice
+    from bertlab.analysis.vectors import encode_texts
+
+    def vectors(layer):
+        return encode_texts(model.bert, tokenizer, ["a robin", "the"], layer=layer)
+
+    first, last = vectors(1), vectors(-1)
+    np.testing.assert_allclose(vectors("last2-sum"), first + last, atol=1e-5)
+    np.testing.assert_allclose(vectors("last2-concat"), np.concatenate([first, last], axis=1), atol=1e-5)
+    np.testing.assert_allclose(vectors(LayerChoice((1, 2), "mean")), (first + last) / 2, atol=1e-5)
+    weighted = LayerChoice((1, 2), weights=(0.25, 0.75))
+    np.testing.assert_allclose(vectors(weighted), 0.25 * first + 0.75 * last, atol=1e-5)
+
+
+@pytest.mark.parametrize("choice", [("x",), ("1,2", "median"), ("1,2", "sum", (1.0,)), ("last0-sum",)])
+def test_a_choice_of_layers_that_contradicts_itself_is_refused(choice):
+    from bertlab.analysis.layers import LayerChoice
+
+    with pytest.raises(DataError):
+        LayerChoice.of(*choice)
+
+
+@pytest.mark.parametrize("pooling, name", [("mean", "v.npy"), ("mean", "v.npz"), ("none", "v.npz")])
+def test_vectors_written_piece_by_piece_are_those_made_at_once_and_a_stopped_run_goes_on(
+    model, tokenizer, tmp_path, pooling, name
+):
+    from bertlab.analysis.vector_files import write_vectors
+    from bertlab.analysis.vectors import VectorMaker, encode_texts
+
+    texts = ["a robin", "the bank of a river", "", "bird", "the", "a river is a bird ."]
+    maker, out, made = VectorMaker(model.bert, tokenizer, pooling=pooling), tmp_path / name, []
+
+    class Stopped(BaseException):
+        pass
+
+    def stop_later(some, advance):
+        if len(made) == 2:
+            raise Stopped
+        made.append(some)
+        return maker(some, advance)
+
+    stop_later.pooling, stop_later.dimensions = maker.pooling, maker.dimensions
+    with pytest.raises(Stopped):
+        write_vectors(stop_later, texts, out, {"pooling": pooling}, together=2)
+    with open(tmp_path / f"{name}.partial", "ab") as file:
+        file.write(b"half a vector")
+    made.clear()
+    made.append("one text list is allowed")
+    write_vectors(stop_later, texts, out, {"pooling": pooling}, together=2)  # only the last two texts were left
+
+    expected = encode_texts(model.bert, tokenizer, texts, pooling=pooling)
+    loaded = np.load(out, allow_pickle=False)
+    if name.endswith(".npz"):
+        np.testing.assert_allclose(loaded["vectors"], np.concatenate(expected) if pooling == "none" else expected,
+                                   atol=1e-5)  # fmt: skip
+        if pooling == "none":
+            assert loaded["row_splits"].tolist() == [0, *np.cumsum([len(v) for v in expected])]
+    else:
+        np.testing.assert_allclose(loaded, expected, atol=1e-5)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_an_unfinished_file_of_other_texts_is_not_gone_on_with(model, tokenizer, tmp_path):
+    from bertlab.analysis.vector_files import write_vectors
+    from bertlab.analysis.vectors import VectorMaker
+
+    maker = VectorMaker(model.bert, tokenizer)
+
+    def texts():
+        yield "a robin"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_vectors(maker, texts(), tmp_path / "v.npy", {}, together=1)
+    with pytest.raises(DataError, match="was begun with other texts"):
+        write_vectors(maker, ["the bank"], tmp_path / "v.npy", {}, together=1)
 
 
 @pytest.mark.parametrize("options", [{"layer": 3}, {"layer": -4}, {"pooling": "median"}])

@@ -1,12 +1,16 @@
-"""Vectors out of a BERT: any layer, pooled to one per text or one per piece.
+"""Vectors out of a BERT: any layers, pooled to one per text or one per piece.
 
-Letters: B batch, T tokens, H hidden size.
+A text that is longer than the model is read in consecutive windows, and its vector is what pooling over all of its
+pieces gives; nothing is cut unless it is asked for.
+
+Letters: B batch, T tokens, H hidden size, D dimensions of a vector (H, or more where layers are concatenated).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from bertlab.analysis.layers import LayerChoice
 from bertlab.errors import DataError
 from bertlab.progress import bar
 
@@ -18,76 +22,102 @@ def encode_texts(
     tokenizer,
     texts: Sequence[str],
     *,
-    layer: int = -1,
+    layer: LayerChoice | int | str | Sequence[int] = -1,
     pooling: str = "mean",
     normalise: bool = False,
     batch_size: int = 32,
     truncate: bool = False,
 ) -> np.ndarray | list[np.ndarray]:
-    """One vector per text, (texts, H) float32; with pooling="none" one array (pieces, H) per text, [CLS] … [SEP].
+    """One vector per text, (texts, D) float32; with pooling="none" one array (pieces, D) per text, [CLS] … [SEP].
 
     Args:
         encoder: a `BertEncoder`.   tokenizer: its `WordPieceTokenizer`.
-        layer: 0 for the embeddings, i for what layer i gives, −1 for the last.
+        layer: 0 for the embeddings, i for what layer i gives, −1 for the last; or several (see `LayerChoice`).
         pooling: mean (over the real tokens) | cls | max | pooler (tanh of the last layer's [CLS]) | none.
         normalise: scale each vector to length 1.
-        truncate: cut a text with too many pieces instead of raising.
+        truncate: cut a text with too many pieces instead of reading it in windows.
 
-    Raises DataError for an unknown layer or pooling, and for a text that does not fit the model.
+    Raises DataError for an unknown layer or pooling.
     """
-    _check(encoder, layer, pooling)
-    rows = _packed(tokenizer, texts, encoder.config.max_position_embeddings, truncate)
-    order = np.argsort([len(row) for row in rows], kind="stable")  # like lengths together: little padding
-    vectors: list = [None] * len(rows)
-    with bar("Encoding", len(rows)) as running:
-        for start in range(0, len(order), batch_size):
-            chosen = order[start : start + batch_size]
-            for i, vector in zip(
-                chosen, _encode_batch(encoder, [rows[i] for i in chosen], layer, pooling), strict=True
-            ):
-                vectors[i] = vector / np.linalg.norm(vector, axis=-1, keepdims=True) if normalise else vector
-            running.advance(len(chosen))
-    return vectors if pooling == "none" else np.array(vectors, "float32").reshape(len(rows), -1)
+    maker = VectorMaker(encoder, tokenizer, layer, pooling, normalise, batch_size, truncate)
+    with bar("Encoding", len(texts)) as running:
+        vectors = maker(texts, running.advance)
+    return vectors if pooling == "none" else np.array(vectors, "float32").reshape(len(vectors), maker.dimensions)
 
 
-def _check(encoder, layer: int, pooling: str) -> None:
-    num_layers = encoder.config.num_layers
-    if pooling not in POOLINGS:
-        raise DataError(f"there is no pooling {pooling!r}; choose one of {', '.join(POOLINGS)}")
-    if not -num_layers - 1 <= layer <= num_layers:
-        raise DataError(f"there is no layer {layer}; choose 0 (embeddings) to {num_layers}, or −1 for the last")
-    if pooling == "pooler" and encoder.pooler is None:
-        raise DataError("this model has no pooler; choose another pooling")
+class VectorMaker:
+    """Makes vectors for one list of texts after another; arguments as in `encode_texts`.
 
+    Call: texts → a list with an array (D,), or (pieces, D), for each.
+    """
 
-def _packed(tokenizer, texts: Sequence[str], limit: int, truncate: bool) -> list[list[int]]:
-    """[CLS] pieces [SEP] of every text, at most `limit` ids."""
-    values, splits = tokenizer.encode_batch(texts)
-    rows = []
-    for i in range(len(texts)):
-        pieces = values[splits[i] : splits[i + 1]].tolist()
-        if len(pieces) + 2 > limit and not truncate:
-            raise DataError(
-                f"text {i + 1} has {len(pieces)} pieces; with [CLS] and [SEP] only {limit - 2} fit the model: "
-                "split it, or allow truncation"
-            )
-        rows.append([tokenizer.vocabulary.cls_id, *pieces[: limit - 2], tokenizer.vocabulary.sep_id])
-    return rows
+    def __init__(self, encoder, tokenizer, layer=-1, pooling="mean", normalise=False, batch_size=32, truncate=False):
+        self.choice = LayerChoice.of(layer)
+        self.choice.check(encoder.config.num_layers)
+        if pooling not in POOLINGS:
+            raise DataError(f"there is no pooling {pooling!r}; choose one of {', '.join(POOLINGS)}")
+        if pooling == "pooler" and encoder.pooler is None:
+            raise DataError("this model has no pooler; choose another pooling")
+        self.encoder, self.tokenizer, self.pooling = encoder, tokenizer, pooling
+        self.normalise, self.batch_size, self.truncate = normalise, batch_size, truncate
 
+    @property
+    def dimensions(self) -> int:
+        """D."""
+        hidden_size = self.encoder.config.hidden_size
+        return hidden_size if self.pooling == "pooler" else self.choice.width(hidden_size)
 
-def _encode_batch(encoder, rows: list[list[int]], layer: int, pooling: str) -> Iterator[np.ndarray]:
-    from keras import ops
+    def __call__(self, texts: Sequence[str], advance=lambda texts: None) -> list[np.ndarray]:
+        rows, owners = self._packed(texts)
+        order = np.argsort([len(row) for row in rows], kind="stable")  # like lengths together: little padding
+        states: list = [None] * len(rows)
+        windows_left = np.bincount(owners, minlength=len(texts))
+        for start in range(0, len(order), self.batch_size):
+            chosen = order[start : start + self.batch_size]
+            for i, state in zip(chosen, self._states([rows[i] for i in chosen]), strict=True):
+                states[i] = state
+                windows_left[owners[i]] -= 1
+            advance(int(np.sum(windows_left[np.unique(owners[chosen])] == 0)))
+        starts = np.searchsorted(owners, np.arange(len(texts) + 1))
+        vectors = [self._pooled(states[starts[i] : starts[i + 1]]) for i in range(len(texts))]
+        if not self.normalise:
+            return vectors
+        return [vector / np.linalg.norm(vector, axis=-1, keepdims=True) for vector in vectors]
 
-    longest = max(len(row) for row in rows)
-    ids = np.full((len(rows), longest), encoder.config.pad_token_id, "int32")  # (B, T)
-    mask = np.zeros_like(ids)
-    for i, row in enumerate(rows):
-        ids[i, : len(row)], mask[i, : len(row)] = row, 1
-    outputs = encoder({"input_ids": ids, "attention_mask": mask}, training=False, return_all=True)
-    if pooling == "pooler":
-        yield from ops.convert_to_numpy(ops.cast(outputs["pooled_output"], "float32"))
-        return
-    states = ops.convert_to_numpy(ops.cast(outputs["hidden_states"][layer], "float32"))  # (B, T, H)
-    pool = {"mean": lambda x: x.mean(0), "cls": lambda x: x[0], "max": lambda x: x.max(0), "none": lambda x: x}
-    for row, state in zip(rows, states, strict=True):
-        yield pool[pooling](state[: len(row)])
+    def _packed(self, texts: Iterable[str]) -> tuple[list[list[int]], np.ndarray]:
+        """[CLS] pieces [SEP] of every window, and the text that each belongs to."""
+        vocabulary, room = self.tokenizer.vocabulary, self.encoder.config.max_position_embeddings - 2
+        rows, owners = [], []
+        for owner, pieces in enumerate(self.tokenizer.encode_batch(texts).to_list()):
+            for start in range(0, max(len(pieces), 1), room):
+                rows.append([vocabulary.cls_id, *pieces[start : start + room], vocabulary.sep_id])
+                owners.append(owner)
+                if self.truncate:
+                    break
+        return rows, np.array(owners, np.int64)
+
+    def _states(self, rows: list[list[int]]) -> list[np.ndarray]:
+        """The chosen layers' vectors of each row, (pieces, D); (1, H) for the pooler."""
+        from keras import ops
+
+        longest = max(len(row) for row in rows)
+        ids = np.full((len(rows), longest), self.encoder.config.pad_token_id, "int32")  # (B, T)
+        mask = np.zeros_like(ids)
+        for i, row in enumerate(rows):
+            ids[i, : len(row)], mask[i, : len(row)] = row, 1
+        outputs = self.encoder({"input_ids": ids, "attention_mask": mask}, training=False, return_all=True)
+        if self.pooling == "pooler":
+            return list(ops.convert_to_numpy(ops.cast(outputs["pooled_output"], "float32"))[:, None])
+        hidden = outputs["hidden_states"]
+        needed = {i: ops.convert_to_numpy(ops.cast(hidden[i], "float32")) for i in set(self.choice.layers)}
+        states = self.choice.apply(needed)  # (B, T, D)
+        return [state[: len(row)] for row, state in zip(rows, states, strict=True)]
+
+    def _pooled(self, windows: list[np.ndarray]) -> np.ndarray:
+        """One text's vector out of its windows' states. [CLS] and the pooler: the mean over windows."""
+        if self.pooling in ("cls", "pooler"):
+            return np.mean([window[0] for window in windows], axis=0)
+        states = np.concatenate(windows)
+        return {"mean": lambda: states.mean(axis=0), "max": lambda: states.max(axis=0), "none": lambda: states}[
+            self.pooling
+        ]()

@@ -98,7 +98,7 @@ def write_safetensors(path: Path, arrays: dict[str, np.ndarray], metadata: dict[
         except SafetensorError as error:  # a full disk, for example
             raise OSError(str(error)) from None
 
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # a scalar stays one
     write_whole(path, write, CheckpointError)
 
 

@@ -85,17 +85,55 @@ def _pairs(context, parameter, values):
     return columns
 
 
+def _numbers_or_text(context, parameter, values):
+    """["word_column=0", "separator=|"] → {"word_column": 0, "separator": "|"}"""
+    return {
+        name: int(value) if value.lstrip("-").isdigit() else value
+        for name, value in _pairs(context, parameter, values).items()
+    }
+
+
+def task_options(command):
+    """The argument and the options that say which labelled data is meant; `load_asked` reads it."""
+    options = (
+        click.argument("name_or_path"),
+        click.option("--source", default="auto", show_default=True, type=click.Choice(SOURCES)),
+        click.option("--data-dir", type=click.Path(), help="Folder with a published task's official files."),
+        click.option("--shape", help="sentence, pair, multiple-choice, tagging or question; guessed from the columns."),
+        click.option("--column", "columns", multiple=True, callback=_pairs, metavar="ROLE=COLUMN", help="Repeatable."),
+        click.option(
+            "--conll", multiple=True, callback=_numbers_or_text, metavar="OPTION=VALUE",
+            help="word_column, tag_column, separator or comment of a CoNLL file; repeatable.",
+        ),
+        click.option("--skip-errors", is_flag=True, help="Leave defective records out and count them."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def load_asked(name_or_path, *, source, data_dir, shape, columns, conll, skip_errors, **more):
+    """The task that `task_options` ask for. Says on standard error which records were left out."""
+    from bertlab.data.tasks.formats import Problems
+    from bertlab.data.tasks.load import load_task
+
+    problems = Problems("skip" if skip_errors else "stop")
+    data = load_task(
+        name_or_path, source, data_dir=data_dir, shape=shape, columns=columns, conll=conll, on_error=problems, **more
+    )
+    for message in problems.messages[:10]:
+        click.echo(f"left out: {message}", err=True)
+    if len(problems.messages) > 10:
+        click.echo(f"left out: {len(problems.messages) - 10} more", err=True)
+    return data
+
+
 @task.command()
-@click.argument("name_or_path")
+@task_options
 @click.option("--split", type=click.Choice(SPLITS), help="Only this split.")
 @click.option("--rows", default=3, show_default=True, type=click.IntRange(0), help="Rows of each split.")
-@click.option("--source", default="auto", show_default=True, type=click.Choice(SOURCES))
-@click.option("--data-dir", type=click.Path(), help="Folder with a published task's official files.")
-@click.option("--shape", help="sentence, pair, multiple-choice, tagging or question; guessed from the columns.")
-@click.option("--column", "columns", multiple=True, callback=_pairs, metavar="ROLE=COLUMN", help="May be repeated.")
-@click.option("--skip-errors", is_flag=True, help="Leave defective records out and count them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each row.")
-def show(name_or_path, split, rows, source, data_dir, shape, columns, skip_errors, as_json):
+def show(split, rows, as_json, **asked):
     """Print how many rows a task has, how its labels are spread, and its first rows.
 
     \b
@@ -104,20 +142,12 @@ def show(name_or_path, split, rows, source, data_dir, shape, columns, skip_error
       bertlab task show sst2 --data-dir glue_data
       bertlab task show reviews.csv --column text=review --column label=stars
     """
-    from bertlab.data.tasks.formats import Problems
-    from bertlab.data.tasks.load import load_task
-
-    problems = Problems("skip" if skip_errors else "stop")
-    data = load_task(name_or_path, source, data_dir=data_dir, shape=shape, columns=columns, on_error=problems)
+    data = load_asked(**asked)
     splits = {name: getattr(data, name) for name in SPLITS if name == split or (split is None and getattr(data, name))}
     if as_json:
         _print_json(splits, rows)
     else:
         _print_readably(data, splits, rows)
-    for message in problems.messages[:10]:
-        click.echo(f"left out: {message}", err=True)
-    if len(problems.messages) > 10:
-        click.echo(f"left out: {len(problems.messages) - 10} more", err=True)
 
 
 def _print_json(splits: dict, rows: int) -> None:

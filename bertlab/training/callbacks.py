@@ -1,13 +1,16 @@
-"""Keras callbacks of a training run: a progress bar, and the state that lets a killed run go on."""
+"""Keras callbacks of a training run: a progress bar, the alarm, and the state that lets a killed run go on."""
 
+import math
 import time
 from pathlib import Path
 
 import keras
 
-from bertlab.errors import CheckpointError
+from bertlab.errors import CheckpointError, TrainingError
 from bertlab.progress import bar
 from bertlab.training.state import load_state, save_state
+
+NOT_REPORTED = "bad_step"  # for the alarm only: see `bertlab.training.pretrainer.FirstBadStep`
 
 
 class History(keras.callbacks.Callback):
@@ -29,9 +32,59 @@ class History(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         seconds = self._before + time.perf_counter() - self._start
-        empty = {m.name for m in self.model.metrics if isinstance(m, keras.metrics.Mean) and float(m.count) == 0}
-        figures = {name: float(value) for name, value in logs.items() if name.removeprefix("val_") not in empty}
-        self.rows.append({"step": (epoch + 1) * self.interval, "seconds": seconds, **figures})
+        self.rows.append({"step": (epoch + 1) * self.interval, "seconds": seconds, **measured(logs)})
+
+
+def measured(logs: dict) -> dict[str, float]:
+    """The figures for which there was something to measure: those that are numbers."""
+    names = [name for name in logs if name.removeprefix("val_") != NOT_REPORTED]
+    return {name: float(logs[name]) for name in names if not math.isnan(float(logs[name]))}
+
+
+class Alarm(keras.callbacks.Callback):
+    """Stops a pre-training run that is lost, before its state is saved. Comes before `history` in the list.
+
+    Raises TrainingError, with step and batch number and what to do, for a loss that is infinite or not a number, and
+    for one that has risen: above half as much again as the best interval's, or above a fifth more than that of a
+    blind guess among all pieces.
+
+    task: masked_lm or next_token, whose loss is watched. vocab_size: pieces.
+    """
+
+    def __init__(self, history: History, task: str, vocab_size: int):
+        super().__init__()
+        self.history, self.key, self.blind = history, f"{task}_loss", math.log(vocab_size)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._begin = epoch * self.history.interval  # steps before this interval
+
+    def on_train_batch_end(self, batch, logs=None):
+        if math.isfinite(float(logs["loss"])):
+            return
+        in_interval = min(int(logs.get(NOT_REPORTED, 0)) or batch + 1, batch + 1)
+        step = self._begin + in_interval
+        raise TrainingError(
+            f"step {step} (batch number {step - 1}): the loss is {float(logs['loss'])}. {self._kept()} "
+            "Start again in another folder with a lower learning rate or a longer warm-up"
+            f"{', or with --precision bfloat16' if self.model.dtype_policy.name == 'mixed_float16' else ''}"
+        )
+
+    def on_epoch_end(self, epoch, logs=None):
+        earlier = [row[self.key] for row in self.history.rows if self.key in row]
+        if not earlier:
+            return
+        now, best, end = float(logs[self.key]), min(earlier), self._begin + self.history.interval
+        if now > min(1.2 * self.blind, 1.5 * best + 0.1):  # plus something: near 0 half as much again is nothing
+            raise TrainingError(
+                f"steps {self._begin + 1} to {end} (batch numbers {self._begin} to {end - 1}): the loss has risen to "
+                f"{now:.2f} from {best:.2f}, a blind guess has {self.blind:.2f}: the run diverges. {self._kept()} "
+                "Start again in another folder with a lower learning rate or a longer warm-up"
+            )
+
+    def _kept(self) -> str:
+        if not self._begin:
+            return "Nothing was saved."
+        return f"The state of step {self._begin}, before that, is kept."
 
 
 class SaveState(keras.callbacks.Callback):
@@ -45,9 +98,17 @@ class SaveState(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         step = self.history.rows[-1]["step"]
-        save_state(self.folder / f"state-{step:08d}.safetensors", self.model, {"history": self.history.rows})
+        try:
+            save_state(self.folder / f"state-{step:08d}.safetensors", self.model, {"history": self.history.rows})
+        except CheckpointError as error:
+            raise CheckpointError(f"{error}. {self._what_is_kept()}") from None
         for old in saved_states(self.folder)[: -self.keep]:
             old.unlink()
+
+    def _what_is_kept(self) -> str:
+        if len(self.history.rows) < 2:
+            return "Make room and give the same command again"
+        return f"The state of step {self.history.rows[-2]['step']} is kept: make room and give the same command again"
 
 
 def saved_states(folder: str | Path) -> list[Path]:
@@ -58,8 +119,10 @@ def saved_states(folder: str | Path) -> list[Path]:
 def restore_latest(folder: str | Path, trainer: keras.Model, say=print) -> list[dict]:
     """Puts the newest complete state into the trainer and returns its history; [] when there is none.
 
-    A truncated file is skipped with a message through `say`.
+    A truncated file is skipped with a message through `say`. What a kill left half written is removed.
     """
+    for partial in Path(folder).glob(".state-*.partial"):
+        partial.unlink()
     for path in reversed(saved_states(folder)):
         try:
             return load_state(path, trainer)["history"]
@@ -76,6 +139,7 @@ class TrainingBar(keras.callbacks.Callback):
     def __init__(self, description: str, total_steps: int, start_step: int = 0):
         super().__init__()
         self.description, self.total_steps, self.start_step = description, total_steps, start_step
+        self._context = None
 
     def on_train_begin(self, logs=None):
         self._context = bar(self.description, self.total_steps, self.start_step)
@@ -92,9 +156,35 @@ class TrainingBar(keras.callbacks.Callback):
         self._last = -1
 
     def on_train_end(self, logs=None):
-        self._context.__exit__(None, None, None)
+        self.close()
+
+    def close(self) -> None:
+        """Gives the terminal back; also after a run that was interrupted."""
+        if self._context is not None:
+            self._context.__exit__(None, None, None)
+            self._context = None
+
+
+_SHOWN = {  # figure: how the bar shows it
+    "loss": "loss {:.2f}",
+    "perplexity": "perplexity {:.1f}",
+    "masked_lm_accuracy": "masked {:.1%}",
+    "next_token_accuracy": "next token {:.1%}",
+    "next_sentence_accuracy": "pairs {:.1%}",
+    "accuracy": "accuracy {:.1%}",
+    "tokens_per_second": "{:,.0f} tokens/s",
+    "peak_share": "{:.0%} of peak",
+}
 
 
 def _note(logs) -> str:
-    shown = {"loss": "loss {:.2f}", "masked_lm_accuracy": "masked accuracy {:.1%}", "accuracy": "accuracy {:.1%}"}
-    return " ".join(text.format(float(logs[name])) for name, text in shown.items() if name in (logs or {}))
+    figures = measured(logs or {})
+    for name in ("masked_lm_loss", "next_token_loss"):
+        if name in figures:
+            figures["perplexity"] = perplexity(figures[name])
+    return " ".join(text.format(figures[name]) for name, text in _SHOWN.items() if name in figures)
+
+
+def perplexity(loss: float) -> float:
+    """exp(loss): among how many equally likely pieces the model hesitates. Infinite beyond what a float can hold."""
+    return math.exp(loss) if loss < 700 else math.inf

@@ -29,7 +29,10 @@ def run_training(
     interval: int,
     folder: str | Path,
     description: str = "Pre-training",
-    callbacks: tuple = (),
+    callbacks: tuple | Callable[[History], tuple] = (),
+    checks: tuple | Callable[[History], tuple] = (),
+    keep: int = 2,
+    say: Callable[[str], object] = print,
 ) -> list[dict]:
     """Trains phase after phase, reporting and saving every `interval` steps; goes on from what `folder` holds.
 
@@ -38,7 +41,11 @@ def run_training(
 
     Args:
         trainer: compiled, with its weights made.
-        folder: where the state files go.
+        folder: where the state files go; the last `keep` stay there.
+        callbacks: Keras callbacks that come after the saving.
+        checks: Keras callbacks that come before it and may add figures to the logs or raise. Of both, instead, a
+            function that gives them for the run's `History`.
+        say: called with a message about a state that had to be skipped.
 
     Returns the history: one dict per interval (see `History`).
     """
@@ -46,24 +53,28 @@ def run_training(
         if phase.steps % interval:
             raise ValueError(f"the steps of a phase, {phase.steps}, must be a multiple of interval {interval}")
     trainer.optimizer.build(trainer.trainable_variables)
-    rows = restore_latest(folder, trainer)
+    rows = restore_latest(folder, trainer, say)
     step = rows[-1]["step"] if rows else 0
     history = History(interval, rows)
     progress = TrainingBar(description, sum(phase.steps for phase in phases), step)
+    before, after = (given(history) if callable(given) else given for given in (checks, callbacks))
     begin = 0
-    for phase in phases:
-        end = begin + phase.steps
-        if step < end:
-            trainer.fit(
-                phase.batches(step - begin),
-                initial_epoch=step // interval,
-                epochs=end // interval,
-                steps_per_epoch=interval,
-                validation_data=phase.validation,
-                shuffle=False,  # the batches come in their own order
-                verbose=0,
-                callbacks=[history, SaveState(folder, history), progress, *callbacks],
-            )
-            step = end
-        begin = end
+    try:
+        for phase in phases:
+            end = begin + phase.steps
+            if step < end:
+                trainer.fit(
+                    phase.batches(step - begin),
+                    initial_epoch=step // interval,
+                    epochs=end // interval,
+                    steps_per_epoch=interval,
+                    validation_data=phase.validation,
+                    shuffle=False,  # the batches come in their own order
+                    verbose=0,
+                    callbacks=[*before, history, SaveState(folder, history, keep), progress, *after],
+                )
+                step = end
+            begin = end
+    finally:
+        progress.close()
     return history.rows

@@ -6,12 +6,12 @@ under another name and renamed.
 """
 
 import json
-import os
 from pathlib import Path
 
 import keras
 import numpy as np
 
+from bertlab.checkpoints.stored import write_safetensors
 from bertlab.errors import CheckpointError
 
 
@@ -21,18 +21,24 @@ def _variables(trainer: keras.Model) -> dict[str, keras.Variable]:
     return named | {f"optimizer/{i:04d}": variable for i, variable in enumerate(trainer.optimizer.variables)}
 
 
-def save_state(path: str | Path, trainer: keras.Model, progress: dict) -> None:
-    """Writes the state of a compiled trainer. progress: JSON values such as the steps done and the history."""
-    from safetensors.numpy import save_file
+def _array(variable: keras.Variable) -> np.ndarray:
+    """The value; of a variable that lives on several devices, the one that all of them have."""
+    ops = keras.ops
+    return np.array(ops.convert_to_numpy(ops.convert_to_tensor(variable)))
 
+
+def save_state(path: str | Path, trainer: keras.Model, progress: dict) -> None:
+    """Writes the state of a compiled trainer. progress: JSON values such as the steps done and the history.
+
+    Raises CheckpointError when it cannot be written, such as on a full disk; no half-written file is left.
+    """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    arrays = {name: np.array(keras.ops.convert_to_numpy(v.value), order="C") for name, v in _variables(trainer).items()}
-    unfinished = path.with_name(path.name + ".unfinished")
-    save_file(arrays, unfinished, metadata={"progress": json.dumps(progress)})
-    with open(unfinished, "rb+") as file:  # on the disk before the name changes
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CheckpointError(f"{path.parent}: cannot be made ({error.strerror})") from None
+    arrays = {name: _array(variable) for name, variable in _variables(trainer).items()}
+    write_safetensors(path, arrays, {"progress": json.dumps(progress)})
 
 
 def load_state(path: str | Path, trainer: keras.Model) -> dict:

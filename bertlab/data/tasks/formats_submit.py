@@ -35,6 +35,15 @@ def write_glue(folder: str | Path, task_name: str, predictions: Sequence[int | f
     return path
 
 
+def write_indexed(path: str | Path, predictions: Sequence[int | float], labels: Sequence[str]) -> None:
+    """Writes the same two columns for any rows of any task: GLUE's development sets, a file of your own.
+
+    predictions: class indices, written as the labels' names; numbers where there are no labels.
+    """
+    lines = [f"{i}\t{labels[value] if labels else format(value, '.6g')}\n" for i, value in enumerate(predictions)]
+    Path(path).write_text("index\tprediction\n" + "".join(lines), encoding="utf-8")
+
+
 def _glue_prediction(task, style: str, value) -> str:
     if style == "score":
         return f"{min(max(float(value), 0.0), 5.0):.3f}"
@@ -43,8 +52,11 @@ def _glue_prediction(task, style: str, value) -> str:
     return task.labels[int(value)] if style == "name" else str(int(value))
 
 
-def write_squad(path: str | Path, predictions: Mapping[str, str]) -> None:
-    """Writes {id: text}, as `evaluate-v2.0.py` and the leaderboard read it; "" stands for "no answer"."""
+def write_squad(path: str | Path, predictions: Mapping[str, str | float]) -> None:
+    """Writes {id: text}, as `evaluate-v2.0.py` and the leaderboard read it; "" stands for "no answer".
+
+    The same for {id: no-answer score}, which the script takes as its --na-prob-file.
+    """
     Path(path).write_text(json.dumps(dict(predictions), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 

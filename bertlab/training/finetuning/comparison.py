@@ -1,7 +1,8 @@
-"""Fine-tuning, and the question it answers: what was pre-training worth?
+"""The question that fine-tuning answers about pre-training: what was it worth?
 
-The same model is trained on the same labelled rows twice, once from pre-trained weights and once from scratch, with
-several seeds each. A seed decides the fresh weights (the head's; from scratch all of them) and the order of the rows.
+The same classifier is trained on the same labelled rows twice, once from pre-trained weights and once from scratch,
+with several seeds each. A seed decides the fresh weights (the head's; from scratch all of them), dropout and the order
+of the rows.
 """
 
 import json
@@ -15,10 +16,10 @@ import numpy as np
 
 from bertlab.models import BertEncoder, BertForSequenceClassification
 from bertlab.progress import bar
+from bertlab.training.finetuning.settings import STARTS, FineTuningSettings
 from bertlab.training.optimizer import adamw
 from bertlab.training.schedule import WarmupLinearDecay
 
-STARTS = ("pre-trained", "from scratch")
 PREDICTED_TOGETHER = 250  # rows
 
 
@@ -31,17 +32,6 @@ class Split:
 
     def __len__(self) -> int:
         return len(self.labels)
-
-
-@dataclass(frozen=True)
-class FineTuningSettings:
-    """How a classifier is fine-tuned. The paper's grid (appendix A.3) is for BERT-base; small models want more."""
-
-    learning_rate: float = 5e-5  # the highest of the paper's grid: 5e-5, 3e-5, 2e-5
-    batch_size: int = 32
-    epochs: int = 3
-    warmup_share: float = 0.1
-    seeds: tuple[int, ...] = (1, 2, 3)
 
 
 @dataclass(frozen=True)
@@ -130,15 +120,21 @@ class Comparison:
         return classifier
 
     def _set_weights(self, classifier: BertForSequenceClassification, start: str, seed: int) -> None:
-        """Fresh weights and a fresh optimizer, then, unless from scratch, the pre-trained encoder."""
+        """Fresh weights, dropout and optimizer, then, unless from scratch, the pre-trained encoder."""
         keras.utils.set_random_seed(seed)
         fresh = BertForSequenceClassification(self.encoder.config, self.num_labels)
         classifier.set_weights(fresh.get_weights())
+        for own, new in zip(_dropout_seeds(classifier), _dropout_seeds(fresh), strict=True):
+            own.assign(new)
         if start == "pre-trained":
             classifier.bert.set_weights(self.encoder.get_weights())
         for variable in classifier.optimizer.variables:
             if variable.path.split("/")[-1] != "learning_rate":
                 variable.assign(keras.ops.zeros_like(variable))
+
+
+def _dropout_seeds(model: keras.Model) -> list:
+    return [variable for variable in model.variables if "seed_generator" in variable.path]
 
 
 class _JudgeEveryEpoch(keras.callbacks.Callback):
@@ -169,4 +165,6 @@ def advantage(runs: Sequence[Run]) -> tuple[float, float]:
     first, second = (accuracies(runs, start) for start in STARTS)
     difference = float(first.mean() - second.mean())
     deviation = float(np.sqrt((first.var(ddof=1) + second.var(ddof=1)) / 2))
-    return difference, difference / deviation if deviation else float(np.sign(difference)) * float("inf")
+    if difference == 0:
+        return 0.0, 0.0  # also where no run differs from another
+    return difference, difference / deviation if deviation else float(np.copysign(np.inf, difference))

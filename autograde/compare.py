@@ -1,0 +1,188 @@
+"""Expected beside got: where two results first differ, by how much, and whether the difference has a simple form.
+
+Only plain values come in (see `values`), so nothing here can run a student's code. Arrays of numbers are compared with
+a tolerance, |got − expected| ≤ atol + rtol·|expected|; everything else exactly. The expected array's dtype is the one a
+student must return: references are computed in float64 and then named after the dtype the exercise asks for.
+"""
+
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+SAME_FACTOR = 1e-3  # a ratio counts as the same everywhere if it varies by less than this
+SLICE = 6  # rows and columns of the small slice that is shown
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far a float32 result may lie from the float64 reference."""
+
+    rtol: float = 1e-4
+    atol: float = 1e-5
+
+    def allows(self, expected: np.ndarray, got: np.ndarray) -> np.ndarray:
+        """Element by element: close enough? A NaN is equal to nothing; an infinity to itself."""
+        expected, got = expected.astype("float64"), got.astype("float64")
+        with np.errstate(invalid="ignore"):
+            near = np.abs(got - expected) <= self.atol + self.rtol * np.abs(expected)
+        return near | (got == expected)
+
+
+EXACT = Tolerance(0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What is wrong with a result. kind: "type", "length", "shape", "dtype", "nan" or "values"."""
+
+    kind: str
+    message: str  # one line for a reader
+    index: tuple | None = None  # of the first element that differs
+    yours: object = None  # a small slice of the student's array, or the value
+    expected: object = None
+
+
+def compare(expected, got, tolerance: Tolerance = Tolerance()) -> Difference | None:
+    """The first thing wrong with `got`, or None."""
+    if isinstance(expected, np.ndarray):
+        return _compare_arrays(expected, got, tolerance)
+    if isinstance(expected, (list, tuple)):
+        return _compare_sequences(expected, got, tolerance)
+    if isinstance(expected, dict):
+        return _compare_dicts(expected, got, tolerance)
+    if isinstance(expected, float) and type(got) in (int, float):
+        array = np.array(got, "float64")
+        return _compare_arrays(np.array(expected), array, tolerance)
+    if type(got) is not type(expected) or got != expected:
+        return Difference("values", f"yours {_short(got)}   expected {_short(expected)}", (), got, expected)
+    return None
+
+
+def _short(value) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _compare_sequences(expected, got, tolerance):
+    if type(got) not in (list, tuple):
+        return Difference("type", f"yours is a {kind_of(got)}; expected a {type(expected).__name__}")
+    for index, (wanted, item) in enumerate(zip(expected, got)):
+        found = compare(wanted, item, tolerance)
+        if found:
+            message = f"at [{index}]: {found.message}"
+            return Difference(found.kind, message, (index, *(found.index or ())), found.yours, found.expected)
+    if len(got) != len(expected):
+        return Difference("length", f"yours has {len(got)} items; expected {len(expected)}", (), got, expected)
+    return None
+
+
+def _compare_dicts(expected, got, tolerance):
+    if type(got) is not dict or set(got) != set(expected):
+        keys = sorted(got) if type(got) is dict else kind_of(got)
+        return Difference("type", f"yours has the keys {keys}; expected {sorted(expected)}")
+    for key, wanted in expected.items():
+        found = compare(wanted, got[key], tolerance)
+        if found:
+            return Difference(found.kind, f"at [{key!r}]: {found.message}", found.index, found.yours, found.expected)
+    return None
+
+
+def kind_of(value) -> str:
+    """A word for a plain value: "array", "list", "nothing" …"""
+    return {type(None): "nothing", np.ndarray: "array", str: "string"}.get(type(value), type(value).__name__)
+
+
+def _compare_arrays(expected, got, tolerance):
+    if type(got) in (bool, int, float):
+        got = np.array(got)
+    if type(got) is not np.ndarray:
+        return Difference("type", f"yours is a {kind_of(got)}; expected a tensor of shape {expected.shape}")
+    if got.shape != expected.shape:
+        return Difference("shape", _shape_message(expected, got), None, got, expected)
+    if not _same_family(expected.dtype, got.dtype):
+        return Difference("dtype", f"yours {got.dtype.name}   expected {expected.dtype.name}", None, got, expected)
+    if expected.dtype.kind == "U":
+        wrong = expected != got
+    else:
+        wrong = ~(tolerance if expected.dtype.kind == "f" else EXACT).allows(expected, got)
+    if wrong.any():
+        return _first_difference(expected, got, wrong)
+    if got.dtype != expected.dtype:
+        return Difference("dtype", f"yours {got.dtype.name}   expected {expected.dtype.name}", None, got, expected)
+    return None
+
+
+def _same_family(expected, got):
+    number = {"i": "number", "u": "number", "f": "number", "V": "number", "b": "bool", "U": "text"}
+    return number[expected.kind] == number.get(got.kind)
+
+
+def _shape_message(expected, got):
+    message = f"yours {got.shape}   expected {expected.shape}"
+    if got.ndim == expected.ndim and sorted(got.shape) == sorted(expected.shape):
+        for axes in permutations(range(got.ndim)):
+            if tuple(got.shape[axis] for axis in axes) == expected.shape:
+                swapped = [axis for axis, place in enumerate(axes) if axis != place]
+                return f"{message}: the axes {' and '.join(map(str, swapped))} are in another order (transposed?)"
+    return message
+
+
+def _first_difference(expected, got, wrong):
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    kind = "values"
+    if got.dtype.kind == "f" and expected.dtype.kind == "f" and np.isnan(got).any() and not np.isnan(expected).any():
+        kind, index = "nan", tuple(int(i) for i in np.argwhere(np.isnan(got))[0])
+    place = f"at {list(index)}:   " if index else ""
+    message = f"first difference {place}yours {number(got[index])}   expected {number(expected[index])}"
+    if kind == "values":
+        message += _simple_form(expected, got)
+    else:
+        message += f"\n{int(np.isnan(got).sum())} of {got.size} values are NaN"
+    return Difference(kind, message, index, got, expected)
+
+
+def number(value) -> str:
+    """Four decimals where they say something, no more digits than a reader wants."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (str, np.str_)):
+        return repr(str(value))
+    if float(value).is_integer() and abs(value) < 1e6:
+        return str(int(value))
+    return f"{float(value):.4f}" if 1e-3 <= abs(value) < 1e6 else f"{float(value):.4g}"
+
+
+def _simple_form(expected, got):
+    """A sentence if `got` is a multiple, a shift, the transpose or the negation of what was expected; else nothing."""
+    if expected.dtype.kind == "b":
+        return "\nyours is the opposite of expected everywhere" if (got == ~expected).all() else _count(expected, got)
+    if expected.dtype.kind != "f" or not (np.isfinite(got).all() and np.isfinite(expected).all()) or got.size < 2:
+        return ""
+    got, scale = got.astype("float64"), np.abs(expected).max()
+    solid = np.abs(expected) > 1e-3 * scale
+    if solid.sum() > 1:
+        ratios = got[solid] / expected[solid]
+        if np.ptp(ratios) <= SAME_FACTOR * abs(ratios.mean()) and np.allclose(got, ratios.mean() * expected, atol=1e-4):
+            return f"\nyours is {_tidy(ratios.mean())} × expected everywhere"
+    shifts = got - expected
+    if np.ptp(shifts) <= SAME_FACTOR * max(abs(shifts.mean()), 1e-9):
+        return f"\nyours is expected {'+' if shifts.mean() > 0 else '−'} {_tidy(abs(shifts.mean()))} everywhere"
+    if got.ndim >= 2 and got.shape[-1] == got.shape[-2] and np.allclose(np.swapaxes(got, -1, -2), expected, rtol=1e-3):
+        return "\nyours is the transpose of expected"
+    return _count(expected, got)
+
+
+def _tidy(value):
+    return f"{value:.1f}" if abs(value * 10 - round(value * 10)) < 5e-3 and abs(value) >= 0.1 else f"{value:.4g}"
+
+
+def _count(expected, got):
+    wrong = int((~Tolerance().allows(expected, got)).sum())
+    return f"\n{wrong} of {got.size} values differ"
+
+
+def matrix_slice(array: np.ndarray) -> np.ndarray:
+    """At most SLICE × SLICE of an array's last two axes, at index 0 of every axis before them."""
+    array = np.atleast_2d(array)
+    return array[(0,) * (array.ndim - 2)][:SLICE, :SLICE]

@@ -1,0 +1,29 @@
+"""The errors an instructor or a student can cause, and those an untrusted program provokes."""
+
+
+class AutogradeError(Exception):
+    """Base of every error that input, files, settings or a submission can cause; the message says what to do."""
+
+
+class ProtocolError(AutogradeError):
+    """The other end of the hatch sent something that no honest program sends."""
+
+
+class HatchClosed(AutogradeError):
+    """The other end of the hatch is gone."""
+
+
+class DeadlinePassed(AutogradeError):
+    """Nothing complete came through the hatch in time."""
+
+
+class SandboxError(AutogradeError):
+    """No room could be made here; the message says what is missing and how to get it."""
+
+
+class RoomEnded(AutogradeError):
+    """A room was asked for something after it had ended; `reason` says how it ended."""
+
+    def __init__(self, reason):
+        super().__init__(str(reason))
+        self.reason = reason

@@ -1,0 +1,93 @@
+"""The solutions' own cells: read from `solutions/NN_topic.py`, patched, and run. The instructor's side only.
+
+A solution is a py:percent file (jupytext). Cells tagged "setup" hold the imports every answer needs; a cell whose
+nbgrader metadata says `"solution": true` is the answer to the exercise that its `grade_id` names.
+"""
+
+import functools
+import linecache
+from pathlib import Path
+
+from autograde.errors import AutogradeError
+from autograde.exercises.spec import Exercise, Misconception
+
+SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+
+
+class SolutionError(AutogradeError, ValueError):
+    """A solution notebook that lacks a cell, or a misconception whose patch does not fit the cell."""
+
+
+@functools.cache
+def read(notebook: str) -> tuple[str, dict[str, str]]:
+    """The set-up code and the answers by exercise id, in the notebook's order. Raises SolutionError."""
+    import jupytext
+
+    path = SOLUTIONS / f"{notebook}.py"
+    if not path.exists():
+        raise SolutionError(f"{path}: there is no such solution notebook; each notebook has one file in solutions/")
+    cells = [cell for cell in jupytext.read(path).cells if cell.cell_type == "code"]
+    setup = "\n".join(cell.source for cell in cells if "setup" in cell.metadata.get("tags", ()))
+    answers = {
+        cell.metadata["nbgrader"]["grade_id"]: cell.source
+        for cell in cells
+        if cell.metadata.get("nbgrader", {}).get("solution")
+    }
+    return setup, answers
+
+
+def answer_cell(exercise: Exercise) -> str:
+    """The source of the solution's cell. Raises SolutionError if the notebook has none for this exercise."""
+    answers = read(exercise.notebook)[1]
+    if exercise.id not in answers:
+        raise SolutionError(f"solutions/{exercise.notebook}.py has no solution cell with grade_id {exercise.id!r}")
+    return answers[exercise.id]
+
+
+def patched_cell(exercise: Exercise, misconception: Misconception) -> str:
+    """The solution's cell with the misconception in it. Raises SolutionError if an old text is not there exactly once."""
+    if misconception.cell is not None:
+        return misconception.cell
+    source = answer_cell(exercise)
+    for old, new in misconception.patch:
+        if source.count(old) != 1:
+            raise SolutionError(
+                f"{exercise.id}/{misconception.id}: {old!r} stands {source.count(old)} times in the solution's cell; "
+                "a patch needs a text that stands there exactly once"
+            )
+        source = source.replace(old, new)
+    return source
+
+
+def namespace(exercise: Exercise, cell: str | None = None) -> dict:
+    """Runs the set-up and the notebook's answers up to this exercise's, with `cell` in its place if given."""
+    setup, answers = read(exercise.notebook)
+    names = {"__name__": "solution"}
+    _run(setup, f"<{exercise.notebook} setup>", names)
+    for identity, source in answers.items():
+        own = identity == exercise.id
+        source = cell if own and cell is not None else source
+        _run(source, f"<{exercise.notebook} {identity}>", names)
+        if own:
+            return names
+    raise SolutionError(f"solutions/{exercise.notebook}.py has no solution cell with grade_id {exercise.id!r}")
+
+
+def stub_cell(source: str) -> str:
+    """A solution's cell as the student gets it: what stands between the solution marks is gone."""
+    lines, skipping = [], False
+    for line in source.splitlines():
+        if "### BEGIN SOLUTION" in line:
+            skipping = True
+            indent = line[: len(line) - len(line.lstrip())]
+            lines += [f"{indent}# YOUR CODE HERE", f"{indent}raise NotImplementedError()"]
+        elif "### END SOLUTION" in line:
+            skipping = False
+        elif not skipping:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _run(source, name, names):
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)  # so that errors can show their line
+    exec(compile(source, name, "exec"), names)

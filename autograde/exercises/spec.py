@@ -1,0 +1,141 @@
+"""What an exercise is: everything that is known about it, in one object. The instructor's side only.
+
+An exercise says how to call the student's thing (its *probe*), how to draw inputs from a seed, what is right (its
+*reference*: NumPy, float64, independent of the library), how its points are divided (its *parts*) and which
+misunderstandings are known (its *misconceptions*). `autograde.planning` turns it, with a seed, into a plan: plain data
+that can be judged anywhere.
+
+A **misconception** is a patch on the solution's own cell, so that it is code as a student would write it: it must fail
+the check, and what it returns is how the mistake is recognised and named.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from autograde.compare import Tolerance
+
+Draw = Callable[[np.random.Generator], list["Case"]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call: arguments in order, keywords, and for a layer its weights by role."""
+
+    arguments: tuple
+    keywords: dict = field(default_factory=dict)
+    weights: dict = field(default_factory=dict)
+    config: dict = field(default_factory=dict)  # for a layer: the arguments of its constructor
+    note: str = ""  # "the lecture's example"
+
+
+# --- claims: what must hold of the answers to a trial's cases, as data ---
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The answer to case `answer` is what the reference gives."""
+
+    answer: int = 0
+
+
+@dataclass(frozen=True)
+class Same:
+    """Two answers, each possibly cut down, are equal: `left` and `right` are (answer, axis, indices)."""
+
+    left: tuple[int, int, tuple[int, ...]]
+    right: tuple[int, int, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The sums along an axis of an answer are all `total`."""
+
+    total: float
+    answer: int = 0
+    axis: int = -1
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Some calls and what must hold of their results."""
+
+    cases: tuple[Case, ...]
+    claims: tuple = (Reference(),)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A share of the points, earned as a whole. The first part of an exercise decides whether later ones count.
+
+    trials: rng → list of Trial; failure: what to say when it does not hold.
+    """
+
+    name: str
+    points: float
+    trials: Callable[[np.random.Generator], list[Trial]]
+    failure: str = ""
+
+
+def values(points: float, draw: Draw, name: str = "values") -> Part:
+    """The reference's values on drawn cases."""
+    return Part(name, points, lambda rng: [Trial((case,)) for case in draw(rng)])
+
+
+def cases(name: str, points: float, draw: Draw, failure: str) -> Part:
+    """The reference's values on special cases, with words of their own for a failure."""
+    return Part(name, points, lambda rng: [Trial((case,)) for case in draw(rng)], failure)
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A misunderstanding that can be named.
+
+    patch: (old, new) pairs for the solution's cell, each old text there exactly once; or cell: the whole cell.
+    hint: what to say; may use the exercise's facts in braces.
+    """
+
+    id: str
+    hint: str
+    patch: tuple[tuple[str, str], ...] = ()
+    cell: str | None = None
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise. See the module docstring; field by field:"""
+
+    id: str
+    notebook: str  # "03_attention"
+    number: str  # "3.4"
+    title: str
+    minutes: int
+    lines: str  # which lines of the lecture's algorithm
+    names: tuple[str, ...]  # what the student defines; check(thing) finds the exercise by them
+    arguments: tuple[str, ...]  # their names, for the report
+    probe: dict
+    reference: Callable  # the same arguments as the student's thing, NumPy float64 (a layer: also weights, config)
+    parts: tuple[Part, ...]
+    hints: tuple[str, ...]  # from general to specific
+    misconceptions: tuple[Misconception, ...]
+    tolerance: Tolerance = Tolerance()
+    dtype: str = "float32"  # of the result
+    returns: str = "tensor"  # the kind of thing that must come back (see `plain.describe`), or "anything"
+    forbidden: tuple[str, ...] = ()  # dotted names that would do the exercise for the student
+    forbidden_because: str = ""
+    facts: Callable[[Case], dict] = lambda case: {}
+
+    @property
+    def points(self) -> float:
+        return sum(part.points for part in self.parts)
+
+
+def function(name: str) -> dict:
+    """The probe that calls a function."""
+    return {"kind": "function", "name": name}
+
+
+def layer(name: str, roles: dict[str, list[str]]) -> dict:
+    """The probe that constructs a layer, puts weights in by role and calls it."""
+    return {"kind": "layer", "name": name, "roles": roles}

@@ -1,0 +1,68 @@
+"""Plans as files: what the student edition carries instead of references and solutions.
+
+One `.npz` per exercise holds a plan's header (JSON) and the raw bytes of its arrays; `index.json` lists the exercises.
+The files are read without pickle, and the same plans give the same bytes.
+"""
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from autograde.errors import AutogradeError
+from autograde.values import decode, encode
+
+INDEX = "index.json"
+
+
+class FingerprintError(AutogradeError, ValueError):
+    """A fingerprint file that is missing or damaged."""
+
+
+def save(plan: dict, path: Path) -> None:
+    """Writes a plan, whole or not at all."""
+    header, buffers = encode(plan)
+    arrays = {f"b{index:05d}": np.frombuffer(buffer, "uint8") for index, buffer in enumerate(buffers)}
+    header = np.frombuffer(json.dumps(header, separators=(",", ":")).encode(), "uint8")
+    _replace(path, lambda file: np.savez_compressed(file, header=header, **arrays))
+
+
+def load(path: Path) -> dict:
+    """Reads a plan. Raises FingerprintError."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            buffers = [stored[name].tobytes() for name in sorted(stored.files) if name != "header"]
+            return decode(json.loads(stored["header"].tobytes()), buffers)
+    except FileNotFoundError:
+        raise FingerprintError(f"{path}: there is no such file; install the course package again") from None
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise FingerprintError(f"{path}: damaged ({error}); install the course package again") from None
+
+
+def save_index(exercises: list[dict], folder: Path) -> None:
+    """Writes the list of exercises: number, title, points, names …"""
+    text = json.dumps(exercises, indent=1, ensure_ascii=False) + "\n"
+    _replace(folder / INDEX, lambda file: file.write(text.encode()))
+
+
+def load_index(folder: Path) -> list[dict]:
+    """Reads the list of exercises. Raises FingerprintError."""
+    try:
+        return json.loads((folder / INDEX).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FingerprintError(
+            f"{folder / INDEX}: cannot be read ({error}); install the course package again"
+        ) from None
+
+
+def _replace(path, write):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(partial, "wb") as file:
+            write(file)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

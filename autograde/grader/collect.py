@@ -1,0 +1,252 @@
+"""Downloads of a learning-management system → nbgrader's `submitted/STUDENT/ASSIGNMENT/`, and a list of what happened.
+
+    manifest = collect("downloads/week3.zip", "course", "ps3", notebooks=["03_attention"])
+
+The newest file of each student counts; older ones are kept beside it in `collected/ASSIGNMENT/earlier/`. Each
+student's folder is built aside and put in place in one step, so collecting can be killed and started again, and
+collecting the same download twice changes nothing. Every file of the download stands in the manifest, with what became
+of it and why.
+"""
+
+import hashlib
+import json
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+
+from autograde.grader.archives import CollectError, Entry, Limits, copy_out, entries
+from autograde.grader.filenames import Named, Roster, notebook_of, parse_name, safe_name
+from bertlab.files import write_text
+
+_ALSO_TAKEN = (".py", ".safetensors")  # beside notebooks: modules of a student's own, and trained weights
+_NOTEBOOK_ENDS = (".ipynb", ".ipynb.txt", ".ipynb.json")
+_TIME = "%Y-%m-%d %H:%M:%S UTC"  # as nbgrader reads timestamp.txt
+
+
+@dataclass
+class Row:
+    """What became of one file. action: "new", "replaced", "unchanged", "kept aside" or "refused"."""
+
+    source: str
+    action: str
+    student: str = ""
+    file: str = ""
+    system: str = ""
+    timestamp: str = ""
+    late: bool = False
+    size: int = 0
+    sha256: str = ""
+    reason: str = ""
+
+
+@dataclass
+class Manifest:
+    """The outcome of one collection."""
+
+    assignment: str
+    source: str
+    rows: list[Row] = field(default_factory=list)
+
+    def count(self, action: str) -> int:
+        return sum(row.action == action for row in self.rows)
+
+    @property
+    def students(self) -> list[str]:
+        return sorted({row.student for row in self.rows if row.student and row.action != "refused"})
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+
+
+@dataclass
+class _Found:
+    """A file that was copied out. file: its name in the student's folder; odd: no notebook by its name."""
+
+    row: Row
+    staged: Path
+    named: Named
+    odd: bool
+
+    @property
+    def newest_last(self):
+        return self.row.timestamp, self.named.attempt, self.row.source
+
+
+def collect(
+    source: str | Path,
+    course: str | Path,
+    assignment: str,
+    notebooks: Sequence[str],
+    roster: Roster = Roster(),  # noqa: B008 (frozen)
+    zone: tzinfo = UTC,
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+    progress: Callable[[Iterable], Iterable] = iter,
+) -> Manifest:
+    """Collects one download and writes `collected/ASSIGNMENT/manifest.json`.
+
+    source: a folder, a zip archive or a single notebook. notebooks: names in the release, without .ipynb. zone: of
+    times without one. progress: wraps the loop over files. Raises CollectError when nothing can be collected at all.
+    """
+    course, manifest = Path(course), Manifest(assignment, Path(source).name)
+    home = course / "collected" / assignment
+    staging = home / ".staging"
+    shutil.rmtree(staging, ignore_errors=True)  # of a collection that was killed
+    staging.mkdir(parents=True)
+    try:
+        found = _copy_all(progress(entries(Path(source), limits, zone)), manifest, staging, notebooks, roster, zone)
+        for student, files in sorted(_by_student(found).items()):
+            _Folder(course, assignment, student).take(files, manifest)
+        manifest.rows.sort(key=lambda row: (row.student, row.source))
+        write_text(home / "manifest.json", manifest.to_json())
+    except OSError as reason:
+        raise CollectError(f"{course}: cannot be written ({reason.strerror}); what was collected stays") from None
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return manifest
+
+
+def _copy_all(found, manifest, staging, notebooks, roster, zone) -> list[_Found]:
+    """Copies every file that is a submission into the staging folder; the others become rows."""
+    taken = []
+    for number, entry in enumerate(found):
+        row = Row(entry.path, "refused", size=entry.size, reason=entry.refused or "")
+        manifest.rows.append(row)
+        if entry.refused:
+            continue
+        named, student = _who(entry, notebooks, manifest.assignment, roster, zone)
+        if named is None:
+            row.reason = "its name does not say whose it is; name the student in a CSV (columns: file,student)"
+            continue
+        row.student, row.system, row.late = student, named.system, named.late
+        row.timestamp = (named.time or entry.modified or datetime.fromtimestamp(0, UTC)).strftime(_TIME)
+        lower = named.file.lower()
+        proper = lower.endswith(_NOTEBOOK_ENDS)
+        notebook = notebook_of(named, notebooks)
+        row.file = f"{notebook}.ipynb" if notebook and not lower.endswith(_ALSO_TAKEN) else safe_name(named.file)
+        if proper and notebook is None:
+            row.reason = f"its name fits no notebook of the assignment ({', '.join(notebooks)})"
+            continue
+        staged = staging / f"{number}"
+        try:
+            row.size = copy_out(entry, staged)
+        except CollectError as reason:
+            row.reason = str(reason)
+            continue
+        row.sha256 = _hash(staged)
+        taken.append(_Found(row, staged, named, odd=not proper and not lower.endswith(_ALSO_TAKEN)))
+    return taken
+
+
+def _who(entry: Entry, notebooks, assignment, roster, zone) -> tuple[Named | None, str]:
+    named = parse_name(entry.path, notebooks, assignment, zone)
+    student = roster.student_of(entry.path)
+    if student:
+        named = named or Named(student, Path(entry.path).name, "CSV")
+    elif named:
+        student = roster.known(named) or named.student
+    return (named, student) if student and safe_name(student) else (None, "")
+
+
+def _by_student(found: list[_Found]) -> dict[str, list[_Found]]:
+    """Files by the student's folder. Two people never share one: the system's number tells namesakes apart."""
+    numbers, spellings, students = defaultdict(set), defaultdict(set), defaultdict(list)
+    for file in found:
+        if file.named.number:
+            numbers[file.row.student, file.named.system].add(file.named.number)
+    for file in found:
+        if file.named.student == file.row.student and len(numbers[file.row.student, file.named.system]) > 1:
+            file.row.student += f"-{file.named.number}"
+        spellings[safe_name(file.row.student).casefold()].add(file.row.student)
+    for file in found:
+        name = safe_name(file.row.student)
+        if len(spellings[name.casefold()]) > 1:
+            name += f"-{hashlib.sha256(file.row.student.encode('utf-8', 'replace')).hexdigest()[:6]}"
+        file.row.student = name
+        students[name].append(file)
+    return students
+
+
+class _Folder:
+    """One student's folder of one assignment."""
+
+    def __init__(self, course: Path, assignment: str, student: str):
+        self.student = student
+        self.target = course / "submitted" / student / assignment
+        self.partial = self.target.with_name(f".{assignment}.partial")
+        self.earlier = course / "collected" / assignment / "earlier" / student
+
+    def take(self, files: list[_Found], manifest: Manifest) -> None:
+        """Puts the newest of each file in place; says in the rows what became of each."""
+        self._finish_what_was_killed()
+        newest = self._newest(files)
+        old, old_time = self._existing()
+        for name, file in list(newest.items()):
+            if old.get(name) == file.row.sha256:
+                file.row.action = "unchanged"
+            elif name in old and old_time > file.row.timestamp:
+                self._keep_aside(file, f"what was collected before is newer ({old_time})")
+                del newest[name]
+            else:
+                file.row.action = "replaced" if name in old else "new"
+        if any(file.row.action in ("new", "replaced") for file in newest.values()):
+            self._write(newest, old, old_time)
+
+    def _newest(self, files: list[_Found]) -> dict[str, _Found]:
+        """The newest file of each name; what is no notebook counts only where there is none."""
+        newest: dict[str, _Found] = {}
+        for file in sorted(files, key=lambda file: (not file.odd, *file.newest_last)):
+            before = newest.get(file.row.file)
+            if before and before.row.sha256 != file.row.sha256:
+                self._keep_aside(before, f"replaced by {file.row.source}")
+            elif before:
+                before.row.action, before.row.reason = "unchanged", f"the same as {file.row.source}"
+            newest[file.row.file] = file
+        for name, file in list(newest.items()):
+            if file.odd and not name.endswith(".ipynb"):
+                file.row.reason = f"only notebooks, {' and '.join(_ALSO_TAKEN)} are collected"
+                del newest[name]
+        return newest
+
+    def _existing(self) -> tuple[dict[str, str], str]:
+        if not self.target.is_dir():
+            return {}, ""
+        files = {path.name: _hash(path) for path in sorted(self.target.iterdir()) if path.is_file()}
+        files.pop("timestamp.txt", None)
+        stamp = self.target / "timestamp.txt"
+        return files, stamp.read_text().strip() if stamp.is_file() else ""
+
+    def _write(self, newest: dict[str, _Found], old: dict[str, str], old_time: str) -> None:
+        shutil.rmtree(self.partial, ignore_errors=True)
+        self.partial.mkdir(parents=True)
+        for name in old:
+            if name not in newest:
+                shutil.copy2(self.target / name, self.partial / name)
+        for name, file in newest.items():
+            shutil.copyfile(file.staged, self.partial / name)
+        time = max([old_time, *(file.row.timestamp for file in newest.values())])
+        (self.partial / "timestamp.txt").write_text(time)  # last: a partial folder that has it is whole
+        self._put_in_place()
+
+    def _put_in_place(self) -> None:
+        if self.target.exists():
+            self.earlier.mkdir(parents=True, exist_ok=True)
+            self.target.rename(self.earlier / f"{len(list(self.earlier.iterdir())) + 1:03}")
+        self.partial.rename(self.target)
+
+    def _finish_what_was_killed(self) -> None:
+        if (self.partial / "timestamp.txt").is_file() and not self.target.exists():
+            self._put_in_place()
+
+    def _keep_aside(self, file: _Found, reason: str) -> None:
+        """Keeps an older file under its hash, so that doing it twice is doing it once."""
+        self.earlier.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file.staged, self.earlier / f"{file.row.sha256[:12]}-{file.row.file}")
+        file.row.action, file.row.reason = "kept aside", reason
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,267 @@
+"""Verdicts → nbgrader's `gradebook.db`, and back. The database has one writer at a time: this one.
+
+A submission is one transaction: after a kill it is there in full or not at all, and writing it twice is writing it
+once. Only what the autograder found is written. What people put there stays: a score given by hand, extra credit, an
+extension, a comment. A score never exceeds what its cell is worth.
+"""
+
+import fcntl
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from autograde.errors import AutogradeError
+from autograde.grader.results import Result
+from autograde.grader.template import Template
+from autograde.verdict import Verdict
+
+PATIENCE = 60.0  # seconds that another program may hold the database
+LatePenalty = Callable[[str, float, float], float | None]  # (student, score, seconds late) → points taken off
+_UNMARKED = str.maketrans("<>&", "‹›+")  # comments are shown on pages that do not escape them
+
+
+class GradebookError(AutogradeError):
+    """The gradebook cannot be opened or written, or does not hold what is to be graded."""
+
+
+class Course:
+    """A course's gradebook, opened: `with Course("course") as book: book.write(...)`."""
+
+    def __init__(self, folder: str | Path, patience: float = PATIENCE):
+        self.folder, self.patience = Path(folder), patience
+        self.path = self.folder / "gradebook.db"
+
+    def __enter__(self) -> "Course":
+        from nbgrader.api import Gradebook
+
+        with _own_programs_first():  # nbgrader asks a program "alembic" for its version
+            self.book = self._patiently(lambda: Gradebook(f"sqlite:///{self.path.absolute()}"))
+        return self
+
+    def __exit__(self, *_):
+        self.book.close()
+
+    # --- writing ---
+
+    def write(
+        self,
+        assignment: str,
+        student: str,
+        results: Sequence[Result],
+        templates: Mapping[str, Template],
+        late_penalty: LatePenalty | None = None,
+    ) -> None:
+        """Writes one submission: all notebooks of the assignment; one without a result earns nothing.
+
+        templates: by notebook; they say which cell carries the points of an exercise. Raises GradebookError.
+        """
+        by_notebook = {result.notebook: result for result in results}
+
+        def transaction():
+            submission = self._submission(assignment, student)
+            times = [result.handed_in for result in results if result.handed_in]
+            if times:
+                from nbgrader.utils import parse_utc
+
+                submission.timestamp = parse_utc(max(times))
+            for notebook in submission.notebooks:
+                self._write_notebook(notebook, by_notebook.get(notebook.name), templates.get(notebook.name))
+            self.book.db.flush()
+            for notebook in submission.notebooks if late_penalty else ():
+                self.book.db.refresh(notebook)
+                notebook.late_submission_penalty = _penalty(submission, notebook, student, late_penalty)
+            self.book.db.commit()
+
+        with self._lock():
+            self._patiently(transaction)
+
+    def _submission(self, assignment: str, student: str):
+        """The submission with a grade and a comment for every cell of the release; made where it is not there."""
+        from nbgrader import api
+
+        try:
+            released = self.book.find_assignment(assignment)
+        except api.MissingEntry:
+            raise GradebookError(
+                f"{self.path}: no assignment {assignment!r}; `nbgrader generate_assignment {assignment}` puts it there"
+            ) from None
+        db = self.book.db
+        with db.no_autoflush:
+            person = db.get(api.Student, student) or api.Student(id=student)
+            found = [entry for entry in person.submissions if entry.assignment is released]
+            submission = found[0] if found else api.SubmittedAssignment(assignment=released, student=person)
+            there = {entry.notebook_id: entry for entry in submission.notebooks}
+            for notebook in released.notebooks:
+                entry = there.get(notebook.id) or api.SubmittedNotebook(notebook=notebook, assignment=submission)
+                graded, commented = {x.cell_id for x in entry.grades}, {x.cell_id for x in entry.comments}
+                for cell in (*notebook.grade_cells, *notebook.task_cells):
+                    if cell.id not in graded:
+                        api.Grade(cell_id=cell.id, notebook=entry)
+                for cell in (*notebook.solution_cells, *notebook.task_cells):
+                    if cell.id not in commented:
+                        api.Comment(cell_id=cell.id, notebook=entry)
+            db.add(submission)
+        db.flush()
+        return submission
+
+    def _write_notebook(self, notebook, result: Result | None, template: Template | None) -> None:
+        verdicts = {verdict.exercise: verdict for verdict in result.verdicts} if result else {}
+        by_cell: dict[str, list[Verdict]] = {}
+        for verdict in verdicts.values():
+            cell = template.graded_cell(verdict.exercise) if template else None
+            by_cell.setdefault(cell.grade_id if cell else verdict.exercise, []).append(verdict)
+        manual = {cell.grade_id for cell in template.answers if cell.cell.graded} if template else set()
+        for grade in notebook.grades:
+            _write_grade(grade, by_cell.get(grade.cell.name, []), grade.cell.name in manual, result)
+        for comment in notebook.comments:
+            comment.auto_comment = _comment(verdicts.get(comment.cell.name), result)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """One writer at a time among autograders; the lock goes with its process, however that ends."""
+        with open(self.path.with_name(".gradebook.lock"), "w") as file:
+            end = time.monotonic() + self.patience
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > end:
+                        raise GradebookError(
+                            f"{self.path}: another autograder has been writing for {self.patience:g} s; wait or end it"
+                        ) from None
+                    time.sleep(0.05)
+            yield
+
+    def _patiently(self, work: Callable):
+        """Does `work`, again and again while another program has the database locked."""
+        from sqlalchemy.exc import OperationalError
+
+        end, pause = time.monotonic() + self.patience, 0.05
+        while True:
+            try:
+                return work()
+            except OperationalError as error:
+                if hasattr(self, "book"):
+                    self.book.db.rollback()
+                if "locked" not in str(error) or time.monotonic() > end:
+                    reason = "it is locked by another program" if "locked" in str(error) else str(error.orig)
+                    raise GradebookError(
+                        f"{self.path}: {reason}; nothing of this submission was written. Close other programs that use "
+                        "it and grade again; graded submissions are not graded twice"
+                    ) from None
+                time.sleep(pause)
+                pause = min(2 * pause, 2.0)
+            except BaseException:
+                if hasattr(self, "book"):
+                    self.book.db.rollback()
+                raise
+
+    # --- reading ---
+
+    def assignments(self) -> list[dict]:
+        """One row per assignment: name, due date, points, submissions, how many wait for a human."""
+        rows = []
+        for assignment in self.book.assignments:
+            waiting = sum(submission.needs_manual_grade for submission in assignment.submissions)
+            rows.append(
+                {
+                    "assignment": assignment.name,
+                    "due": _iso(assignment.duedate),
+                    "max_score": assignment.max_score,
+                    "graded": len(assignment.submissions),
+                    "needs_manual_grade": waiting,
+                    "notebooks": [notebook.name for notebook in assignment.notebooks],
+                }
+            )
+        return rows
+
+    def grades(self, assignments: Sequence[str] = ()) -> list[dict]:
+        """One row per student and assignment, students without a submission included, by assignment and student."""
+        rows = []
+        for assignment in self.book.assignments:
+            if assignments and assignment.name not in assignments:
+                continue
+            submissions = {submission.student_id: submission for submission in assignment.submissions}
+            for student in sorted(self.book.students, key=lambda student: student.id):
+                rows.append(_row(assignment, student, submissions.get(student.id)))
+        return rows
+
+
+def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | None) -> None:
+    """One cell's automatic score. Marked for a human: hand-graded answers, technical failures, overrides outrun."""
+    before = grade.auto_score
+    most = grade.cell.max_score
+    by_hand = manual or type(grade.cell).__name__ == "TaskCell"
+    if by_hand and result and not result.problem and not _untouched(verdicts):
+        grade.auto_score = None
+        grade.needs_manual_grade = grade.manual_score is None
+        return
+    possible = sum(verdict.max_points for verdict in verdicts)
+    share = sum(verdict.points for verdict in verdicts) / possible if possible > 0 else 0.0
+    grade.auto_score = round(min(max(share, 0.0), 1.0) * most, 6)
+    technical = any(verdict.status == "technical" for verdict in verdicts)
+    if grade.manual_score is None:
+        grade.needs_manual_grade = technical
+    elif before != grade.auto_score:
+        grade.needs_manual_grade = True  # the human's score stays; the human is told that its ground has moved
+
+
+def _untouched(verdicts: list[Verdict]) -> bool:
+    return bool(verdicts) and all(verdict.status in ("not attempted", "missing") for verdict in verdicts)
+
+
+def _comment(verdict: Verdict | None, result: Result | None) -> str | None:
+    if result is None:
+        return "No notebook was handed in."
+    if result.problem:
+        return result.problem.translate(_UNMARKED)
+    if verdict is None:
+        return None
+    if verdict.status in ("not attempted", "missing"):
+        return "No response."
+    return "\n".join(verdict.advice).translate(_UNMARKED) or None
+
+
+def _penalty(submission, notebook, student: str, late_penalty: LatePenalty) -> float | None:
+    if submission.total_seconds_late <= 0:
+        return None
+    points = late_penalty(student, notebook.score, submission.total_seconds_late)
+    return None if points is None else min(max(points, 0.0), notebook.score)
+
+
+def _row(assignment, student, submission) -> dict:
+    row = {
+        "assignment": assignment.name,
+        "student": student.id,
+        "last_name": student.last_name or "",
+        "first_name": student.first_name or "",
+        "email": student.email or "",
+        "lms_user_id": student.lms_user_id or "",
+        "submitted": submission is not None,
+        "timestamp": _iso(submission.timestamp) if submission else "",
+        "raw_score": submission.score if submission else 0.0,
+        "late_penalty": submission.late_submission_penalty if submission else 0.0,
+        "max_score": assignment.max_score,
+        "needs_manual_grade": bool(submission and submission.needs_manual_grade),
+    }
+    row["score"] = max(0.0, row["raw_score"] - row["late_penalty"])
+    return row
+
+
+def _iso(time) -> str:
+    return time.isoformat(" ") if time else ""
+
+
+@contextmanager
+def _own_programs_first() -> Iterator[None]:
+    """PATH with this environment's programs in front, so that nobody else's `alembic` is run."""
+    before = os.environ.get("PATH", "")
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before

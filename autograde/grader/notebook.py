@@ -1,0 +1,303 @@
+"""Whatever a student handed in → a list of cells, or one clear sentence about why there is none.
+
+Reading never raises and never gives up early. In order: the encoding (byte-order marks, UTF-16, bytes that are no
+UTF-8), outputs left out, JSON as it should be, JSON with raw line breaks in strings, the two sides of a merge
+conflict, and at last every single cell that can still be made out in a damaged file. A Python script is read as cells
+too. Formats 1 to 4 differ in where cells stand and what their text is called; only that is looked at.
+"""
+
+import json
+import mmap
+import os
+import re
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograde.grader.scan import LARGEST_TEXT, TooLarge, without_outputs
+
+MOST_CELLS = 5_000
+_SALVAGE_WORK = 64 << 20  # characters looked at while cells of a damaged file are searched
+_CELL_START = re.compile(r'\{\s*"(?:cell_type|attachments|execution_count|id|metadata|outputs|source|collapsed|input)"')
+_CELL_MARK = re.compile(r"^# (?:%%[^\n]*|In ?\[[ \d]*\]:?)[ \t]*$", re.MULTILINE)
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_KINDS_OF_FILE = (
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a zip archive (or a Word document)"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"\x1f\x8b", "a compressed archive"),
+)
+HAND_IN_AGAIN = "In Jupyter: File > Save, in Colab: File > Download > Download .ipynb; then hand that file in again."
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell as it was handed in. position: its number in the file, from 0; grade_id: nbgrader's name for it."""
+
+    source: str
+    kind: str  # "code", "markdown" or "raw"
+    position: int
+    grade_id: str | None = None
+    locked: bool = False
+    graded: bool = False
+    solution: bool = False
+    points: float = 0.0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a file could not be read. kind: a word for lists; message: for the student."""
+
+    kind: str
+    message: str
+
+
+@dataclass
+class Reading:
+    """What came out of a file. repairs: what was mended, one sentence each; problem: None unless no cell was found."""
+
+    cells: list[Cell] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
+    problem: Problem | None = None
+
+
+def read_notebook(source: bytes | str | Path) -> Reading:
+    """Reads a submitted file, given as its bytes or its path. Never raises for anything in the file."""
+    reading = Reading()
+    try:
+        data = source if isinstance(source, bytes) else _map(Path(source))
+        _read(data, reading)
+    except TooLarge as reason:
+        reading.problem = Problem("too large", f"Your file could not be read: {reason}. {HAND_IN_AGAIN}")
+    except OSError as reason:
+        reading.problem = Problem("unreadable", f"Your file could not be opened ({reason.strerror}). {HAND_IN_AGAIN}")
+    if reading.problem is None and not reading.cells:
+        reading.problem = Problem("no cells", f"Your notebook holds no cells. {HAND_IN_AGAIN}")
+    return reading
+
+
+def _map(path: Path):
+    """The file as memory the system can take back; links, pipes and devices are refused."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(0, "it is not an ordinary file")
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if status.st_size else b""
+
+
+def _read(data, reading: Reading) -> None:
+    start = bytes(data[:4096]).lstrip()
+    if not start:
+        reading.problem = Problem("empty", f"Your file is empty. {HAND_IN_AGAIN}")
+        return
+    for mark, name in _KINDS_OF_FILE:
+        if start.startswith(mark):
+            reading.problem = Problem("not a notebook", f"Your file is {name}, not a notebook. {HAND_IN_AGAIN}")
+            return
+    text = _text(data, reading)
+    content = _json(text, reading)
+    if content is not None:
+        _take_cells(content, reading)
+    elif text.lstrip()[:1] in ("{", "["):
+        _salvage(text, reading)
+    elif text.lstrip()[:9].lower().startswith(("<!doctype", "<html")):
+        reading.problem = Problem("not a notebook", f"Your file is a web page, not a notebook. {HAND_IN_AGAIN}")
+    else:
+        _take_script(text, reading)
+
+
+def _text(data, reading) -> str:
+    """The characters of a file, without outputs. Says so where the encoding had to be mended."""
+    start = bytes(data[:4])
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        reading.repairs.append("The file was saved as UTF-16; notebooks are UTF-8.")
+        if len(data) > 4 * LARGEST_TEXT:
+            raise TooLarge("saved as UTF-16 it is too large")
+        data = bytes(data).decode("utf-16", "replace").encode("utf-8", "replace")
+    raw = without_outputs(data)
+    if raw.startswith(b"\xef\xbb\xbf"):
+        raw = raw[3:]
+        reading.repairs.append("The file began with a byte-order mark.")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        reading.repairs.append("Some bytes are not UTF-8 text; they were replaced by �.")
+        return raw.decode("utf-8", "replace")
+
+
+def _json(text: str, reading) -> object | None:
+    """The parsed file; None where it is not JSON, not even after the two common kinds of damage are mended."""
+    content = _loads(text)
+    if content is not None or "\n<<<<<<<" not in f"\n{text}":
+        return content
+    for side, name in (("<", "first"), (">", "second")):
+        content = _loads(_one_side(text, side))
+        if content is not None:
+            reading.repairs.append(
+                f"The file holds an unresolved merge conflict (<<<<<<<); the {name} of its two versions was used."
+            )
+            return content
+    return None
+
+
+def _one_side(text: str, side: str) -> str:
+    """A file with merge conflicts as the side before (<) or after (>) each line of ======= has it."""
+    kept, inside = [], ""
+    for line in text.split("\n"):
+        mark = line[:7]
+        if mark == "<" * 7:
+            inside = "<"
+        elif inside and mark == "|" * 7:  # what both sides had before, in git's diff3 style
+            inside = "|"
+        elif inside and mark == "=" * 7:
+            inside = ">"
+        elif inside and mark == ">" * 7:
+            inside = ""
+        elif inside in ("", side):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _loads(text: str):
+    try:
+        return json.loads(text, strict=False)  # raw line breaks within strings are let through
+    except (ValueError, RecursionError):
+        return None
+
+
+def _take_cells(content, reading) -> None:
+    """Cells of a notebook of any format: 4 has `cells`, 2 and 3 have `worksheets`, and the text changed its name."""
+    found, known = [], False
+    if isinstance(content, dict):
+        sheets = content["worksheets"] if isinstance(content.get("worksheets"), list) else []
+        for holder in (content, *sheets):
+            if isinstance(holder, dict) and isinstance(holder.get("cells"), list):
+                known = True
+                found += holder["cells"]
+        if sheets:
+            reading.repairs.append("The notebook is of an old format (nbformat 3 or older); it was read as it stands.")
+    elif isinstance(content, list) and any(isinstance(item, dict) and "cell_type" in item for item in content):
+        known, found = True, content
+        reading.repairs.append("The file holds a bare list of cells; it was read as a notebook.")
+    if not known:
+        reading.problem = Problem("not a notebook", f"Your file holds data, but is not a notebook. {HAND_IN_AGAIN}")
+        return
+    if len(found) > MOST_CELLS:
+        reading.repairs.append(f"The notebook has {len(found)} cells; the first {MOST_CELLS} were read.")
+    for item in found[:MOST_CELLS]:
+        _take_cell(item, reading)
+
+
+def _take_cell(item, reading) -> None:
+    if not isinstance(item, dict):
+        return
+    kind = {"code": "code", "raw": "raw"}.get(item.get("cell_type") if _is_text(item.get("cell_type")) else None)
+    text = next((item[name] for name in ("source", "input", "code", "text") if item.get(name) is not None), "")
+    metadata = item.get("metadata")
+    graded = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    graded = graded if isinstance(graded, dict) else {}
+    name = graded.get("grade_id")
+    points = graded.get("points")
+    cell = Cell(
+        source=_clean(_joined(text), reading),
+        kind=kind or "markdown",
+        position=len(reading.cells),
+        grade_id=_LONE_SURROGATE.sub("�", name) if _is_text(name) and 0 < len(name) <= 128 else None,
+        locked=graded.get("locked") is True,
+        graded=graded.get("grade") is True,
+        solution=graded.get("solution") is True,
+        points=float(points) if type(points) in (int, float) and 0 <= points < 1e6 else 0.0,
+    )
+    reading.cells.append(cell)
+
+
+def _is_text(value) -> bool:
+    return isinstance(value, str)
+
+
+def _joined(text) -> str:
+    """A cell's text: a string, or a list of lines that keep their line ends (some tools drop those)."""
+    if _is_text(text):
+        return text
+    lines = [line for line in text if _is_text(line)] if isinstance(text, list) else []
+    if len(lines) > 1 and not any(line.endswith(("\n", "\r")) for line in lines[:-1]):
+        return "\n".join(lines)
+    return "".join(lines)
+
+
+def _clean(text: str, reading) -> str:
+    """Line ends as Python has them; no NUL; no half characters."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        _say_once(reading, "Line ends of another system (CR LF) were replaced.")
+    if "\0" in text or _LONE_SURROGATE.search(text):
+        text = _LONE_SURROGATE.sub("�", text.replace("\0", ""))
+        _say_once(reading, "Characters that cannot stand in a program (NUL, half of a surrogate pair) were taken out.")
+    return text
+
+
+def _say_once(reading, sentence: str) -> None:
+    if sentence not in reading.repairs:
+        reading.repairs.append(sentence)
+
+
+def _salvage(text: str, reading) -> None:
+    """Every cell that can be made out in damaged JSON, in order, each parsed by itself."""
+    decoder, place, work = json.JSONDecoder(strict=False), 0, 0
+    while work < _SALVAGE_WORK and len(reading.cells) < MOST_CELLS:
+        start = _CELL_START.search(text, place)
+        if start is None:
+            break
+        try:
+            item, place = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError) as error:
+            work += max(getattr(error, "pos", 0) - start.start(), 4096)
+            place = start.end()
+            continue
+        if isinstance(item, dict) and "cell_type" in item:
+            _take_cell(item, reading)
+        else:
+            place = start.end()
+    if reading.cells:
+        reading.repairs.append(
+            f"The file is damaged (it is not valid JSON: {_damage(text)}); {len(reading.cells)} cells could still be "
+            f"read and were graded. If work is missing: {HAND_IN_AGAIN}"
+        )
+    else:
+        reading.problem = Problem(
+            "damaged", f"Your file is damaged: it is not valid JSON ({_damage(text)}). {HAND_IN_AGAIN}"
+        )
+
+
+def _damage(text: str) -> str:
+    """Where and why the text is no JSON, in words."""
+    if "<<<<<<<" in text and ">>>>>>>" in text:
+        return "it holds the marks of an unresolved merge conflict"
+    try:
+        json.loads(text, strict=False)
+    except json.JSONDecodeError as error:
+        ends = len(text.rstrip()) - error.pos < 2 or error.msg.startswith("Unterminated")
+        return "it ends in the middle" if ends else f"line {error.lineno}: {error.msg}"
+    except (ValueError, RecursionError):
+        pass
+    return "its brackets are nested too deep"
+
+
+def _take_script(text: str, reading) -> None:
+    """A Python script, as Colab and Jupyter export it: one cell, or one per `# %%` and `# In[3]:`."""
+    from autograde.grader.source import parsed
+
+    text = _clean(text, reading)
+    tree = parsed(text)
+    if tree is None or not any(type(part).__name__ in _STATEMENTS for part in tree.body):
+        reading.problem = Problem("not a notebook", f"Your file is not a notebook (it is not JSON). {HAND_IN_AGAIN}")
+        return
+    for part in _CELL_MARK.split(text):
+        if part.strip():
+            reading.cells.append(Cell(part.strip("\n"), "code", len(reading.cells)))
+    reading.repairs.append("The file is a Python script, not a notebook; its code was graded as it stands.")
+
+
+_STATEMENTS = ("FunctionDef", "ClassDef", "Import", "ImportFrom", "Assign", "AsyncFunctionDef")

@@ -1,0 +1,40 @@
+"""Static pages: one HTML file each, nothing loaded from elsewhere, no script; every text is escaped."""
+
+from functools import cache
+from importlib import resources
+
+MARKS = {"passed": "✓", "partly": "◐", "wrong": "✗", "raised": "✗", "refused": "✗", "missing": "?",
+         "not attempted": "○", "technical": "!"}  # fmt: skip
+# What a page may do, said in the page itself: show text and the pictures in it. A second lock behind the escaping.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def render(name: str, **values) -> str:
+    """The page `name`.html with these values. Values are escaped; a figure (SVG of ours) is passed as `Drawing`."""
+    return _environment().get_template(f"{name}.html").render(policy=POLICY, marks=MARKS, **values)
+
+
+class Drawing(str):
+    """An SVG that we drew: the only text that reaches a page as it is."""
+
+    def __html__(self):
+        return str(self)
+
+
+@cache
+def _environment():
+    import jinja2
+
+    def load(name):
+        return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(load),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["points"] = lambda value: f"{value:.2f}".rstrip("0").rstrip(".")
+    environment.filters["percent"] = lambda value: f"{value:.0%}"
+    return environment

@@ -1,0 +1,313 @@
+"""A submission's cells beside the released notebook's: which cell answers which exercise, and what will be run.
+
+Evidence, strongest first, for each answer of the release:
+
+1. the grade_id in the cell's metadata;
+2. the names it defines, where the metadata are gone (Colab strips them) or cells were split;
+3. its text, where a template is hardly changed;
+4. its place: the only cell without an owner between two cells that are known.
+
+Nothing a student wrote is thrown away: cells nobody claims are run where they stand. Taken out are only test cells
+(the released ones count) and untouched second copies of an answer, which would overwrite the answer when run.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+
+from autograde.grader.notebook import Cell, Problem, read_notebook
+from autograde.grader.source import alike, called_names, defined_names, parsed, significant, without_commands
+from autograde.grader.template import CHECK, Template, TemplateCell
+
+_ALIKE = 0.6  # share of the template's lines from which a text counts as an edited copy of it
+_MOST_JOINS = 200  # attempts to join two cells
+_LONGEST_JOINED = 20_000  # characters: what people split is a function
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a student wrote for one exercise: text of one or more cells. attempted: it differs from the release."""
+
+    exercise: str
+    source: str
+    positions: tuple[int, ...]
+    attempted: bool
+
+
+@dataclass
+class Submission:
+    """A notebook ready for grading.
+
+    answers: one for each exercise that was found, by exercise; program: the code cells to run, in order, tests left
+    out; repairs: what was mended, in words; problem: why nothing could be read, for the student.
+    """
+
+    answers: dict[str, Answer] = field(default_factory=dict)
+    program: list[Cell] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
+    problem: Problem | None = None
+
+
+def read_submission(source, template: Template) -> Submission:
+    """Reads and repairs a submission (bytes or path). Never raises for anything in the file."""
+    reading = read_notebook(source)
+    if reading.problem:
+        exercises = [cell.grade_id for cell in template.answers]
+        return Submission(missing=exercises, repairs=reading.repairs, problem=reading.problem)
+    return _Matching(template, reading.cells, reading.repairs).submission()
+
+
+class _Matching:
+    """The work of one repair. owner: position of a cell → exercises it answers; tests, dropped: positions not run."""
+
+    def __init__(self, template: Template, cells: list[Cell], repairs: list[str]):
+        self.template, self.repairs = template, list(repairs)
+        self.cells = self._whole_cells(cells)
+        self.texts = [significant(cell.source) for cell in self.cells]
+        self.names = [_names(cell) for cell in self.cells]
+        self.released = {cell: significant(cell.cell.source) for cell in template.cells}
+        self.by_id = {cell.grade_id: cell for cell in template.cells if cell.grade_id}
+        self.claims: dict[str, list[int]] = {}
+        self.tests: set[int] = set()
+        self.dropped: set[int] = set()
+
+    def submission(self) -> Submission:
+        self._find_tests()
+        for find in (self._by_grade_id, self._by_names, self._by_text, self._by_place):
+            for answer in self.template.answers:
+                find(answer)
+        self._drop_untouched_copies()
+        answers = {cell.grade_id: self._answer(cell) for cell in self.template.answers if cell.grade_id in self.claims}
+        missing = [cell.grade_id for cell in self.template.answers if cell.grade_id not in self.claims]
+        for exercise in missing:
+            self._say(f"The cell of {exercise} was deleted; no answer to it was found elsewhere.")
+        self._note_order()
+        return Submission(answers, self._program(), missing, self.repairs)
+
+    def _say(self, sentence: str) -> None:
+        if sentence not in self.repairs:
+            self.repairs.append(sentence)
+
+    # --- before anything is matched ---
+
+    def _whole_cells(self, cells: list[Cell]) -> list[Cell]:
+        """Joins a cell that was split in the middle of a function with the part after it."""
+        whole: list[Cell] = []
+        joins = 0
+        for cell in cells:
+            halves = whole and cell.kind == "code" == whole[-1].kind and not (_runs(whole[-1]) and _runs(cell))
+            joins += bool(halves)
+            if halves and joins <= _MOST_JOINS and _continues(whole[-1], cell):
+                joined = f"{whole[-1].source}\n{cell.source}"
+                owner = whole[-1] if whole[-1].grade_id or not cell.grade_id else cell
+                whole[-1] = replace(owner, source=joined, position=whole[-1].position)
+                self._say(f"Cell {cell.position + 1} goes on in the middle of the one before; the two were joined.")
+            else:
+                whole.append(cell)
+        return whole
+
+    def _find_tests(self) -> None:
+        """Marks test cells: by id, by text, or because they do nothing but call check."""
+        texts = {self.released[test]: test for test in self.template.tests}
+        found = set()
+        for place, cell in enumerate(self.cells):
+            known = self.by_id.get(cell.grade_id)
+            test = known if known and known.role == "test" else None
+            test = test or (texts.get(self.texts[place]) if cell.kind == "code" else None)
+            if test is None:
+                if cell.kind == "code" and called_names(cell.source, CHECK):
+                    self.tests.add(place)
+                continue
+            if self._holds_answer(place, test):
+                continue
+            self.tests.add(place)
+            if self.texts[place] != self.released[test]:
+                self._say(f"The test cell {test.grade_id} was changed; the released one was used.")
+            elif test.grade_id in found:
+                self._say(f"The test cell {test.grade_id} stands there twice.")
+            found.add(test.grade_id)
+        for test in self.template.tests:
+            if test.grade_id not in found:
+                self._say(f"The test cell {test.grade_id} was deleted; the released one was used.")
+
+    def _holds_answer(self, place: int, test: TemplateCell) -> bool:
+        """Whether somebody wrote (or merged) an answer into a test cell."""
+        wanted = frozenset().union(*(answer.names for answer in self.template.answers))
+        return bool(self.names[place] & wanted - defined_names(test.cell.source))
+
+    # --- evidence ---
+
+    def _by_grade_id(self, answer: TemplateCell) -> None:
+        places = [place for place, cell in enumerate(self.cells) if cell.grade_id == answer.grade_id]
+        if places:
+            self.claims[answer.grade_id] = places
+
+    def _by_names(self, answer: TemplateCell) -> None:
+        """Cells that define what the claimed ones do not (all of it, where nothing is claimed)."""
+        claimed = self.claims.get(answer.grade_id, [])
+        held = frozenset().union(*(self.names[place] for place in claimed if self._written(place, answer)))
+        lacking = answer.names - held
+        new = [
+            place
+            for place, names in enumerate(self.names)
+            if names & lacking
+            and place not in self.tests
+            and place not in claimed
+            and not self._is_given_elsewhere(place, answer)
+        ]
+        if not new:
+            return
+        self.claims[answer.grade_id] = sorted([*claimed, *new])
+        where = _numbers(self.cells[place].position for place in new)
+        self._say(f"{answer.grade_id}: the answer was found in {where} by the names it defines.")
+
+    def _written(self, place: int, answer: TemplateCell) -> bool:
+        """Whether a student put anything into a cell: it is neither the released text nor empty."""
+        return self.texts[place] not in ("", self.released[answer])
+
+    def _by_text(self, answer: TemplateCell) -> None:
+        """A cell nobody owns that is an edited copy of the template."""
+        if answer.grade_id in self.claims:
+            return
+        best, best_share = None, _ALIKE
+        for place in self._free():
+            share = alike(self.released[answer], self.texts[place])
+            if share >= best_share and not self._is_given_elsewhere(place, answer):
+                best, best_share = place, share
+        if best is not None:
+            self.claims[answer.grade_id] = [best]
+            self._say(f"{answer.grade_id}: the answer was found in cell {self._number(best)} by its text.")
+
+    def _is_given_elsewhere(self, place: int, answer: TemplateCell) -> bool:
+        """Whether a cell is another cell of the release, word for word."""
+        return any(text == self.texts[place] for cell, text in self.released.items() if cell is not answer)
+
+    def _free(self) -> list[int]:
+        owned = self.tests.union(*self.claims.values())
+        return [place for place in range(len(self.cells)) if place not in owned and self.texts[place]]
+
+    def _by_place(self, answer: TemplateCell) -> None:
+        """All free cells of the right kind between the known neighbours: texts of students resemble no template."""
+        if answer.grade_id in self.claims:
+            return
+        anchors, here = self._anchors(), self.template.cells.index(answer)
+        before = [place for index, place in anchors.items() if index < here]
+        after = [place for index, place in anchors.items() if index > here]
+        first, last = max(before, default=-1), min(after, default=len(self.cells))
+        free = [place for place in self._free() if first < place < last]
+        free = [place for place in free if self.cells[place].kind == answer.cell.kind]
+        free = [place for place in free if not self._is_given_elsewhere(place, answer)]
+        if free:
+            self.claims[answer.grade_id] = free
+            where = _numbers(self.cells[place].position for place in free)
+            self._say(f"{answer.grade_id}: the answer was found in {where} by its place.")
+
+    def _anchors(self) -> dict[int, int]:
+        """Place in the release → place in the submission, of cells known by claim or text; both places rise."""
+        owners = {place: exercise for exercise, places in self.claims.items() for place in places[-1:]}
+        here = [owners.get(place, text) for place, text in enumerate(self.texts)]
+        there = [
+            cell.grade_id if cell.grade_id in self.claims else text or None for cell, text in self.released.items()
+        ]
+        blocks = SequenceMatcher(None, there, here, autojunk=False).get_matching_blocks()
+        return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
+
+    # --- after everything is matched ---
+
+    def _drop_untouched_copies(self) -> None:
+        for answer in self.template.answers:
+            places = self.claims.get(answer.grade_id, [])
+            written = [place for place in places if self._written(place, answer)]
+            if len(places) > 1 and written:
+                copies = [place for place in places if self.texts[place] == self.released[answer]]
+                self.dropped.update(copies)
+                self.claims[answer.grade_id] = written
+                if copies:
+                    self._say(f"{answer.grade_id}: an untouched second copy of the cell was left out.")
+            owners = self.claims.get(answer.grade_id, [])
+            if sum(self.cells[place].grade_id == answer.grade_id for place in owners) > 1:
+                self._say(f"{answer.grade_id}: the cell stands there more than once; all are run, the last one counts.")
+
+    def _answer(self, cell: TemplateCell) -> Answer:
+        places = self.claims[cell.grade_id]
+        source = "\n\n".join(self.cells[place].source for place in places)
+        positions = tuple(self.cells[place].position for place in places)
+        attempted = any(self._written(place, cell) for place in places)
+        return Answer(cell.grade_id, source, positions, attempted)
+
+    def _note_order(self) -> None:
+        order = [self.claims[cell.grade_id][0] for cell in self.template.answers if cell.grade_id in self.claims]
+        if order != sorted(order):
+            self._say("The answers stand in another order than in the released notebook; they are run as they stand.")
+
+    def _program(self) -> list[Cell]:
+        """The code cells to run: commands made comments, locked cells as released, answers among text made code."""
+        answered = {
+            place for cell in self.template.answers if cell.cell.kind == "code"
+            for place in self.claims.get(cell.grade_id, [])
+        }  # fmt: skip
+        program = []
+        for place, cell in enumerate(self.cells):
+            if place in self.tests or place in self.dropped or not cell.source.strip():
+                continue
+            if cell.kind != "code":
+                if place not in answered:
+                    continue
+                self._say(f"Cell {self._number(place)} was turned into text; it was read as code again.")
+            program.append(self._runnable(place, cell))
+        return self._with_given_cells(program)
+
+    def _runnable(self, place: int, cell: Cell) -> Cell:
+        released = self.by_id.get(cell.grade_id)
+        if released and released.role == "given" and self.texts[place] != self.released[released]:
+            self._say(f"The locked cell {cell.grade_id} was changed; the released one was used.")
+            return replace(cell, source=released.cell.source, kind="code")
+        source, commands = without_commands(cell.source)
+        if commands:
+            self._say(f"Cell {self._number(place)}: {commands[0][:60]!r} is a notebook command; it was not run.")
+        return replace(cell, source=source, kind="code")
+
+    def _with_given_cells(self, program: list[Cell]) -> list[Cell]:
+        """Puts deleted locked cells back: before the first cell that came after them in the release."""
+        for index, given in reversed(list(enumerate(self.template.cells))):
+            if given.role != "given" or any(
+                cell.grade_id == given.grade_id or significant(cell.source) == self.released[given] for cell in program
+            ):
+                continue
+            later = [cell for cell in self.template.cells[index + 1 :] if cell.role in ("answer", "given")]
+            positions = [position for cell in later for position in self._positions(cell, program)]
+            place = next((n for n, cell in enumerate(program) if positions and cell.position >= min(positions)), 0)
+            program.insert(place, replace(given.cell, position=program[place].position if program else 0))
+            self._say(f"The locked cell {given.grade_id} was deleted; it was put back.")
+        return program
+
+    def _positions(self, cell: TemplateCell, program: list[Cell]) -> list[int]:
+        if cell.grade_id in self.claims:
+            return [self.cells[place].position for place in self.claims[cell.grade_id]]
+        return [other.position for other in program if other.grade_id == cell.grade_id]
+
+    def _number(self, place: int) -> int:
+        return self.cells[place].position + 1
+
+
+def _names(cell: Cell) -> frozenset[str]:
+    """What a cell defines; text counts where it is a program (code that was turned into text)."""
+    if cell.kind == "code" or parsed(cell.source) is not None:
+        return defined_names(cell.source)
+    return frozenset()
+
+
+def _runs(cell: Cell) -> bool:
+    return parsed(without_commands(cell.source)[0]) is not None
+
+
+def _continues(first: Cell, second: Cell) -> bool:
+    """Whether two cells, of which one is no program by itself, are one together."""
+    joined = f"{first.source}\n{second.source}"
+    return len(joined) <= _LONGEST_JOINED and bool(second.source.strip()) and parsed(joined) is not None
+
+
+def _numbers(positions: Iterable[int]) -> str:
+    numbers = [str(position + 1) for position in positions]
+    return f"cell {numbers[0]}" if len(numbers) == 1 else f"cells {', '.join(numbers[:-1])} and {numbers[-1]}"

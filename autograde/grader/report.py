@@ -1,0 +1,210 @@
+"""The class report: one page for the instructor, from the records of an assignment."""
+
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from autograde.errors import AutogradeError
+from autograde.grader.pages import Drawing, render
+from autograde.grader.results import Result
+from bertlab import plots
+from bertlab.files import write_text
+
+_NAMES_SHOWN = 12
+_STUCK = ("wrong", "raised", "refused", "missing")
+_OPEN = ("not attempted",)
+
+
+class ReportError(AutogradeError, ValueError):
+    """There is nothing to report on."""
+
+
+def report_page(results: Iterable[Result], title: str) -> str:
+    """The page as HTML. results: all notebooks of all students of one assignment. Raises ReportError for none."""
+    results = list(results)
+    if not results:
+        raise ReportError(f"{title}: nothing has been graded yet; run `autograde grade` first")
+    possible = sum(_most_points(results).values())
+    points = _points_by_student(results)
+    exercises = _exercises(results)
+    times = sorted(result.handed_in for result in results if result.handed_in)
+    seconds = [result.seconds for result in results]
+    figures = {"points": _draw_points(list(points.values()), possible), "exercises": _draw_exercises(exercises)}
+    return render(
+        "report",
+        title=title,
+        students=sorted(points),
+        notebooks=sorted({result.notebook for result in results}),
+        first=times[0] if times else "",
+        last=times[-1] if times else "",
+        possible=possible,
+        median=statistics.median(points.values()),
+        complete=sum(value >= possible > 0 for value in points.values()),
+        exercises=exercises,
+        misconceptions=_misconceptions(results),
+        help=_need_help(results, points, possible),
+        technical=_technical(results),
+        seconds={
+            "median": _duration(statistics.median(seconds)),
+            "longest": _duration(max(seconds)),
+            "all": _duration(sum(seconds)),
+        },
+        figures={name: Drawing(plots.figure_svg(figure)) for name, figure in figures.items()},
+    )
+
+
+def write_report(path: str | Path, results: Iterable[Result], title: str) -> None:
+    """Writes the page, whole or not at all."""
+    write_text(path, report_page(results, title))
+
+
+def _most_points(results) -> dict[str, float]:
+    """What each notebook is worth: an unreadable one has no verdicts, so the most that anyone could get."""
+    most: dict[str, float] = defaultdict(float)
+    for result in results:
+        most[result.notebook] = max(most[result.notebook], result.max_points)
+    return most
+
+
+def _points_by_student(results) -> dict[str, float]:
+    points: dict[str, float] = defaultdict(float)
+    for result in results:
+        points[result.student] += result.points
+    return points
+
+
+def _exercises(results) -> list[dict]:
+    """One row per exercise, hardest first."""
+    verdicts = defaultdict(list)
+    for result in results:
+        for verdict in result.verdicts:
+            verdicts[result.notebook, verdict.exercise].append(verdict)
+    rows = []
+    for found in verdicts.values():
+        statuses = Counter(verdict.status for verdict in found)
+        mistakes = Counter(verdict.misconception for verdict in found if verdict.misconception)
+        possible = sum(verdict.max_points for verdict in found)
+        rows.append(
+            {
+                "label": found[0].label,
+                "share": sum(verdict.points for verdict in found) / possible if possible else 0.0,
+                "passed": statuses["passed"],
+                "partly": statuses["partly"],
+                "wrong": sum(statuses[status] for status in _STUCK),
+                "open": sum(statuses[status] for status in _OPEN),
+                "mistake": _most_common(mistakes),
+            }
+        )
+    return sorted(rows, key=lambda row: (row["share"], row["label"]))
+
+
+def _most_common(mistakes: Counter) -> str:
+    if not mistakes:
+        return ""
+    name, count = min(mistakes.items(), key=lambda item: (-item[1], item[0]))
+    return f"{name} ({count})"
+
+
+def _misconceptions(results) -> list[dict]:
+    found = defaultdict(list)
+    for result in results:
+        for verdict in result.verdicts:
+            if verdict.misconception:
+                found[verdict.label, verdict.misconception].append((result.student, verdict))
+    rows = [
+        {
+            "id": name,
+            "label": label,
+            "count": len(those),
+            "names": _names([student for student, _ in those]),
+            "hint": those[0][1].advice[0] if those[0][1].advice else "",
+        }
+        for (label, name), those in found.items()
+    ]
+    return sorted(rows, key=lambda row: (-row["count"], row["label"], row["id"]))
+
+
+def _names(students: list[str]) -> str:
+    students = sorted(students)
+    more = len(students) - _NAMES_SHOWN
+    return ", ".join(students[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _need_help(results, points, possible) -> list[dict]:
+    """Students below half of the points or with three exercises wrong; technical failures are listed elsewhere."""
+    stuck, technical = defaultdict(list), set()
+    for result in results:
+        stuck[result.student] += [verdict for verdict in result.verdicts if verdict.status in _STUCK]
+        if result.failed_technically:
+            technical.add(result.student)
+    rows = [
+        {"student": student, "points": earned, "stuck": ", ".join(map(_stuck_words, stuck[student])) or "not attempted"}
+        for student, earned in points.items()
+        if student not in technical and (earned < possible / 2 or len(stuck[student]) >= 3)
+    ]
+    return sorted(rows, key=lambda row: (row["points"], row["student"]))
+
+
+def _stuck_words(verdict) -> str:
+    return f"{verdict.label} ({verdict.misconception})" if verdict.misconception else verdict.label
+
+
+def _technical(results) -> list[dict]:
+    rows = []
+    for result in results:
+        reasons = [result.problem, result.technical]
+        reasons += [f"{verdict.label}: {verdict.technical}" for verdict in result.verdicts if verdict.technical]
+        if result.failed_technically:
+            reason = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
+            rows.append({"student": result.student, "notebook": result.notebook, "reason": reason})
+    return sorted(rows, key=lambda row: (row["student"], row["notebook"]))
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+# --- drawings ---
+
+
+def _draw_points(points: list[float], possible: float):
+    """How many students have how many points, in ten steps."""
+    import numpy as np
+
+    figure, axes = plots.new_figure(4.6, 3.4)
+    counts, edges = np.histogram(points, bins=10, range=(0.0, max(possible, max(points), 1.0)))
+    axes.bar(edges[:-1], counts, width=np.diff(edges) * 0.92, align="edge", color=plots.BLUE)
+    axes.axvline(statistics.median(points), color=plots.ORANGE, linestyle="--", label="median")
+    axes.set(xlabel="points", ylabel="students")
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.grid(axis="x", visible=False)
+    axes.set_axisbelow(True)
+    axes.legend(frameon=False)
+    return figure
+
+
+def _draw_exercises(exercises: list[dict]):
+    """For each exercise the share of students who have it right, partly, wrong, not tried: by pattern too."""
+    figure, axes = plots.new_figure(4.6, max(2.2, 0.8 + 0.36 * len(exercises)))
+    kinds = (("passed", "right", plots.GREEN, ""), ("partly", "partly", "#e0b050", "//"),
+             ("wrong", "wrong", plots.ORANGE, "xx"), ("open", "not tried", "#d0d0d0", ""))  # fmt: skip
+    labels = [row["label"].replace("$", r"\$") for row in exercises]
+    totals = [max(1, sum(row[kind] for kind, *_ in kinds)) for row in exercises]
+    left = [0.0] * len(exercises)
+    for kind, name, colour, pattern in kinds:
+        widths = [row[kind] / total for row, total in zip(exercises, totals)]
+        axes.barh(range(len(exercises)), widths, left=left, color=colour, hatch=pattern, edgecolor="white", label=name)
+        left = [start + width for start, width in zip(left, widths)]
+    axes.set_yticks(range(len(exercises)), labels)
+    axes.invert_yaxis()
+    axes.set(xlim=(0, 1), xlabel="share of students")
+    axes.xaxis.set_major_formatter("{x:.0%}")
+    axes.grid(visible=False)
+    if exercises:
+        figure.legend(
+            *axes.get_legend_handles_labels(), frameon=False, loc="outside lower center", ncols=4, fontsize=10
+        )
+    return figure

@@ -1,0 +1,79 @@
+"""What grading one notebook of one student came to: the record that gradebook, feedback and report are made from.
+
+One JSON file each, `results/ASSIGNMENT/STUDENT/NOTEBOOK.json`, written whole or not at all.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from autograde.errors import AutogradeError
+from autograde.verdict import Verdict
+from bertlab.files import write_text
+
+FOLDER = "results"
+
+
+class ResultError(AutogradeError, ValueError):
+    """A results file that is damaged or of another version."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One notebook, graded.
+
+    verdicts: one for each exercise, in the notebook's order; repairs: what was mended, sentences; problem: why the file
+    could not be read at all, for the student; technical: what ended the grading early, for the instructor; handed_in:
+    "YYYY-MM-DD HH:MM:SS UTC"; sha256: of the file that was graded; seconds: that grading took.
+    """
+
+    assignment: str
+    student: str
+    notebook: str
+    verdicts: tuple[Verdict, ...] = ()
+    repairs: tuple[str, ...] = ()
+    problem: str | None = None
+    technical: str | None = None
+    handed_in: str = ""
+    sha256: str = ""
+    seconds: float = 0.0
+
+    @property
+    def points(self) -> float:
+        return sum(verdict.points for verdict in self.verdicts)
+
+    @property
+    def max_points(self) -> float:
+        return sum(verdict.max_points for verdict in self.verdicts)
+
+    @property
+    def failed_technically(self) -> bool:
+        """Whether something other than the student's understanding decided the points."""
+        return bool(self.problem or self.technical or any(verdict.status == "technical" for verdict in self.verdicts))
+
+    def path(self, course: str | Path) -> Path:
+        return Path(course, FOLDER, self.assignment, self.student, f"{self.notebook}.json")
+
+    def save(self, course: str | Path) -> Path:
+        """Writes the record into the course; returns where."""
+        path = self.path(course)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Result":
+        """Reads one record. Raises ResultError."""
+        try:
+            values = json.loads(Path(path).read_text(encoding="utf-8"))
+            verdicts = tuple(Verdict.from_dict(verdict) for verdict in values.pop("verdicts"))
+            return cls(**values | {"verdicts": verdicts, "repairs": tuple(values["repairs"])})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as reason:
+            raise ResultError(f"{path}: no record of a grading ({reason}); delete it and grade again") from None
+
+
+def load_results(course: str | Path, assignment: str) -> Iterator[Result]:
+    """All records of an assignment, by student and notebook. Raises ResultError."""
+    for path in sorted(Path(course, FOLDER, assignment).glob("*/*.json")):
+        yield Result.load(path)

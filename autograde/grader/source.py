@@ -1,0 +1,103 @@
+"""A cell's text as the grader sees it: which names it defines, and what it is without its notebook commands.
+
+Only syntax is looked at (`ast`); nothing is compiled or run.
+"""
+
+import ast
+import re
+import warnings
+from collections import Counter
+
+LARGEST_CELL = 200_000  # characters that are parsed
+_KEEP_BODY = ("time", "timeit", "capture", "prun")  # cell commands whose body is ordinary Python
+_CELL_COMMAND = re.compile(r"\A\s*%%(\w+)[^\n]*")
+_TIMED = re.compile(r"^(\s*)%(?:time|timeit|prun)\s+(?!-)(\S.*)$")
+_COMMAND = re.compile(r"^(\s*)(?:!|%\w|\?|\w[\w.]*\?{1,2}\s*$|\w+\s*=\s*[!%]).*$")
+_DEFINED = re.compile(r"^(?:async\s+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The syntax tree; None where there is none. (CPython's parser refuses what is nested too deep by itself.)"""
+    if len(source) > LARGEST_CELL:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "invalid escape sequence" is not ours to say
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def defined_names(source: str) -> frozenset[str]:
+    """Names a cell defines at its top level: functions, classes, variables; by their looks where it does not parse."""
+    tree = parsed(source)
+    if tree is None:
+        return frozenset(one or other for one, other in _DEFINED.findall(source[:LARGEST_CELL]))
+    names = set()
+    for statement in tree.body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(statement.name)
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            names |= {part.id for target in targets for part in _parts(target) if isinstance(part, ast.Name)}
+    return frozenset(names)
+
+
+def _parts(target):
+    return target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+
+
+def called_names(source: str, function: str) -> list[str]:
+    """What `function` is called with, where the cell is nothing but such calls: check(a) → ["a"], check("a") too."""
+    tree = parsed(source)
+    names = []
+    for statement in tree.body if tree else []:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == function):
+            return []
+        for argument in call.args[:1]:
+            if isinstance(argument, ast.Name):
+                names.append(argument.id)
+            elif isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                names.append(argument.value)
+    return names
+
+
+def without_commands(source: str) -> tuple[str, list[str]]:
+    """A cell with its notebook commands (`!pip …`, `%matplotlib`, `%%time`) made comments, and those commands.
+
+    A cell that is plain Python comes back as it is, so a line of a string that begins with % is left alone. Lines keep
+    their numbers: an error still names the student's own line.
+    """
+    if parsed(source) is not None:
+        return source, []
+    header = _CELL_COMMAND.match(source)
+    if header and header[1] not in _KEEP_BODY:
+        return "\n".join(f"# {line}" for line in source.split("\n")), [header[0].strip()]
+    commands, lines = [], []
+    for line in source.split("\n"):
+        timed, command = _TIMED.match(line), _COMMAND.match(line)
+        if header and line.strip().startswith("%%") and not "".join(lines).strip():
+            commands.append(line.strip())
+            lines.append(f"# {line.strip()}")
+        elif timed:
+            commands.append(line.strip())
+            lines.append(timed[1] + timed[2])
+        elif command:
+            commands.append(line.strip())
+            lines.append(f"{command[1]}pass  # {line.strip()}")
+        else:
+            lines.append(line)
+    changed = "\n".join(lines)
+    return (changed, commands) if parsed(changed) is not None else (source, [])
+
+
+def significant(text: str) -> str:
+    """A text without empty lines and spaces at line ends: two cells of one such text are the same cell."""
+    return "\n".join(line.rstrip() for line in text.split("\n") if line.strip())
+
+
+def alike(template: str, text: str) -> float:
+    """The share of the template's lines that a text still has, 0 to 1; both as `significant` gives them."""
+    wanted = Counter(template.split("\n"))
+    return (wanted & Counter(text.split("\n"))).total() / wanted.total()

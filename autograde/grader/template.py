@@ -1,0 +1,86 @@
+"""The released notebook as the grader sees it: which cells are answers, which are tests, what each answer defines."""
+
+from dataclasses import dataclass
+
+from autograde.errors import AutogradeError
+from autograde.grader.notebook import Cell, read_notebook
+from autograde.grader.source import called_names, defined_names
+
+CHECK = "check"  # the function whose call is the locked cell of an exercise
+
+
+class TemplateError(AutogradeError, ValueError):
+    """A released notebook that cannot be graded against."""
+
+
+@dataclass(frozen=True)
+class TemplateCell:
+    """One cell of the release.
+
+    role: "answer" (the student writes here), "test" (locked, graded, never run with the student's code), "given"
+    (locked code that the rest needs) or "other". names: what an answer defines, or what a test asks for.
+    """
+
+    cell: Cell
+    role: str
+    names: frozenset[str] = frozenset()
+
+    @property
+    def grade_id(self) -> str | None:
+        return self.cell.grade_id
+
+
+@dataclass(frozen=True)
+class Template:
+    """A released notebook. cells: all of them, in order."""
+
+    name: str
+    cells: tuple[TemplateCell, ...]
+
+    @classmethod
+    def read(cls, source, name: str) -> "Template":
+        """From the released notebook's bytes or path. Raises TemplateError where it cannot be used."""
+        reading = read_notebook(source)
+        if reading.problem:
+            raise TemplateError(f"{name}: the released notebook cannot be read ({reading.problem.kind})")
+        cells = tuple(_template_cell(cell) for cell in reading.cells)
+        ids = [cell.grade_id for cell in cells if cell.grade_id and cell.role != "other"]
+        double = sorted({name for name in ids if ids.count(name) > 1})
+        if double:
+            raise TemplateError(f"{name}: the released notebook names {double[0]!r} twice; each grade_id stands once")
+        if not any(cell.role == "answer" for cell in cells):
+            raise TemplateError(f"{name}: the released notebook has no cell to answer in (nbgrader: solution)")
+        return cls(name, cells)
+
+    @property
+    def answers(self) -> list[TemplateCell]:
+        return [cell for cell in self.cells if cell.role == "answer"]
+
+    @property
+    def tests(self) -> list[TemplateCell]:
+        return [cell for cell in self.cells if cell.role == "test"]
+
+    def graded_cell(self, exercise: str) -> TemplateCell | None:
+        """The cell that carries the points of an answer: the test that checks its names, else the next test after it,
+        else the answer itself where it is graded by hand."""
+        place = next((place for place, cell in enumerate(self.cells) if cell.grade_id == exercise), None)
+        if place is None:
+            return None
+        answer = self.cells[place]
+        if answer.cell.graded:
+            return answer
+        asked = [test for test in self.tests if test.names & answer.names]
+        return asked[0] if asked else next((cell for cell in self.cells[place:] if cell.role == "test"), None)
+
+
+def _template_cell(cell: Cell) -> TemplateCell:
+    if cell.grade_id is None:
+        return TemplateCell(cell, "other")
+    if cell.solution:
+        names = defined_names(cell.source) if cell.kind == "code" else frozenset()
+        return TemplateCell(cell, "answer", names)
+    if cell.graded and cell.kind == "code":
+        return TemplateCell(cell, "test", frozenset(called_names(cell.source, CHECK)))
+    if cell.locked and cell.kind == "code":
+        return TemplateCell(cell, "given")
+    return TemplateCell(cell, "other")

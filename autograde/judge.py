@@ -1,0 +1,182 @@
+"""A plan and a student's answers → a verdict. Trusted: it sees plain values only and runs nothing of the student's.
+
+The same code judges the visible check on a student's machine, a test of ours, and a submission in its sandbox; only
+`ask` differs: a callable from questions to answers (see `probe`). Answers are taken for arbitrary data.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from autograde import shortcuts
+from autograde.compare import Difference, Tolerance, compare
+from autograde.naming import recognise
+from autograde.verdict import PartResult, Verdict
+from autograde.wording import call_text, error_advice, note_advice, shape_facts, small_picture
+
+_ANSWERED = ("ok", "raised", "missing", "not attempted", "refused")
+
+
+def judge(plan: dict, ask: Callable[[list[dict]], list[dict]], source: str = "", reveal: bool = True) -> Verdict:
+    """Puts the plan's questions and weighs the answers.
+
+    source: the student's code, to be searched for shortcuts (text only). reveal: whether the verdict may show inputs
+    and expected values; False for hidden inputs, where it names parts and mistakes only.
+    """
+    shortcut = shortcuts.first_forbidden(source, plan["watch"])
+    if shortcut:
+        return _refused(plan, shortcut)
+    answers = [_clean(answer) for answer in ask(plan["questions"])]
+    if len(answers) != len(plan["questions"]):
+        return _verdict(plan, "technical", technical="the program did not answer every question")
+    used = [name for name in answers[0]["notes"].get("watched", ()) if name in plan["watch"]]
+    if used:
+        return _refused(plan, used[0])
+    if answers[0]["status"] in ("missing", "not attempted"):
+        return _absent(plan, answers[0]["status"])
+    return _weigh(plan, answers, reveal)
+
+
+def _clean(answer) -> dict:
+    """An answer with its fields as they should be, whatever came."""
+    answer = answer if type(answer) is dict else {}
+    notes, error, status = answer.get("notes"), answer.get("error"), answer.get("status")
+    error = error if type(error) is dict else {}
+    return {
+        "status": status if status in _ANSWERED else "refused",
+        "value": answer.get("value"),
+        "error": {key: str(error.get(key) or "")[:600] for key in ("type", "message", "line", "text")},
+        "notes": {key: value for key, value in notes.items() if type(value) in (bool, int, str, list)}
+        if type(notes) is dict
+        else {},
+    }
+
+
+# --- outcomes without weighing ---
+
+
+def _verdict(plan, status, **more):
+    facts = plan["exercise"]
+    label = f"{facts['number']} {facts['names'][0]}"
+    return Verdict(facts["id"], label, status, more.pop("points", 0.0), facts["points"], seed=plan["seed"], **more)
+
+
+def _refused(plan, shortcut):
+    reason = plan["exercise"]["forbidden_because"] or "This exercise is about writing it yourself."
+    return _verdict(plan, "refused", advice=(f"Your code uses `{shortcut}`. {reason}",))
+
+
+def _absent(plan, status):
+    name = plan["exercise"]["names"][0]
+    if status == "missing":
+        return _verdict(
+            plan, status, advice=(f"There is no `{name}` yet. Run the cell that defines it, then check again.",)
+        )
+    return _verdict(
+        plan, status, advice=(f"`{name}` is still the empty stub. Fill it in, run its cell, then check again.",)
+    )
+
+
+# --- weighing ---
+
+
+def _weigh(plan, answers, reveal):
+    failures = [_first_failure(part, answers) for part in plan["parts"]]
+    base_holds = failures[0] is None
+    parts = tuple(_part_result(part, failure, base_holds) for part, failure in zip(plan["parts"], failures))
+    points = sum(part.points for part in parts)
+    if all(part.earned for part in parts):
+        facts = _tried(plan, 0, len(answers)) if reveal else ()
+        return _verdict(plan, "passed", points=points, parts=parts, facts=facts, notes=_side_notes(answers))
+
+    claim, difference = next(failure for failure in failures if failure is not None)
+    answer = answers[claim["answer"]]
+    status = "partly" if points else ("raised" if answer["status"] == "raised" else "wrong")
+    mistake = recognise(plan, answers)
+    advice = [mistake["hint"]] if mistake else []
+    advice += note_advice(answer, plan) or error_advice(answer) if not mistake or answer["status"] == "raised" else []
+    facts, picture = (), None
+    if reveal:
+        facts = _tried(plan, claim["answer"], 0) + shape_facts(claim, answer, difference)
+        picture = small_picture(difference)
+    return _verdict(
+        plan, status, points=points, parts=parts, facts=facts, advice=tuple(advice), picture=picture,
+        misconception=mistake["id"] if mistake else None, notes=_side_notes(answers),
+    )  # fmt: skip
+
+
+def _part_result(part, failure, base_holds):
+    if failure is None and base_holds:
+        return PartResult(part["name"], part["points"], part["points"])
+    reason = "counts once the values are right" if failure is None else part["failure"]
+    return PartResult(part["name"], 0.0, part["points"], reason)
+
+
+def _first_failure(part, answers) -> tuple[dict, Difference] | None:
+    for claim in part["claims"]:
+        difference = _fault_of(answers[claim["answer"]], claim["returns"]) or _CLAIMS[claim["kind"]](claim, answers)
+        if difference:
+            return claim, difference
+    return None
+
+
+def _fault_of(answer, returns: str) -> Difference | None:
+    """What is wrong with an answer whatever its values."""
+    notes = answer["notes"]
+    if answer["status"] != "ok":
+        return Difference("raised", answer["status"])
+    if returns != "anything" and notes.get("returned") != returns:
+        return Difference("type", f"yours is {_with_article(notes.get('returned', 'nothing'))}; expected a {returns}")
+    if notes.get("mutated"):
+        return Difference("mutated", "an argument was changed")
+    if notes.get("unstable") or notes.get("new_weights"):
+        return Difference("unstable", "two equal calls gave different results")
+    return None
+
+
+def _with_article(word):
+    return word if word in ("nothing", "...") else f"a {str(word)[:40]}"
+
+
+def _equals(claim, answers):
+    tolerance = Tolerance(claim["rtol"], claim["atol"])
+    return compare(claim["expected"], answers[claim["answer"]]["value"], tolerance)
+
+
+def _same(claim, answers):
+    left = _taken(answers[claim["answer"]]["value"], claim["axis"], claim["indices"])
+    right = _taken(answers[claim["other"]]["value"], claim["other_axis"], claim["other_indices"])
+    if left is None or right is None:
+        return Difference("shape", "a result has another shape than expected")
+    return compare(right, left, Tolerance(claim["rtol"], claim["atol"]))
+
+
+def _taken(value, axis, indices):
+    if type(value) is not np.ndarray or value.ndim < -axis or max(indices) >= value.shape[axis]:
+        return None
+    return np.take(value, indices, axis=axis)
+
+
+def _sums(claim, answers):
+    value = answers[claim["answer"]]["value"]
+    if type(value) is not np.ndarray or value.dtype.kind != "f" or value.ndim < 1:
+        return Difference("type", "expected an array of floats")
+    sums = value.sum(axis=claim["axis"], dtype="float64").astype("float32")
+    return compare(np.full_like(sums, claim["total"]), sums, Tolerance(claim["rtol"], claim["atol"]))
+
+
+_CLAIMS = {"equals": _equals, "same": _same, "sums": _sums}
+
+
+# --- words that need the plan ---
+
+
+def _tried(plan, index, calls):
+    more = f" and {calls - 1} other call{'s' if calls > 2 else ''}" if calls > 1 else ""
+    text = call_text(plan["exercise"]["arguments"], plan["questions"][index])
+    return (("tried", f"{text}{more}     seed {plan['seed'][:4]}"),)
+
+
+def _side_notes(answers):
+    printed = max((answer["notes"].get("printed") or 0 for answer in answers), default=0)
+    return ("It also printed something; that costs nothing.",) if type(printed) is int and printed else ()

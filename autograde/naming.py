@@ -1,0 +1,60 @@
+"""Recognises a known mistake by what it outputs: the same inputs went through each misconception's code beforehand."""
+
+import re
+
+import numpy as np
+
+_SHAPES = re.compile(r"[\[(]\s*\d+(?:\s*,\s*\d+)*,?\s*[\])]")
+
+
+def recognise(plan: dict, answers: list[dict]) -> dict | None:
+    """The misconception whose outcomes equal these answers, on every question or, failing that, on the first part's.
+
+    The second try helps when a student's code differs in something else as well; it must leave exactly one candidate.
+    """
+    known = plan["misconceptions"]
+    everywhere = range(len(answers))
+    for mistake in known:
+        if all(same_outcome(mistake["outcomes"][index], answers[index]) for index in everywhere):
+            return mistake
+    first_part = [claim["answer"] for claim in plan["parts"][0]["claims"]]
+    right = {claim["answer"]: claim for claim in plan["parts"][0]["claims"] if claim["kind"] == "equals"}
+    near = [
+        mistake
+        for mistake in known
+        if all(same_outcome(mistake["outcomes"][index], answers[index]) for index in first_part)
+        and not all(_same_value(claim["expected"], answers[index]["value"]) for index, claim in right.items())
+    ]
+    return near[0] if len(near) == 1 else None
+
+
+def same_outcome(known: dict, got: dict) -> bool:
+    """Whether two answers are the same mistake: equal values, or errors of one type about the same shapes."""
+    if known["status"] != got["status"]:
+        return False
+    if known["status"] == "ok":
+        return _same_value(known["value"], got["value"])
+    return signature(known["error"]) == signature(got["error"])
+
+
+def signature(error: dict | None) -> tuple:
+    """An error's type and the shapes that its message names, in order."""
+    if not error:
+        return ()
+    return error["type"], tuple(re.sub(r"\D+", " ", shape).strip() for shape in _SHAPES.findall(error["message"]))
+
+
+def _same_value(known, got):
+    if type(known) is not np.ndarray or type(got) is not np.ndarray:
+        return type(known) is type(got) and known == got
+    if known.shape != got.shape or "U" in (known.dtype.kind, got.dtype.kind):
+        return False
+    if known.dtype.kind == "b" or got.dtype.kind == "b":
+        return bool(known.dtype == got.dtype and (known == got).all())
+    known, got = known.astype("float64"), got.astype("float64")
+    return bool(np.allclose(got, known, rtol=1e-3, atol=1e-5 * max(1.0, _size(known)), equal_nan=True))
+
+
+def _size(array):
+    finite = np.abs(array[np.isfinite(array)])
+    return float(finite.max()) if finite.size else 0.0

@@ -1,0 +1,82 @@
+"""From whatever a student's code returns to a plain value (see `values`), and a word for what it was.
+
+Runs in the student's process. Types are compared exactly (`type(x) is …`), so an object that merely calls itself an
+array, or a subclass with its own `__eq__` or `__array__`, is named for what it is and never trusted to convert itself.
+"""
+
+import sys
+import types
+
+import numpy as np
+
+from autograde.errors import AutogradeError
+
+_PLAIN = (bool, int, float, str)
+
+
+class NotPlainError(AutogradeError, TypeError):
+    """A returned object that has no plain form; the message says what it was."""
+
+
+def is_tensor(value) -> bool:
+    """Whether this is a tensor of the backend in use. Never loads a backend: without one there are no tensors."""
+    return "keras" in sys.modules and sys.modules["keras"].ops.is_tensor(value)
+
+
+def describe(value) -> str:
+    """A word or two for the kind of thing a student returned: "tensor", "NumPy array", "nothing", "list" …"""
+    keras = sys.modules.get("keras")
+    if value is None:
+        return "nothing"
+    if value is Ellipsis:
+        return "..."
+    if type(value) is np.ndarray:
+        return "NumPy array"
+    if isinstance(value, np.generic):
+        return "NumPy scalar"
+    if isinstance(value, types.GeneratorType):
+        return "generator"
+    if keras is not None and isinstance(value, keras.KerasTensor):
+        return "symbolic Keras tensor"
+    if keras is not None and isinstance(value, keras.Variable):
+        return "variable"
+    if is_tensor(value):
+        return "tensor"
+    return type(value).__name__
+
+
+def to_plain(value):
+    """The plain value of what a student returned; tensors become NumPy arrays. Raises NotPlainError."""
+    if value is None or type(value) in _PLAIN:
+        return value
+    if type(value) in (list, tuple):
+        return type(value)(to_plain(item) for item in value)
+    if type(value) is dict:
+        return {key: to_plain(item) for key, item in value.items()}
+    if type(value) is np.ndarray:
+        return value.copy()
+    if isinstance(value, np.generic):
+        return np.array(value)
+    if describe(value) in ("tensor", "variable"):
+        return _tensor_to_array(value)
+    raise NotPlainError(f"a {describe(value)} came back; only tensors, arrays and plain Python values can be looked at")
+
+
+def _tensor_to_array(tensor):
+    array = np.array(sys.modules["keras"].ops.convert_to_numpy(tensor))
+    if type(array) is not np.ndarray:
+        raise NotPlainError(f"a {type(tensor).__name__} came back that has no array in it")
+    return array
+
+
+def to_tensors(value):
+    """A plain value whose NumPy arrays of numbers have become tensors of the backend, nested as before."""
+    if type(value) in (list, tuple):
+        return type(value)(to_tensors(item) for item in value)
+    if type(value) is dict:
+        return {key: to_tensors(item) for key, item in value.items()}
+    if type(value) is np.ndarray and value.dtype.kind != "U":
+        from keras import ops
+
+        return ops.convert_to_tensor(value)
+    return value

@@ -1,0 +1,149 @@
+"""From an exercise and a seed to a plan: questions, what must hold of the answers, and what known mistakes would answer.
+
+A plan is a plain value (see `values`): it holds arrays and sentences, but no code. The instructor's side makes it; it
+can then be judged anywhere (`judge`), also on a student's machine, where a release has put the plan of each exercise's
+visible seed (`fingerprints`).
+
+    {"exercise": {…facts for the reader…}, "seed": "71c4", "watch": [names], "questions": [question, …],
+     "parts": [{"name", "points", "failure", "claims": [{"kind", …}, …]}, …],
+     "misconceptions": [{"id", "hint", "outcomes": [{"status", "value", "error"}, …one per question…]}, …]}
+"""
+
+import hashlib
+import hmac
+from pathlib import Path
+
+import numpy as np
+
+from autograde import fingerprints, probe
+from autograde.exercises import cells
+from autograde.exercises.spec import Case, Exercise, Reference, Same, Sums
+
+
+def visible_seed(exercise: Exercise) -> str:
+    """The seed of the inputs that every student sees: fixed by the exercise's own name."""
+    return hashlib.sha256(f"visible {exercise.notebook} {exercise.id}".encode()).hexdigest()[:8]
+
+
+def hidden_seed(secret: bytes, student: str, exercise: Exercise) -> str:
+    """The seed of one student's hidden inputs: nobody without the course's secret can compute it."""
+    message = "\0".join((student, exercise.notebook, exercise.id)).encode()
+    return hmac.new(secret, message, hashlib.sha256).hexdigest()[:32]
+
+
+def generator(exercise: Exercise, seed: str) -> np.random.Generator:
+    """The source of an exercise's inputs: the same for the same seed, on every machine."""
+    digest = hashlib.sha256(f"{exercise.id} {seed}".encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:16], "big"))
+
+
+def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool = True) -> dict:
+    """The plan of one exercise for one seed (default: the visible one).
+
+    misconceptions: also run the known mistakes on the same inputs, so that the judge can name them (loads TensorFlow).
+    """
+    seed = visible_seed(exercise) if seed is None else seed
+    rng = generator(exercise, seed)
+    questions, parts = [], []
+    for part in exercise.parts:
+        claims = [claim for trial in part.trials(rng) for claim in _claims(exercise, trial, questions)]
+        parts.append({"name": part.name, "points": float(part.points), "failure": part.failure, "claims": claims})
+    return {
+        "exercise": _reader_facts(exercise),
+        "seed": seed,
+        "watch": list(exercise.forbidden),
+        "questions": questions,
+        "parts": parts,
+        "misconceptions": _outcomes(exercise, questions) if misconceptions else [],
+    }
+
+
+def _reader_facts(exercise):
+    return {
+        "id": exercise.id, "notebook": exercise.notebook, "number": exercise.number, "title": exercise.title,
+        "minutes": exercise.minutes, "lines": exercise.lines, "points": float(exercise.points),
+        "names": list(exercise.names), "arguments": list(exercise.arguments), "hints": list(exercise.hints),
+        "forbidden_because": exercise.forbidden_because,
+    }  # fmt: skip
+
+
+def _claims(exercise, trial, questions):
+    """Puts a trial's calls among the questions and yields what must hold, with places in that list."""
+    first = len(questions)
+    for case in trial.cases:
+        questions.append(as_question(exercise, case, watch=not questions))
+    common = {"rtol": exercise.tolerance.rtol, "atol": exercise.tolerance.atol, "returns": exercise.returns}
+    for claim in trial.claims:
+        if isinstance(claim, Reference):
+            expected = expected_of(exercise, trial.cases[claim.answer])
+            yield common | {"kind": "equals", "answer": first + claim.answer, "expected": expected}
+        elif isinstance(claim, Sums):
+            yield common | {"kind": "sums", "answer": first + claim.answer, "axis": claim.axis, "total": claim.total}
+        elif isinstance(claim, Same):
+            (left, left_axis, left_indices), (right, right_axis, right_indices) = claim.left, claim.right
+            yield common | {
+                "kind": "same", "answer": first + left, "axis": left_axis, "indices": list(left_indices),
+                "other": first + right, "other_axis": right_axis, "other_indices": list(right_indices),
+            }  # fmt: skip
+
+
+def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
+    """The question that puts this case to the student's thing."""
+    question = {"probe": exercise.probe | ({"config": case.config} if case.config else {}),
+                "arguments": list(case.arguments), "keywords": case.keywords}  # fmt: skip
+    if case.weights:
+        question["weights"] = case.weights
+    if watch:
+        question["watch"] = list(exercise.forbidden)
+    return question
+
+
+def expected_of(exercise: Exercise, case: Case):
+    """The reference's result, named after the dtype that the exercise asks for. Computed in float64."""
+    extra = {"weights": _doubles(case.weights), "config": case.config} if exercise.probe["kind"] == "layer" else {}
+    result = exercise.reference(*_doubles(list(case.arguments)), **_doubles(case.keywords), **extra)
+    return np.asarray(result).astype(exercise.dtype)
+
+
+def _doubles(value):
+    if isinstance(value, np.ndarray):
+        return value.astype("float64") if value.dtype.kind == "f" else value
+    if isinstance(value, (list, tuple)):
+        return type(value)(_doubles(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _doubles(item) for key, item in value.items()}
+    return value
+
+
+def _outcomes(exercise, questions):
+    facts = exercise.facts(_first_case(exercise))
+    return [
+        {
+            "id": misconception.id,
+            "hint": misconception.hint.format(**facts),
+            "outcomes": [
+                {key: answer[key] for key in ("status", "value", "error")}
+                for answer in probe.answer(
+                    questions, cells.namespace(exercise, cells.patched_cell(exercise, misconception))
+                )
+            ],
+        }
+        for misconception in exercise.misconceptions
+    ]
+
+
+def _first_case(exercise):
+    """The first visible case: hints speak of its numbers, so they tell nothing about hidden ones."""
+    return exercise.parts[0].trials(generator(exercise, visible_seed(exercise)))[0].cases[0]
+
+
+def reader_facts(exercise: Exercise) -> dict:
+    """What may be told about an exercise to anybody."""
+    return {key: value for key, value in _reader_facts(exercise).items() if key != "hints"}
+
+
+def write_fingerprints(exercises, folder: Path) -> None:
+    """Writes the visible plan of each exercise and the index: all that a student's machine needs for `check`."""
+    for exercise in exercises:
+        fingerprints.save(make_plan(exercise), folder / f"{exercise.id}.npz")
+    fingerprints.save_index([reader_facts(exercise) for exercise in exercises], folder)

@@ -1,0 +1,268 @@
+"""Asks a student's code a question and tells plainly what came back. Runs in *their* process, so holds no secret.
+
+    answers = answer(questions, namespace)      # one answer per question, in order; never raises for what they wrote
+
+A **question** is a plain value (see `values`), a dict:
+
+    {"probe": {"kind": "function", "name": "attention_scores"},
+     "arguments": [array, …],          NumPy arrays arrive as tensors, unless the probe says {"tensors": False}
+     "keywords": {"mask": array},      optional
+     "weights": {role: array},         optional: for layers
+     "watch": ["keras.ops.softmax"]}   optional: note whether any of these functions or layers ran
+
+**Probes** by kind:
+
+    {"kind": "function", "name": …}                      calls it → what it returns
+    {"kind": "layer", "name": …, "config": {…}, "roles": {role: [path, …]}}
+                                                         constructs it, calls it once so that it builds itself, puts
+                                                         the question's weights in by role, calls it again
+    {"kind": "gradient", "of": probe, "with_respect_to": [0, role, …]}
+                                                         gradients of Σ output · question["cotangent"] with
+                                                         respect to arguments by index or weights by role
+    {"kind": "repeat", "of": probe, "seeds": [1, 2, …]}  the same call under several random seeds → list
+    {"kind": "attribute", "name": …}                     a value that the student assigned
+    {"kind": "weights", …as for layer}                   [[path, shape], …] of the built layer
+
+A role's paths are tried in turn: "query.kernel" is an attribute of an attribute; in "query.*.kernel" the star stands
+for every item of a list, and the array is shared out among them along its last axis (one Dense per head). A weight of
+another shape but the same size is filled in row-major order, so (H, A·d) also fits (H, A, d).
+
+An **answer** is a plain value, a dict:
+
+    status   "ok" | "raised" | "missing" (no such name) | "not attempted" (the stub as it was) | "refused" (no plain
+             form, too large, weights that cannot be put in)
+    value    what came back, when "ok"; else None
+    error    None or {"type", "message", "line": number or None, "text": that line, "function"}: the student's own
+             innermost line
+    notes    facts that only this process can see: {"returned": "tensor" | "NumPy array" | "nothing" | …,
+             "mutated": [argument indices], "printed": lines, "new_weights": a second call made more of them,
+             "unstable": equal calls of a layer differ, "watched": [names that ran], "weights": [[path, shape], …]}
+"""
+
+import contextlib
+import dis
+import io
+import math
+import sys
+import types
+
+from autograde import tracing
+from autograde.errors import AutogradeError
+from autograde.plain import describe, is_tensor, to_plain, to_tensors
+from autograde.values import Limits, encode
+
+LONGEST_MESSAGE = 600
+_STUB_INSTRUCTIONS = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "POP_TOP"}
+
+
+class RefusedError(AutogradeError):
+    """A question that cannot be put to this code; the message says why."""
+
+
+class _Lines(io.TextIOBase):
+    """Counts the lines that are printed while code is probed, and keeps none."""
+
+    count = 0
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        self.count += text.count("\n")
+        return len(text)
+
+
+def answer(questions: list[dict], namespace: dict, limits: Limits | None = None) -> list[dict]:
+    """Puts each question to the code that `namespace` holds. limits: caps on each answer's value."""
+    return [_answer_one(question, namespace, limits or Limits()) for question in questions]
+
+
+def _answer_one(question, namespace, limits):
+    notes, printed = {}, _Lines()
+    error, value, status = None, None, "ok"
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(_Lines()), _plain_tracebacks():
+            with tracing.watching(question.get("watch", ())) as watched:
+                raw = _ask(question["probe"], question, namespace, notes)
+        notes["watched"] = sorted(watched)
+        notes.setdefault("returned", describe(raw))
+        if (raw is None or raw is ...) and _is_stub(namespace.get(question["probe"].get("name"))):
+            raise NotImplementedError
+        value = to_plain(raw)
+        encode(value, limits)
+    except NotImplementedError as raised:
+        status, error = "not attempted", tracing.describe_error(raised, namespace, question)
+    except _MissingError:
+        status = "missing"
+    except AutogradeError as refused:
+        status, error = "refused", {"type": type(refused).__name__, "message": str(refused)[:LONGEST_MESSAGE],
+                                    "line": None, "text": "", "function": ""}  # fmt: skip
+    except (Exception, SystemExit) as raised:  # whatever a student's code can raise is an answer, not a failure
+        status, error = "raised", tracing.describe_error(raised, namespace, question)
+    notes["printed"] = printed.count
+    return {"status": status, "value": value if status == "ok" else None, "error": error, "notes": notes}
+
+
+class _MissingError(AutogradeError):
+    """The name that was asked for is not there."""
+
+
+@contextlib.contextmanager
+def _plain_tracebacks():
+    """Keras adds a page to every error raised inside a layer; while we look, errors stay as the student caused them."""
+    keras = sys.modules.get("keras")
+    if keras is None or not keras.config.is_traceback_filtering_enabled():
+        yield
+        return
+    keras.config.disable_traceback_filtering()
+    try:
+        yield
+    finally:
+        keras.config.enable_traceback_filtering()
+
+
+def _is_stub(thing) -> bool:
+    """Whether a function's body is nothing but a docstring, `...` or `pass`."""
+    if not isinstance(thing, types.FunctionType):
+        return False
+    instructions = list(dis.get_instructions(thing))
+    return all(i.opname in _STUB_INSTRUCTIONS and i.argval in (None, 0, ...) for i in instructions)
+
+
+# --- the kinds of probe ---
+
+
+def _ask(probe, question, namespace, notes):
+    kind = probe["kind"]
+    if kind == "attribute":
+        return _named(probe, namespace)
+    if kind == "repeat":
+        return _repeat(probe, question, namespace, notes)
+    if kind == "gradient":
+        return _gradient(probe, question, namespace, notes)
+    if kind == "function":
+        return _call(_named(probe, namespace), *_inputs(probe, question), notes)
+    if kind in ("layer", "weights"):
+        arguments, keywords = _inputs(probe, question)
+        layer = _built_layer(probe, arguments, keywords, namespace, notes)
+        if kind == "weights":
+            return notes["weights"]
+        _put_weights(layer, probe.get("roles", {}), question.get("weights", {}))
+        return _call_layer_twice(layer, arguments, keywords, notes)
+    raise RefusedError(f"there is no probe of kind {str(kind)[:40]!r}")
+
+
+def _named(probe, namespace):
+    if probe["name"] not in namespace:
+        raise _MissingError(probe["name"])
+    return namespace[probe["name"]]
+
+
+def _inputs(probe, question):
+    convert = to_tensors if probe.get("tensors", True) else to_plain  # either way copies of their own
+    return convert(list(question.get("arguments", []))), convert(dict(question.get("keywords", {})))
+
+
+def _fingerprints(arguments):
+    return [encode(to_plain(argument)) for argument in arguments]
+
+
+def _call(function, arguments, keywords, notes):
+    before = _fingerprints(arguments)
+    result = function(*arguments, **keywords)
+    after = _fingerprints(arguments)
+    notes["mutated"] = [index for index, pair in enumerate(zip(before, after)) if pair[0] != pair[1]]
+    return result
+
+
+def _repeat(probe, question, namespace, notes):
+    import keras
+
+    results = []
+    for seed in probe["seeds"]:
+        keras.utils.set_random_seed(seed)
+        results.append(to_plain(_ask(probe["of"], question, namespace, notes)))
+    return results
+
+
+# --- layers ---
+
+
+def _built_layer(probe, arguments, keywords, namespace, notes):
+    """Constructs the layer and calls it once: however it makes its weights, they exist afterwards."""
+    layer = _named(probe, namespace)(**probe.get("config", {}))
+    if not callable(layer):
+        raise RefusedError(f"{probe['name']}(…) gives a {type(layer).__name__}, which cannot be called")
+    layer(*arguments, **keywords)
+    notes["weights"] = [[weight.path, list(weight.shape)] for weight in getattr(layer, "weights", [])]
+    return layer
+
+
+def _call_layer_twice(layer, arguments, keywords, notes):
+    import numpy as np
+
+    result = _call(layer, arguments, keywords, notes)
+    again = layer(*arguments, **keywords)
+    notes["new_weights"] = len(getattr(layer, "weights", [])) != len(notes["weights"])
+    if is_tensor(result) and is_tensor(again):
+        first, second = to_plain(result), to_plain(again)
+        notes["unstable"] = first.shape != second.shape or not np.array_equal(first, second, equal_nan=True)
+    return result
+
+
+def _put_weights(layer, roles, weights):
+    for role, array in weights.items():
+        places = _places(layer, roles[role])
+        if places is None:
+            have = ", ".join(f"{weight.path} {tuple(weight.shape)}" for weight in layer.weights) or "none at all"
+            raise RefusedError(f"no weight `{roles[role][0]}` was found in {type(layer).__name__}; its weights: {have}")
+        width, left_over = divmod(array.shape[-1], len(places))
+        for index, variable in enumerate(places):
+            share = array[..., index * width : (index + 1) * width]
+            if left_over or share.size != math.prod(variable.shape):
+                raise RefusedError(
+                    f"`{roles[role][0]}` of {type(layer).__name__} has shape {tuple(variable.shape)}; "
+                    f"expected {array.shape if len(places) == 1 else share.shape}"
+                )
+            variable.assign(share.reshape(variable.shape))
+
+
+def _places(layer, paths):
+    """The variables that the first path to lead anywhere leads to; None if none does."""
+    for path in paths:
+        found = [layer]
+        for name in path.split("."):
+            if name == "*":
+                found = [item for thing in found if isinstance(thing, (list, tuple)) for item in thing]
+            else:
+                found = [getattr(thing, name) for thing in found if getattr(thing, name, None) is not None]
+        if found and all(hasattr(thing, "assign") for thing in found):
+            return found
+    return None
+
+
+# --- gradients ---
+
+
+def _gradient(probe, question, namespace, notes):
+    """Gradients of the sum of output × cotangent. Arguments are named by index, weights by role."""
+    import tensorflow as tf
+
+    inner = probe["of"]
+    arguments, keywords = _inputs(inner, question)
+    if inner["kind"] == "layer":
+        thing = _built_layer(inner, arguments, keywords, namespace, notes)
+        _put_weights(thing, inner.get("roles", {}), question.get("weights", {}))
+    else:
+        thing = _named(inner, namespace)
+    sources = [
+        arguments[source] if type(source) is int else _places(thing, inner["roles"][source])[0].value
+        for source in probe["with_respect_to"]
+    ]
+    with tf.GradientTape() as tape:
+        tape.watch(sources)
+        output = thing(*arguments, **keywords)
+        total = tf.reduce_sum(output * tf.cast(question["cotangent"], output.dtype))
+    gradients = tape.gradient(total, sources)
+    notes["no_gradient"] = [index for index, gradient in enumerate(gradients) if gradient is None]
+    return [tf.zeros_like(s) if g is None else tf.convert_to_tensor(g) for s, g in zip(sources, gradients)]

@@ -1,0 +1,124 @@
+"""A verdict as text and as HTML: the same facts in the same order, nothing said by colour alone.
+
+The HTML inherits the page's own text colour and background, so it reads in JupyterLab's light and dark themes; every
+piece of it that may come from a student is escaped.
+"""
+
+import base64
+import html
+import io
+
+import numpy as np
+
+from autograde.verdict import Picture, Verdict
+
+MARKS = {"passed": "✓", "partly": "◐", "wrong": "✗", "raised": "✗", "refused": "✗", "missing": "?",
+         "not attempted": "○", "technical": "!"}  # fmt: skip
+WIDTH = 78
+_LABEL = 8
+
+
+def points_text(points: float) -> str:
+    return f"{points:g}"
+
+
+def as_text(verdict: Verdict) -> str:
+    """The verdict for a terminal or a notebook without HTML."""
+    score = f"{points_text(verdict.points)} / {points_text(verdict.max_points)}"
+    head = f"{MARKS[verdict.status]} {verdict.label}"
+    lines = [f"{head:<{WIDTH - len(score)}}{score}"]
+    for label, text in _facts(verdict):
+        first, *rest = text.split("\n")
+        lines.append(f"  {label:<{_LABEL}}{first}")
+        lines += [f"  {'':<{_LABEL}}{line}" for line in rest]
+    if verdict.picture:
+        lines += _picture_text(verdict.picture)
+    for sentence in (*verdict.advice, *verdict.notes):
+        lines += [f"  {line}" for line in sentence.split("\n")]
+    return "\n".join(lines)
+
+
+def _facts(verdict):
+    yield from verdict.facts
+    if verdict.status in ("passed", "partly", "wrong") and len(verdict.parts) > 1:
+        for part in verdict.parts:
+            mark = "✓" if part.earned else "✗"
+            reason = "" if part.earned or not part.message else f": {part.message}"
+            share = f"{points_text(part.points)}/{points_text(part.max_points)}"
+            yield "part", f"{mark} {share}  {part.name}{reason}"
+
+
+def _picture_text(picture):
+    yield f"  {'yours':<8}" + "\n          ".join(_rows(picture.yours))
+    yield f"  {'expected':<8}".ljust(10) + "\n          ".join(_rows(picture.expected))
+
+
+def _rows(matrix):
+    return ["  ".join(f"{_cell(value):>9}" for value in row) for row in matrix] or ["(empty)"]
+
+
+def _cell(value):
+    return str(value) if isinstance(value, bool) else f"{value:.4f}"
+
+
+# --- HTML ---
+
+
+def as_html(verdict: Verdict) -> str:
+    """The verdict for a notebook: a table of facts, pictures with a text in their place, no colour needed."""
+    score = f"{points_text(verdict.points)} / {points_text(verdict.max_points)}"
+    head = f"{MARKS[verdict.status]} {verdict.label}"
+    rows = "".join(_row(label, text) for label, text in _facts(verdict))
+    sentences = "".join(
+        f'<p style="margin:.4em 0">{html.escape(s).replace(chr(10), "<br>")}</p>'
+        for s in verdict.advice + verdict.notes
+    )
+    picture = _picture_html(verdict.picture) if verdict.picture else ""
+    edge = "solid" if verdict.passed else "dashed"
+    return (
+        f'<div role="group" aria-label="{html.escape(head)}: {verdict.status}, {score} points" '
+        f'style="border-left:4px {edge} currentColor;padding:.3em .9em;color:inherit;max-width:60em">'
+        f"<p style='margin:.2em 0'><strong>{html.escape(head)}</strong> — {verdict.status} · "
+        f"<strong>{score}</strong> points</p>"
+        f'<table style="color:inherit;background:transparent"><tbody>{rows}</tbody></table>{picture}{sentences}</div>'
+    )
+
+
+def _row(label, text):
+    text = html.escape(text)
+    return (
+        f'<tr style="background:transparent"><th scope="row" style="text-align:left;vertical-align:top;padding:0 1em 0 0;'
+        f'font-weight:normal;opacity:.8">{html.escape(label)}</th><td style="text-align:left;white-space:pre-wrap;'
+        f'font-family:monospace">{text}</td></tr>'
+    )
+
+
+def _picture_html(picture):
+    png = _draw(picture)
+    spoken = "; ".join(
+        f"{name}: " + " / ".join(", ".join(_cell(value) for value in row) for row in matrix)
+        for name, matrix in (("yours", picture.yours), ("expected", picture.expected))
+    )
+    return f'<img alt="{html.escape(spoken)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+
+
+def _draw(picture: Picture) -> bytes:
+    """Both matrices with one scale, each value written in its cell."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    matrices = [np.asarray(matrix, "float64") for matrix in (picture.yours, picture.expected)]
+    finite = np.concatenate([m[np.isfinite(m)] for m in matrices])
+    low, high = (finite.min(), finite.max()) if finite.size else (0, 1)
+    figure = Figure(figsize=(7.4, 2.9), dpi=80, layout="constrained", facecolor="white")
+    canvas = FigureCanvasAgg(figure)
+    for axis, matrix, name in zip(figure.subplots(1, 2), matrices, ("yours", "expected")):
+        axis.imshow(np.ma.masked_invalid(matrix), cmap="Blues", vmin=low, vmax=high, aspect="auto")
+        for (row, column), value in np.ndenumerate(matrix):
+            dark = np.isfinite(value) and value > (low + high) / 2
+            axis.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8,
+                      color="white" if dark else "black")  # fmt: skip
+        axis.set(title=name, xticks=range(matrix.shape[1]), yticks=range(matrix.shape[0]))
+    buffer = io.BytesIO()
+    canvas.print_png(buffer, metadata={"Software": None})
+    return buffer.getvalue()

@@ -1,0 +1,143 @@
+"""What serves the hatch inside a room: runs cells in an IPython shell and answers probes.
+
+Nothing here is trusted. Student code shares this process, may rewrite all of it and hold the hatch itself; what keeps
+it in are the walls (isolation.py), and what keeps its answers harmless is the other end (client.py). So this file only
+has to be right for honest code, and to keep honest mistakes (a print loop, a picture of 100 MB) within the caps.
+
+A request is {"op", "id", …}; the reply repeats "id", a random word that cannot be known before the question.
+"""
+
+import errno
+import os
+import traceback
+
+from autograde import probe, values
+from autograde.errors import HatchClosed
+from autograde.hatch import Hatch
+from autograde.sandbox import limits as names
+from autograde.sandbox.outputs import Outputs
+
+_LONGEST_MESSAGE = 2000
+_LONGEST_TRACEBACK = 20_000
+_INERT_LINE = ("pip", "conda", "mamba", "micromamba", "uv", "system", "sx", "load_ext", "run", "edit")
+_INERT_CELL = ("bash", "sh", "script", "system", "sx", "!", "perl", "ruby", "writefile")
+_BY_ERRNO = {
+    errno.EFBIG: names.FILE_SIZE,
+    errno.EMFILE: names.OPEN_FILES,
+    errno.EAGAIN: names.PROCESSES,
+    errno.ENOMEM: names.MEMORY,
+}
+
+
+def make_shell():
+    """An IPython shell with no history file and no way to a command line. Made in the zygote, before any fork."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from matplotlib_inline.backend_inline import flush_figures
+    from traitlets.config import Config
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    shell = InteractiveShell.instance(config=config)
+    shell.compile.get_code_name = lambda raw_code, code, number: f"<cell {number}>"
+    shell.events.register("post_execute", flush_figures)
+    shell.system = shell.getoutput = _say_inert
+    shell.enable_gui = lambda gui=None: None  # `%matplotlib inline` is what we have anyway
+    shell.showtraceback = shell.showsyntaxerror = lambda *arguments, **keywords: None  # errors come out as data
+    hook = shell.displayhook  # a last expression's value is an output like any other
+    hook.write_output_prompt = lambda: None
+    hook.write_format_data = lambda data, metadata=None: shell.display_pub.publish(data, metadata or {})
+    for name in _INERT_LINE:
+        shell.register_magic_function(_say_inert, "line", name)
+    for name in _INERT_CELL:
+        shell.register_magic_function(_say_inert, "cell", name)
+    return shell
+
+
+def _say_inert(*arguments, **keywords):
+    print("Not run: the grader works without a command line, and every package of the course is installed here.")
+    return []
+
+
+class Agent:
+    """One room's agent. `serve` returns when the other end closes the hatch."""
+
+    def __init__(self, hatch: Hatch, shell, limits: dict):
+        self.hatch, self.shell, self.limits = hatch, shell, limits
+
+    def serve(self) -> None:
+        operations = {"cell": self.run_cell, "probe": self.answer, "put": self.put_files}
+        while True:
+            try:
+                request, buffers = self.hatch.receive()
+                reply, out = operations[request["op"]](request, buffers)
+                self.hatch.send({"id": request["id"], **reply}, out)
+            except HatchClosed:
+                return
+            except KeyboardInterrupt:
+                continue  # an interrupt that came a moment after the work was done
+
+    def run_cell(self, request: dict, buffers: list[bytes]) -> tuple[dict, list[bytes]]:
+        outputs = Outputs(self.limits)
+        self.shell.execution_count = request["index"]  # so that the cell's code is called <cell index>
+        with outputs.collecting():
+            result = self.shell.run_cell(request["source"], store_history=True)
+        error = result.error_before_exec or result.error_in_exec
+        shown, pictures, cut = outputs.plain(request["rich"])
+        limit = _limit_behind(error) or (names.OUTPUT if cut else None)
+        return {"outputs": shown, "error": error and describe_error(error, request["index"]), "limit": limit}, pictures
+
+    def answer(self, request: dict, buffers: list[bytes]) -> tuple[dict, list[bytes]]:
+        questions = values.decode(request["questions"], buffers)
+        answers, interrupted = [], False
+        for question in questions:
+            try:
+                answers += probe.answer([question], self.shell.user_ns)
+            except KeyboardInterrupt:
+                interrupted = True
+                break
+        header, out = values.encode(answers)
+        return {"answers": header, "limit": names.WALL_CLOCK if interrupted else None}, out
+
+    def put_files(self, request: dict, buffers: list[bytes]) -> tuple[dict, list[bytes]]:
+        """Data files of the submission, into the working folder."""
+        for name, content in zip(request["names"], buffers):
+            folder = os.path.dirname(name)
+            if folder:
+                os.makedirs(folder, exist_ok=True)
+            with open(name, "wb") as file:
+                file.write(content)
+        return {}, []
+
+
+def describe_error(error: BaseException, index: int) -> dict:
+    """The error as plain data; line and cell of the innermost frame that a cell of the notebook holds."""
+    cell, line = index, error.lineno if isinstance(error, SyntaxError) else None
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        name = frame.f_code.co_filename
+        if name.startswith("<cell "):
+            cell, line = int(name[6:-1]), number
+    try:
+        message = str(error)[:_LONGEST_MESSAGE]
+        lines = "".join(traceback.format_exception(error))[-_LONGEST_TRACEBACK:]
+    except Exception as second:  # an exception class of the student's own may fail to describe itself
+        message, lines = f"(its message could not be made: {type(second).__name__})", ""
+    return {"name": type(error).__name__[:200], "value": message, "line": line, "cell": cell, "traceback": lines}
+
+
+def _limit_behind(error: BaseException | None) -> str | None:
+    """Which of the room's limits an honest program ran into, judging by its exception."""
+    if isinstance(error, MemoryError):
+        return names.MEMORY
+    if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
+        return names.PROCESSES
+    if not isinstance(error, OSError):
+        return None
+    if error.errno == errno.ENOSPC:
+        return names.INODES if os.statvfs(".").f_favail == 0 else names.DISK
+    return _BY_ERRNO.get(error.errno)
+
+
+def run(hatch: int, shell, limits: dict) -> None:
+    """Serves the hatch on this descriptor until the other end closes it."""
+    Agent(Hatch(hatch, hatch), shell, limits).serve()

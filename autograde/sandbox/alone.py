@@ -1,0 +1,31 @@
+"""One room without a zygote: slower to start by the imports, used where a fork cannot make its own namespaces.
+
+    python -m autograde.sandbox.alone HATCH_FD CONTROL_FD '{limits…, "user": … or null}'
+
+Bubblewrap has made the namespaces and mounts already (or, with --trust-submissions, nobody has).
+"""
+
+import json
+import signal
+import sys
+
+from autograde.sandbox import isolation, kernel
+from autograde.sandbox.zygote import become_ordinary
+
+
+def main() -> None:
+    hatch, control, limits = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
+    kernel.die_with_parent(signal.SIGKILL)
+    if limits["walls"]:
+        become_ordinary(limits["user"])
+
+    def agent(descriptor: int) -> None:
+        from autograde.sandbox import agent
+
+        agent.run(descriptor, agent.make_shell(), limits)
+
+    isolation.run_init(hatch, control, limits, agent)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""The command line that puts a program behind bubblewrap's walls. Trusted side.
+
+Inside: the system's /usr, the Python environment and a few modules of ours, all read-only; an empty /tmp; no network.
+Of this package only what the room needs is there: exercises, references and the grader are not, even if they are
+installed in the environment that is shown.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from autograde.errors import SandboxError
+
+LIBRARY = "/room/lib"  # where the room finds our modules
+SHARED_MODULES = ("errors", "hatch", "values", "plain", "probe", "tracing")
+ROOM_MODULES = ("__init__", "limits", "kernel", "seccomp", "isolation", "zygote", "alone", "agent", "outputs")
+UNTRUSTED_USER = 64999  # nobody's account: from the range that systemd keeps for users without a password entry
+_SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_OPTIONAL = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/nix/store")
+_ROOT_KEEPS = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID")  # until the zygote has become an ordinary user
+
+
+def find() -> str:
+    """Path of bwrap. Raises SandboxError with the command that installs it here."""
+    path = shutil.which("bwrap")
+    if path is None:
+        raise SandboxError(f"bubblewrap (the command `bwrap`) is not installed. Install it with: {install_command()}")
+    return path
+
+
+def install_command() -> str:
+    """The command that installs bubblewrap on this distribution."""
+    commands = {
+        "debian": "sudo apt-get install bubblewrap",
+        "fedora": "sudo dnf install bubblewrap",
+        "arch": "sudo pacman -S bubblewrap",
+        "suse": "sudo zypper install bubblewrap",
+        "alpine": "sudo apk add bubblewrap",
+        "nixos": "nix-env -iA nixos.bubblewrap",
+    }
+    kin = {"ubuntu": "debian", "rhel": "fedora", "centos": "fedora", "opensuse": "suse"}
+    for name in _distribution():
+        if kin.get(name, name) in commands:
+            return commands[kin.get(name, name)]
+    return "see https://github.com/containers/bubblewrap"
+
+
+def _distribution() -> list[str]:
+    try:
+        lines = Path("/etc/os-release").read_text().splitlines()
+    except OSError:
+        return []
+    facts = dict(line.split("=", 1) for line in lines if "=" in line)
+    return f"{facts.get('ID', '')} {facts.get('ID_LIKE', '')}".replace('"', "").split()
+
+
+def supports(option: str) -> bool:
+    """Whether the installed bubblewrap knows this option."""
+    return option in subprocess.run([find(), "--help"], capture_output=True, text=True).stdout
+
+
+def command(program: list[str], environment: dict[str, str], packages: dict[str, Path], disk: int | None = None):
+    """The full argument list. packages: name → folder, shown read-only beside our own modules. disk: bytes of /tmp."""
+    as_root = os.geteuid() == 0
+    shown = python_folders()
+    words = [find(), "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--hostname", "room"]
+    words += ["--new-session", "--clearenv", "--cap-drop", "ALL", "--as-pid-1"]
+    words += [word for name in _ROOT_KEEPS for word in ("--cap-add", name)] if as_root else ["--unshare-user"]
+    words += ["--ro-bind", "/usr", "/usr", *_system_folders(), "--dev", "/dev"]
+    words += ["--dir", "/proc"] if as_root else ["--proc", "/proc"]  # root: mounted later, uncovered (zygote.py)
+    words += [word for path in _OPTIONAL for word in ("--ro-bind-try", path, path)]
+    words += ["--size", str(disk)] if disk and supports("--size") else []
+    words += ["--perms", "1777", "--tmpfs", "/tmp"]
+    for folder in shown:
+        words += [*parents(folder), "--ro-bind", str(folder), str(folder)]
+    words += _our_modules(shown)
+    for name, folder in packages.items():
+        words += ["--ro-bind", str(folder), f"{LIBRARY}/{name}"]
+    words += [*parents(Path("/home/student")), "--perms", "0755", "--dir", "/home/student", "--remount-ro", "/"]
+    for name, value in environment.items():
+        words += ["--setenv", name, value]
+    return [*words, "--chdir", "/", "--", *program]
+
+
+def _system_folders() -> list[str]:
+    words = []
+    for path in (Path("/") / name for name in _SYSTEM):
+        if path.is_symlink():
+            words += ["--symlink", os.readlink(path), str(path)]
+        elif path.exists():
+            words += ["--ro-bind", str(path), str(path)]
+    return words
+
+
+def python_folders() -> list[Path]:
+    """Folders outside /usr: what this interpreter needs to run: its environment, its base installation, where its links lead."""
+    folders = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+    return sorted(folder for folder in folders if not folder.is_relative_to("/usr") and folder != Path("/"))
+
+
+def parents(folder: Path) -> list[str]:
+    """Makes the folders above it, so that an ordinary user may walk through them (bubblewrap would use mode 0700)."""
+    above = [parent for parent in reversed(folder.parents) if parent not in (Path("/"), Path("/tmp"))]
+    return [word for parent in above for word in ("--perms", "0755", "--dir", str(parent))]
+
+
+def _our_modules(shown: list[Path]) -> list[str]:
+    package = Path(__file__).resolve().parent.parent
+    words = []
+    if any(package.is_relative_to(folder) for folder in (*shown, Path("/usr"))):
+        words += ["--tmpfs", str(package), "--remount-ro", str(package)]
+    words += parents(Path(LIBRARY) / "autograde" / "sandbox" / "x")
+    files = [f"{name}.py" for name in SHARED_MODULES] + [f"sandbox/{name}.py" for name in ROOM_MODULES]
+    for name in files:
+        words += ["--ro-bind", str(package / name), f"{LIBRARY}/autograde/{name}"]
+    return words
+
+
+def room_environment(threads: int) -> dict[str, str]:
+    """The whole environment of a room: nothing of the grader's own passes."""
+    return {
+        "PATH": f"{sys.prefix}/bin:/usr/bin:/bin",
+        "PYTHONPATH": LIBRARY,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",  # the order of sets is the same in every room
+        "PYTHONSAFEPATH": "1",
+        "PYTHONNOUSERSITE": "1",
+        "HOME": "/home/student",
+        "USER": "student",
+        "LANG": "C.UTF-8",
+        "TMPDIR": "/tmp",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR": "/tmp/.matplotlib",
+        "IPYTHONDIR": "/tmp/.ipython",
+        "KERAS_HOME": "/tmp/.keras",
+        "KERAS_BACKEND": "tensorflow",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "TF_ENABLE_ONEDNN_OPTS": "0",  # the same sums in the same order on every machine
+        "CUDA_VISIBLE_DEVICES": "-1",
+        "TF_NUM_INTRAOP_THREADS": str(threads),
+        "TF_NUM_INTEROP_THREADS": str(threads),
+        "OMP_NUM_THREADS": str(threads),
+        "OPENBLAS_NUM_THREADS": "1",  # a BLAS with threads of its own could not be forked
+    }

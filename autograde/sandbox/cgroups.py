@@ -1,0 +1,1 @@
+def delegated(): return None

@@ -1,0 +1,326 @@
+"""The trusted end of a room: sends cells and questions in, takes plain data out, ends the room when it must.
+
+    with sandbox.room(Limits()) as room:
+        result = room.run_cell("x = 1 / 0")          # CellResult; result.error.name == "ZeroDivisionError"
+        answers = room.ask([question, …], 10)        # see autograde.probe for questions and answers
+
+A room that ends, for whatever reason, raises `RoomEnded` from the call during which it ended and from every later one;
+`room.ended` says how. Nothing that comes out is believed: sizes are capped, types are exact, text is made valid Unicode,
+pictures are PNGs of bounded size, and an answer that is not exactly an answer ends the room as "protocol".
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import select
+import signal
+import socket
+import time
+from dataclasses import dataclass, replace
+
+from autograde import values
+from autograde.errors import DeadlinePassed, HatchClosed, ProtocolError, RoomEnded, SandboxError
+from autograde.hatch import Hatch
+from autograde.sandbox import limits as names
+from autograde.sandbox.limits import End, Limits
+from autograde.sandbox.watch import Watch
+
+_LAST_WORDS = 2.0  # seconds that init has to report an end
+_START = 60.0  # seconds until a room must have started (without a zygote it imports first)
+_PIXELS = 20_000_000  # largest picture kept
+_STATUSES = ("ok", "raised", "missing", "not attempted", "refused")
+_SOFT_LIMITS = (names.WALL_CLOCK, names.MEMORY, names.PROCESSES, names.DISK, names.INODES, names.FILE_SIZE,
+                names.OPEN_FILES, names.OUTPUT)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CellError:
+    """The exception that ended a cell. `cell` and `line` are where the student's own innermost line stands."""
+
+    name: str
+    value: str
+    cell: int | None
+    line: int | None
+    traceback: str
+
+
+@dataclass(frozen=True)
+class Output:
+    """One piece of output. kind: "stdout", "stderr", "text", "html" (escape it!) or "png" (then `png` holds it)."""
+
+    kind: str
+    text: str = ""
+    png: bytes | None = None
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What a cell did. `limit` names the limit an honest program ran into, or that its output was cut."""
+
+    outputs: tuple[Output, ...]
+    error: CellError | None
+    limit: str | None
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        return self.error is None
+
+    @property
+    def stdout(self) -> str:
+        return "".join(output.text for output in self.outputs if output.kind == "stdout")
+
+
+class Room:
+    """One running room. Made by a sandbox (sandboxes.py); used by one thread at a time."""
+
+    def __init__(self, limits: Limits, hatch: socket.socket, control: socket.socket, cgroup=None):
+        self.limits, self.ended, self._cells = limits, None, 0
+        self._sockets = (hatch, control)
+        self._handles: list[int] = []
+        self._cgroup = cgroup
+        self._deadline = time.monotonic() + limits.wall_seconds
+        try:
+            self._handles = self._await_start()
+        except BaseException:
+            self._release()
+            raise
+        self.pid = _pid_behind(self._handles[0])  # the room's init, as this side sees it
+        self._watch = Watch(self.pid, limits)
+        if cgroup:
+            cgroup.take(_pid_behind(handle) for handle in self._handles)
+        self._hatch = Hatch(hatch.fileno(), hatch.fileno(), look=self._look)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    # --- what a room is for ---
+
+    def run_cell(self, source: str, seconds: float | None = None, rich: bool = False) -> CellResult:
+        """Runs one cell. Raises RoomEnded. `seconds` defaults to the limits'; `rich` lets text/html come out."""
+        self._cells += 1
+        began = time.monotonic()
+        request = {"op": "cell", "index": self._cells, "source": source, "rich": rich}
+        reply, pictures, late = self._exchange(request, [], seconds or self.limits.cell_seconds)
+        with self._ending_on_nonsense():
+            result = _cell_result(reply, pictures, self.limits, time.monotonic() - began)
+        return replace(result, limit=names.WALL_CLOCK) if late else result
+
+    def ask(self, questions: list[dict], timeout: float | None = None) -> list[dict]:
+        """Puts questions to the student's code; one answer each. Raises RoomEnded. One deadline for all of them."""
+        header, buffers = values.encode(questions)
+        seconds = timeout or self.limits.cell_seconds
+        reply, back, late = self._exchange({"op": "probe", "questions": header}, buffers, seconds)
+        with self._ending_on_nonsense():
+            answers = values.decode(reply["answers"], back) if late or "answers" in reply else None
+            if type(answers) is not list or len(answers) > len(questions) or not all(map(_is_answer, answers)):
+                raise ProtocolError("the answers are not answers")
+            if len(answers) < len(questions) and not late:
+                raise ProtocolError(f"{len(answers)} answers to {len(questions)} questions")
+        return answers + [_too_late(seconds)] * (len(questions) - len(answers))
+
+    def put(self, files: dict[str, bytes]) -> None:
+        """Writes files into the room's working folder. Names are relative; the write happens inside the room."""
+        self._exchange({"op": "put", "names": list(files)}, list(files.values()), self.limits.cell_seconds)
+
+    def usage(self) -> dict:
+        """CPU seconds and peak bytes seen so far."""
+        return {"cpu_seconds": self._watch.cpu, "peak_memory": self._watch.peak}
+
+    def close(self) -> None:
+        """Ends the room; nothing of it lives afterwards."""
+        if self.ended is None:
+            self._kill(names.CLOSED, "the grader was done with it")
+
+    # --- the exchange ---
+
+    def _exchange(self, request: dict, buffers: list[bytes], seconds: float) -> tuple[dict, list[bytes], bool]:
+        """(reply, buffers, whether it had to be interrupted). Raises RoomEnded."""
+        if self.ended:
+            raise RoomEnded(self.ended)
+        word, late = secrets.token_hex(16), False
+        deadline = time.monotonic() + seconds
+        with self._ending_on_nonsense():
+            try:
+                self._hatch.send({**request, "id": word}, buffers, deadline)
+                try:
+                    reply, back = self._hatch.receive(deadline)
+                except DeadlinePassed:
+                    late = True
+                    self._signal(1, signal.SIGINT)
+                    reply, back = self._hatch.receive(time.monotonic() + self.limits.grace_seconds)
+            except DeadlinePassed:
+                self._kill(names.WALL_CLOCK, f"no answer within {seconds:g} s, and the interrupt was ignored")
+                raise RoomEnded(self.ended) from None
+            except HatchClosed:
+                self._finish()
+                raise RoomEnded(self.ended) from None
+            if reply.pop("id", None) != word:
+                raise ProtocolError("a reply to something that was not asked")
+        return reply, back, late
+
+    @contextlib.contextmanager
+    def _ending_on_nonsense(self):
+        try:
+            yield
+        except (ProtocolError, values.ValueTreeError, KeyError) as error:
+            self._kill(names.PROTOCOL, f"the program broke the protocol: {error}")
+            raise RoomEnded(self.ended) from None
+
+    def _look(self) -> None:
+        """Called while waiting: ends the room if it is over a limit of the whole room."""
+        over = self._watch.over()
+        if time.monotonic() > self._deadline:
+            over = names.WALL_CLOCK, f"the room has been open for {self.limits.wall_seconds:g} s"
+        if over:
+            self._kill(*over)
+            raise RoomEnded(self.ended)
+
+    # --- beginning and end ---
+
+    def _await_start(self) -> list[int]:
+        message, handles = self._report(_START, descriptors=2)
+        if "started" not in message or len(handles) != 2:
+            raise SandboxError(f"the room could not be made: {message.get('failed', 'its maker went away')}")
+        return handles
+
+    def _report(self, seconds: float, descriptors: int = 0) -> tuple[dict, list[int]]:
+        """The next message of the room's init (our code): empty if none comes."""
+        control = self._sockets[1]
+        if not select.select([control], [], [], seconds)[0]:
+            return {}, []
+        try:
+            message, handles, _, _ = socket.recv_fds(control, 4096, descriptors)
+        except ConnectionError:
+            return {}, []
+        return json.loads(message or b"{}"), handles
+
+    def _signal(self, which: int, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._handles[which], number)
+
+    def _kill(self, reason: str, detail: str) -> None:
+        self._end_processes()
+        self._end(End(reason, detail))
+
+    def _end_processes(self) -> None:
+        """Kills init: the kernel then kills all that lives in the room's pid namespace, and only then ends init."""
+        self._signal(1, signal.SIGKILL)  # without a pid namespace (trusted submissions) this is what ends the agent
+        self._signal(0, signal.SIGKILL)
+        select.select([self._handles[0]], [], [], _LAST_WORDS)
+
+    def _finish(self) -> None:
+        """The room ended by itself: finds out how."""
+        message, _ = self._report(_LAST_WORDS)
+        code = message.get("exit")
+        if code is None:
+            self._kill(names.LOST, message.get("failed", "the room went away without a word"))
+            return
+        usage = {"cpu_seconds": message["cpu"], "peak_memory": message["peak"]}
+        self._end_processes()
+        self._end(_end_of(code, self.limits, usage))
+
+    def _end(self, end: End) -> None:
+        if end.cpu_seconds is None:
+            end = replace(end, cpu_seconds=self._watch.cpu, peak_memory=self._watch.peak)
+        self.ended = end
+        self._release()
+
+    def _release(self) -> None:
+        for handle in self._handles:
+            os.close(handle)
+        self._handles = []
+        for end in self._sockets:
+            end.close()
+        if self._cgroup:
+            self._cgroup.remove()
+
+
+def _pid_behind(handle: int) -> int:
+    """The process that a pidfd stands for, as this process sees it."""
+    with open(f"/proc/self/fdinfo/{handle}") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
+
+
+def _end_of(code: int, limits: Limits, usage: dict) -> End:
+    if code == -signal.SIGXCPU or (code == -signal.SIGKILL and usage["cpu_seconds"] >= limits.cpu_seconds):
+        return End(names.CPU_TIME, f"more than {limits.cpu_seconds:g} s of CPU", signal=-code, **usage)
+    if code == -signal.SIGKILL:
+        return End(names.MEMORY, "killed by the kernel, most likely for want of memory", signal=-code, **usage)
+    if code < 0:
+        return End(names.SIGNAL, f"ended by signal {signal.Signals(-code).name}", signal=-code, **usage)
+    return End(names.EXIT, f"the program left with exit code {code}", exit_code=code, **usage)
+
+
+# --- what may come out ---
+
+
+def _is_answer(answer) -> bool:
+    if type(answer) is not dict or set(answer) != {"status", "value", "error", "notes"}:
+        return False
+    error = answer["error"]
+    plain = (str, int, type(None))
+    return (
+        answer["status"] in _STATUSES
+        and type(answer["notes"]) is dict
+        and (error is None or (type(error) is dict and all(type(value) in plain for value in error.values())))
+    )
+
+
+def _too_late(seconds: float) -> dict:
+    message = f"no answer within {seconds:g} seconds"
+    error = {"type": "TimeoutError", "message": message, "line": None, "text": "", "function": ""}
+    return {"status": "raised", "value": None, "error": error, "notes": {"limit": names.WALL_CLOCK}}
+
+
+def _text(value, longest: int) -> str:
+    if type(value) is not str:
+        raise ProtocolError("text was expected")
+    return value[:longest].encode("utf-8", "replace").decode("utf-8")
+
+
+def _whole(value) -> int | None:
+    if value is not None and (type(value) is not int or not 0 <= value <= 1_000_000):
+        raise ProtocolError("a line or cell number was expected")
+    return value
+
+
+def _cell_result(reply: dict, pictures: list[bytes], limits: Limits, seconds: float) -> CellResult:
+    outputs, limit = reply["outputs"], reply["limit"]
+    if type(outputs) is not list or len(outputs) > 256 or len(pictures) > limits.images:
+        raise ProtocolError("too many outputs")
+    waiting = iter(pictures)
+    kept = [_output(item, waiting, limits) for item in outputs]
+    if limit is not None and limit not in _SOFT_LIMITS:
+        raise ProtocolError("an unknown limit")
+    return CellResult(tuple(filter(None, kept)), _cell_error(reply["error"], limits), limit, seconds)
+
+
+def _output(item, pictures, limits: Limits) -> Output | None:
+    if type(item) is not dict or item.get("kind") not in ("stdout", "stderr", "text", "html", "png"):
+        raise ProtocolError("an unknown kind of output")
+    if item["kind"] != "png":
+        return Output(item["kind"], _text(item["text"], limits.output))
+    png = next(pictures, b"")
+    return Output("png", png=png) if len(png) <= limits.image_bytes and _is_modest_png(png) else None
+
+
+def _is_modest_png(data: bytes) -> bool:
+    """Whether this begins as a PNG does and says that it has a sane number of pixels (PNG specification, IHDR)."""
+    if data[:8] != b"\x89PNG\r\n\x1a\n" or data[12:16] != b"IHDR" or len(data) < 33:
+        return False
+    width, height = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
+    return 0 < width * height <= _PIXELS
+
+
+def _cell_error(error, limits: Limits) -> CellError | None:
+    if error is None:
+        return None
+    if type(error) is not dict:
+        raise ProtocolError("an error is described by a dict")
+    name, value, trace = (_text(error[key], limits.output) for key in ("name", "value", "traceback"))
+    return CellError(name[:200], value[:4000], _whole(error["cell"]), _whole(error["line"]), trace)

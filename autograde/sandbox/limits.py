@@ -1,0 +1,57 @@
+"""What a room may use, and the names of the ways in which it can end."""
+
+from dataclasses import asdict, dataclass
+
+# Why a room ended, or why a cell was cut short. These words reach the student's feedback.
+WALL_CLOCK = "wall clock"
+CPU_TIME = "cpu time"
+MEMORY = "memory"
+PROCESSES = "processes"
+DISK = "disk"
+INODES = "inodes"
+FILE_SIZE = "file size"
+OPEN_FILES = "open files"
+OUTPUT = "output"
+EXIT = "exit"
+SIGNAL = "signal"
+PROTOCOL = "protocol"
+CLOSED = "closed"
+LOST = "lost"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Caps on one room. Sizes in bytes, times in seconds."""
+
+    cell_seconds: float = 60.0  # one cell, or one round of questions
+    grace_seconds: float = 2.0  # that an interrupted cell has to come back
+    wall_seconds: float = 900.0  # the whole room
+    cpu_seconds: float = 600.0  # all its processes together
+    memory: int = 3 << 30  # all its processes together, pages shared with the zygote counted by share
+    processes: int = 256  # threads count
+    disk: int = 256 << 20  # /tmp, /dev/shm and the working folder together
+    inodes: int = 20_000
+    file_size: int = 128 << 20
+    open_files: int = 1024
+    output: int = 100_000  # characters of text kept per cell
+    images: int = 20  # pictures kept per cell
+    image_bytes: int = 1 << 20
+    threads: int = 2  # TensorFlow's and BLAS's own
+
+    def as_dict(self) -> dict:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class End:
+    """How a room ended. `reason` is one of the words above; `detail` is one sentence; usage where it is known."""
+
+    reason: str
+    detail: str
+    exit_code: int | None = None
+    signal: int | None = None
+    cpu_seconds: float | None = None
+    peak_memory: int | None = None  # bytes, the largest single process
+
+    def __str__(self):
+        return f"{self.reason}: {self.detail}"

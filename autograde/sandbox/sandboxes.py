@@ -1,0 +1,217 @@
+"""Ways to make rooms, best first. `open_sandbox()` takes the first that works here and says which, out loud.
+
+    with open_sandbox() as sandbox:          # one per grader process
+        with sandbox.room(Limits()) as room:
+            ...
+"""
+
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+from autograde.errors import SandboxError
+from autograde.sandbox import bubblewrap, cgroups, seccomp
+from autograde.sandbox.client import Room
+from autograde.sandbox.limits import Limits
+
+PRELOAD = ("numpy", "tensorflow", "keras", "tensorflow_text", "matplotlib.pyplot", "matplotlib_inline.backend_inline",
+           "IPython.core.interactiveshell", "safetensors.numpy")  # fmt: skip
+_READY = 180.0  # seconds that the imports may take, on a cold and busy machine
+
+
+class Sandbox:
+    """A way to make rooms. `kind` names it; `says` is what the instructor must know about it."""
+
+    kind = ""
+    says = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def close(self) -> None:
+        """Ends what the sandbox keeps running."""
+
+    def room(self, limits: Limits = Limits(), seed: int | None = None) -> Room:
+        """A fresh room. The same seed gives the room's random generators the same state. Raises SandboxError."""
+        raise NotImplementedError
+
+
+def default_packages() -> dict[str, Path]:
+    """Packages shown to rooms besides the Python environment: the course's own open library, where it is installed."""
+    spec = find_spec("bertlab")
+    return {"bertlab": Path(spec.origin).parent} if spec else {}
+
+
+def _room_pair() -> tuple[tuple[socket.socket, socket.socket], tuple[socket.socket, socket.socket]]:
+    return socket.socketpair(), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+
+class Zygote(Sandbox):
+    """Rooms in a few hundredths of a second: forks of one process that has imported everything."""
+
+    kind = "zygote"
+    says = "Rooms are forks of a warm process inside bubblewrap, each with namespaces of its own."
+
+    def __init__(self, packages: dict[str, Path] | None = None, preload=PRELOAD, threads: int = 2):
+        self._lock = threading.Lock()
+        self._process = None
+        self._cgroups = cgroups.delegated()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        settings = json.dumps({"user": _user(), "preload": list(preload)})
+        program = [sys.executable, "-P", "-m", "autograde.sandbox.zygote", str(theirs.fileno()), settings]
+        packages = default_packages() if packages is None else packages
+        words = bubblewrap.command(program, bubblewrap.room_environment(threads), packages)
+        with theirs:
+            self._control, self._process = ours, _spawn(words, theirs)
+        try:
+            self._await_ready()
+        except BaseException:
+            self.close()
+            raise
+
+    def _await_ready(self) -> None:
+        ready = select.select([self._control], [], [], _READY)[0]
+        message = json.loads(self._control.recv(4096) or b"{}") if ready else {}
+        if not message.get("ready"):
+            raise SandboxError(_why_not(message, self._process))
+
+    def room(self, limits: Limits = Limits(), seed: int | None = None) -> Room:
+        (hatch, far_hatch), (control, far_control) = _room_pair()
+        request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported(), "rooms_own_disk": True}
+        request["keep"] = [str(folder) for folder in bubblewrap.python_folders() if folder.is_relative_to("/tmp")]
+        with far_hatch, far_control:
+            try:
+                with self._lock:
+                    descriptors = [far_hatch.fileno(), far_control.fileno()]
+                    socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
+            except OSError as error:
+                raise SandboxError(f"the zygote is gone ({error.strerror}); start another") from None
+        group = self._cgroups.new(limits) if self._cgroups else None
+        return Room(limits, hatch, control, group)
+
+    def close(self) -> None:
+        self._control.close()
+        if self._process:
+            _stop(self._process)
+
+
+class Bubblewrap(Sandbox):
+    """Every room a bubblewrap of its own: the same walls, seconds to start, no cap on the number of files."""
+
+    kind = "bubblewrap"
+    says = (
+        "Every room is a bubblewrap of its own: as strong as with a zygote except that the number of files is not "
+        "limited, and seconds slower to start."
+    )
+
+    def __init__(self, packages: dict[str, Path] | None = None):
+        bubblewrap.find()
+        self._packages = default_packages() if packages is None else packages
+        with self.room():  # shows that it works here, or raises
+            pass
+
+    def _command(self, limits: Limits, program: list[str]) -> list[str]:
+        environment = bubblewrap.room_environment(limits.threads) | {"HOME": "/tmp"}
+        return bubblewrap.command(program, environment, self._packages, limits.disk)
+
+    _walls = True
+
+    def room(self, limits: Limits = Limits(), seed: int | None = None) -> Room:
+        (hatch, far_hatch), (control, far_control) = _room_pair()
+        request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported() and self._walls}
+        request |= {"user": _user(), "walls": self._walls, "rooms_own_disk": False}
+        numbers = [str(far_hatch.fileno()), str(far_control.fileno())]
+        program = [sys.executable, "-P", "-m", "autograde.sandbox.alone", *numbers, json.dumps(request)]
+        with far_hatch, far_control:
+            process = _spawn(self._command(limits, program), far_hatch, far_control)
+        try:
+            room = Room(limits, hatch, control)
+        except SandboxError as error:
+            raise SandboxError(f"{error} {_why_not({}, process)}") from None
+        finally:
+            threading.Thread(target=process.communicate, daemon=True).start()  # buries it when it ends
+        return room
+
+
+class TrustSubmissions(Bubblewrap):
+    """No room at all, for code that you wrote yourself (`--trust-submissions`)."""
+
+    kind = "trusted"
+    says = (
+        "NO SANDBOX (--trust-submissions): submissions run as you, with your files, your network and your other "
+        "students' work in reach. Only for code that you wrote yourself."
+    )
+    _walls = False
+
+    def __init__(self):
+        pass
+
+    def _command(self, limits: Limits, program: list[str]) -> list[str]:
+        home = tempfile.mkdtemp(prefix="autograde-trusted-")
+        environment = bubblewrap.room_environment(limits.threads) | {"HOME": home}
+        environment["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
+        return ["env", *(f"{name}={value}" for name, value in (os.environ | environment).items()), *program]
+
+
+def open_sandbox(trust: bool = False, tell: Callable[[str], None] | None = None) -> Sandbox:
+    """The best sandbox that works here. `tell` gets one line per way tried; by default they go to stderr.
+
+    Raises SandboxError, with what to do, if none works: submissions never run outside a room by accident.
+    """
+    tell = tell or (lambda line: print(line, file=sys.stderr))
+    if trust:
+        tell(TrustSubmissions.says)
+        return TrustSubmissions()
+    reasons = []
+    for way in (Zygote, Bubblewrap):
+        try:
+            sandbox = way()
+        except SandboxError as error:
+            reasons.append(f"{way.kind}: {error}")
+            tell(f"sandbox: no {way.kind} here: {error}")
+            continue
+        tell(f"sandbox: {sandbox.kind}. {sandbox.says}")
+        return sandbox
+    raise SandboxError("no sandbox works here, so nothing is run. `autograde doctor` says why. " + " · ".join(reasons))
+
+
+def _user() -> int | None:
+    """The user id that untrusted work drops to when the grader runs as root."""
+    return bubblewrap.UNTRUSTED_USER if os.geteuid() == 0 else None
+
+
+def _spawn(words: list[str], *passed: socket.socket) -> subprocess.Popen:
+    """Starts it with an empty environment (bubblewrap's own /proc entry would show ours) and these sockets only."""
+    return subprocess.Popen(
+        words,
+        env={"PATH": "/usr/bin:/bin"},
+        pass_fds=[end.fileno() for end in passed],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def _stop(process: subprocess.Popen) -> None:
+    process.kill()
+    process.communicate()
+
+
+def _why_not(message: dict, process: subprocess.Popen) -> str:
+    """What a process that did not come up said last."""
+    if message.get("threads", 1) > 1:
+        return f"the zygote has {message['threads']} threads after its imports and cannot be forked safely"
+    process.kill()
+    said = process.communicate()[1].decode("utf-8", "replace").strip().splitlines()
+    return said[-1] if said else "it said nothing"

@@ -1,0 +1,80 @@
+"""What a whole room uses, read from /proc by the trusted side: no delegation of cgroups needed, nobody inside asked.
+
+Resource limits bind one process; a room may fork. Memory is the proportional share (Pss): a page that the room still
+shares with the zygote counts by share, so an idle room costs little and a copy counts in full.
+"""
+
+import os
+import time
+
+_PAUSE = 0.1  # seconds between two looks: what a room can overshoot by is what it can touch in this time
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def processes(root: int) -> list[int]:
+    """The process and all its descendants that live now. Orphans of a room are its init's children, so none escapes."""
+    found, waiting = [], [root]
+    while waiting:
+        pid = waiting.pop()
+        found.append(pid)
+        try:
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{task}/children") as file:
+                    waiting += [int(child) for child in file.read().split()]
+        except OSError:  # it ended while we looked
+            continue
+    return found
+
+
+def _read(pid: int, name: str) -> str:
+    try:
+        with open(f"/proc/{pid}/{name}") as file:
+            return file.read()
+    except OSError:  # it ended, or is a zombie without memory
+        return ""
+
+
+def _kilobytes(text: str, *names: str) -> int:
+    lines = (line.split() for line in text.splitlines())
+    return sum(int(words[1]) for words in lines if words and words[0].rstrip(":") in names)
+
+
+def cpu_seconds(pids: list[int]) -> float:
+    """CPU time of these processes and of the children they have buried."""
+    total = 0
+    for pid in pids:
+        fields = _read(pid, "stat").rpartition(") ")[2].split()
+        total += sum(int(field) for field in fields[11:15])  # utime, stime, cutime, cstime
+    return total / _TICKS
+
+
+def memory(pids: list[int], enough: int) -> int:
+    """Bytes in use. Exact figures cost a walk through the page tables, so only where a cheap upper bound > `enough`."""
+    upper = sum(_kilobytes(_read(pid, "status"), "RssAnon", "RssShmem") for pid in pids) * 1024
+    if upper <= enough:
+        return upper
+    return sum(_kilobytes(_read(pid, "smaps_rollup"), "Pss_Anon", "Pss_Shmem") for pid in pids) * 1024
+
+
+class Watch:
+    """Looks at one room now and then. `over()` names the limit it is over, with a sentence, or None."""
+
+    def __init__(self, root: int, limits):
+        self.root, self.limits, self.next = root, limits, 0.0
+        self.cpu, self.peak = 0.0, 0
+
+    def over(self) -> tuple[str, str] | None:
+        now = time.monotonic()
+        if now < self.next:
+            return None
+        pids = processes(self.root)
+        self.cpu = max(self.cpu, cpu_seconds(pids))
+        used = memory(pids, self.limits.memory)
+        self.peak = max(self.peak, used)
+        # looking at a room of many processes takes longer: never spend more than a fifth of the time on it
+        self.next = time.monotonic() + max(_PAUSE, 4 * (time.monotonic() - now))
+        if used > self.limits.memory:
+            return "memory", f"the room used {used >> 20} MiB; it may use {self.limits.memory >> 20}"
+        if self.cpu > self.limits.cpu_seconds:
+            return "cpu time", f"the room used {self.cpu:.1f} s of CPU; it may use {self.limits.cpu_seconds:g}"
+        return None

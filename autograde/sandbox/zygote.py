@@ -1,0 +1,91 @@
+"""A process that has imported everything once and forks a room per request. Runs inside bubblewrap.
+
+It never runs a TensorFlow operation and never starts a thread: a fork copies one thread only, and a lock held by
+another at that moment would stay locked for ever. It holds no secret: its environment is cleared by bubblewrap, its
+requests are limits, and every room gets a copy of its memory.
+
+    python -m autograde.sandbox.zygote CONTROL_FD '{"user": 64999 or null, "preload": [...]}'
+
+One request is one message on the control socket: a JSON dict of limits with two descriptors, the room's end of the
+hatch and of its own control socket.
+"""
+
+import gc
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
+
+from autograde.sandbox import isolation, kernel
+
+
+def become_ordinary(user: int | None) -> None:
+    """Mounts /proc and, started as root, becomes an ordinary user for good (bubblewrap left root just enough)."""
+    if user is not None:
+        kernel.mount("proc", "/proc", "proc", kernel.NO_SETUID | kernel.NO_DEVICES | kernel.NO_EXECUTABLES)
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+        kernel.set_dumpable(True)  # or /proc/self would still belong to root
+    kernel.drop_capabilities(bounding=False)
+
+
+def preload(modules: list[str]) -> None:
+    """Imports what rooms will want. A module that is not installed is left out: the student's import will say so."""
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue
+    gc.collect()
+    gc.freeze()  # the collector would otherwise write to, and so copy, every shared page
+
+
+def main() -> None:
+    control = socket.socket(fileno=int(sys.argv[1]))
+    settings = json.loads(sys.argv[2])
+    become_ordinary(settings["user"])
+    preload(settings["preload"])
+    from autograde.sandbox import agent  # only now: it imports IPython
+
+    shell = agent.make_shell()
+    threads = len(os.listdir("/proc/self/task"))
+    control.send(json.dumps({"ready": threads == 1, "threads": threads}).encode())
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended keepers are buried by the kernel
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, 65536, 2)
+        if not message:
+            return
+        if os.fork() == 0:
+            control.close()
+            keep(json.loads(message), *descriptors, shell)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def keep(limits: dict, hatch: int, control: int, shell) -> None:
+    """In a fork of the zygote: makes the room and waits for it. Never returns."""
+    from autograde.sandbox import agent
+
+    try:
+        kernel.die_with_parent(signal.SIGKILL)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        isolation.enter_namespaces()
+        isolation.furnish(limits)
+        child = os.fork()
+        if child == 0:
+            kernel.die_with_parent(signal.SIGKILL)
+            isolation.close_the_door()
+            isolation.run_init(hatch, control, limits, lambda fd: agent.run(fd, shell, limits))
+        os.close(hatch)
+        os.close(control)
+        os.waitpid(child, 0)
+    except OSError as error:
+        socket.socket(fileno=control).send(json.dumps({"failed": str(error)}).encode())
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""`progress()`: the map of the course, in points, with what is done."""
+
+import html
+from itertools import groupby
+
+from autograde.rendering import MARKS, points_text
+from autograde.student import plans, state
+
+_WIDTH = 20
+
+
+class Overview:
+    """The map; shown as text or HTML by the notebook. `rows`: (facts of an exercise, points reached, status)."""
+
+    def __init__(self, rows: list[tuple[dict, float, str]]):
+        self.rows = rows
+
+    def __repr__(self):
+        lines = []
+        for notebook, rows in self._by_notebook():
+            reached, possible = _sums(rows)
+            lines.append(f"{notebook:<24} {_bar(reached, possible)} {points_text(reached)} of {points_text(possible)} points")
+            for facts, points, status in rows:
+                share = f"{points_text(points)}/{points_text(facts['points'])}"
+                lines.append(f"  {MARKS[status]} {facts['number']:<5} {facts['title']:<36} {share:>6}  {status}")
+        reached, possible = _sums(self.rows)
+        lines.append(f"{'the course so far':<24} {_bar(reached, possible)} {points_text(reached)} of {points_text(possible)} points")
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        parts = []
+        for notebook, rows in self._by_notebook():
+            reached, possible = _sums(rows)
+            body = "".join(_html_row(*row) for row in rows)
+            parts.append(
+                f'<table style="color:inherit;background:transparent"><caption style="text-align:left;color:inherit;'
+                f'font-weight:bold">{html.escape(notebook)}: {points_text(reached)} of {points_text(possible)} points '
+                f'<progress value="{points_text(reached)}" max="{points_text(possible)}" '
+                f'aria-label="{points_text(reached)} of {points_text(possible)} points"></progress></caption>'
+                f"<tbody>{body}</tbody></table>"
+            )
+        return f'<div role="group" aria-label="Progress in the course" style="color:inherit">{"".join(parts)}</div>'
+
+    def _by_notebook(self):
+        for notebook, rows in groupby(self.rows, key=lambda row: row[0]["notebook"]):
+            yield notebook, list(rows)
+
+
+def _sums(rows):
+    return sum(points for _, points, _ in rows), sum(facts["points"] for facts, _, _ in rows)
+
+
+def _bar(reached, possible):
+    filled = int(_WIDTH * reached / possible) if possible else 0
+    return "█" * filled + "·" * (_WIDTH - filled)
+
+
+def _html_row(facts, points, status):
+    cells = (MARKS[status], facts["number"], facts["title"],
+             f"{points_text(points)} / {points_text(facts['points'])}", status)  # fmt: skip
+    row = "".join(f'<td style="text-align:left">{html.escape(str(cell))}</td>' for cell in cells)
+    return f'<tr style="background:transparent">{row}</tr>'
+
+
+def progress() -> Overview:
+    """What is done and what is left, notebook by notebook, from the checks on this machine."""
+    entries = state.load()
+    rows = []
+    for facts in plans.index():
+        entry = entries.get(facts["id"], {})
+        status = entry.get("status") if entry.get("status") in MARKS else "not attempted"
+        points = entry.get("points") if isinstance(entry.get("points"), (int, float)) else 0.0
+        rows.append((facts, min(max(points, 0.0), facts["points"]), status))
+    return Overview(rows)

@@ -1,0 +1,115 @@
+"""Drawings from a student's own tensors: large enough for a projector, readable without colour, each with a text.
+
+Every function shows its picture in the notebook (as PNG with the alternative text `alt`) and returns nothing; without a
+notebook the text alone is printed.
+"""
+
+import base64
+import html
+import io
+
+import numpy as np
+
+_STYLE = {"font.size": 11, "axes.titlesize": 12, "axes.spines.top": False, "axes.spines.right": False}
+_LINES = (("#1f5fa8", "-", "o"), ("#c8500a", "--", "s"), ("#6b6b6b", ":", "^"))
+
+
+def heat_maps(matrices, titles=(), rows=None, columns=None, per_line=4, numbers=False, largest=None, *, alt: str) -> None:
+    """Matrices side by side as heat maps, dark is large.
+
+    matrices: tensors or arrays (m, n). rows, columns: labels; columns may be a list of such, one per matrix.
+    per_line: how many stand beside each other. numbers: write each value into its cell.
+    largest: the value drawn darkest, the same in all (default: each matrix its own largest).
+    """
+    matrices = [np.atleast_2d(np.asarray(matrix)) for matrix in matrices]
+    lines = -(-len(matrices) // per_line)
+    beside = min(per_line, len(matrices))
+    tallest, widest = (max(matrix.shape[axis] for matrix in matrices) for axis in (0, 1))
+    width = min(15.0, beside * max(2.6, 0.42 * widest + (1.0 if rows is not None else 0.3)))
+    figure, axes = _figure(width, lines * max(1.6, 0.36 * tallest + 1.1), lines, beside)
+    for axis in axes.flat[len(matrices) :]:
+        axis.set_axis_off()
+    for index, (axis, matrix) in enumerate(zip(axes.flat, matrices)):
+        _heat_map(axis, matrix, numbers, largest)
+        axis.set_title(titles[index] if index < len(titles) else "")
+        own_columns = columns[index] if columns is not None and isinstance(columns[0], (list, tuple)) else columns
+        _label(axis, matrix.shape, rows if index % per_line == 0 else None, own_columns)
+    _show(figure, alt)
+
+
+def _heat_map(axis, matrix, numbers, largest):
+    shown = np.ma.masked_invalid(matrix.astype("float64"))
+    low, high = min(0.0, shown.min()), largest or shown.max() or 1.0
+    axis.imshow(shown, cmap="Blues", vmin=low, vmax=high, aspect="auto")
+    middle = (high + low) / 2
+    for (row, column), value in np.ndenumerate(matrix):
+        text = "NaN" if not np.isfinite(value) else f"{value:.2f}"
+        if numbers or text == "NaN":
+            dark = np.isfinite(value) and value > middle
+            axis.text(column, row, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
+
+
+def _label(axis, shape, rows, columns):
+    axis.set_xticks(range(shape[1]), columns if columns is not None else [""] * shape[1], rotation=60, ha="right")
+    axis.set_yticks(range(shape[0]), rows if rows is not None else [""] * shape[0])
+    axis.tick_params(length=0)
+
+
+def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) -> None:
+    """Curves over the same x, told apart by dash and marker as well as by colour. log: both axes logarithmic."""
+    figure, axes = _figure(6.4, 3.8, 1, 1)
+    axis = axes.flat[0]
+    for (name, values), (colour, dash, marker) in zip(curves.items(), _LINES, strict=False):
+        axis.plot(x_values, np.asarray(values), color=colour, linestyle=dash, marker=marker, label=name)
+    if log:
+        axis.set_xscale("log", base=2)
+        axis.set_yscale("log")
+    axis.set(title=title, xlabel=x, ylabel=y)
+    axis.grid(alpha=0.3)
+    axis.legend(frameon=False)
+    _show(figure, alt)
+
+
+def _figure(width, height, rows, columns):
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), dpi=100, layout="constrained", facecolor="white")
+        return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+class Drawing:
+    """A picture with its text, as a notebook shows it."""
+
+    def __init__(self, png: bytes, alt: str):
+        self.png, self.alt = png, alt
+
+    def __repr__(self):
+        return f"[picture: {self.alt}]"
+
+    def _repr_html_(self):
+        data = base64.b64encode(self.png).decode()
+        return f'<img alt="{html.escape(self.alt)}" style="max-width:100%" src="data:image/png;base64,{data}">'
+
+
+def _show(figure, alt):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    buffer = io.BytesIO()
+    FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
+    drawing = Drawing(buffer.getvalue(), alt)
+    if _in_notebook():
+        from IPython.display import display
+
+        display(drawing)
+    else:
+        print(drawing)
+
+
+def _in_notebook() -> bool:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    return get_ipython() is not None

@@ -1,0 +1,80 @@
+"""Where in a student's code an error arose, and which library functions it used. Runs in the student's process."""
+
+import contextlib
+import importlib
+import inspect
+import linecache
+import sys
+import traceback
+
+LONGEST_MESSAGE = 600
+LONGEST_LINE = 160
+
+
+def describe_error(error: BaseException, namespace: dict, question: dict) -> dict:
+    """The error's type and message with the student's own innermost line: {"type", "message", "line", "text", …}."""
+    line, text, function = _own_line(error, namespace, question)
+    return {"type": type(error).__name__, "message": _message(error), "line": line, "text": text, "function": function}
+
+
+def _message(error):
+    try:
+        return str(error)[:LONGEST_MESSAGE]
+    except Exception:  # an exception class of the student's own may fail to describe itself
+        return ""
+
+
+def _own_line(error, namespace, question):
+    homes = {id(namespace)} | {id(home) for home in _homes(namespace, question)}
+    own = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if id(frame.f_globals) in homes:
+            own = frame, line
+    if own is None:
+        return None, "", ""
+    frame, line = own
+    text = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
+    return line, text[:LONGEST_LINE], frame.f_code.co_name
+
+
+def _homes(namespace, question):
+    """The globals in which the thing under question was written: the notebook's, or those of a module of theirs."""
+    probe = question["probe"]
+    thing = namespace.get(probe.get("name") or probe.get("of", {}).get("name"))
+    if inspect.isfunction(thing):
+        yield thing.__globals__
+    if inspect.isclass(thing):
+        for method in vars(thing).values():
+            if inspect.isfunction(method):
+                yield method.__globals__
+
+
+@contextlib.contextmanager
+def watching(names):
+    """Collects in a set which of the named functions and layers run inside the block."""
+    ran: set[str] = set()
+    codes = {code: name for name in names for code in _codes(name)}
+    if not codes:
+        yield ran
+        return
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_code in codes:
+            ran.add(codes[frame.f_code])
+
+    previous = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield ran
+    finally:
+        sys.setprofile(previous)
+
+
+def _codes(dotted: str):
+    """The code objects behind a dotted name such as "keras.layers.MultiHeadAttention"; none if it is not there."""
+    parts = dotted.split(".")
+    thing = importlib.import_module(parts[0]) if parts[0] in sys.modules else None
+    for part in parts[1:]:
+        thing = getattr(thing, part, None)
+    methods = [vars(thing).get("__init__"), vars(thing).get("call")] if inspect.isclass(thing) else [thing]
+    return [inspect.unwrap(method).__code__ for method in methods if hasattr(inspect.unwrap(method), "__code__")]

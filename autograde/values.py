@@ -1,0 +1,240 @@
+"""Plain values ⇄ a JSON header and raw buffers: the only form in which anything passes between the two rooms.
+
+A *value* is None, bool, int, float, str, a list, a tuple, a dict with string keys, or a NumPy array, nested. Nothing
+else exists: no objects, no object arrays, no pickle. `encode` splits a value into a JSON-able header and the arrays'
+bytes; `decode` rebuilds it and believes nothing: every size, type and count is checked against `Limits` before any
+memory is set aside, and whatever does not fit raises `ValueTreeError`.
+
+    header, buffers = encode({"scores": np.zeros((2, 3), "float32"), "note": "three keys"})
+    value = decode(header, buffers)          # the same dict; arrays are fresh copies
+    value = decode(header, buffers, Limits(bytes=1 << 20))
+
+Header: `[kind]` or `[kind, content]`, by kind:
+
+    ["none"]   ["bool", true]   ["int", "-12"]   ["float", "0x1.8p+0"]   ["str", "text"]
+    ["list", [node, …]]   ["tuple", [node, …]]   ["dict", [[key, node], …]]
+    ["array", {"dtype": "float32", "shape": [2, 3], "buffer": 0}]
+
+Whole numbers travel as decimal text and floats as hexadecimal text, so NaN, infinities and every last bit survive JSON.
+Arrays are C-ordered and little-endian. `dtype` is one of `DTYPES`, or "U" and a length for text. Every buffer is used
+exactly once, in order.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from autograde.errors import AutogradeError
+
+DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+          "float16", "bfloat16", "float32", "float64")  # fmt: skip
+_TEXT_DTYPE = re.compile(r"U([1-9][0-9]{0,4})", re.ASCII)
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,40}", re.ASCII)
+_LARGEST_CODE_POINT = 0x10FFFF
+
+
+class ValueTreeError(AutogradeError, ValueError):
+    """A value that may not pass: of a type that is not plain, too large, or a header that does not hold together."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Caps on one value."""
+
+    depth: int = 16
+    nodes: int = 20_000
+    bytes: int = 64 << 20  # all buffers together
+    text: int = 1 << 20  # characters, all strings and keys together
+    axes: int = 8
+
+
+DEFAULT_LIMITS = Limits()
+
+
+class _Budget:
+    """What is left of the limits while a tree is walked."""
+
+    def __init__(self, limits: Limits):
+        self.limits, self.nodes, self.bytes, self.text = limits, limits.nodes, limits.bytes, limits.text
+
+    def spend(self, what: str, amount: int) -> None:
+        left = getattr(self, what) - amount
+        if left < 0:
+            raise ValueTreeError(f"value too large: more than {getattr(self.limits, what)} {what}")
+        setattr(self, what, left)
+
+    def check_depth(self, depth: int) -> None:
+        if depth > self.limits.depth:
+            raise ValueTreeError(f"value too deep: more than {self.limits.depth} levels")
+
+
+# --- out ---
+
+
+def encode(value, limits: Limits = DEFAULT_LIMITS) -> tuple[list, list[bytes]]:
+    """Splits a value into its header and the bytes of its arrays, in order. Raises ValueTreeError."""
+    buffers: list[bytes] = []
+    return _encode(value, buffers, _Budget(limits), depth=1), buffers
+
+
+def _encode(value, buffers, budget, depth):
+    budget.check_depth(depth)
+    budget.spend("nodes", 1)
+    kind = type(value)  # exactly: a subclass may lie about what it holds
+    if value is None:
+        return ["none"]
+    if kind is bool:
+        return ["bool", value]
+    if kind is int:
+        text = str(value) if value.bit_length() < 128 else ""
+        if not _WHOLE_NUMBER.fullmatch(text):
+            raise ValueTreeError("value too large: a whole number of more than 40 digits")
+        return ["int", text]
+    if kind is float:
+        return ["float", value.hex()]
+    if kind is str:
+        return ["str", _checked_text(value, budget)]
+    if kind in (list, tuple):
+        return [kind.__name__, [_encode(item, buffers, budget, depth + 1) for item in value]]
+    if kind is dict:
+        return ["dict", [[_key(key, budget), _encode(item, buffers, budget, depth + 1)] for key, item in value.items()]]
+    if kind is np.ndarray:
+        return ["array", _encode_array(value, buffers, budget)]
+    raise ValueTreeError(f"a value of type {kind.__name__} cannot pass: only plain Python values and NumPy arrays can")
+
+
+def _key(key, budget):
+    if type(key) is not str:
+        raise ValueTreeError(f"a dict key of type {type(key).__name__} cannot pass: keys are strings")
+    return _checked_text(key, budget)
+
+
+def _checked_text(text, budget):
+    budget.spend("text", len(text))
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueTreeError("text with a lone surrogate cannot pass: it is not valid Unicode") from None
+    return text
+
+
+def dtype_name(dtype: np.dtype) -> str | None:
+    """The name under which arrays of this type travel; None if they may not."""
+    if dtype.kind == "U":
+        return f"U{max(dtype.itemsize // 4, 1)}"
+    return dtype.name if dtype.name in DTYPES else None
+
+
+def _encode_array(array, buffers, budget):
+    name = dtype_name(array.dtype)
+    if name is None:
+        raise ValueTreeError(f"an array of {array.dtype} cannot pass: only numbers, booleans and text can")
+    if array.ndim > budget.limits.axes:
+        raise ValueTreeError(f"value too large: an array of {array.ndim} axes, more than {budget.limits.axes}")
+    budget.spend("bytes", array.size * max(array.dtype.itemsize, 4 if name[0] == "U" else 1))
+    array = array.astype(_little_endian(name), order="C", copy=False)
+    if name[0] == "U":
+        _check_code_points(array)
+    buffers.append(array.tobytes())
+    return {"dtype": name, "shape": [int(size) for size in array.shape], "buffer": len(buffers) - 1}
+
+
+# --- in ---
+
+
+def decode(header, buffers: list[bytes], limits: Limits = DEFAULT_LIMITS):
+    """Rebuilds a value; arrays are copies of their own. Raises ValueTreeError for whatever is not exactly right."""
+    budget, used = _Budget(limits), []
+    value = _decode(header, buffers, used, budget, depth=1)
+    if len(used) != len(buffers):
+        raise ValueTreeError(f"malformed value: {len(buffers)} buffers came, {len(used)} are used")
+    return value
+
+
+def _decode(node, buffers, used, budget, depth):
+    budget.check_depth(depth)
+    budget.spend("nodes", 1)
+    if type(node) is not list or not node or type(node[0]) is not str or len(node) != (1 if node[0] == "none" else 2):
+        raise ValueTreeError("malformed value: a node is [kind] or [kind, content]")
+    if node[0] == "none":
+        return None
+    kind, content = node
+    if kind == "bool" and type(content) is bool:
+        return content
+    if kind == "int" and type(content) is str and _WHOLE_NUMBER.fullmatch(content):
+        return int(content)
+    if kind == "float" and type(content) is str and len(content) <= 40:
+        return _decode_float(content)
+    if kind == "str" and type(content) is str:
+        return _checked_text(content, budget)
+    if kind in ("list", "tuple") and type(content) is list:
+        items = [_decode(item, buffers, used, budget, depth + 1) for item in content]
+        return items if kind == "list" else tuple(items)
+    if kind == "dict" and type(content) is list:
+        return _decode_dict(content, buffers, used, budget, depth)
+    if kind == "array" and type(content) is dict:
+        return _decode_array(content, buffers, used, budget)
+    raise ValueTreeError(f"malformed value: a node of kind {kind[:20]!r} with content of type {type(content).__name__}")
+
+
+def _decode_float(text):
+    try:
+        return float.fromhex(text)
+    except (ValueError, OverflowError):
+        raise ValueTreeError("malformed value: not a hexadecimal float") from None
+
+
+def _decode_dict(pairs, buffers, used, budget, depth):
+    result = {}
+    for pair in pairs:
+        if type(pair) is not list or len(pair) != 2:
+            raise ValueTreeError("malformed value: a dict holds pairs of key and node")
+        key = _key(pair[0], budget)
+        if key in result:
+            raise ValueTreeError("malformed value: a dict names the same key twice")
+        result[key] = _decode(pair[1], buffers, used, budget, depth + 1)
+    return result
+
+
+def _decode_array(description, buffers, used, budget):
+    if set(description) != {"dtype", "shape", "buffer"} or type(description["dtype"]) is not str:
+        raise ValueTreeError("malformed value: an array names its dtype, shape and buffer")
+    shape, place = description["shape"], description["buffer"]
+    if type(shape) is not list or len(shape) > budget.limits.axes:
+        raise ValueTreeError(f"malformed value: a shape is a list of at most {budget.limits.axes} sizes")
+    if any(type(size) is not int or not 0 <= size <= budget.limits.bytes for size in shape):
+        raise ValueTreeError("malformed value: a shape holds whole numbers within the limits")
+    if type(place) is not int or place != len(used) or place >= len(buffers):
+        raise ValueTreeError("malformed value: buffers are used once each, in order")
+    used.append(place)
+    dtype = _little_endian(description["dtype"])
+    size = math.prod(shape) * dtype.itemsize
+    budget.spend("bytes", size)
+    if len(buffers[place]) != size:
+        raise ValueTreeError(f"malformed value: {len(buffers[place])} bytes for an array of {size}")
+    array = np.frombuffer(buffers[place], dtype="uint8").copy().view(dtype).reshape(shape)
+    if dtype.kind == "U":
+        _check_code_points(array)
+    if description["dtype"] == "bool" and array.size and array.view("uint8").max() > 1:
+        raise ValueTreeError("malformed value: a boolean that is neither 0 nor 1")
+    return array
+
+
+def _little_endian(name: str) -> np.dtype:
+    if name == "bfloat16":
+        import ml_dtypes  # comes with Keras
+
+        return np.dtype(ml_dtypes.bfloat16)
+    if name in DTYPES:
+        return np.dtype(name).newbyteorder("<")
+    if _TEXT_DTYPE.fullmatch(name):
+        return np.dtype(f"<{name}")
+    raise ValueTreeError(f"an array of {name[:20]!r} cannot pass: only numbers, booleans and text can")
+
+
+def _check_code_points(array):
+    points = np.frombuffer(array.tobytes(), "<u4")
+    if points.size and (points.max() > _LARGEST_CODE_POINT or ((points >= 0xD800) & (points <= 0xDFFF)).any()):
+        raise ValueTreeError("an array of text holds what is not a Unicode character")

@@ -1,0 +1,88 @@
+"""What a check found: points, the reasons, and the words for them. A `Verdict` is data; how it looks is `rendering`'s.
+
+A verdict goes to the student as text or HTML, into the gradebook, and between processes as JSON: `to_dict` and
+`from_dict` are each other's inverse.
+"""
+
+import dataclasses
+from dataclasses import dataclass, field
+
+# Everything a check can end with. "technical" means that nothing was judged: the reason stands in `technical`.
+STATUSES = ("passed", "partly", "wrong", "raised", "not attempted", "missing", "refused", "technical")
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """One part of an exercise: earned, or not and why."""
+
+    name: str
+    points: float
+    max_points: float
+    message: str = ""  # empty when earned
+
+    @property
+    def earned(self) -> bool:
+        return self.points == self.max_points
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A small matrix of the student's beside the expected one, as nested lists."""
+
+    yours: list
+    expected: list
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one check of one exercise.
+
+    facts: (label, text) pairs, "tried", "shape", "values" … in the order to be read; advice: sentences, most important
+    first; misconception: the id of the mistake that was recognised.
+    """
+
+    exercise: str
+    label: str  # "3.4 attention_scores"
+    status: str
+    points: float
+    max_points: float
+    parts: tuple[PartResult, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    advice: tuple[str, ...] = ()
+    misconception: str | None = None
+    seed: str = ""
+    picture: Picture | None = None
+    technical: str | None = None
+    notes: tuple[str, ...] = field(default=())  # harmless things worth knowing
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "passed"
+
+    def to_dict(self) -> dict:
+        """JSON-able; the inverse of `from_dict`."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict) -> "Verdict":
+        """The verdict that `to_dict` wrote, also after a round trip through JSON."""
+        picture = Picture(**values["picture"]) if values["picture"] else None
+        return cls(
+            **values
+            | {
+                "parts": tuple(PartResult(**part) for part in values["parts"]),
+                "facts": tuple((label, text) for label, text in values["facts"]),
+                "advice": tuple(values["advice"]),
+                "notes": tuple(values["notes"]),
+                "picture": picture,
+            }
+        )
+
+    def with_advice(self, *sentences: str) -> "Verdict":
+        """The same verdict with more advice at its end."""
+        return dataclasses.replace(self, advice=self.advice + sentences)
+
+    def __str__(self):
+        from autograde.rendering import as_text
+
+        return as_text(self)

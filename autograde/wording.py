@@ -1,0 +1,150 @@
+"""The sentences of a verdict: what was tried, what came out, what an error means in plain words."""
+
+import re
+
+import numpy as np
+
+from autograde.compare import Difference, matrix_slice
+from autograde.verdict import Picture
+
+_NOISE = (
+    re.compile(r"\{\{function_node [^}]*\}\}\s*"),
+    re.compile(r"\s*\[Op:\w+\](?: name:.*)?"),
+    re.compile(r"\x1b\[\d+m"),
+)
+_MATMUL = re.compile(r"Matrix size-incompatible: In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]")
+_BROADCAST = re.compile(r"Incompatible shapes: \[([\d,]*)\] vs\. \[([\d,]*)\]")
+SHOWN = 3  # arguments that are spelled out
+
+_MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
+
+
+def call_text(names: list[str], question: dict) -> str:
+    """The arguments with their shapes and dtypes: "q (2, 5, 16) float32, k …"."""
+    given = [*zip(names, question["arguments"]), *question["keywords"].items()]
+    more = f" and {len(given) - SHOWN} more" if len(given) > SHOWN + 1 else ""
+    given = given[:SHOWN] if more else given
+    config = question["probe"].get("config") or {}
+    made = f"{question['probe']['name']}({', '.join(f'{k}={v}' for k, v in config.items())}) on " if config else ""
+    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more
+
+
+def _kind_text(value):
+    if type(value) is np.ndarray:
+        return f"{value.shape} {value.dtype.name}"
+    if type(value) in (list, tuple):
+        kinds = [_kind_text(item) for item in value]
+        if len(kinds) > 1 and len(set(kinds)) == 1:
+            return f"{len(kinds)} × {kinds[0]}"
+        return "[" + ", ".join(kinds[:SHOWN]) + (", …]" if len(kinds) > SHOWN else "]")
+    return repr(value)[:40]
+
+
+def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tuple[str, str], ...]:
+    """Shape, dtype and values of a wrong answer, each with its mark; for an error, where and what."""
+    error = answer["error"]
+    if answer["status"] != "ok":
+        place = f"your line {error['line']}:  {error['text']}" if error["line"] else ""
+        return tuple((label, text) for label, text in (("error", f"{error['type']}: {plain_error(error)}"),
+                                                       ("where", place)) if text)  # fmt: skip
+    value = answer["value"]
+    if type(value) is not np.ndarray or claim["kind"] != "equals" or difference.kind == "type":
+        return (("values", difference.message),)
+    if difference.kind == "shape":
+        return (("shape", f"✗ {difference.message}"),)
+    facts = [
+        ("shape", f"{value.shape} ✓      dtype {value.dtype.name} " + ("✗" if difference.kind == "dtype" else "✓"))
+    ]
+    if difference.kind != "dtype":
+        facts.append(("values", difference.message))
+    return tuple(facts)
+
+
+def small_picture(difference: Difference) -> Picture | None:
+    """A small slice of both matrices, when both are matrices of numbers and differ in their values."""
+    yours, expected = difference.yours, difference.expected
+    if difference.kind not in ("values", "nan") or type(yours) is not np.ndarray or type(expected) is not np.ndarray:
+        return None
+    if yours.ndim < 2 or yours.dtype.kind not in "fiub" or not yours.size:
+        return None
+    corner = difference.index[:-2] if difference.index else ()
+    return Picture(*(matrix_slice(array[corner]).astype("float64").tolist() for array in (yours, expected)))
+
+
+# --- errors and side effects in plain words ---
+
+
+def plain_error(error: dict) -> str:
+    """An error's message without the library's internals."""
+    message = error["message"]
+    for pattern in _NOISE:
+        message = pattern.sub("", message)
+    for pattern, words in (
+        (_MATMUL, "matrix sizes do not fit: ({}) with ({})"),
+        (_BROADCAST, "shapes do not fit: ({}) with ({})"),
+    ):
+        found = pattern.search(message)
+        if found:
+            return words.format(*(group.replace(",", ", ") for group in found.groups()))
+    return message.strip()
+
+
+def error_advice(answer: dict) -> list[str]:
+    """What to do about an error, for those that are not plain from their message."""
+    error = answer["error"]
+    if "forgot to call `super().__init__()`" in error["message"]:
+        return ["A Keras layer keeps its weights through `super().__init__()`: call it first in your `__init__`."]
+    if "cannot add new elements of state" in error["message"]:
+        return ["Your layer makes weights or sub-layers while it is called. Make them once, in `__init__` or `build`."]
+    mixed = _MIXED.search(error["message"])
+    if mixed:
+        return [
+            f"Numbers of two kinds meet here, {mixed[1]} and {mixed[2]}. `ops.cast(x, ...)` turns one into the other."
+        ]
+    if error["type"] == "UnboundLocalError":
+        return ["A variable is used before your function has given it a value."]
+    return []
+
+
+def note_advice(answer: dict, plan: dict) -> list[str]:
+    """What to do about facts that only the student's process could see."""
+    notes, name = answer["notes"], plan["exercise"]["names"][0]
+    returned = notes.get("returned")
+    if answer["status"] not in ("ok", "refused"):
+        return []
+    if returned == "nothing":
+        return [f"`{name}` computed something and returned nothing: did you forget `return`?"]
+    if returned == "...":
+        return [f"`{name}` returned `...`: put your own expression there."]
+    if returned == "symbolic Keras tensor":
+        return ["A symbolic tensor came back. Use the tensors you are given; no `keras.Input` is needed here."]
+    if returned in ("NumPy array", "NumPy scalar"):
+        return [
+            "A NumPy array came back where a tensor is needed: a gradient cannot flow through NumPy. Use `keras.ops`."
+        ]
+    if returned == "generator":
+        return ["A generator came back: `yield` makes one. Collect the items and `return` them."]
+    if answer["status"] == "refused":
+        return [answer["error"]["message"] or "What came back could not be looked at."]
+    if returned != "tensor":
+        return [
+            f"A {returned} came back where a tensor is needed. Join its parts with `ops.stack` or `ops.concatenate`."
+        ]
+    if notes.get("mutated"):
+        return ["Your function changes one of its arguments. Whoever called you still needs it: work on a new value."]
+    if notes.get("unstable") or notes.get("new_weights"):
+        return [
+            "Two equal calls gave different results: weights are made anew in `call`. Make them once, in `__init__` or `build`."
+        ]
+    return _value_advice(answer)
+
+
+def _value_advice(answer):
+    value = answer["value"]
+    if type(value) is not np.ndarray:
+        return []
+    if value.dtype.kind == "f" and np.isnan(value).any():
+        return ["NaN appears: look for 0/0, ∞/∞ or ∞ − ∞ (exp of a large number, a row in which everything is hidden)."]
+    if value.dtype.name == "float64":
+        return ["float64 comes from NumPy or from a cast. Stay in the dtype of the inputs."]
+    return []

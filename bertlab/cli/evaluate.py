@@ -1,0 +1,37 @@
+"""`bertlab evaluate`: how well a pre-trained model fills in what is masked, on rows that are always the same."""
+
+import json
+from pathlib import Path
+
+import click
+
+from bertlab.cli.backend import load_backend
+
+
+@click.command()
+@click.argument("model")
+@click.option("--data", required=True, type=click.Path(path_type=Path), help="A folder of held-out examples.")
+@click.option("--rows", default=4096, show_default=True, type=click.IntRange(1), help="Rows to judge by, at most.")
+@click.option("--batch-size", default=64, show_default=True, type=click.IntRange(1), help="Rows at a time.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def evaluate(model, data, rows, batch_size, as_json):
+    """Judge MODEL (a checkpoint): loss, perplexity and accuracy of its guesses, beside guessing without context.
+
+    \b
+    Example:
+      bertlab data make novels.txt --vocab vocab.txt --split validation --out held-out
+      bertlab evaluate run/checkpoint --data held-out
+    """
+    load_backend()
+    from bertlab import checkpoints
+    from bertlab.training.evaluation import evaluate as judge
+
+    figures = judge(checkpoints.load(model, "pretraining"), data, rows, batch_size)
+    if as_json:
+        click.echo(json.dumps(figures))
+        return
+    click.echo(f"{model} on {figures['rows']:,} rows, {figures['predictions']:,} predictions of {data}")
+    for name, value in figures.items():
+        if isinstance(value, float):
+            click.echo(f"  {name.replace('_', ' '):<24} {value:7.2%}" if name.endswith("accuracy")
+                       else f"  {name.replace('_', ' '):<24} {value:8.3f}")  # fmt: skip

@@ -1,0 +1,44 @@
+"""`bertlab plot`: the curves of pre-training runs, side by side with reference curves."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("runs", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--out", default="curves.png", show_default=True, type=click.Path(path_type=Path),
+              help="File to draw: .png, .svg or .pdf.")  # fmt: skip
+@click.option("--along", type=click.Choice(["step", "tokens", "seconds"]), default="step", show_default=True,
+              help="The horizontal axis.")  # fmt: skip
+@click.option("--reference", "references", multiple=True, help="Name of a curve that ships with BertLab, or all.")
+@click.option("--list", "listing", is_flag=True, help="List the reference curves and how each was made.")
+def plot(runs, out, along, references, listing):
+    """Draw loss and accuracy of RUNS: folders of `bertlab pretrain`, or metrics.csv files.
+
+    \b
+    Example:
+      bertlab plot run-1 run-2 --reference all --along tokens --out curves.png
+    """
+    from bertlab.errors import DataError
+    from bertlab.training.curves import draw, read_metrics, reference_curves
+
+    shipped = reference_curves()
+    if listing:
+        for name, path in shipped.items():
+            click.echo(f"{name}: {path.read_text(encoding='utf-8').splitlines()[0].removeprefix('# ')}")
+        return
+    names = list(shipped) if "all" in references else list(references)
+    for name in names:
+        if name not in shipped:
+            raise DataError(f"there is no reference curve {name!r}; choose one of {', '.join(shipped)}")
+    if not runs and not names:
+        raise click.UsageError("name at least one run or --reference")
+    own = {_name(run): read_metrics(run) for run in runs}
+    ours = {f"reference: {name}": read_metrics(shipped[name]) for name in names}
+    draw(own | ours, out, along, list(ours))
+    click.echo(out)
+
+
+def _name(run: Path) -> str:
+    return str(run.parent if run.name == "metrics.csv" else run)

@@ -1,0 +1,49 @@
+"""`bertlab predict`: a fine-tuned model's predictions for lines of text."""
+
+import json
+from itertools import islice
+
+import click
+
+from bertlab.cli.backend import load_backend
+
+LINES_TOGETHER = 2048  # read, predicted and printed together: memory does not grow with the file
+
+
+@click.command()
+@click.argument("model", type=click.Path(exists=True, file_okay=False))
+@click.argument("lines", type=click.File("r", encoding="utf-8"), default="-")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each line, with all probabilities.")
+@click.option("--batch-size", default=32, show_default=True, type=click.IntRange(1))
+@click.option("--jit", is_flag=True, help="Compile with XLA: a slow start, faster over many thousands of lines.")
+def predict(model, lines, as_json, batch_size, jit):
+    """Print one prediction for each line of LINES (a file, or standard input), in their order.
+
+    A line is a text; a pair of texts, or question and context, with a tab between; a context and its choices with tabs
+    between; or a JSON object {"question": …, "context": …}. Lines longer than the model are read in windows.
+
+    \b
+    Examples:
+      bertlab predict runs/sst2 < reviews.txt
+      echo "Where is Paris?<TAB>Paris is in France." | bertlab predict runs/squad --json
+    """
+    load_backend()
+    from bertlab.errors import DataError
+    from bertlab.predict import Predictor
+    from bertlab.predict.inputs import input_of_line, row_of
+    from bertlab.progress import bar
+
+    predictor = Predictor.load(model, batch_size=batch_size, jit_compile=jit)
+    shape, number = predictor.info.shape, 0
+    with bar("Predicting") as running:
+        try:
+            while some := list(islice(lines, LINES_TOGETHER)):
+                rows = []
+                for line in some:
+                    number += 1
+                    rows.append(row_of(shape, input_of_line(shape, line.rstrip("\r\n"), number), number))
+                for prediction in predictor.predict_rows(rows):
+                    click.echo(json.dumps(vars(prediction), ensure_ascii=False) if as_json else prediction.line)
+                running.advance(len(some))
+        except UnicodeDecodeError as error:
+            raise DataError(f"{lines.name}: not UTF-8 ({error}); convert the file first") from None

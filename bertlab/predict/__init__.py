@@ -1,0 +1,26 @@
+"""Predictions of a fine-tuned model for raw text.
+
+from bertlab.predict import Predictor
+
+predictor = Predictor.load("runs/package")
+for prediction in predictor(["Return the sum of array elements over a given axis."]):
+    print(prediction.label, prediction.probability)
+"""
+
+from bertlab.predict.predictions import (
+    AnswerPrediction,
+    ChoicePrediction,
+    LabelPrediction,
+    NumberPrediction,
+    TagPrediction,
+)
+from bertlab.predict.predictor import Predictor
+
+__all__ = [
+    "AnswerPrediction",
+    "ChoicePrediction",
+    "LabelPrediction",
+    "NumberPrediction",
+    "Predictor",
+    "TagPrediction",
+]

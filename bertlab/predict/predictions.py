@@ -1,0 +1,72 @@
+"""What a prediction says, one small class for each shape; `line` is what the shell shows, `vars` what `--json` does."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class LabelPrediction:
+    """A class, its probability, and those of all classes by name, likeliest first."""
+
+    label: str
+    probability: float
+    probabilities: dict[str, float]
+
+    @property
+    def line(self) -> str:
+        return f"{self.label}\t{self.probability:.4f}"
+
+
+@dataclass(frozen=True)
+class NumberPrediction:
+    """A number (regression)."""
+
+    value: float
+
+    @property
+    def line(self) -> str:
+        return f"{self.value:.4f}"
+
+
+@dataclass(frozen=True)
+class ChoicePrediction:
+    """The index of the likeliest choice, its text, and the probabilities of all in the order they were given."""
+
+    choice: int
+    text: str
+    probabilities: list[float]
+
+    @property
+    def line(self) -> str:
+        return f"{self.choice}\t{self.probabilities[self.choice]:.4f}\t{self.text}"
+
+
+@dataclass(frozen=True)
+class TagPrediction:
+    """A tag for each word, and how probable it is."""
+
+    words: list[str]
+    tags: list[str]
+    probabilities: list[float]
+
+    @property
+    def line(self) -> str:
+        """Words with their tags behind a slash where they are not "O": Paris/B-LOC is nice ."""
+        return " ".join(word if tag == "O" else f"{word}/{tag}" for word, tag in zip(self.words, self.tags))
+
+
+@dataclass(frozen=True)
+class AnswerPrediction:
+    """The answer and where it stands: context[start:end]. No answer: the empty text, start and end None."""
+
+    text: str
+    start: int | None
+    end: int | None
+    probability: float  # among the question's best spans and "no answer"
+    id: str | None = None
+
+    @property
+    def line(self) -> str:
+        return f"{self.text or '(no answer)'}\t{self.probability:.4f}"
+
+
+Prediction = LabelPrediction | NumberPrediction | ChoicePrediction | TagPrediction | AnswerPrediction

@@ -1,0 +1,147 @@
+"""A fine-tuned model, its tokenizer and its task, ready for raw text.
+
+Inputs of similar length are read together, and the results come back in the order of the inputs.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bertlab import checkpoints
+from bertlab.data.tasks.features import Features, encode_rows
+from bertlab.data.tasks.rows import MultipleChoiceRow, QuestionRow, Row, TaggingRow
+from bertlab.data.tasks.windows import make_windows
+from bertlab.errors import DataError
+from bertlab.predict.inputs import row_of
+from bertlab.predict.predictions import (
+    AnswerPrediction,
+    ChoicePrediction,
+    LabelPrediction,
+    NumberPrediction,
+    Prediction,
+    TagPrediction,
+)
+from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows
+from bertlab.training.finetuning.batches import outputs_of
+from bertlab.training.finetuning.card import load_info
+from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for, softmax
+
+_WHOLE = 1 << 30  # a length that no text reaches: nothing is cut
+
+
+class Predictor:
+    """Call it with a list of raw inputs (see `bertlab.predict.inputs`); it gives a list of predictions.
+
+    Inputs that are longer than the model's rows are read in overlapping windows; nothing is cut.
+
+    Args:
+        model: one of `bertlab.models` with a fine-tuned head.   tokenizer: its `WordPieceTokenizer`.
+        info: what the model was fine-tuned for.
+        batch_size: rows read together.
+        jit_compile: compile with XLA: slow at first, then faster; for many inputs.
+    """
+
+    def __init__(self, model, tokenizer, info: TaskInfo, batch_size: int = 32, jit_compile: bool = False):
+        self.model, self.tokenizer, self.batch_size = model, tokenizer, batch_size
+        limit = min(info.max_length, model.config.max_position_embeddings)
+        self.info = dataclasses.replace(info, max_length=limit, stride=min(info.stride, limit))
+        self.problem = problem_for(self.info, tokenizer)
+        model.compile(jit_compile=jit_compile)
+
+    @classmethod
+    def load(cls, folder: str | Path, **options) -> "Predictor":
+        """The predictor of a folder that `bertlab finetune` or transformers wrote. options: of the constructor.
+
+        Raises CheckpointError for a model that is not fine-tuned.
+        """
+        model = checkpoints.load(folder, padded_vocabulary=True)
+        return cls(model, checkpoints.load_tokenizer(folder), load_info(folder, model), **options)
+
+    def __call__(self, inputs: Iterable, advance: Callable[[int], None] = lambda rows: None) -> list[Prediction]:
+        """One prediction for each input. Raises DataError, naming the input, for one of another form."""
+        rows = [row_of(self.info.shape, value, number) for number, value in enumerate(inputs, 1)]
+        return self.predict_rows(rows, advance) if rows else []
+
+    def predict_rows(self, rows: Sequence[Row], advance: Callable[[int], None] = lambda rows: None) -> list[Prediction]:
+        """The same for rows of `bertlab.data.tasks.rows`, whose labels are not looked at."""
+        if isinstance(rows[0], QuestionRow):
+            return self._answers(rows, advance)
+        if isinstance(rows[0], TaggingRow):
+            return self._tags(rows, advance)
+        if isinstance(rows[0], MultipleChoiceRow):
+            return self._choices(rows, advance)
+        outputs = self._mean_outputs(encode_rows(rows, self.tokenizer, _WHOLE), self.model.predict_on_batch, advance)
+        if not self.info.labels:
+            return [NumberPrediction(float(output[0])) for output in outputs]
+        return [self._label(probabilities) for probabilities in softmax(np.stack(outputs))]
+
+    # === Shapes ===
+
+    def _label(self, probabilities: np.ndarray) -> LabelPrediction:
+        order = np.argsort(-probabilities, kind="stable")
+        named = {self.info.labels[i]: float(probabilities[i]) for i in order}
+        return LabelPrediction(self.info.labels[order[0]], float(probabilities[order[0]]), named)
+
+    def _choices(self, rows: Sequence[MultipleChoiceRow], advance) -> list[ChoicePrediction]:
+        """Each choice is scored on its own, so rows may have different numbers of them."""
+        flat = [MultipleChoiceRow(row.context, (choice,)) for row in rows for choice in row.choices]
+        whole = dataclasses.replace(encode_rows(flat, self.tokenizer, _WHOLE), choices=None)
+
+        def predict(inputs):
+            return self.model.predict_on_batch({name: values[:, None] for name, values in inputs.items()})
+
+        scores = np.concatenate(self._mean_outputs(whole, predict, advance))
+        predictions, first = [], 0
+        for row in rows:
+            probabilities = softmax(scores[first : first + len(row.choices)])
+            best = int(probabilities.argmax())
+            predictions.append(ChoicePrediction(best, row.choices[best], probabilities.tolist()))
+            first += len(row.choices)
+        return predictions
+
+    def _tags(self, rows: Sequence[TaggingRow], advance) -> list[TagPrediction]:
+        rows = [TaggingRow(row.words) for row in rows]
+        encoded = Encoded(rows, encode_rows(rows, self.tokenizer, _WHOLE))
+        whole = encoded.features
+        windows, _, _ = text_windows(whole.first, None, self.info.max_length)
+        outputs = self._outputs(Features(whole.vocabulary, windows), self.model.predict_on_batch, advance)
+        merged = tokens_of_windows(outputs, np.diff(whole.first.row_splits), self.info.max_length - 2)
+        with_cls = [np.concatenate([np.zeros((1, tokens.shape[1]), np.float32), tokens]) for tokens in merged]
+        decoded = self.problem.decode(encoded, with_cls)
+        return [
+            TagPrediction(list(row.words), [self.info.labels[tag] for tag in tags], sure)
+            for row, tags, sure in zip(rows, decoded.predictions, decoded.confidences)
+        ]
+
+    def _answers(self, rows: Sequence[QuestionRow], advance) -> list[AnswerPrediction]:
+        rows = [QuestionRow(str(number), row.question, row.context) for number, row in enumerate(rows)]
+        room = self.info.max_length // 2
+        windows = make_windows(rows, self.tokenizer, self.info.max_length, self.info.stride, room)
+        if windows.cut_questions:
+            raise DataError(
+                f"{windows.cut_questions} questions have more than {room} pieces, half of the model's {room * 2}: "
+                "nothing is cut without being asked; shorten them"
+            )
+        outputs = self._outputs(windows.features, self.model.predict_on_batch, advance)
+        decoded = self.problem.decode(Encoded(rows, windows.features, windows), outputs)
+        predictions = []
+        for answer, sure in zip(decoded.answers, decoded.confidences):
+            best = answer.candidates[0] if answer.text else None
+            predictions.append(
+                AnswerPrediction(answer.text, best.start if best else None, best.end if best else None, sure)
+            )
+        return predictions
+
+    # === Running the model ===
+
+    def _mean_outputs(self, whole: Features, predict: Callable, advance) -> list[np.ndarray]:
+        """The logits of each row, the mean of its windows'."""
+        first, second, owners = text_windows(whole.first, whole.second, self.info.max_length)
+        outputs = self._outputs(Features(whole.vocabulary, first, second), predict, advance)
+        return mean_of_windows(outputs, owners, len(whole.first.row_splits) - 1)
+
+    def _outputs(self, features: Features, predict: Callable, advance) -> list:
+        batch_size = min(self.batch_size, 1 << (len(features) - 1).bit_length())  # few inputs: a small batch
+        return outputs_of(predict, features, batch_size, self.info.max_length, advance)

@@ -1,0 +1,86 @@
+"""Inputs longer than the model, in overlapping windows: nothing is cut away.
+
+A window is as long as fits and begins half its length after the one before. A text's logits are the mean of its
+windows' (a short text has one window, so nothing changes for it); a token's are those of the window in which it has
+most context. Questions have windows of their own, in `bertlab.data.tasks.windows`.
+
+Letters: N rows, W windows, C classes.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bertlab.wordpiece.encoding import Ragged
+
+
+def window_starts(length: int, room: int) -> list[int]:
+    """Where windows of `room` tokens begin so that they cover `length` tokens: every half window, 0 at least."""
+    step = max(1, room // 2)
+    return [0, *range(step, length - room + step, step)]
+
+
+def text_windows(first: Ragged, second: Ragged | None, max_length: int) -> tuple[Ragged, Ragged | None, np.ndarray]:
+    """Windows of texts, or of pairs, that fit `max_length` with their special tokens, and the row of each: (W,).
+
+    Of a pair, a text that takes at most half the room stays whole, and the other one moves; where both are longer, each
+    window of one is read with each window of the other.
+    """
+    room = max_length - (2 if second is None else 3)
+    rows_a, rows_b, owners = [], [], []
+    for row in range(len(first.row_splits) - 1):
+        a = first.row(row)
+        b = None if second is None else second.row(row)
+        for part_a, part_b in _windows_of(a, b, room):
+            rows_a.append(part_a)
+            rows_b.append(part_b)
+            owners.append(row)
+    return _ragged(rows_a), None if second is None else _ragged(rows_b), np.array(owners, np.int64)
+
+
+def _windows_of(a: np.ndarray, b: np.ndarray | None, room: int) -> list[tuple]:
+    if b is None:
+        return [(a[start : start + room], None) for start in window_starts(len(a), room)]
+    if len(a) + len(b) <= room:
+        return [(a, b)]
+    room_a = min(len(a), max(room // 2, room - len(b)))
+    room_b = room - room_a
+    return [
+        (a[start_a : start_a + room_a], b[start_b : start_b + room_b])
+        for start_a in window_starts(len(a), room_a)
+        for start_b in window_starts(len(b), room_b)
+    ]
+
+
+def mean_of_windows(outputs: Sequence[np.ndarray], owners: np.ndarray, rows: int) -> list[np.ndarray]:
+    """The mean logits of each row's windows. outputs: W arrays (C,). Returns N arrays (C,)."""
+    sums = np.zeros((rows, len(outputs[0])), np.float64)
+    np.add.at(sums, owners, np.stack(outputs))
+    return list((sums / np.bincount(owners, minlength=rows)[:, None]).astype(np.float32))
+
+
+def tokens_of_windows(outputs: Sequence[np.ndarray], lengths: Sequence[int], room: int) -> list[np.ndarray]:
+    """The logits of every token of each row, from the window in which it has most tokens on both sides.
+
+    outputs: the windows of all rows in order, each (T, C) with [CLS] in column 0. lengths: tokens of each row. Returns
+    arrays (tokens, C).
+    """
+    merged, window = [], 0
+    for length in lengths:
+        values = np.zeros((length, outputs[window].shape[1]), np.float32)
+        best = np.full(length, -1)
+        for start in window_starts(length, room):
+            count = min(room, length - start)
+            context = np.minimum(np.arange(count), np.arange(count)[::-1])  # (count,) tokens on the shorter side
+            here = np.flatnonzero(context > best[start : start + count])
+            values[start + here] = outputs[window][1 + here]
+            best[start + here] = context[here]
+            window += 1
+        merged.append(values)
+    return merged
+
+
+def _ragged(rows: Sequence[np.ndarray]) -> Ragged:
+    lengths = [len(row) for row in rows]
+    values = np.concatenate(rows) if rows else np.zeros(0, np.int32)
+    return Ragged(values, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))

@@ -1,0 +1,93 @@
+"""One update from a batch that does not fit into memory: its parts one after the other, their gradients added up.
+
+The mean over a batch is not the mean of its parts' means when the parts have different numbers of predictions. So
+the predictions of the whole batch are counted first, and every part's sum is divided by that number: the parts'
+losses, and with them the gradients, add up to the batch's exactly. The same holds for the parts of a batch that lie
+on several devices.
+
+Letters: B batch, K parts.
+"""
+
+import keras
+from keras import ops
+
+from bertlab.training import distribution
+
+
+def split(batch: dict, parts: int) -> dict:
+    """The rows of a batch in K equal parts: (B, …) → (K, B/K, …). Every value has a row axis."""
+    return {name: ops.reshape(value, (parts, -1, *value.shape[1:])) for name, value in batch.items()}
+
+
+def accumulated_step(trainer, *data):
+    """Keras's `train_step` for a batch in `trainer.accumulation` parts on one or several devices."""
+    steps = {"tensorflow": _tensorflow_step, "jax": _jax_step}
+    return steps[keras.backend.backend()](trainer, *data)
+
+
+def _parts_and_totals(trainer, batch: dict) -> tuple[dict, dict]:
+    totals = {name: value for name, value in trainer.with_totals(batch).items() if name not in batch}
+    return split(batch, trainer.accumulation), totals
+
+
+def _tensorflow_step(trainer, batch: dict) -> dict:
+    import tensorflow as tf
+
+    parts, totals = _parts_and_totals(trainer, batch)
+    totals = {name: distribution.sum_over_replicas(value) for name, value in totals.items()}
+    variables = trainer.trainable_variables
+
+    def add_part(k, loss, gradients):
+        part = {name: value[k] for name, value in parts.items()} | totals
+        with tf.GradientTape() as tape:
+            part_loss = trainer.compute_loss(x=part, y_pred=trainer(part, training=True))
+            scaled = trainer.optimizer.scale_loss(part_loss)
+        new = tape.gradient(scaled, [v.value for v in variables], unconnected_gradients="zero")
+        summed = [old + tf.convert_to_tensor(each) for old, each in zip(gradients, new)]
+        return k + 1, loss + part_loss, summed
+
+    zeros = [tf.zeros(v.shape, v.dtype) for v in variables]
+    start = (tf.constant(0), tf.constant(0.0), zeros)
+    loop = tf.while_loop(lambda k, *_: k < trainer.accumulation, add_part, start, parallel_iterations=1)
+    _, loss, gradients = loop
+    trainer.optimizer.apply_gradients(zip(distribution.shared_gradients(trainer.optimizer, gradients), variables))
+    _track_loss(trainer, loss * distribution.num_replicas())  # a replica's figure is its mean, not its share
+    return trainer.get_metrics_result()
+
+
+def _track_loss(trainer, loss) -> None:
+    """Enters the loss under Keras's own name; its tracker is found as Keras's guide to custom steps does it."""
+    for metric in trainer.metrics:
+        if metric.name == "loss":
+            metric.update_state(loss)
+
+
+def _jax_step(trainer, state, batch: dict):
+    import jax
+
+    parts, totals = _parts_and_totals(trainer, batch)
+    trainable, others, optimizer_variables, metrics = state
+    gradient_of = jax.value_and_grad(trainer.compute_loss_and_updates, has_aux=True)
+
+    def add_part(carried, part):
+        loss, gradients, others, metrics = carried
+        (_, (part_loss, _, others, metrics)), new = gradient_of(
+            trainable,
+            others,
+            metrics,
+            part | totals,
+            None,
+            None,
+            training=True,
+            optimizer_variables=optimizer_variables,
+        )
+        return (loss + part_loss, [a + b for a, b in zip(gradients, new)], others, metrics), None
+
+    zeros = [jax.numpy.zeros_like(v) for v in trainable]
+    (loss, gradients, others, metrics), _ = jax.lax.scan(add_part, (0.0, zeros, others, metrics), parts)
+    trainable, optimizer_variables = trainer.optimizer.stateless_apply(optimizer_variables, gradients, trainable)
+    with keras.StatelessScope(state_mapping=list(zip(trainer.metrics_variables, metrics))) as scope:
+        _track_loss(trainer, loss)
+        logs = trainer.get_metrics_result()
+    metrics = [scope.get_current_value(v) for v in trainer.metrics_variables]
+    return logs, (trainable, others, optimizer_variables, metrics)

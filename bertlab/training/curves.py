@@ -1,0 +1,124 @@
+"""A run's figures as files: a CSV that anything can read, TensorBoard's logs, and a drawing.
+
+Reference curves, to tell whether one's own loss is right, ship with the package: `reference_curves/*.csv`, each the
+metrics.csv of a recorded run, with the command that made it in its first line.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import keras
+
+from bertlab.errors import CheckpointError, DataError
+from bertlab.files import write_text, write_whole
+
+METRICS, CURVE, LOGS = "metrics.csv", "curve.png", "tensorboard"
+REFERENCES = Path(__file__).parent / "reference_curves"
+
+
+class RunFiles(keras.callbacks.Callback):
+    """Writes metrics.csv, curve.png and TensorBoard's logs after every interval. Comes after `history` and the saving.
+
+    Each is made from the whole history: a run that was killed and goes on has them complete.
+    """
+
+    def __init__(self, folder: str | Path, history):
+        super().__init__()
+        self.folder, self.history = Path(folder), history
+        self._writer = None
+
+    def on_epoch_end(self, epoch, logs=None):
+        write_metrics(self.folder / METRICS, self.history.rows)
+        draw({self.folder.name: self.history.rows}, self.folder / CURVE)
+        self._log()
+
+    def _log(self):
+        """Adds the newest row to TensorBoard's logs; the first time in a process all rows, in place of older logs."""
+        import tensorflow as tf
+
+        rows = self.history.rows[-1:]
+        try:
+            if self._writer is None:
+                for old in (self.folder / LOGS).glob("events.out.tfevents.*"):
+                    old.unlink()
+                self._writer = tf.summary.create_file_writer(str(self.folder / LOGS))
+                rows = self.history.rows
+            with self._writer.as_default():
+                for row in rows:
+                    values = [tf.compat.v1.Summary.Value(tag=k, simple_value=v) for k, v in row.items() if k != "step"]
+                    summary = tf.compat.v1.Summary(value=values)
+                    tf.summary.experimental.write_raw_pb(summary.SerializeToString(), step=row["step"])
+            self._writer.flush()
+        except (OSError, tf.errors.OpError) as error:
+            raise CheckpointError(
+                f"{self.folder / LOGS}: cannot be written ({error}). The state of step {rows[-1]['step']} is kept: "
+                "make room and give the same command again"
+            ) from None
+
+
+# --- metrics.csv ---
+
+
+def write_metrics(path: str | Path, rows: Sequence[dict]) -> None:
+    """Writes a history as CSV: one line per interval, a field left empty where nothing was measured."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue(), CheckpointError)
+
+
+def read_metrics(path: str | Path) -> list[dict]:
+    """The inverse of `write_metrics`; lines that begin with # are passed over. path: a file, or a run's folder.
+
+    Raises DataError, naming file and line.
+    """
+    path = Path(path)
+    path = path / METRICS if path.is_dir() else path
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"{path}: cannot be read ({reason}); expected a run's folder or its {METRICS}") from None
+    comments = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    table = csv.DictReader(lines[comments:])
+    if "step" not in (table.fieldnames or ()):
+        raise DataError(f"{path} line {comments + 1}: expected a header with a column 'step'")
+    return [_numbers(row, f"{path} line {comments + table.line_num}") for row in table]
+
+
+def _numbers(row: dict, where: str) -> dict:
+    try:
+        values = {name: float(value) for name, value in row.items() if value not in ("", None)}
+        return values | {"step": int(values["step"])}
+    except (TypeError, ValueError, KeyError):
+        raise DataError(f"{where}: expected a number in every column") from None
+
+
+def reference_curves() -> dict[str, Path]:
+    """The curves that ship with the package, by name."""
+    return {path.stem: path for path in sorted(REFERENCES.glob("*.csv"))}
+
+
+# --- drawings ---
+
+
+def draw(
+    runs: dict[str, Sequence[dict]], path: str | Path, along: str = "step", references: Sequence[str] = ()
+) -> None:
+    """Draws loss and accuracy of runs side by side. The file's ending, .png, .svg or .pdf, decides its kind.
+
+    along: step | tokens | seconds, the horizontal axis. references: names of those runs that are drawn dotted.
+    Raises DataError for another ending.
+    """
+    from bertlab.plots import pretraining_runs
+
+    path = Path(path)
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in ("png", "svg", "pdf"):
+        raise DataError(f"{path}: cannot be drawn; choose a name that ends with .png, .svg or .pdf")
+    figure = pretraining_runs(runs, along, references)
+    write_whole(path, lambda partial: figure.savefig(partial, format=kind, dpi=120), CheckpointError)

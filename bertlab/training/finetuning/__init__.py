@@ -1,0 +1,31 @@
+"""Fine-tuning: one pre-trained model, four shapes of labelled data, and figures that can be trusted.
+
+    from bertlab.data.tasks.load import load_task
+    from bertlab.training.finetuning import Recipe, finetune
+
+    result = finetune("build/demo/checkpoint", load_task("package"), "runs/package", Recipe(learning_rate=7e-4))
+    print(result.summary())
+
+The names below are imported when first used: settings can be read without loading a backend.
+"""
+
+import importlib
+
+_HOMES = {
+    name: f"bertlab.training.finetuning.{module}"
+    for module, names in {
+        "settings": ("PUBLISHED_GRID", "STARTS", "FineTuningSettings", "Recipe"),
+        "comparison": ("Comparison", "Run", "Split", "accuracies", "advantage"),
+        "experiment": ("finetune",),
+        "results": ("FineTuningResult", "RunResult"),
+        "problems": ("problem_for",),
+    }.items()
+    for name in names
+}
+__all__ = list(_HOMES)
+
+
+def __getattr__(name):
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,70 @@
+"""Batches of few different shapes, because a compiled model is compiled anew for each.
+
+Every batch has as many rows as the others and one of a few lengths. The last, incomplete batch of an epoch or of a file
+is filled up with copies of a row: they carry no target, so that no loss sees them, and their outputs are thrown away.
+No row is lost in training, evaluation or prediction.
+
+Letters: N rows, B rows of a batch, T tokens.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from bertlab.data.tasks.alignment import IGNORED
+from bertlab.data.tasks.features import Batch, Features
+
+LENGTHS = (16, 32, 64, 128, 192, 256, 384, 512)  # T of a batch is the first that its longest row fits
+
+
+def padded_length(longest: int, limit: int) -> int:
+    """The length of a batch whose longest row has `longest` tokens; `limit` is the longest that the model reads."""
+    return next((length for length in LENGTHS if longest <= length <= limit), limit)
+
+
+def full_batch(features: Features, indices: np.ndarray, batch_size: int, limit: int) -> Batch:
+    """(inputs, targets) of some rows, filled up to `batch_size` with copies of the first, whose targets are ignored."""
+    missing = batch_size - len(indices)
+    filled = np.concatenate([indices, np.repeat(indices[:1], missing)])
+    inputs, targets = features.batch(filled, padded_length(int(features.lengths[filled].max()), limit))
+    if targets is not None and missing:
+        parts = targets.values() if isinstance(targets, dict) else [targets]
+        for part in parts:  # arrays of their own: selecting rows has copied them
+            part[len(indices) :] = np.nan if part.dtype.kind == "f" else IGNORED
+    return inputs, targets
+
+
+def training_batches(features: Features, batch_size: int, limit: int, seed: int) -> Iterator[Batch]:
+    """One epoch, every row once, rows of similar length together; the same seed gives the same batches."""
+    for indices in features.batch_indices(batch_size, shuffle_seed=seed, bucket=True):
+        yield full_batch(features, indices, batch_size, limit)
+
+
+def outputs_of(
+    predict: Callable,
+    features: Features,
+    batch_size: int,
+    limit: int,
+    advance: Callable[[int], None] = lambda rows: None,
+) -> list:
+    """What the model gives for each row, in the order of the rows, as float32.
+
+    predict: inputs of a batch → an array (B, …), or a dict of such arrays; a list of N arrays or dicts is returned. An
+    output for each token is as long as the row's batch, padding included. advance: told how many rows are done.
+    """
+    order = np.argsort(features.lengths, kind="stable")
+    outputs: list = [None] * len(features)
+    for start in range(0, len(order), batch_size):
+        indices = order[start : start + batch_size]
+        inputs, _ = full_batch(features, indices, batch_size, limit)
+        batch = predict(inputs)
+        for place, index in enumerate(indices):
+            outputs[index] = _row(batch, place)
+        advance(len(indices))
+    return outputs
+
+
+def _row(batch, place: int):
+    if isinstance(batch, dict):
+        return {name: _row(values, place) for name, values in batch.items()}
+    return np.asarray(batch[place], np.float32)

@@ -1,0 +1,71 @@
+"""A fine-tuned model on disk: a checkpoint, its tokenizer, and `task.json`, which says what its outputs mean.
+
+In Hugging Face's format the labels also stand in config.json, as id2label and label2id, where transformers looks.
+"""
+
+import dataclasses
+import json
+from pathlib import Path
+
+from bertlab import checkpoints
+from bertlab.checkpoints.huggingface import CONFIG
+from bertlab.checkpoints.mapping import kind_of
+from bertlab.data.tasks.metrics import default_metrics
+from bertlab.errors import CheckpointError
+from bertlab.files import write_text
+from bertlab.training.finetuning.problems import TaskInfo
+
+TASK = "task.json"
+_SHAPES = {
+    "sequence_classification": "sentence",
+    "token_classification": "tagging",
+    "multiple_choice": "multiple-choice",
+    "question_answering": "question",
+}
+
+
+def save_finetuned(model, folder: Path, tokenizer, info: TaskInfo, format: str) -> None:
+    """Writes model, tokenizer and task.json. format: huggingface | bertlab. Raises CheckpointError."""
+    checkpoints.save(model, folder, tokenizer, format=format)
+    write_text(folder / TASK, json.dumps(dataclasses.asdict(info), indent=1) + "\n", CheckpointError)
+    if format == "huggingface" and info.labels and info.shape != "multiple-choice":
+        _name_labels(folder / CONFIG, info.labels)
+
+
+def _name_labels(path: Path, labels: tuple[str, ...]) -> None:
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["id2label"] = {str(number): label for number, label in enumerate(labels)}
+    values["label2id"] = {label: number for number, label in enumerate(labels)}
+    write_text(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n", CheckpointError)
+
+
+def load_info(folder: str | Path, model) -> TaskInfo:
+    """The task of a fine-tuned model, from task.json or, for a model of transformers, from its config.json.
+
+    Raises CheckpointError for a model without a fine-tuned head, or a task.json that cannot be used.
+    """
+    folder = Path(folder)
+    if (folder / TASK).exists():
+        return _read_info(folder / TASK)
+    kind = kind_of(model)
+    if kind not in _SHAPES:
+        raise CheckpointError(f"{folder}: is not fine-tuned; `bertlab finetune TASK --model {folder}` does that")
+    labels = _labels_of_config(folder / CONFIG) if kind.endswith("classification") else ()
+    shape = _SHAPES[kind]
+    max_length = model.config.max_position_embeddings
+    return TaskInfo(folder.name, shape, labels, default_metrics(shape, labels), max_length, stride=min(128, max_length))
+
+
+def _read_info(path: Path) -> TaskInfo:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        return TaskInfo(**values | {name: tuple(values[name]) for name in ("labels", "metrics")})
+    except (ValueError, TypeError, KeyError) as error:
+        raise CheckpointError(f"{path}: does not describe a task ({error!r}); copy it again or delete it") from None
+
+
+def _labels_of_config(path: Path) -> tuple[str, ...]:
+    names = json.loads(path.read_text(encoding="utf-8")).get("id2label") if path.exists() else None
+    if not isinstance(names, dict):
+        return ("LABEL_0", "LABEL_1")  # what transformers assumes, too
+    return () if len(names) == 1 else tuple(names[str(number)] for number in range(len(names)))

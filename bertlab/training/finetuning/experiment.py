@@ -1,0 +1,281 @@
+"""`finetune`: a task, a pre-trained model and a folder in; the best model of all runs and everything about it out.
+
+    OUT/settings.json         what the folder belongs to; other settings are refused
+    OUT/runs/NAME.json        a finished run, which is not done again when the command is started anew
+    OUT/                      at the end: the best model with its tokenizer and task.json, results.json,
+                              predictions/, errors.tsv, confusion.png, curves.png
+
+The weights of a run are on disk before its JSON file is, and those of a run that is no longer the best are deleted
+after that: whenever the process is killed, the weights of the best finished run are there.
+"""
+
+import dataclasses
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from bertlab import checkpoints
+from bertlab.checkpoints.huggingface import check_representable
+from bertlab.checkpoints.mapping import variables_of
+from bertlab.data.tasks.rows import TaskData
+from bertlab.errors import CheckpointError, ConfigError, DataError
+from bertlab.files import write_text
+from bertlab.progress import bar
+from bertlab.training.finetuning.card import save_finetuned
+from bertlab.training.finetuning.outputs import write_outputs
+from bertlab.training.finetuning.problems import Encoded, Questions, TaskInfo, problem_for, tuned_threshold
+from bertlab.training.finetuning.results import FineTuningResult, RunResult, best_run, run_name
+from bertlab.training.finetuning.settings import STARTS, Recipe
+from bertlab.training.finetuning.trainer import Trainer
+
+RESULTS, SETTINGS = "results.json", "settings.json"
+
+
+def finetune(
+    model: str | Path,
+    task: TaskData,
+    out: str | Path,
+    recipe: Recipe | None = None,
+    grid: dict[str, tuple] | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> FineTuningResult:
+    """Fine-tunes a pre-trained model on a task and writes the best of all runs, and its results, into a folder.
+
+    Args:
+        model: a checkpoint folder, or a name on the Hugging Face hub.
+        task: from `load_task`, with training and development rows.
+        out: the folder; started again with the same arguments, finished runs are kept.
+        recipe: how to train; the published recipe by default.
+        grid: fields of the recipe and the values to try, such as `PUBLISHED_GRID`; the best setting is the one with the
+            best mean over the recipe's seeds.
+        say: told what the user should know, such as rows that are cut.
+
+    Raises DataError for a task without rows to train or to judge on, ConfigError for a folder that belongs to another
+    run, CheckpointError for a model that cannot be used, TrainingError where a loss is no number.
+    """
+    return _Experiment(model, task, Path(out), recipe or Recipe(), grid or {}, say).run()
+
+
+class _Experiment:
+    """The arguments of `finetune`, and what follows from them."""
+
+    def __init__(self, model, task: TaskData, out: Path, recipe: Recipe, grid: dict, say: Callable[[str], None]):
+        for split in ("train", "validation"):
+            if not getattr(task, split):
+                raise DataError(
+                    f"{task.name}: has no {split} rows; "
+                    + (
+                        "give a validation_share to hold some back"
+                        if split == "validation"
+                        else "nothing can be learnt"
+                    )
+                )
+        self.task, self.out, self.recipe, self.grid, self.say = task, out, recipe, grid, say
+        self.notes: list[str] = []
+        self.model_name = str(model)
+        self.tokenizer = checkpoints.load_tokenizer(model)
+        config = checkpoints.read_config(model)
+        max_length = recipe.max_length
+        if max_length > config.max_position_embeddings:
+            max_length = config.max_position_embeddings
+            self._note(f"max_length is {max_length}, the model's own longest row, instead of {recipe.max_length}")
+        self.problem = problem_for(TaskInfo.of(task, max_length, min(recipe.stride, max_length)), self.tokenizer)
+        self.encoder_weights, self.config = self._load(model)
+
+    def _note(self, text: str) -> None:
+        self.notes.append(text)
+        self.say(text)
+
+    def _load(self, model) -> tuple[dict[str, np.ndarray], object]:
+        """The encoder's weights by path, and the configuration. A pooler may be missing: MLM-only models have none."""
+        kind, options = self.problem.model_kind, self.problem.model_options
+        loaded = checkpoints.load(model, kind, fresh_head=True, strict=False, padded_vocabulary=True, **options)
+        missing = loaded.load_report.missing
+        if [path for path in missing if not path.startswith("bert/pooler/")]:
+            raise CheckpointError(f"{model}: lacks {', '.join(missing[:4])}; it is not a whole BERT")
+        if missing:
+            self._note("the checkpoint has no pooler; a new one is trained")
+        from keras import ops
+
+        names = set(loaded.load_report.loaded)
+        values = {
+            path: ops.convert_to_numpy(variable) for path, variable in variables_of(loaded).items() if path in names
+        }
+        return values, loaded.config
+
+    # === Runs ===
+
+    def run(self) -> FineTuningResult:
+        self._claim_folder()
+        finished = self.out / RESULTS
+        if finished.exists():
+            return FineTuningResult.from_dict(json.loads(finished.read_text(encoding="utf-8")))
+        train, dev = self._encode("train"), self._encode("validation")
+        trainer = Trainer(self._new_model, self.problem, self.recipe, class_weights(self.task, self.recipe))
+        runs = self._all_runs(trainer, train, dev)
+        result = self._finish(trainer, runs, dev)
+        write_text(finished, json.dumps(result.to_dict(), indent=1) + "\n")
+        shutil.rmtree(self._weights(best_run(runs)), ignore_errors=True)  # they are in the folder itself now
+        return result
+
+    def _claim_folder(self) -> None:
+        """Marks the folder as this experiment's. Raises ConfigError where it is another's, naming the differences."""
+        wanted = json.loads(json.dumps({
+            "model": self.model_name, "weights": _digest(self.encoder_weights), "task": self.task.name,
+            "rows": _digest_rows(self.task), "grid": self.grid, **dataclasses.asdict(self.recipe),
+        }))  # fmt: skip
+        mark = self.out / SETTINGS
+        if mark.exists():
+            found = json.loads(mark.read_text(encoding="utf-8"))
+            names = [name for name in wanted if found.get(name) != wanted[name]]
+            if names:
+                told = "; ".join(f"{name} was {found.get(name)}, is {wanted[name]}" for name in names)
+                raise ConfigError(f"{self.out}: belongs to another fine-tuning ({told}); choose another folder")
+        self.out.mkdir(parents=True, exist_ok=True)
+        write_text(mark, json.dumps(wanted, indent=1) + "\n")
+
+    def _encode(self, split: str) -> Encoded:
+        encoded = self.problem.encode(getattr(self.task, split))
+        for note in encoded.notes:
+            self._note(f"{split}: {note}")
+        if split != "test" and encoded.features.targets is None and getattr(encoded.features, "tags", None) is None:
+            raise DataError(f"{self.task.name}: some {split} rows have no label; nothing can be learnt or judged there")
+        return encoded
+
+    def _new_model(self):
+        its_class = checkpoints.mapping.model_class(self.problem.model_kind)
+        return its_class(self.config, **self.problem.model_options)
+
+    def _plan(self) -> Iterator[tuple[Recipe, str, int]]:
+        starts = STARTS if self.recipe.from_scratch else STARTS[:1]
+        for recipe in self.recipe.grid(self.grid):
+            for seed in recipe.seeds:
+                for start in starts:
+                    yield recipe, start, seed
+
+    def _all_runs(self, trainer: Trainer, train: Encoded, dev: Encoded) -> list[RunResult]:
+        plan, runs = list(self._plan()), []
+        steps = [-(-len(train.features) // recipe.batch_size) * recipe.epochs for recipe, _, _ in plan]
+        with bar("Fine-tuning", sum(steps)) as running:
+            for (recipe, start, seed), planned in zip(plan, steps):
+                file = self.out / "runs" / f"{run_name(start, recipe, seed)}.json"
+                if file.exists():
+                    runs.append(RunResult.load(file))
+                    running.advance(planned)
+                    continue
+                done = _Advance(running, f"{start}, seed {seed}, ")
+                runs.append(self._one_run(trainer, train, dev, recipe, start, seed, done))
+                self._keep(trainer, runs, file)
+                running.advance(planned - done.steps)  # stopped early
+        return runs
+
+    def _one_run(self, trainer, train, dev, recipe: Recipe, start: str, seed: int, advance) -> RunResult:
+        trainer.begin(seed, self.encoder_weights if start == STARTS[0] else None)
+        outcome = trainer.run(train, dev, recipe, seed, advance)
+        rows = len(outcome.epochs) * len(train.features)
+        return RunResult(
+            start, recipe.batch_size, recipe.learning_rate, recipe.epochs, seed, outcome.epochs, outcome.kept_epoch,
+            outcome.figures, outcome.seconds, rows / outcome.seconds,
+        )  # fmt: skip
+
+    def _weights(self, run: RunResult) -> Path:
+        recipe = dataclasses.replace(
+            self.recipe, batch_size=run.batch_size, learning_rate=run.learning_rate, epochs=run.planned_epochs
+        )
+        return self.out / "runs" / run_name(run.start, recipe, run.seed)
+
+    def _keep(self, trainer: Trainer, runs: list[RunResult], file: Path) -> None:
+        """Saves a run that has just ended: its weights if it may become the best, its figures, in this order.
+
+        The best run is the best seed of the best setting. Settings are gone through one after the other, so the weights
+        of two runs at most are needed: the best of the settings that are complete, and the best of the current one.
+        """
+        run = runs[-1]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        own = [other for other in runs if other.start == STARTS[0]]
+        current = [other for other in own if other.setting[1:] == run.setting[1:]]
+        if run.start == STARTS[0] and run is max(current, key=lambda other: other.main):
+            save_finetuned(trainer.model, self._weights(run), self.tokenizer, self.problem.info, self.format)
+        run.save(file)
+        complete = [other for other in own if other not in current or len(current) == len(self.recipe.seeds)]
+        keep = {self._weights(best_run(part)) for part in (complete, current) if part}
+        for folder in file.parent.iterdir():
+            if folder.is_dir() and folder not in keep:
+                shutil.rmtree(folder)
+
+    @property
+    def format(self) -> str:
+        """Hugging Face's format, unless transformers' BERT cannot represent the model."""
+        try:
+            check_representable(self.config)
+        except CheckpointError:
+            return "bertlab"
+        return "huggingface"
+
+    # === The end ===
+
+    def _finish(self, trainer: Trainer, runs: list[RunResult], dev: Encoded) -> FineTuningResult:
+        """The best model and what it predicts, written out."""
+        checkpoints.load_into(trainer.model, self._weights(best_run(runs)), padded_vocabulary=True)
+        if isinstance(self.problem, Questions) and self.problem.info.null_threshold is not None:
+            threshold = tuned_threshold(self.problem, dev, trainer.outputs(dev))
+            self.problem.info = dataclasses.replace(self.problem.info, null_threshold=threshold)
+        decoded = trainer.predict(dev)
+        figures = self.problem.score(dev.rows, decoded)
+        test = trainer.predict(self._encode("test")) if self.task.test else None
+        save_finetuned(trainer.model, self.out, self.tokenizer, self.problem.info, self.format)
+        metric = next(iter(figures))
+        result = FineTuningResult(self.task.name, metric, tuple(runs), figures, tuple(self.notes))
+        write_outputs(self.out, self.problem.info, self.task, decoded, test, result)
+        return result
+
+
+class _Advance:
+    """Moves the bar and counts the steps of one run."""
+
+    def __init__(self, running, prefix: str):
+        self._running, self._prefix, self.steps = running, prefix, 0
+
+    def __call__(self, steps: int, note: str) -> None:
+        self.steps += steps
+        self._running.advance(steps, self._prefix + note)
+
+
+def class_weights(task: TaskData, recipe: Recipe) -> np.ndarray | None:
+    """(C,) float32: the recipe's own, or for "balanced" N / (C · rows of the class), as scikit-learn computes them.
+
+    Raises ConfigError where there is not one for each label, or the task has no classes.
+    """
+    asked = recipe.class_weights
+    if asked is None:
+        return None
+    if not task.labels or task.shape == "multiple-choice":
+        raise ConfigError(f"{task.name}: class_weights are for tasks with classes")
+    if asked == "balanced":
+        rows = [row.tags for row in task.train] if task.shape == "tagging" else [[row.label] for row in task.train]
+        counts = np.bincount(np.concatenate(rows).astype(int), minlength=len(task.labels))
+        return (counts.sum() / (len(counts) * np.maximum(counts, 1))).astype("float32")
+    if len(asked) != len(task.labels):
+        raise ConfigError(f"{len(asked)} class_weights for {len(task.labels)} labels: {', '.join(task.labels)}")
+    return np.array(asked, "float32")
+
+
+def _digest(weights: dict[str, np.ndarray]) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(weights):
+        digest.update(path.encode())
+        digest.update(np.ascontiguousarray(weights[path]).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _digest_rows(task: TaskData) -> str:
+    digest = hashlib.sha256()
+    for split in (task.train, task.validation, task.test):
+        for row in split:
+            digest.update(repr(row).encode())
+        digest.update(b"--")
+    return digest.hexdigest()[:16]

@@ -1,0 +1,138 @@
+"""What a fine-tuning leaves beside its model: predictions, mistakes and pictures.
+
+predictions/        development and test rows in the task's official submission format
+errors.tsv          every mistake on the development rows, the ones the model was surest of first
+confusion.png       what was taken for what (numbers: predicted against right)
+curves.png          training loss and development figure after each epoch
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.data.tasks.formats_published import find_task
+from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_indexed, write_squad
+from bertlab.data.tasks.rows import TaskData
+from bertlab.files import write_text, write_whole
+from bertlab.plots import BLUE, GREY, ORANGE, confusion_matrix, new_figure
+from bertlab.training.finetuning.mistakes import mistakes
+from bertlab.training.finetuning.problems import Decoded, TaskInfo
+from bertlab.training.finetuning.results import FineTuningResult
+from bertlab.training.finetuning.settings import STARTS
+
+
+def write_outputs(
+    folder: Path, info: TaskInfo, task: TaskData, dev: Decoded, test: Decoded | None, result: FineTuningResult
+) -> None:
+    """Writes everything but the model. dev, test: predictions for task.validation and task.test."""
+    (folder / "predictions").mkdir(exist_ok=True)
+    write_predictions(folder / "predictions", "dev", info, task.validation, dev)
+    if test is not None:
+        write_predictions(folder / "predictions", "test", info, task.test, test)
+    write_errors(folder / "errors.tsv", info, task.validation, dev)
+    figure = confusion_figure(info, task.validation, dev)
+    if figure is not None:
+        save_figure(folder / "confusion.png", figure)
+    save_figure(folder / "curves.png", curves_figure(result))
+
+
+# === Predictions ===
+
+
+def write_predictions(folder: Path, split: str, info: TaskInfo, rows, decoded: Decoded) -> Path:
+    """Writes one split's predictions and returns the file.
+
+    SQuAD: id → text. Tagging: word, right tag, predicted tag. GLUE's test sets: the name and content that the server
+    expects. Everything else: GLUE's columns, index and prediction.
+    """
+    if info.shape == "question":
+        path = folder / f"{split}.json"
+        write_squad(path, decoded.predictions)
+        if info.null_threshold is not None:  # what evaluate-v2.0.py takes as --na-prob-file
+            write_squad(folder / f"{split}.null_odds.json", decoded.options["no_answer_scores"])
+        return path
+    if info.shape == "tagging":
+        path = folder / f"{split}.conll"
+        write_conll(path, rows, info.labels, decoded.predictions)
+        return path
+    published = find_task(info.name)
+    if split == "test" and published and published.submission and len(rows) == published.sizes[2]:
+        return write_glue(folder, info.name, decoded.predictions)
+    path = folder / f"{split}.tsv"
+    write_indexed(path, decoded.predictions, info.labels)
+    return path
+
+
+# === Mistakes ===
+
+
+def write_errors(path: Path, info: TaskInfo, rows, decoded: Decoded) -> None:
+    """Writes a table with a header: one mistake on each line."""
+    table = mistakes(info, rows, decoded)
+    columns = list(table[0]) if table else ["confidence", "right", "predicted"]
+    lines = ["\t".join(columns), *("\t".join(_cell(mistake[name]) for name in columns) for mistake in table)]
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _cell(value) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else " ".join(str(value).split())
+
+
+# === Pictures ===
+
+
+def save_figure(path: Path, figure) -> None:
+    """Writes a PNG, whole or not at all."""
+    write_whole(path, lambda partial: figure.savefig(partial, format="png", dpi=120))
+
+
+def confusion_figure(info: TaskInfo, rows, decoded: Decoded):
+    """What was taken for what, as a figure; None for questions that all have an answer."""
+    if info.shape in ("sentence", "pair") and not info.labels:
+        return _scatter([row.label for row in rows], decoded.predictions)
+    if info.shape == "question":
+        if info.null_threshold is None:
+            return None
+        labels = ("no answer", "answer")
+        gold = [int(bool(row.answers)) for row in rows]
+        predicted = [int(decoded.predictions[row.id] != "") for row in rows]
+    elif info.shape == "tagging":
+        labels = info.labels
+        gold = np.concatenate([row.tags for row in rows])
+        predicted = np.concatenate(decoded.predictions)
+    else:
+        labels = info.labels or tuple(map(str, range(len(rows[0].choices))))
+        gold, predicted = [row.label for row in rows], decoded.predictions
+    counts = np.zeros((len(labels), len(labels)), int)
+    np.add.at(counts, (np.asarray(gold, int), np.asarray(predicted, int)), 1)
+    return confusion_matrix(counts, labels)
+
+
+def _scatter(gold, predicted):
+    figure, axes = new_figure(5, 5)
+    axes.plot([min(gold), max(gold)], [min(gold), max(gold)], color=GREY, linestyle="--", linewidth=1)
+    axes.scatter(gold, predicted, s=10, alpha=0.5, color=BLUE, edgecolors="none")
+    axes.set(xlabel="right", ylabel="predicted")
+    return figure
+
+
+def curves_figure(result: FineTuningResult):
+    """Loss and figure after each epoch, of the best setting of each start; the band is ± one standard deviation."""
+    figure, (left, right) = new_figure(11, 4.2, 1, 2)
+    for start, colour, marker in zip(STARTS, (BLUE, ORANGE), ("o", "s")):
+        summary = result.of(start)
+        if summary is None:
+            continue
+        shortest = min(len(run.epochs) for run in summary.runs)  # some may have stopped early
+        epochs = np.arange(1, shortest + 1)
+        losses = np.array([[row["loss"] for row in run.epochs[:shortest]] for run in summary.runs])
+        values = np.array([[row["figures"][result.metric] for row in run.epochs[:shortest]] for run in summary.runs])
+        for axes, curves in ((left, losses), (right, values)):
+            mean, sd = curves.mean(axis=0), curves.std(axis=0, ddof=int(len(curves) > 1))
+            axes.plot(epochs, mean, color=colour, marker=marker, label=f"{start} ({len(curves)} runs)")
+            axes.fill_between(epochs, mean - sd, mean + sd, color=colour, alpha=0.2)
+            axes.set(xlabel="epoch", xticks=epochs)
+    left.set_title("Training loss")
+    right.set_title(f"{result.task}: {result.metric} on development rows")
+    right.legend(frameon=False)
+    return figure

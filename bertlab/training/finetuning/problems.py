@@ -1,0 +1,278 @@
+"""The four shapes of fine-tuning (Devlin et al. 2019, figure 4), each with what sets it apart from the others.
+
+    shape                     model of one output for      loss                         prediction
+    sentence, pair            each row: C classes          cross-entropy                class
+    sentence, pair, numbers   each row: one number         squared error                number
+    multiple-choice           each choice: one score       cross-entropy over choices   choice
+    tagging                   each token: C tags           cross-entropy, −100 left out tag of each word
+    question                  each token: start and end    both cross-entropies         span of the context, or none
+
+A `Problem` turns rows into features, says what the loss is, and turns the model's outputs into predictions. Training
+and prediction from raw text share it.
+
+Letters: N rows, B rows of a batch, T tokens, C classes.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bertlab.data.tasks.features import Features, encode_rows
+from bertlab.data.tasks.metrics import default_metrics, score
+from bertlab.data.tasks.rows import QuestionRow, Row, TaskData
+from bertlab.data.tasks.windows import QuestionWindows, make_windows
+from bertlab.data.tasks.windows_decode import Answer, answer_texts, best_answers, no_answer_scores
+from bertlab.errors import DataError
+
+
+@dataclass(frozen=True)
+class TaskInfo:
+    """What a fine-tuned model has to know about its task; kept beside it in `task.json`.
+
+    metrics: the first is the one to choose models by. null_threshold: questions only: "no answer" is said where it is
+    ahead of the best span by more; None never says it.
+    """
+
+    name: str
+    shape: str
+    labels: tuple[str, ...]
+    metrics: tuple[str, ...]
+    max_length: int = 128
+    stride: int = 128
+    null_threshold: float | None = None
+
+    @classmethod
+    def of(cls, task: TaskData, max_length: int, stride: int) -> "TaskInfo":
+        """The description of a task. A threshold of 0 where some questions have no answer."""
+        from bertlab.data.tasks.formats_published import find_task
+
+        published = find_task(task.name)
+        metrics = published.metrics if published else default_metrics(task.shape, task.labels)
+        unanswerable = task.shape == "question" and any(not row.answers for row in (*task.train, *task.validation))
+        return cls(
+            task.name, task.shape, tuple(task.labels), tuple(metrics), max_length, stride,
+            null_threshold=0.0 if unanswerable else None,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Rows that are ready for a model. notes: what was cut, one sentence each, for the user to see."""
+
+    rows: Sequence[Row]
+    features: Features
+    windows: QuestionWindows | None = None  # questions only
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Predictions as `metrics.score` takes them, and how sure the model is of each, in [0, 1] (NaN for numbers).
+
+    Tagging has a list of either for each row. options: what `score` wants beside them. answers: for questions.
+    """
+
+    predictions: list | dict
+    confidences: list
+    options: dict = field(default_factory=dict)
+    answers: tuple[Answer, ...] = ()
+
+
+class Problem:
+    """A task as a model sees it; the base of the four shapes.
+
+    Args:
+        info: a `TaskInfo`.   tokenizer: the model's `WordPieceTokenizer`.
+    """
+
+    model_kind = "sequence_classification"  # a key of `bertlab.checkpoints.mapping.KINDS`
+
+    def __init__(self, info: TaskInfo, tokenizer):
+        self.info = info
+        self.tokenizer = tokenizer
+
+    @property
+    def model_options(self) -> dict:
+        """Arguments of the model's class beside its config."""
+        return {"num_labels": len(self.info.labels)}
+
+    def encode(self, rows: Sequence[Row]) -> Encoded:
+        """Tokenized rows, cut to the task's max_length."""
+        features = encode_rows(rows, self.tokenizer, self.info.max_length, self.info.labels)
+        return Encoded(rows, features, notes=_cut_notes(features, self.info.max_length))
+
+    def loss(self, targets, outputs, class_weights=None):
+        """The mean loss of a batch, a scalar. Targets −100 (or NaN) take no part."""
+        return class_loss(targets, outputs, class_weights)
+
+    def decode(self, encoded: Encoded, outputs: list) -> Decoded:
+        """Predictions from the outputs of every row (or window), as `batches.outputs_of` lists them."""
+        probabilities = softmax(np.stack(outputs))  # (N, C)
+        return Decoded(probabilities.argmax(axis=1).tolist(), probabilities.max(axis=1).tolist())
+
+    def score(self, rows: Sequence[Row], decoded: Decoded) -> dict[str, float]:
+        """The task's figures; the first is the one to choose models by."""
+        return score(self.info.metrics, rows, self.info.labels, decoded.predictions, **decoded.options)
+
+
+class Regression(Problem):
+    """A number for each row, such as STS-B's similarity."""
+
+    @property
+    def model_options(self) -> dict:
+        return {"num_labels": 1}
+
+    def loss(self, targets, outputs, class_weights=None):
+        from keras import ops
+
+        from bertlab.training.losses import weighted_mean
+
+        known = ops.logical_not(ops.isnan(targets))
+        difference = ops.cast(outputs[:, 0], "float32") - ops.where(known, targets, 0.0)
+        return weighted_mean(ops.square(difference), known)
+
+    def encode(self, rows: Sequence[Row]) -> Encoded:
+        encoded = super().encode(rows)
+        targets = encoded.features.targets
+        if targets is not None and targets.dtype.kind != "f":  # whole numbers are numbers, too
+            features = dataclasses.replace(encoded.features, targets=targets.astype(np.float32))
+            return dataclasses.replace(encoded, features=features)
+        return encoded
+
+    def decode(self, encoded: Encoded, outputs: list) -> Decoded:
+        numbers = np.stack(outputs)[:, 0].tolist()
+        return Decoded(numbers, [float("nan")] * len(numbers))
+
+
+class MultipleChoice(Problem):
+    """Which of several continuations goes on with a context (SWAG)."""
+
+    model_kind = "multiple_choice"
+
+    @property
+    def model_options(self) -> dict:
+        return {}
+
+
+class Tagging(Problem):
+    """A tag for each word; a word's first piece speaks for it."""
+
+    model_kind = "token_classification"
+
+    def encode(self, rows: Sequence[Row]) -> Encoded:
+        encoded = super().encode(rows)
+        lost = encoded.features.lost_words
+        if not lost:
+            return encoded
+        notes = (
+            *encoded.notes,
+            f"{lost} words stand beyond the cut or have no piece; they are tagged {self._default()}",
+        )
+        return Encoded(encoded.rows, encoded.features, notes=notes)
+
+    def _default(self) -> str:
+        return "O" if "O" in self.info.labels else self.info.labels[0]
+
+    def decode(self, encoded: Encoded, outputs: list) -> Decoded:
+        default = self.info.labels.index(self._default())
+        tags, sure = [], []
+        for index, logits in enumerate(outputs):
+            probabilities = softmax(logits)  # (T, C)
+            one = encoded.features.word_positions.row(index)  # (words,)
+            sure.append(np.where(one >= 0, probabilities.max(axis=1)[one], 0.0).tolist())
+            tags.append(np.where(one >= 0, probabilities.argmax(axis=1)[one], default).tolist())
+        return Decoded(tags, sure)
+
+
+class Questions(Problem):
+    """The span of a context that answers a question, or that there is none (SQuAD 1.1 and 2.0)."""
+
+    model_kind = "question_answering"
+
+    @property
+    def model_options(self) -> dict:
+        return {}
+
+    def encode(self, rows: Sequence[QuestionRow]) -> Encoded:
+        question_length = min(64, self.info.max_length // 3)  # 64 is the published limit
+        windows = make_windows(rows, self.tokenizer, self.info.max_length, self.info.stride, question_length)
+        notes = []
+        if windows.cut_questions:
+            notes.append(f"{windows.cut_questions} questions have more than {question_length} pieces and were cut")
+        if windows.lost_answers:
+            notes.append(f"{windows.lost_answers} answers have no piece")
+        return Encoded(rows, windows.features, windows, tuple(notes))
+
+    def loss(self, targets, outputs, class_weights=None):
+        start = class_loss(targets["start_positions"], outputs["start_logits"])
+        return (start + class_loss(targets["end_positions"], outputs["end_logits"])) / 2
+
+    def decode(self, encoded: Encoded, outputs: list) -> Decoded:
+        start, end = ([row[name] for row in outputs] for name in ("start_logits", "end_logits"))
+        answers = best_answers(encoded.windows, start, end, null_threshold=self.info.null_threshold)
+        options = {}
+        if self.info.null_threshold is not None:
+            options["no_answer_scores"] = no_answer_scores(answers)
+        sure = [confidence(answer) for answer in answers]
+        return Decoded(answer_texts(answers), sure, options, tuple(answers))
+
+
+def tuned_threshold(problem: Questions, encoded: Encoded, outputs: list) -> float:
+    """How far "no answer" must be ahead of the best span to be said, so that the development F1 is highest."""
+    always = Questions(dataclasses.replace(problem.info, null_threshold=None), problem.tokenizer)
+    decoded = always.decode(encoded, outputs)
+    figures = score(
+        ("squad",), encoded.rows, (), decoded.predictions, no_answer_scores=no_answer_scores(decoded.answers)
+    )
+    return figures["best_f1_threshold"]
+
+
+def problem_for(info: TaskInfo, tokenizer) -> Problem:
+    """The problem of a task's shape. Raises DataError for a shape that does not exist."""
+    if info.shape in ("sentence", "pair"):
+        return (Problem if info.labels else Regression)(info, tokenizer)
+    shapes = {"multiple-choice": MultipleChoice, "tagging": Tagging, "question": Questions}
+    if info.shape not in shapes:
+        raise DataError(f"{info.name}: there is no shape {info.shape!r}; choose sentence, pair, {', '.join(shapes)}")
+    return shapes[info.shape](info, tokenizer)
+
+
+def class_loss(targets, logits, class_weights=None):
+    """Cross-entropy, weighted by class, over the targets that are not −100.
+
+    targets: (…) int; logits: (…, C); class_weights: (C,) or None. The mean is Σ weight · loss / Σ weight.
+    """
+    from keras import ops
+
+    from bertlab.training.losses import token_losses, weighted_mean
+
+    known = targets >= 0
+    classes = ops.where(known, targets, 0)
+    weights = ops.cast(known, "float32")
+    if class_weights is not None:
+        weights = weights * ops.take(ops.convert_to_tensor(class_weights, "float32"), classes)
+    return weighted_mean(token_losses(logits, classes), weights)
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Probabilities along the last axis."""
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def confidence(answer: Answer) -> float:
+    """The probability of an answer among its question's best spans and "no answer", by their scores."""
+    if not answer.candidates:
+        return 1.0
+    scores = np.array([span.score for span in answer.candidates])
+    none = scores[0] + answer.no_answer_score
+    probabilities = softmax(np.append(scores, none))
+    return float(probabilities[-1] if answer.text == "" else probabilities[0])
+
+
+def _cut_notes(features: Features, max_length: int) -> tuple[str, ...]:
+    if not features.truncated:
+        return ()
+    return (f"{features.truncated} rows have more than {max_length} pieces and were cut",)

@@ -1,0 +1,155 @@
+"""What a fine-tuning found out: every run, each setting's mean ± standard deviation over seeds, and the best run."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.files import write_text
+from bertlab.training.finetuning.settings import STARTS, Recipe
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One run. epochs: a row for each with the training loss and the development figures; figures: the kept epoch's."""
+
+    start: str  # one of STARTS
+    batch_size: int
+    learning_rate: float
+    planned_epochs: int
+    seed: int
+    epochs: list[dict]
+    kept_epoch: int
+    figures: dict[str, float]
+    seconds: float  # of training
+    rows_per_second: float
+
+    @property
+    def setting(self) -> tuple:
+        """What it has in common with the runs of other seeds."""
+        return self.start, self.batch_size, self.learning_rate, self.planned_epochs
+
+    @property
+    def main(self) -> float:
+        """The figure that models are chosen by."""
+        value = next(iter(self.figures.values()))
+        return value if np.isfinite(value) else float("-inf")
+
+    def save(self, path: Path) -> None:
+        """Writes JSON, whole or not at all."""
+        write_text(path, json.dumps(asdict(self), indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: Path) -> "RunResult":
+        """The inverse of `save`."""
+        return cls(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def run_name(start: str, recipe: Recipe, seed: int) -> str:
+    """The name of a run's file: from-scratch-b16-lr2e-05-e3-s1."""
+    return f"{start.replace(' ', '-')}-b{recipe.batch_size}-lr{recipe.learning_rate:g}-e{recipe.epochs}-s{seed}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The runs of one setting with several seeds: mean and standard deviation of each figure."""
+
+    runs: tuple[RunResult, ...]
+    mean: dict[str, float]
+    sd: dict[str, float]  # with n − 1; NaN for a single seed
+
+    @classmethod
+    def of(cls, runs: Sequence[RunResult]) -> "Summary":
+        names = [name for name in runs[0].figures if all(name in run.figures for run in runs)]
+        values = {name: np.array([run.figures[name] for run in runs]) for name in names}
+        return cls(
+            tuple(runs),
+            {name: float(figures.mean()) for name, figures in values.items()},
+            {name: float(figures.std(ddof=1)) if len(runs) > 1 else float("nan") for name, figures in values.items()},
+        )
+
+
+@dataclass(frozen=True)
+class FineTuningResult:
+    """All runs of a task. metric: the figure that models are chosen by. dev: the kept model's figures.
+
+    notes: what the user should know, such as rows that were cut.
+    """
+
+    task: str
+    metric: str
+    runs: tuple[RunResult, ...]
+    dev: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def summaries(self) -> list[Summary]:
+        """One for each setting, best mean first; those from scratch after the pre-trained ones."""
+        settings = dict.fromkeys(run.setting for run in self.runs)
+        found = [Summary.of([run for run in self.runs if run.setting == setting]) for setting in settings]
+        return sorted(
+            found, key=lambda s: (STARTS.index(s.runs[0].start), -float(np.mean([run.main for run in s.runs])))
+        )
+
+    def of(self, start: str) -> Summary | None:
+        """The best setting of one start."""
+        return next((summary for summary in self.summaries if summary.runs[0].start == start), None)
+
+    @property
+    def best(self) -> RunResult:
+        """The best seed of the best pre-trained setting: the run whose weights are kept."""
+        return best_run(self.runs)
+
+    def summary(self) -> str:
+        """A table: one line for each setting."""
+        lines = [f"{'start':<13} {'batch':>5} {'rate':>7} {'epochs':>6} {'seeds':>5}  {self.metric} (development)"]
+        for summary in self.summaries:
+            run, spread = summary.runs[0], summary.sd[self.metric]
+            figure = f"{summary.mean[self.metric]:.4f}" + ("" if np.isnan(spread) else f" ± {spread:.4f}")
+            lines.append(
+                f"{run.start:<13} {run.batch_size:>5} {run.learning_rate:>7.0e} {run.planned_epochs:>6} "
+                f"{len(summary.runs):>5}  {figure}"
+            )
+        kept = ", ".join(f"{name} {value:.4f}" for name, value in self.dev.items() if ":" not in name)
+        return "\n".join([*lines, f"kept: seed {self.best.seed}, epoch {self.best.kept_epoch}: {kept}"])
+
+    def to_dict(self) -> dict:
+        """JSON values: results.json."""
+        return {
+            "task": self.task,
+            "metric": self.metric,
+            "dev": self.dev,
+            "best": asdict(self.best),
+            "settings": [
+                {
+                    "start": s.runs[0].start,
+                    "batch_size": s.runs[0].batch_size,
+                    "learning_rate": s.runs[0].learning_rate,
+                    "epochs": s.runs[0].planned_epochs,
+                    "seeds": [run.seed for run in s.runs],
+                    "mean": s.mean,
+                    "sd": {name: None if np.isnan(value) else value for name, value in s.sd.items()},
+                }
+                for s in self.summaries
+            ],
+            "runs": [asdict(run) for run in self.runs],
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict) -> "FineTuningResult":
+        """The inverse of `to_dict`."""
+        runs = tuple(RunResult(**run) for run in values["runs"])
+        return cls(values["task"], values["metric"], runs, values["dev"], tuple(values["notes"]))
+
+
+def best_run(runs: Sequence[RunResult]) -> RunResult:
+    """The best seed of the setting with the best mean, among the pre-trained runs."""
+    own = [run for run in runs if run.start == STARTS[0]]
+
+    def merit(run: RunResult) -> tuple[float, float]:
+        return float(np.mean([other.main for other in own if other.setting == run.setting])), run.main
+
+    return max(own, key=merit)

@@ -1,0 +1,127 @@
+"""Does it fit? An estimate of what an update needs, and what the device has, before hours are spent.
+
+Letters: B batch, T tokens, P predictions, A heads, H hidden size, F intermediate size, V vocabulary.
+"""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from bertlab.config import BertConfig
+from bertlab.errors import ConfigError
+
+GIB = 2**30
+PROGRAM = GIB // 2  # what the compiler, its programs and the libraries take, measured on a processor
+_MOST_PARTS = 4096
+
+
+@dataclass(frozen=True)
+class MemoryNeeds:
+    """Bytes of an update on one device. weights: with gradients and Adam's two moments."""
+
+    weights: int
+    activations: int
+
+    @property
+    def total(self) -> int:
+        """With what the program itself takes."""
+        return self.weights + self.activations + PROGRAM
+
+
+def parameter_count(config: BertConfig) -> int:
+    """Weights of a BERT with its pre-training heads, by its shape alone."""
+    hidden, inner = config.hidden_size, config.intermediate_size
+    positions = config.max_position_embeddings if config.position_embedding == "learned" else 0
+    tables = (config.vocab_size + positions + config.type_vocab_size) * hidden
+    layer = 4 * hidden**2 + 2 * hidden * inner + 9 * hidden + inner  # kernels, then biases and LayerNorms
+    mlm_head = hidden**2 + hidden + 2 * hidden + config.vocab_size
+    pooler_and_pairs = hidden**2 + hidden + 2 * hidden + 2
+    norms = 2 * hidden * (2 if config.pre_norm else 1)  # after the embeddings; in pre-LN also at the very end
+    return tables + config.num_layers * layer + mlm_head + pooler_and_pairs + norms
+
+
+def memory_needs(config: BertConfig, rows: int, tokens: int, predictions: int, precision: str) -> MemoryNeeds:
+    """What one part of an update needs. rows: of this part on one device.
+
+    Weights, gradients and both moments are float32: 16 bytes each. What the backward pass needs again is counted
+    layer by layer, after Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer Models",
+    section 4.1: inputs of each product, LayerNorm and activation, and the attention's scores, weights and dropout
+    masks. The head's logits are float32, and so is their softmax. The factors of H and F are larger than the paper's,
+    as neither GELU nor LayerNorm is one kernel here; they are fitted to measured runs (see the tests).
+    """
+    size = 4 if precision == "float32" else 2
+    hidden, inner, length = config.hidden_size, config.intermediate_size, tokens
+    per_token = 12 * hidden + 5 * inner
+    scores = config.num_heads * length * (1 + (config.attention_dropout > 0))  # the softmax, and what dropout left
+    layer = rows * length * (per_token * size + scores * 4)
+    head = rows * predictions * (3 * config.vocab_size + 4 * hidden) * 4  # logits, their softmax and their gradient
+    return MemoryNeeds(16 * parameter_count(config), config.num_layers * layer + head)
+
+
+def available_memory() -> int | None:
+    """Bytes that a run may take: of the first graphics card, if there is one, else of this machine or its container.
+
+    None where the system does not tell.
+    """
+    card = _free_on_card()
+    if card is not None:
+        return card
+    found = [value for value in (_free_on_machine(), _container_limit()) if value is not None]
+    return min(found, default=None)
+
+
+def _free_on_card() -> int | None:
+    command = ["nvidia-smi", "--query-gpu=memory.free", "--format=csv,noheader,nounits"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.split()
+        return int(answer[0]) * 2**20
+    except (OSError, subprocess.SubprocessError, IndexError, ValueError):  # no such program, card or number
+        return None
+
+
+def _free_on_machine() -> int | None:
+    information = Path("/proc/meminfo")
+    if information.exists():
+        lines = dict(line.split(":") for line in information.read_text().splitlines())
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def _container_limit() -> int | None:
+    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+    if not limit.exists() or limit.read_text().strip() == "max":
+        return None
+    return int(limit.read_text()) - int(used.read_text())
+
+
+def check_memory(
+    config: BertConfig,
+    rows: int,
+    tokens: int,
+    predictions: int,
+    precision: str,
+    accumulation: int,
+    available: int | None,
+) -> MemoryNeeds:
+    """What an update needs on one device. rows: of the whole update there, computed in `accumulation` parts.
+
+    Raises ConfigError, saying what to change, when it is more than `available`.
+    """
+    needs = memory_needs(config, rows // accumulation, tokens, predictions, precision)
+    if available is None or needs.total <= available:
+        return needs
+    asked = (
+        f"{rows // accumulation} rows of {tokens} tokens need about {needs.total / GIB:.1f} GiB ("
+        f"{needs.weights / GIB:.1f} for the weights and their moments, {needs.activations / GIB:.1f} for the rows), "
+        f"but {available / GIB:.1f} GiB are free"
+    )
+    if needs.weights + PROGRAM > available:
+        raise ConfigError(f"{asked}: choose a smaller model")
+    for parts in range(accumulation + 1, min(rows, _MOST_PARTS) + 1):
+        if rows % parts == 0:
+            if memory_needs(config, rows // parts, tokens, predictions, precision).total <= available:
+                raise ConfigError(f"{asked}: compute each update in parts, with --accumulation {parts}")
+    raise ConfigError(f"{asked}: choose shorter rows or a smaller model")

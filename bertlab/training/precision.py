@@ -1,0 +1,53 @@
+"""In which number format a device computes: float32 on processors, 16 bits where a graphics card is made for it.
+
+Weights, moments, LayerNorms, softmax and losses stay in float32 (Micikevicius et al. 2018, "Mixed Precision Training").
+float16 reaches only down to 6·10⁻⁸, so its gradients are scaled up, which Keras does by itself when such a model is
+compiled; bfloat16 has float32's range and needs none of that.
+"""
+
+import keras
+
+from bertlab.errors import ConfigError
+
+_POLICIES = {"float32": "float32", "float16": "mixed_float16", "bfloat16": "mixed_bfloat16"}
+_LEAST_CAPABILITY = {"bfloat16": (8, 0), "float16": (7, 0)}  # NVIDIA's Ampere; Volta and Turing, such as Colab's T4
+
+
+def policy_of(precision: str) -> str:
+    """Keras's dtype policy for float32, float16 or bfloat16."""
+    return _POLICIES[precision]
+
+
+def resolve_precision(precision: str) -> str:
+    """What "auto" means on this device; anything else is returned as it is.
+
+    Raises ConfigError for float16 on a processor, which has no arithmetic for it and would take many times as long.
+    """
+    accelerated, capability = _device()
+    if precision == "float16" and not accelerated:
+        raise ConfigError("float16 is for graphics cards; on a processor choose float32 or bfloat16")
+    if precision != "auto":
+        return precision
+    if not accelerated:
+        return "float32"
+    if capability is None:  # a TPU
+        return "bfloat16"
+    return next((name for name, least in _LEAST_CAPABILITY.items() if capability >= least), "float32")
+
+
+def _device() -> tuple[bool, tuple[int, int] | None]:
+    """Whether there is an accelerator, and its compute capability if it is NVIDIA's."""
+    if keras.backend.backend() == "jax":
+        import jax
+
+        device = jax.devices()[0]
+        if device.platform == "cpu":
+            return False, None
+        capability = getattr(device, "compute_capability", None)  # such as "7.5"
+        return True, capability and tuple(int(part) for part in capability.split("."))
+    import tensorflow as tf
+
+    cards = tf.config.list_physical_devices("GPU")
+    if not cards:
+        return False, None
+    return True, tf.config.experimental.get_device_details(cards[0]).get("compute_capability")

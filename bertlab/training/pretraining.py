@@ -1,0 +1,354 @@
+"""Pre-training from a folder of examples to a checkpoint, in one call that can be killed and repeated.
+
+    from bertlab.training.presets import preset
+    from bertlab.training.pretraining import pretrain
+
+    pretrain("mini", ["examples"], "run", preset("small", steps=1000))
+
+The run's folder then holds
+
+    run.json         the settings, the model and the data's hashes: another run is refused here
+    states/          the last states, to go on from
+    metrics.csv      the figures, interval by interval; curve.png draws them, tensorboard/ has them for TensorBoard
+    checkpoint/      when the run is done: the model with its vocabulary, for `bertlab fill-mask --model` and the others
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bertlab.config import SIZES, BertConfig
+from bertlab.data.pretraining.records import MANIFEST, VOCABULARY, ExampleFiles
+from bertlab.errors import ConfigError, DataError
+from bertlab.files import write_text
+from bertlab.training.presets import PretrainingSettings
+from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+
+RUN, STATES, CHECKPOINT = "run.json", "states", "checkpoint"
+_WITHOUT_EFFECT = ("keep",)  # settings that may differ when a run goes on
+_STEPS_PER_CALL = 10  # steps that run between two returns to Python, at most
+_VALIDATION_ROWS = 2048
+
+
+def pretrain(
+    model: str | Path | BertConfig,
+    data: Sequence[str | Path],
+    out: str | Path,
+    settings: PretrainingSettings | None = None,
+    *,
+    validation: str | Path | None = None,
+    callbacks: Sequence = (),
+    say: Callable[[str], object] = print,
+) -> list[dict]:
+    """Pre-trains a model, or goes on with a run that was interrupted, and returns the run's history.
+
+    Args:
+        model: the name of a published size, a `config.json`, or a `BertConfig`.
+        data: folders that `bertlab data make` wrote, one for each phase; the rows of the first one come first.
+        out: the run's folder.
+        settings: the recipe; the published one if left out.
+        validation: a folder of examples by which the model is judged after every interval.
+        callbacks: more Keras callbacks.
+        say: called with lines about the run.
+
+    Raises ConfigError for settings that cannot be met (also with the memory at hand), DataError for data that does
+    not fit them, CheckpointError for a folder of another run or a disk that is full, and TrainingError for a run
+    that diverges. After any of them, and after a kill, the same call goes on with the last state.
+    """
+    run = PretrainingRun(model, data, out, settings or PretrainingSettings(), validation)
+    return run.train(callbacks, say)
+
+
+class PretrainingRun:
+    """One pre-training run: what it needs, looked at before it starts, and its parts. Arguments: see `pretrain`."""
+
+    def __init__(self, model, data, out, settings: PretrainingSettings, validation=None):
+        from bertlab.training.precision import resolve_precision
+
+        self.folder, self.settings = Path(out), settings
+        if not data:
+            raise DataError("no data: name at least one folder of examples that `bertlab data make` wrote")
+        self.examples = [ExampleFiles(folder) for folder in data]
+        self.validation = None if validation is None else ExampleFiles(validation)
+        self.tokenizer = tokenizer_of(self.examples[0])
+        self._check_vocabularies()
+        longest = max(files.settings.sequence_length for files in self.examples)
+        self.config = model_config(model, settings, len(self.tokenizer.vocabulary), longest)
+        if longest > self.config.max_position_embeddings:
+            raise ConfigError(
+                f"the rows of the data have {longest} tokens, the model has {self.config.max_position_embeddings} "
+                "positions: make shorter rows or choose a model with more"
+            )
+        self.next_sentence = not self.config.causal and any(f.settings.next_sentence for f in self.examples)
+        self.precision = resolve_precision(settings.precision)
+        self.phase_steps = settings.steps_of_phases(len(self.examples))
+        self._check_same_run()
+
+    # --- what is asked for ---
+
+    def _check_vocabularies(self) -> None:
+        for files in [*self.examples, *([self.validation] if self.validation else [])]:
+            if files.manifest["vocabulary"]["sha256"] != self.examples[0].manifest["vocabulary"]["sha256"]:
+                raise DataError(
+                    f"{files.folder}: made with another vocabulary than {self.examples[0].folder}; make both with the "
+                    "same vocab.txt"
+                )
+
+    def identity(self) -> dict:
+        """What decides every figure of the run, as JSON values."""
+        import keras
+
+        recipe = {name: value for name, value in self.settings.to_dict().items() if name not in _WITHOUT_EFFECT}
+        return {
+            "model": self.config.to_dict(),
+            "settings": recipe | {"precision": self.precision},
+            "data": {str(number): _fingerprint(files) for number, files in enumerate(self.examples, 1)},
+            "validation": None if self.validation is None else _fingerprint(self.validation),
+            "backend": keras.backend.backend(),
+        }
+
+    def _check_same_run(self) -> None:
+        """Raises ConfigError if the folder holds a run with other settings, naming the difference."""
+        path, wanted = self.folder / RUN, self.identity()
+        if not path.exists():
+            if (self.folder / STATES).exists():
+                raise ConfigError(f"{self.folder}: holds states of a run but no {RUN}; choose another folder")
+            return
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ConfigError(f"{path}: not valid JSON ({error}); choose another folder") from None
+        differences = list(_differences(found, wanted))
+        if differences:
+            raise ConfigError(
+                f"{self.folder}: holds a run with other settings ({'; '.join(differences)}). Give the same ones to go "
+                "on with it, or choose another folder"
+            )
+
+    # --- the parts ---
+
+    def rows(self, phase: int) -> int:
+        """Rows in an update of a phase."""
+        lengths = [files.settings.sequence_length for files in self.examples]
+        return self.settings.rows_of_phase(lengths[phase], max(lengths))
+
+    def predictions(self, phase: int) -> int:
+        """Places in a row at which the MLM head works."""
+        examples = self._masking(self.examples[phase])
+        return examples.sequence_length if self.config.causal else examples.max_predictions
+
+    def _masking(self, files: ExampleFiles):
+        """How the rows of a folder are masked: as it was made, or for dynamic masking as the recipe says."""
+        share = self.settings.masked_lm_probability
+        if share is None or not files.settings.dynamic_masking:
+            return files.settings
+        return files.settings.replace(masked_lm_probability=share)
+
+    def batches(self, phase: int, step: int = 0):
+        """The data set of a phase's batches from a step on; a function of the settings and the step alone."""
+        from bertlab.data.pretraining.live import batches_of
+        from bertlab.data.pretraining.positions import with_shifted_positions
+        from bertlab.training.targets import with_next_tokens
+
+        files, seed = self.examples[phase], self.settings.seed
+        rows = batches_of(
+            files, self.rows(phase), seed, repeat=True, start_batch=step,
+            vocabulary=self.tokenizer.vocabulary, settings=self._masking(files),
+        )  # fmt: skip
+        if self.config.causal:
+            rows = with_next_tokens(rows)
+        positions = self.config.max_position_embeddings
+        shorter = files.settings.sequence_length < positions
+        if self.settings.shifted_positions and shorter and not files.settings.packing:  # packed rows bring their own
+            rows = with_shifted_positions(rows, positions, seed, step)
+        return rows
+
+    def validation_batches(self):
+        """The fixed batches by which the model is judged after every interval, with the masks they were made with."""
+        if self.validation is None:
+            return None
+        from bertlab.training.evaluation import fixed_batches
+
+        rows = min(self.settings.batch_size // self.settings.accumulation, len(self.validation))
+        rows -= rows % self.settings.devices
+        return fixed_batches(self.validation, rows, max(1, _VALIDATION_ROWS // rows), self.config.causal).cache()
+
+    def trainer(self):
+        """The compiled trainer with fresh weights."""
+        import keras
+
+        from bertlab.models import BertForPreTraining
+        from bertlab.training.distribution import num_replicas
+        from bertlab.training.optimizer import adamw
+        from bertlab.training.precision import policy_of
+        from bertlab.training.pretrainer import PreTrainer
+        from bertlab.training.schedule import WarmupLinearDecay
+
+        recipe = self.settings
+        keras.utils.set_random_seed(recipe.seed)
+        bert = BertForPreTraining(self.config, next_sentence=self.next_sentence, dtype=policy_of(self.precision))
+        trainer = PreTrainer(bert, recipe.accumulation)
+        optimizer = adamw(
+            WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps),
+            trainer,
+            weight_decay=recipe.weight_decay,
+            beta_1=recipe.beta_1,
+            beta_2=recipe.beta_2,
+            epsilon=recipe.epsilon,
+            global_clipnorm=recipe.clip_norm,
+            bias_correction=recipe.bias_correction,
+        )
+        per_call = max(n for n in range(1, _STEPS_PER_CALL + 1) if recipe.interval % n == 0)
+        trainer.compile(optimizer, jit_compile=recipe.xla and num_replicas() == 1, steps_per_execution=per_call)
+        return trainer
+
+    def check_memory(self) -> None:
+        """Raises ConfigError, saying what to change, when an update does not fit into the memory at hand."""
+        from bertlab.training.memory import available_memory, check_memory
+
+        free = available_memory()
+        for phase, files in enumerate(self.examples):
+            check_memory(
+                self.config,
+                self.rows(phase) // self.settings.devices,
+                files.settings.sequence_length,
+                self.predictions(phase),
+                self.precision,
+                self.settings.accumulation,
+                free,
+            )
+
+    # --- the run ---
+
+    def train(self, callbacks: Sequence = (), say: Callable[[str], object] = print) -> list[dict]:
+        """Trains to the end, saves the checkpoint and returns the history."""
+        from bertlab.training.callbacks import Alarm
+        from bertlab.training.curves import RunFiles
+        from bertlab.training.distribution import data_parallel
+        from bertlab.training.run import Phase, run_training
+
+        self.check_memory()
+        write_text(_made(self.folder) / RUN, json.dumps(self.identity(), indent=1) + "\n", ConfigError)
+        with data_parallel(self.settings.devices):
+            trainer = self.trainer()
+            validation = self.validation_batches()
+            phases = [
+                Phase(steps, lambda step, phase=phase: self.batches(phase, step), validation)
+                for phase, steps in enumerate(self.phase_steps)
+            ]
+            throughput = self._throughput()
+            history = run_training(
+                trainer,
+                phases,
+                interval=self.settings.interval,
+                folder=self.folder / STATES,
+                checks=lambda history: (throughput, Alarm(history, trainer.task, self.config.vocab_size)),
+                callbacks=lambda history: (RunFiles(self.folder, history), *callbacks),
+                keep=self.settings.keep,
+                say=say,
+            )
+        self._save_checkpoint(trainer.bert)
+        return history
+
+    def _throughput(self):
+        """The callback that measures speed; it knows from the step which phase's arithmetic to count."""
+        from bertlab.training.utilisation import Throughput, Work, measured_peak, training_flops
+
+        peak = measured_peak(self.precision) * self.settings.devices
+        works, end = [], 0
+        for phase, steps in enumerate(self.phase_steps):
+            tokens = self.examples[phase].settings.sequence_length
+            end += steps
+            works.append(
+                (end, Work(training_flops(self.config, self.rows(phase), tokens, self.predictions(phase)), peak))
+            )
+        return Throughput(lambda step: next(work for end, work in works if step < end), self.settings.interval)
+
+    def _save_checkpoint(self, bert) -> None:
+        """Saves the model without the padding of its token table; in Hugging Face's format where that can hold it."""
+        from bertlab import checkpoints
+        from bertlab.checkpoints.huggingface import check_representable
+        from bertlab.errors import CheckpointError
+
+        bert = without_padding(bert, len(self.tokenizer.vocabulary))
+        try:
+            check_representable(bert.config)
+            kind = "huggingface"
+        except CheckpointError:
+            kind = "bertlab"
+        checkpoints.save(bert, self.folder / CHECKPOINT, self.tokenizer, format=kind)
+
+
+def tokenizer_of(files: ExampleFiles) -> WordPieceTokenizer:
+    """The tokenizer with which a folder of examples was made."""
+    return WordPieceTokenizer(Vocabulary.from_file(files.folder / VOCABULARY), **files.manifest["tokenizer"])
+
+
+def model_config(
+    model: str | Path | BertConfig, settings: PretrainingSettings, pieces: int, longest: int
+) -> BertConfig:
+    """The configuration that `model` means: a size, shaped by the recipe and the data, or one that is complete.
+
+    pieces: of the data's vocabulary. longest: tokens of its longest rows. Raises ConfigError for one whose
+    vocab_size is too small.
+    """
+    if str(model) in SIZES:
+        multiple = settings.padded_vocabulary
+        config = BertConfig.named(
+            str(model),
+            vocab_size=-(-pieces // multiple) * multiple,
+            max_position_embeddings=longest,
+            hidden_dropout=settings.dropout,
+            attention_dropout=settings.dropout,
+            pre_norm=settings.pre_norm,
+        )
+        if settings.width_scaled_init:
+            config = config.replace(initializer_range=0.02 * (768 / config.hidden_size) ** 0.5)
+        return config
+    if not isinstance(model, BertConfig) and not Path(model).exists():
+        raise ConfigError(f"{model}: neither a size ({', '.join(SIZES)}) nor a config.json that exists")
+    config = model if isinstance(model, BertConfig) else BertConfig.load(model)
+    if config.vocab_size < pieces:
+        raise ConfigError(
+            f"the data's vocabulary has {pieces} pieces, the model's vocab_size is {config.vocab_size}: choose at "
+            f"least {pieces}"
+        )
+    return config
+
+
+def without_padding(bert, pieces: int):
+    """The same model with a token table of `pieces` rows, in float32; the model itself if it has just these."""
+    from bertlab.models import BertForPreTraining
+
+    if bert.config.vocab_size == pieces:
+        return bert
+    smaller = BertForPreTraining(bert.config.replace(vocab_size=pieces), bert.next_sentence_head is not None)
+    for ours, theirs in zip(smaller.variables, bert.variables):
+        cut = tuple(slice(size) for size in ours.shape)
+        ours.assign(theirs.numpy()[cut])
+    return smaller
+
+
+def _fingerprint(files: ExampleFiles) -> dict:
+    manifest = (files.folder / MANIFEST).read_bytes()
+    return {"rows": len(files), "sequence_length": files.settings.sequence_length,
+            "manifest_sha256": hashlib.sha256(manifest).hexdigest()}  # fmt: skip
+
+
+def _differences(found, wanted, name: str = ""):
+    """Where two trees of JSON values differ: "settings.steps: 100 there, 200 now"."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        for key in dict.fromkeys([*found, *wanted]):
+            yield from _differences(found.get(key), wanted.get(key), f"{name}.{key}" if name else key)
+    elif found != wanted:
+        yield f"{name}: {found!r} there, {wanted!r} now"
+
+
+def _made(folder: Path) -> Path:
+    """The folder, which is made if it is not there. Raises ConfigError when it cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be made ({error.strerror}); choose another folder") from None
+    return folder

@@ -1,0 +1,116 @@
+"""How fast a run is, and how near to what the device can do: tokens per second and the share of the device's peak.
+
+The share ("model FLOPs utilisation", Chowdhery et al. 2022, "PaLM", appendix B) divides the arithmetic that the
+formula of the model asks for by what the device can do in the same time. The peak is not taken from a table: it is
+measured, on this device and in this precision, with one large matrix product.
+
+Letters: B batch, T tokens, P predictions, H hidden size, F intermediate size, L layers, V vocabulary.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import keras
+import numpy as np
+
+from bertlab.config import BertConfig
+
+
+def forward_flops(config: BertConfig, tokens: int, predictions: int) -> int:
+    """Floating-point operations of the matrix products in one pass over one row of T tokens with P predictions.
+
+    A product (m, k) · (k, n) is 2·m·k·n operations (Kaplan et al. 2020, "Scaling Laws", section 2.1). A layer has four
+    projections, 8·T·H², two feed-forward products, 4·T·H·F, and the scores and their weighted sums, 4·T²·H; the MLM
+    head works on the predicted positions only, 2·P·H² + 2·P·H·V. Element-wise work, softmax, LayerNorm and looking up
+    embeddings are not counted, as is the custom. Padded tokens are: the device computes them.
+    """
+    hidden, inner = config.hidden_size, config.intermediate_size
+    layer = 8 * tokens * hidden**2 + 4 * tokens * hidden * inner + 4 * tokens**2 * hidden
+    head = 2 * predictions * hidden**2 + 2 * predictions * hidden * config.vocab_size
+    return config.num_layers * layer + head
+
+
+def training_flops(config: BertConfig, rows: int, tokens: int, predictions: int) -> int:
+    """Operations of one update: forward, and twice as many backward (for the inputs and for the weights)."""
+    return 3 * rows * forward_flops(config, tokens, predictions)
+
+
+def measured_peak(dtype: str = "float32", seconds: float = 1.0) -> float:
+    """Floating-point operations per second of a large square matrix product on this device, the best of several.
+
+    The matrices grow until a product takes 50 ms or has 8192 rows. seconds: how long to go on measuring.
+    """
+    size = 512
+    while True:
+        product = _product_of(size, dtype)
+        product()  # the first one is slower: kernels are chosen and memory is taken
+        best = _time_of(product)
+        if best > 0.05 or size == 8192:
+            break
+        size *= 2
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        best = min(best, _time_of(product))
+    return 2 * size**3 / best
+
+
+def _product_of(size: int, dtype: str):
+    rng = np.random.default_rng(0)
+    matrix = keras.ops.cast(keras.ops.convert_to_tensor(rng.normal(size=(size, size)).astype("float32")), dtype)
+
+    def product():
+        result = keras.ops.matmul(matrix, matrix)
+        return float(keras.ops.convert_to_numpy(keras.ops.cast(result[0, 0], "float32")))  # waits for the device
+
+    return product
+
+
+def _time_of(function) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the share of the peak is computed from. flops_per_step: of one phase. peak: of all devices together."""
+
+    flops_per_step: float
+    peak: float
+
+
+class Throughput(keras.callbacks.Callback):
+    """Adds tokens_per_second, without padding, and peak_share to the logs that the other callbacks see.
+
+    Comes first in the list. Counted from the end of an interval's first bundle of steps, so that compiling, the
+    validation and the saving before it do not count.
+
+    work_at: gives the `Work` of a step. interval: steps in a Keras epoch.
+    """
+
+    def __init__(self, work_at: Callable[[int], Work], interval: int):
+        super().__init__()
+        self.work_at, self.interval = work_at, interval
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._work = self.work_at(epoch * self.interval)
+        self._start = None
+        self._figures = {}
+
+    def on_train_batch_end(self, batch, logs=None):
+        now, tokens = time.perf_counter(), float(logs["tokens"])
+        if self._start is None:
+            self._start = now, tokens, batch
+            return
+        start, tokens_before, batch_before = self._start
+        seconds = now - start
+        flops = (batch - batch_before) * self._work.flops_per_step
+        self._figures = {
+            "tokens_per_second": (tokens - tokens_before) / seconds,
+            "peak_share": flops / seconds / self._work.peak,
+        }
+        logs.update(self._figures)
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs.update(self._figures)

@@ -1,0 +1,673 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 03 · Attention
+#
+# A word means what its neighbours let it mean. In this notebook you write the step that lets every word look at every other:
+# *attention*, first for one head on three vectors you can follow by hand, then masked, then with many heads, at last as the Keras
+# layer that will stand in your own BERT.
+#
+# By the end you will have built
+#
+# - `attention_scores`, `softmax_rows`, `attention`: lines 1–6 of the algorithm *Attention*;
+# - `padding_mask`, `causal_mask`, `masked_attention`: who may look at whom;
+# - `mh_attention` and `MultiHeadAttention`: many heads, as a loop and all at once;
+# - `cross_attention`: one sequence that reads another.
+#
+# 75 to 90 minutes, 35 points. Everything runs on this machine, without a network.
+#
+# **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: a token is a row.
+# $\ell$ tokens, $d_x$ numbers per token, $d_\text{attn}$ numbers per query and key, $d_\text{mid}$ per value. $[A; B]$ puts matrices side by side.
+
+# %%
+from autograde.student import check, heat_maps, lines, load_backend, progress
+
+load_backend()
+
+# %% tags=["setup"]
+import time
+
+import keras
+import numpy as np
+from keras import ops
+from tensorflow import Tensor
+
+# %% [markdown]
+# One picture to begin with. Each row is a word that asks, each column a word that answers; the darker, the more the answer counts.
+# At the end you draw it with your own code.
+
+# %%
+sentence = "the robin sat on the branch".split()
+who_asks_whom = np.array([[1.0 if a == b else 0.05 for b in sentence] for a in sentence])
+heat_maps(
+    [who_asks_whom / who_asks_whom.sum(axis=1, keepdims=True)],
+    titles=["Who is the same word?"],
+    rows=sentence,
+    columns=sentence,
+    alt="A six by six heat map; the two words 'the' attend to each other, every other word to itself",
+)
+
+# %% [markdown]
+# ---
+# # Warm-up: two pieces of notation
+#
+# ## 3.1 Side by side · 2 points · ~4 minutes · MHAttention, line 4
+#
+# Several heads look at the same sentence, and each comes back with a matrix of its own. The next step wants *one* matrix, in which
+# a token's row holds what all heads found for it. So the matrices are put side by side, and rows stay rows:
+#
+# $$Y = [Y^1; Y^2; \dots; Y^H] \qquad Y^h \in \mathbb{R}^{\ell \times d_\text{mid}} \;\Rightarrow\; Y \in \mathbb{R}^{\ell \times H d_\text{mid}}$$
+#
+# From the lecture:
+#
+# $$A = \begin{pmatrix}1&2\\3&4\\5&6\end{pmatrix},\; B = \begin{pmatrix}11&12\\13&14\\15&16\end{pmatrix} \;\Rightarrow\;
+# [A; B] = \begin{pmatrix}1&2&11&12\\3&4&13&14\\5&6&15&16\end{pmatrix}$$
+#
+# There may be axes in front of the last two (a batch of sentences); they stay as they are.
+
+# %% nbgrader={"grade": false, "grade_id": "concat-heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def concat_heads(heads: list[Tensor]) -> Tensor:
+    """Puts matrices side by side: [Y1; Y2; ...].
+
+    heads: a list of tensors (..., tokens, d_mid), one per head
+    returns (..., tokens, heads * d_mid)
+    """
+    ### BEGIN SOLUTION
+    return ops.concatenate(heads, axis=-1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-concat-heads", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(concat_heads)
+
+# %%
+a = ops.convert_to_tensor([[1, 2], [3, 4], [5, 6]])
+b = ops.convert_to_tensor([[11, 12], [13, 14], [15, 16]])
+print(concat_heads([a, b]).numpy())
+
+# %% [markdown]
+# ## 3.2 The same vector to every row · 2 points · ~4 minutes · Attention, lines 2–4
+#
+# A bias is one vector that is added to every token alike. The lecture writes it with a row of ones, so that the sizes fit on paper:
+#
+# $$Z = X +_{(\text{rows})} b = X + (b^\top \mathbf{1}^m)^\top \qquad X \in \mathbb{R}^{m \times n},\; b \in \mathbb{R}^n$$
+#
+# $$X = \begin{pmatrix}1&2\\3&4\\5&6\end{pmatrix},\; b = (10 \quad 20) \;\Rightarrow\; Z = \begin{pmatrix}11&22\\13&24\\15&26\end{pmatrix}$$
+#
+# A tensor library does the repeating for you (*broadcasting*: sizes are lined up from the right, and a missing axis is repeated).
+
+# %% nbgrader={"grade": false, "grade_id": "add-to-rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def add_to_rows(x: Tensor, b: Tensor) -> Tensor:
+    """Adds one vector to each row of a matrix.
+
+    x: (..., m, n)    b: (n,)
+    returns (..., m, n)
+    """
+    ### BEGIN SOLUTION
+    return x + b
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-add-to-rows", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(add_to_rows)
+
+# %% [markdown]
+# ---
+# # One head, step by step
+#
+# Attention is a soft dictionary. Every token writes a **query** (what am I looking for?), a **key** (what can I be found by?) and a
+# **value** (what do I give?). A query is held against every key; the better they match, the more of that key's value comes back.
+#
+# ## 3.3 Shares: softmax of each row · 3 points · ~10 minutes · Attention, line 6
+#
+# A row of scores has to become a row of *shares*: positive, adding up to 1, largest where the score is largest.
+#
+# $$\text{softmax}_\text{row}(A)[i, j] = \frac{\exp(A[i, j])}{\sum_{k=1}^n \exp(A[i, k])}$$
+#
+# One thing the formula does not say: $\exp(89)$ is larger than any float32. Adding the same number to every score of a row changes nothing
+# (it cancels between the top and the bottom of the fraction), so shift each row until its largest score is 0, *then* take $\exp$.
+
+# %% nbgrader={"grade": false, "grade_id": "softmax-rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def softmax_rows(a: Tensor) -> Tensor:
+    """Softmax of each row, safe for scores of any size.
+
+    a: (..., m, n) scores
+    returns (..., m, n): every row is positive and sums to 1
+    """
+    # 1. the largest score of each row becomes 0   2. exp   3. divide by the row's sum
+    ### BEGIN SOLUTION
+    shifted = a - ops.max(a, axis=-1, keepdims=True)
+    powers = ops.exp(shifted)
+    return powers / ops.sum(powers, axis=-1, keepdims=True)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-softmax-rows", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(softmax_rows)
+
+# %% [markdown]
+# **See it.** One row of scores, multiplied by 0.3, 1, 3 and 10. The larger the scores, the nearer the shares come to all-or-nothing.
+
+# %%
+row = np.array([[1.0, 2.0, 0.5, 1.8, -1.0]], "float32")
+heat_maps(
+    [softmax_rows(ops.convert_to_tensor(row * size)) for size in (0.3, 1, 3, 10)],
+    titles=["scores × 0.3", "× 1", "× 3", "× 10"],
+    alt="Four rows of shares from the same five scores; from nearly equal shares to everything on the largest score",
+    numbers=True,
+)
+
+# %% [markdown]
+# ## 3.4 Scores: how much does each word want from each other word? · 3 points · ~8 minutes · Attention, line 5
+#
+# You have one query and one key per token. A query and a key that point the same way should score high; at right angles, zero. That is
+# a dot product, and every query against every key at once is a single matrix product:
+#
+# $$S = \frac{1}{\sqrt{d_\text{attn}}}\, Q K^\top \qquad S \in \mathbb{R}^{\ell \times \ell}$$
+#
+# Why divide? If the entries of $q$ and $k$ have variance 1, then $q \cdot k$ is a sum of $d_\text{attn}$ products, each of variance 1: its
+# variance is $d_\text{attn}$, its typical size $\sqrt{d_\text{attn}}$ (Vaswani et al. 2017, section 3.2.1, footnote 4). You just saw what large scores do to a softmax.
+
+# %% nbgrader={"grade": false, "grade_id": "scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_scores(q: Tensor, k: Tensor) -> Tensor:
+    """Scaled dot products of every query with every key.
+
+    q: (..., tokens, d_attn) queries    k: (..., other_tokens, d_attn) keys
+    returns (..., tokens, other_tokens): row t holds what token t asks of every token
+    """
+    # 1. every query against every key   2. scale
+    ### BEGIN SOLUTION
+    d_attn = q.shape[-1]
+    products = ops.matmul(q, ops.swapaxes(k, -1, -2))
+    return products / d_attn**0.5
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-scores", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(attention_scores)
+
+# %% [markdown]
+# **See it.** The same sentence with random queries and keys of variance 1, for $d_\text{attn}$ = 4, 64 and 1024. Above without scaling (your
+# scores, multiplied back by $\sqrt{d_\text{attn}}$), below as you wrote it. Without scaling the rows of softmax collapse onto one word.
+
+# %%
+words = "the animal did not cross the street because it was tired".split()
+rng = np.random.default_rng(3)
+sizes = (4, 64, 1024)
+scaled = []
+for d in sizes:
+    q, k = (ops.convert_to_tensor(rng.normal(size=(len(words), d)).astype("float32")) for _ in range(2))
+    scaled.append(attention_scores(q, k))
+unscaled = [scores * d**0.5 for scores, d in zip(scaled, sizes)]
+it = words.index("it")
+heat_maps(
+    [softmax_rows(scores) for scores in (*unscaled, *scaled)],
+    titles=[f"d = {d}, unscaled" for d in sizes] + [f"d = {d}, scaled" for d in sizes],
+    rows=words,
+    columns=words,
+    per_line=3,
+    largest=1,
+    alt="Six heat maps of attention shares: unscaled ones collapse onto single words as d grows, scaled ones stay spread out",
+)
+for d, loose, tight in zip(sizes, unscaled, scaled):
+    largest = [float(ops.max(softmax_rows(scores)[it])) for scores in (loose, tight)]
+    print(f"d = {d:4}: the largest share in the row of 'it' is {largest[0]:.2f} unscaled, {largest[1]:.2f} scaled")
+
+# %% [markdown]
+# How dot products grow with $d$: the standard deviation of your scores, before and after the division, beside $\sqrt{d}$.
+
+# %%
+dimensions = [2**power for power in range(1, 11)]
+spread = []
+for d in dimensions:
+    q, k = (ops.convert_to_tensor(rng.normal(size=(200, d)).astype("float32")) for _ in range(2))
+    spread.append(float(ops.std(attention_scores(q, k))))
+lines(
+    dimensions,
+    {
+        "before scaling": [s * d**0.5 for s, d in zip(spread, dimensions)],
+        "after scaling": spread,
+        "√d": [d**0.5 for d in dimensions],
+    },
+    title="Size of a dot product",
+    x="d",
+    y="standard deviation",
+    alt="Before scaling the spread follows the square root of d; after scaling it stays at 1",
+    log=True,
+)
+
+# %% [markdown]
+# ### The lecture's example, by hand
+#
+# Three inputs and three integer matrices:
+#
+# $$X = \begin{pmatrix}1&0&1&0\\0&2&0&2\\1&1&1&1\end{pmatrix}\quad
+# W^Q = \begin{pmatrix}1&0&1\\1&0&0\\0&0&1\\0&1&1\end{pmatrix}\quad
+# W^K = \begin{pmatrix}0&0&1\\1&1&0\\0&1&0\\1&1&0\end{pmatrix}\quad
+# W^V = \begin{pmatrix}0&2&0\\0&3&0\\1&0&3\\1&1&0\end{pmatrix}$$
+#
+# The lecture does not scale here: its first row of scores is $q_1 K^\top = (2, 4, 4)$. Do it on paper once, then run the cell.
+
+# %%
+x = ops.convert_to_tensor([[1.0, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]])
+w_q = ops.convert_to_tensor([[1.0, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]])
+w_k = ops.convert_to_tensor([[0.0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]])
+w_v = ops.convert_to_tensor([[0.0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]])
+
+q, k, v = x @ w_q, x @ w_k, x @ w_v
+with_scale = attention_scores(q, k)
+without_scale = with_scale * 3**0.5
+
+for name, scores in (("unscaled, as in the lecture", without_scale), ("scaled by √3", with_scale)):
+    weights = softmax_rows(scores)
+    print(name)
+    print("  first row of scores ", np.round(scores[0].numpy(), 4))
+    print("  first row of weights", np.round(weights[0].numpy(), 4))
+    print("  first output        ", np.round((weights @ v)[0].numpy(), 4))
+
+# %% [markdown]
+# ⚠ The lecture rounds the weights (0.0634, 0.4683, 0.4683) to (0, 0.5, 0.5) and so arrives at the output (2.0, 7.0, 1.5). The exact first output is
+# (1.9366, 6.6831, 1.5951); with the division by $\sqrt{3}$ that line 5 asks for it is (1.8639, 6.3194, 1.7042).
+#
+# ## 3.5 Attention, all six lines · 4 points · ~8 minutes · Attention, lines 1–6
+#
+# Everything is there; put it together.
+#
+# > 1: **function** Attention($X$; $W_q, b_q, W_k, b_k, W_v, b_v$)<br>
+# > 2: $Q \leftarrow X W_q +_{(\text{rows})} b_q$ &nbsp;&nbsp; $Q \in \mathbb{R}^{\ell \times d_\text{attn}}$<br>
+# > 3: $K \leftarrow X W_k +_{(\text{rows})} b_k$<br>
+# > 4: $V \leftarrow X W_v +_{(\text{rows})} b_v$ &nbsp;&nbsp; $V \in \mathbb{R}^{\ell \times d_\text{out}}$<br>
+# > 5: $S \leftarrow \frac{1}{\sqrt{d_\text{attn}}} Q K^\top$<br>
+# > 6: **return** $\tilde V = \text{softmax}_\text{row}(S)\, V$
+#
+# Use what you wrote: `add_to_rows`, `attention_scores`, `softmax_rows`.
+
+# %% nbgrader={"grade": false, "grade_id": "attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention(x: Tensor, w_q: Tensor, b_q: Tensor, w_k: Tensor, b_k: Tensor, w_v: Tensor, b_v: Tensor) -> Tensor:
+    """One attention head: lines 1-6 of Attention.
+
+    x: (..., tokens, d_x)    w_q, w_k: (d_x, d_attn)    b_q, b_k: (d_attn,)    w_v: (d_x, d_out)    b_v: (d_out,)
+    returns (..., tokens, d_out)
+    """
+    # lines 2-4: queries, keys, values   line 5: scores   line 6: shares of the values
+    ### BEGIN SOLUTION
+    q = add_to_rows(ops.matmul(x, w_q), b_q)
+    k = add_to_rows(ops.matmul(x, w_k), b_k)
+    v = add_to_rows(ops.matmul(x, w_v), b_v)
+    weights = softmax_rows(attention_scores(q, k))
+    return ops.matmul(weights, v)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(attention)
+
+# %% [markdown]
+# **See it.** Nothing in these six lines knows where a token stands. Reverse the sentence, and the outputs are the same vectors, reversed: self-attention is
+# an operation on sets. (That is why notebook 02 added positions.)
+
+# %%
+none = ops.zeros(3)
+forwards = attention(x, w_q, none, w_k, none, w_v, none)
+backwards = attention(ops.flip(x, axis=0), w_q, none, w_k, none, w_v, none)
+print("forwards ", np.round(forwards.numpy(), 3).tolist())
+print("backwards", np.round(backwards.numpy(), 3).tolist())
+heat_maps([forwards, backwards], titles=["x₁ x₂ x₃", "x₃ x₂ x₁"], numbers=True,
+          alt="Two matrices of outputs; the second has the rows of the first in reverse order")
+
+# %% [markdown]
+# And what does it cost? $Q K^\top$ has $\ell^2$ entries: twice the sentence, four times the scores. Your own function, timed (for short
+# sentences the fixed cost of calling anything at all hides the square):
+
+# %%
+lengths = [128, 256, 512, 1024, 2048]
+bias, weight = ops.zeros(64), ops.convert_to_tensor(rng.normal(size=(64, 64)).astype("float32"))
+seconds = []
+for length in lengths:
+    tokens = ops.convert_to_tensor(rng.normal(size=(length, 64)).astype("float32"))
+    runs = []
+    for _ in range(4):
+        start = time.perf_counter()
+        attention(tokens, weight, bias, weight, bias, weight, bias).numpy()
+        runs.append(time.perf_counter() - start)
+    seconds.append(min(runs))
+lines(
+    lengths,
+    {
+        "measured": [1000 * s for s in seconds],
+        "× 4 for each doubling": [1000 * seconds[-1] * (n / lengths[-1]) ** 2 for n in lengths],
+    },
+    title="Cost of attention against ℓ",
+    x="tokens ℓ",
+    y="milliseconds",
+    alt="Measured time of attention grows with the square of the number of tokens for long sequences",
+    log=True,
+)
+
+# %% [markdown]
+# ---
+# # Who may look at whom
+#
+# ## 3.6 Padding · 2 points · ~5 minutes
+#
+# Sentences of a batch are filled up with `[PAD]` to one length. A `[PAD]` must not be looked at: it has nothing to say, and a sentence's
+# result must not depend on how much filling stands behind it. The tokenizer marks real pieces with 1 and padding with 0, one row per sentence.
+#
+# A mask says *for each query and key* whether the query may see the key, $(B, \ell, \ell)$. For padding it is the same for every query, so one row is
+# enough and broadcasting repeats it: $(B, 1, \ell)$.
+
+# %% nbgrader={"grade": false, "grade_id": "padding-mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def padding_mask(is_real: Tensor) -> Tensor:
+    """From the tokenizer's row of ones and zeros to a mask over keys.
+
+    is_real: (batch, tokens) integers, 1 for a piece of text, 0 for padding
+    returns (batch, 1, tokens) booleans, True where a key may be seen
+    """
+    ### BEGIN SOLUTION
+    may_be_seen = ops.equal(is_real, 1)
+    return ops.expand_dims(may_be_seen, axis=1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-padding-mask", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(padding_mask)
+
+# %% [markdown]
+# ## 3.7 No looking ahead · 2 points · ~5 minutes
+#
+# BERT reads in both directions. A model that *writes* must not see what it has not written yet: token $i$ may see token $j$ only if $j \le i$.
+#
+# ⚠ Two of the lectures also hide the diagonal ($-\infty$ for $j \ge i$). Then the first token sees nothing at all, and you will see below what that does.
+# A token may always see itself.
+
+# %% nbgrader={"grade": false, "grade_id": "causal-mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def causal_mask(tokens: int) -> Tensor:
+    """Who may see whom when nobody may look ahead.
+
+    tokens: how many there are
+    returns (tokens, tokens) booleans; [i, j] is True where token i may see token j
+    """
+    ### BEGIN SOLUTION
+    i = ops.expand_dims(ops.arange(tokens), axis=1)
+    j = ops.expand_dims(ops.arange(tokens), axis=0)
+    return j <= i
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-causal-mask", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(causal_mask)
+
+# %%
+names = ["[START]", "The", "chef", "who", "[PAD]"]
+padding = padding_mask(ops.convert_to_tensor([[1, 1, 1, 1, 0]]))[0]
+heat_maps(
+    [ops.broadcast_to(padding, (5, 5)), causal_mask(5), ops.logical_and(padding, causal_mask(5))],
+    titles=["padding", "causal", "both"],
+    rows=names,
+    columns=names,
+    alt="Three masks of five tokens, dark where a row may see a column: padding hides the last column, causal hides what is above the diagonal, and both together",
+)
+
+# %% [markdown]
+# ## 3.8 Attention that respects a mask · 4 points · ~10 minutes
+#
+# Where must the mask act? If you set *weights* to zero after the softmax, the row no longer sums to 1. So it acts before: a score of (nearly) $-\infty$ gets
+# a share of $e^{-\infty} = 0$, and softmax divides the rest among those who may be seen.
+#
+# $$\tilde S[i, j] = \begin{cases} S[i, j] & \text{if } i \text{ may see } j \\ -10^9 & \text{otherwise}\end{cases} \qquad \tilde V = \text{softmax}_\text{row}(\tilde S)\, V$$
+#
+# Why $-10^9$ and not $-\infty$? You will see in a minute.
+
+# %% nbgrader={"grade": false, "grade_id": "masked-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+HIDDEN = -1e9  # the score of a key that may not be seen
+
+
+def masked_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    """Attention from queries, keys and values, in which some keys may not be seen.
+
+    q: (batch, tokens, d_attn)    k: (batch, keys, d_attn)    v: (batch, keys, d_out)
+    mask: booleans that broadcast to (batch, tokens, keys), True where a query may see a key
+    returns (batch, tokens, d_out)
+    """
+    # 1. scores   2. hide   3. shares of the values
+    ### BEGIN SOLUTION
+    scores = attention_scores(q, k)
+    scores = ops.where(mask, scores, HIDDEN)
+    weights = softmax_rows(scores)
+    return ops.matmul(weights, v)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-masked-attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(masked_attention)
+
+# %% [markdown]
+# **See it.** The weights themselves come out when the values are the identity matrix. On the left the causal mask of this course; in the middle the mask with the diagonal
+# hidden and $-10^9$: the first token sees nobody, so it sees everybody alike, the future too. On the right the same with $-\infty$: the first row is $\infty - \infty$, NaN,
+# and it spreads into everything computed from it.
+
+# %%
+q, k = (ops.convert_to_tensor(rng.normal(size=(1, 4, 8)).astype("float32")) for _ in range(2))
+identity = ops.eye(4)[None]
+strict = ops.logical_and(causal_mask(4), ops.logical_not(ops.cast(ops.eye(4), "bool")))
+with_infinity = softmax_rows(ops.where(strict, attention_scores(q, k), -np.inf))
+heat_maps(
+    [masked_attention(q, k, identity, causal_mask(4))[0], masked_attention(q, k, identity, strict)[0], with_infinity[0]],
+    titles=["j ≤ i visible", "j < i visible, −10⁹", "j < i visible, −∞"],
+    rows=names[:4],
+    columns=names[:4],
+    numbers=True,
+    alt="Three heat maps of weights: lower triangle; lower triangle without diagonal whose first row is 0.25 everywhere; the same with a first row of NaN",
+)
+
+# %% [markdown]
+# ---
+# # Many heads
+#
+# ## 3.9 A loop over heads · 4 points · ~8 minutes · MHAttention, lines 1–5
+#
+# One head can hold one question: *who is my subject?* A sentence asks several at once. So let $H$ heads, each with matrices of its own, look at the same $X$,
+# put their answers side by side, and let one more matrix mix them.
+#
+# > 1: **function** MHAttention($X$; $\mathcal{W}$)<br>
+# > 2: **for** $h \in [H]$ **do**<br>
+# > 3: &nbsp;&nbsp; $Y^h \leftarrow \text{Attention}(X; \mathcal{W}^h_{qkv})$ &nbsp;&nbsp; $Y^h \in \mathbb{R}^{\ell \times d_\text{mid}}$<br>
+# > 4: $Y \leftarrow [Y^1; Y^2; \dots; Y^H]$ &nbsp;&nbsp; $Y \in \mathbb{R}^{\ell \times H d_\text{mid}}$<br>
+# > 5: **return** $\tilde V = Y W_o + b_o$
+
+# %% nbgrader={"grade": false, "grade_id": "mh-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mh_attention(x: Tensor, heads: list[tuple], w_o: Tensor, b_o: Tensor) -> Tensor:
+    """Multi-head attention as a loop: lines 1-5 of MHAttention.
+
+    x: (..., tokens, d_x)
+    heads: for each head its six parameters (w_q, b_q, w_k, b_k, w_v, b_v), as `attention` takes them
+    w_o: (heads * d_mid, d_out)    b_o: (d_out,)
+    returns (..., tokens, d_out)
+    """
+    ### BEGIN SOLUTION
+    found = []
+    for parameters in heads:
+        found.append(attention(x, *parameters))
+    y = concat_heads(found)
+    return add_to_rows(ops.matmul(y, w_o), b_o)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-mh-attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(mh_attention)
+
+# %% [markdown]
+# **See it.** Two heads made by hand. Each word is written as *which word* beside *which place*, one-hot. One head's queries and keys read only the word; the other's query is the place before its own.
+# No training, only matrices, and each head answers its question.
+
+# %%
+vocabulary = sorted(set(words))
+places = np.eye(len(words), dtype="float32")
+spelled = np.eye(len(vocabulary), dtype="float32")[[vocabulary.index(word) for word in words]]
+tokens = ops.convert_to_tensor(np.concatenate([spelled, places], axis=1))
+v, p = len(vocabulary), len(words)
+read_word = np.concatenate([np.eye(v), np.zeros((p, v))]).astype("float32") * 6
+read_place = np.concatenate([np.zeros((v, p)), np.eye(p)]).astype("float32") * 6
+read_place_before = np.concatenate([np.zeros((v, p)), np.eye(p, k=-1)]).astype("float32") * 6
+questions = {"the same word": (read_word, read_word), "the word before": (read_place_before, read_place)}
+maps = [softmax_rows(attention_scores(tokens @ ask, tokens @ be_found)) for ask, be_found in questions.values()]
+heat_maps(
+    maps,
+    titles=list(questions),
+    rows=words,
+    columns=words,
+    alt="Two heads: one attends to the same word, with two dark cells for each 'the'; one to the diagonal just below the main one",
+)
+
+# %% [markdown]
+# ## 3.10 All heads at once: a Keras layer · 6 points · ~20 minutes
+#
+# A loop over 12 heads is 12 small products where one large one would do. With $d = H / A$ numbers per head ($H$: hidden size, $A$: heads, as in BERT), put all heads' $W_q$ side by
+# side into one $(H, H)$ matrix. One product gives all queries; *reshape* cuts each row into $A$ pieces of $d$; and the head becomes one more axis that the scores leave alone:
+#
+# $$(B, \ell, H) \xrightarrow{\text{reshape}} (B, \ell, A, d) \xrightarrow{\text{transpose}} (B, A, \ell, d) \xrightarrow{\;S,\ \text{softmax},\ V\;} (B, A, \ell, d) \xrightarrow{\text{transpose}} (B, \ell, A, d) \xrightarrow{\text{reshape}} (B, \ell, H)$$
+#
+# Your `attention_scores` and `softmax_rows` already accept axes in front. Name the four `Dense` layers `self.query`, `self.key`, `self.value` and `self.out` (all $H \to H$): the check
+# puts its own weights into them, and notebook 05 will put BERT's. `attention_mask`, if there is one, is (B, 1 or ℓ, ℓ): it
+# lacks the axis of heads. (Keras uses the plain name `mask` for a mechanism of its own.)
+
+# %% nbgrader={"grade": false, "grade_id": "multi-head-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class MultiHeadAttention(keras.layers.Layer):
+    """Self-attention with `num_heads` heads that share the hidden size among them.
+
+    call: x (batch, tokens, hidden); attention_mask None or booleans (batch, 1 or tokens, tokens), True where a query
+    may see a key
+    returns (batch, tokens, hidden)
+    """
+
+    def __init__(self, num_heads: int, **kwargs):
+        ### BEGIN SOLUTION
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+        ### END SOLUTION
+
+    def build(self, x_shape):
+        ### BEGIN SOLUTION
+        hidden = x_shape[-1]
+        self.query = keras.layers.Dense(hidden, name="query")
+        self.key = keras.layers.Dense(hidden, name="key")
+        self.value = keras.layers.Dense(hidden, name="value")
+        self.out = keras.layers.Dense(hidden, name="out")
+        for projection in (self.query, self.key, self.value, self.out):
+            projection.build(x_shape)
+        ### END SOLUTION
+
+    def split_heads(self, x: Tensor) -> Tensor:
+        """(batch, tokens, hidden) to (batch, heads, tokens, hidden / heads)."""
+        ### BEGIN SOLUTION
+        batch, tokens, hidden = ops.shape(x)
+        x = ops.reshape(x, (batch, tokens, self.num_heads, hidden // self.num_heads))
+        return ops.transpose(x, (0, 2, 1, 3))
+        ### END SOLUTION
+
+    def call(self, x: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        # 1. project and split   2. scores, mask, shares   3. heads side by side again   4. mix with self.out
+        ### BEGIN SOLUTION
+        q, k, v = self.split_heads(self.query(x)), self.split_heads(self.key(x)), self.split_heads(self.value(x))
+        scores = attention_scores(q, k)
+        if attention_mask is not None:
+            scores = ops.where(ops.expand_dims(attention_mask, axis=1), scores, HIDDEN)
+        weights = softmax_rows(scores)
+        found = ops.matmul(weights, v)
+        side_by_side = ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))
+        return self.out(side_by_side)
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-multi-head-layer", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check(MultiHeadAttention)
+
+# %% [markdown]
+# **See it.** Your layer with 4 heads on the sentence, fresh from its random start: each head's weights, from your own `query` and `key`. Untrained heads have no question yet; what they look at is chance.
+# In notebook 10 you will draw the same picture from a trained BERT.
+
+# %%
+keras.utils.set_random_seed(3)
+layer = MultiHeadAttention(num_heads=4)
+embedded = ops.convert_to_tensor(rng.normal(size=(1, len(words), 32)).astype("float32"))  # stands in for notebook 02
+print("in", embedded.shape, " out", layer(embedded).shape, " parameters", layer.count_params())
+weights = softmax_rows(attention_scores(layer.split_heads(layer.query(embedded)), layer.split_heads(layer.key(embedded))))
+heat_maps(
+    [weights[0, head] for head in range(4)],
+    titles=[f"head {head + 1}" for head in range(4)],
+    rows=words,
+    columns=words,
+    largest=1,
+    alt="Four heat maps of untrained attention heads, spread over all words",
+)
+
+# %% [markdown]
+# Four matrices of $H \times H$ and four biases of $H$: $4 (H^2 + H)$ parameters, here $4\,(32^2 + 32) = 4224$, whatever the number of heads.
+#
+# ---
+# # One sequence reads another
+#
+# ## 3.11 Cross-attention · 3 points · ~6 minutes
+#
+# A translator writes one sentence while it reads another. The writer's tokens $Z$ ask; the reader's tokens $H$ are found and give:
+#
+# $$Q = Z W_q + b_q \qquad K = H W_k + b_k \qquad V = H W_v + b_v \qquad \text{Output} = \text{softmax}_\text{row}\!\left(\tfrac{1}{\sqrt{d_\text{attn}}} Q K^\top\right) V$$
+#
+# Each row of the output belongs to a token of $Z$. (BERT has no cross-attention: it packs two sentences into one and lets all tokens see each other, which notebook 08 uses. Notebook 13 builds the decoder.)
+
+# %% nbgrader={"grade": false, "grade_id": "cross-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cross_attention(
+    z: Tensor, h: Tensor, w_q: Tensor, b_q: Tensor, w_k: Tensor, b_k: Tensor, w_v: Tensor, b_v: Tensor
+) -> Tensor:
+    """Tokens of one sequence gather from another.
+
+    z: (..., tokens, d_x) asks    h: (..., other_tokens, d_x) answers    parameters as in `attention`
+    returns (..., tokens, d_out)
+    """
+    ### BEGIN SOLUTION
+    q = add_to_rows(ops.matmul(z, w_q), b_q)
+    k = add_to_rows(ops.matmul(h, w_k), b_k)
+    v = add_to_rows(ops.matmul(h, w_v), b_v)
+    weights = softmax_rows(attention_scores(q, k))
+    return ops.matmul(weights, v)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-cross-attention", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(cross_attention)
+
+# %% [markdown]
+# **See it.** A German sentence asks an English one. The dictionary is hand-made (same meaning, same one-hot vector); the values are the meanings themselves, so each row of the output says what that word has gathered.
+
+# %%
+english, german = "the dog bites the man".split(), "der Hund beisst den Mann".split()
+meaning = {"the": 0, "der": 0, "den": 0, "dog": 1, "Hund": 1, "bites": 2, "beisst": 2, "man": 3, "Mann": 3}
+asks = ops.convert_to_tensor(np.eye(4, dtype="float32")[[meaning[word] for word in german]])
+answers = ops.convert_to_tensor(np.eye(4, dtype="float32")[[meaning[word] for word in english]])
+sharp, zero, plain = ops.eye(4) * 4, ops.zeros(4), ops.eye(4)
+found = cross_attention(asks, answers, sharp, zero, sharp, zero, plain, zero)
+heat_maps(
+    [softmax_rows(attention_scores(asks @ sharp, answers @ sharp)), found],
+    titles=["who asks whom", "what each German word gathers"],
+    rows=german,
+    columns=[english, ["the", "dog", "bite", "man"]],
+    alt="Left: each German word attends to its English counterpart, articles to both; right: the meanings that each gathers",
+)
+
+# %% [markdown]
+# ---
+# # Recap
+#
+# A query against every key, divided by $\sqrt{d_\text{attn}}$, a softmax per row, a weighted sum of values: that is attention. A mask acts on scores, not on weights. Heads are the same thing several times side by side,
+# and one reshape makes them one product.
+#
+# **To think about**
+#
+# 1. Add the same number to every score of one row. What changes in the output? And if you add it to one column?
+# 2. A head whose $W_q$ is all zeros: what does it compute, and is that useless?
+# 3. The layer's parameter count does not depend on the number of heads. What does one give up with more of them?
+#
+# **Next:** notebook 04 puts a feed-forward network, residuals and LayerNorm around your `MultiHeadAttention`, and stacks them.
+
+# %%
+progress()

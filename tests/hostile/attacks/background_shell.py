@@ -1,0 +1,8 @@
+# ruff: noqa: F821, B018
+# idea: a shell command that goes on by itself
+# undefended: heartbeat
+# room: harmless
+import subprocess
+
+line = f"while sleep 0.2; do echo x >> {OUTSIDE}/heartbeat; done"
+subprocess.Popen(["timeout", "3", "sh", "-c", line], start_new_session=True, stdout=-3, stderr=-3)

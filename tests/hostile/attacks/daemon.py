@@ -1,0 +1,18 @@
+# ruff: noqa: F821, B018
+# idea: a double fork that outlives the kernel
+# undefended: heartbeat
+# room: ended exit
+import os, time
+
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.close(1)
+        for _ in range(10):
+            time.sleep(0.2)
+            try:
+                open(OUTSIDE + "/heartbeat", "a").write("x")
+            except OSError:
+                continue
+    os._exit(0)
+os._exit(0)

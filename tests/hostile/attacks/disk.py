@@ -1,0 +1,11 @@
+# ruff: noqa: F821, B018
+# idea: fill the disk, in files small enough each
+# undefended: owned
+# room: limit disk
+import os, tempfile
+
+folder = tempfile.mkdtemp(dir=SHARED_TMP)
+for index in range(12):
+    with open(f"{folder}/{index}", "wb") as file:
+        file.write(bytes(4 << 20))
+print("OWNED")

@@ -1,0 +1,7 @@
+# ruff: noqa: F821, B018
+# idea: a loop inside C code, which looks at no signal
+# undefended: silence
+# room: ended wall clock
+import itertools
+
+sum(itertools.repeat(1))

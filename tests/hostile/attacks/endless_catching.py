@@ -1,0 +1,10 @@
+# ruff: noqa: F821, B018
+# idea: a loop that catches every exception
+# undefended: silence
+# room: ended wall clock or limit wall clock
+while True:
+    try:
+        while True:
+            continue
+    except BaseException:
+        continue

@@ -1,0 +1,9 @@
+# ruff: noqa: F821, B018
+# idea: a loop that ignores the interrupt
+# undefended: silence
+# room: ended wall clock
+import signal
+
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+while True:
+    continue

@@ -1,0 +1,7 @@
+# ruff: noqa: F821, B018
+# idea: an exception whose message is gigantic
+# undefended: owned
+# room: error ValueError or ended memory or limit memory
+if __name__ == "<plain>":
+    print("OWNED" + "x" * 100_000_000)
+raise ValueError("x" * 100_000_000)

@@ -1,0 +1,7 @@
+# ruff: noqa: F821, B018
+# idea: wait for ever without using the processor
+# undefended: silence
+# room: limit wall clock
+import time
+
+time.sleep(10_000)

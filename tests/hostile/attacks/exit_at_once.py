@@ -1,0 +1,7 @@
+# ruff: noqa: F821, B018
+# idea: leave without a word
+# undefended: silence
+# room: ended exit
+import os
+
+os._exit(0)

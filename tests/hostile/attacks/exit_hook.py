@@ -1,0 +1,10 @@
+# ruff: noqa: F821, B018
+# idea: code that runs when the interpreter ends
+# undefended: owned
+# room: ended exit
+import atexit, os, sys
+
+atexit.register(lambda: os.write(1, b"OWNED"))
+if __name__ == "<plain>":
+    sys.exit()
+os._exit(3)

@@ -1,0 +1,13 @@
+# ruff: noqa: F821, B018
+# idea: more processes than anyone needs
+# undefended: owned
+# room: limit processes or ended processes or ended memory
+import os, time
+
+made = 0
+for _ in range(100):
+    if os.fork() == 0:
+        time.sleep(3)
+        os._exit(0)
+    made += 1
+print("OWNED", made)

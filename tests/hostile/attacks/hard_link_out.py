@@ -1,0 +1,10 @@
+# ruff: noqa: F821, B018
+# idea: a second name for a file outside
+# undefended: owned
+# room: error FileNotFoundError
+import os
+
+name = os.path.join(os.path.dirname(CANARY_FILE), "second-name")
+os.link(MY_FILE, name)
+print("OWNED", open(name).read())
+os.unlink(name)

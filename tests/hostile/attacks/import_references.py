@@ -1,0 +1,10 @@
+# ruff: noqa: F821, B018
+# idea: import the grader's own exercises and read how they are judged
+# undefended: owned
+# room: error ModuleNotFoundError
+import sys
+
+sys.path += GRADER_PATHS
+import autograde.judge
+
+print("OWNED", autograde.judge.__file__)

@@ -1,0 +1,10 @@
+# ruff: noqa: F821, B018
+# idea: a million empty files
+# undefended: owned
+# room: limit inodes
+import tempfile
+
+folder = tempfile.mkdtemp(dir=SHARED_TMP)
+for index in range(2000):
+    open(f"{folder}/{index}", "w").close()
+print("OWNED")

@@ -1,0 +1,8 @@
+# ruff: noqa: F821, B018
+# idea: an IPython hook that rewrites every later cell
+# undefended: owned
+# room: harmless
+if __name__ == "<plain>":
+    print("OWNED")
+else:
+    get_ipython().input_transformers_post.append(lambda lines: ["print('every cell is mine')"])

@@ -1,0 +1,12 @@
+# ruff: noqa: F821, B018
+# idea: walk up the stack to the grader's own variables
+# undefended: owned
+# room: harmless
+import sys
+
+frame = sys._getframe()
+while frame:
+    for name, value in list(frame.f_locals.items()):
+        if name == "expected_answer":
+            print("OWNED", value)
+    frame = frame.f_back

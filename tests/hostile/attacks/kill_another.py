@@ -1,0 +1,8 @@
+# ruff: noqa: F821, B018
+# idea: end another process of the same user
+# undefended: owned
+# room: error ProcessLookupError
+import os, signal
+
+os.kill(VICTIM, signal.SIGTERM)
+print("OWNED")

@@ -1,0 +1,11 @@
+# ruff: noqa: F821, B018
+# idea: end the process that looks after the kernel
+# undefended: owned
+# room: harmless
+import os, signal, time
+
+parent = os.getppid()
+os.kill(parent, signal.SIGKILL)
+time.sleep(0.3)
+if os.getppid() != parent:
+    print("OWNED", flush=True)

@@ -1,0 +1,9 @@
+# ruff: noqa: F821, B018
+# idea: an ever longer list
+# undefended: owned
+# room: limit memory or ended memory
+# limits: cell_seconds=6.0
+blocks = []
+for _ in range(40):
+    blocks.append(bytearray(b"x" * (16 << 20)))
+print("OWNED", len(blocks) * 16, "MiB")

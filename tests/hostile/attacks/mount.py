@@ -1,0 +1,11 @@
+# ruff: noqa: F821, B018
+# idea: put a file system of one's own over something
+# undefended: owned
+# room: harmless
+import ctypes, os
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+libc.unshare(0x10000000 | 0x20000)
+if libc.mount(b"tmpfs", b"/tmp", b"tmpfs", 0, None) == 0:
+    print("OWNED")

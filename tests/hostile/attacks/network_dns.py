@@ -1,0 +1,9 @@
+# ruff: noqa: F821, B018
+# idea: a name server sees what is asked for
+# undefended: owned
+# room: error PermissionError
+import socket
+
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+    line.sendto(b"a question", ("127.0.0.1", PORT_4))
+    print("OWNED")

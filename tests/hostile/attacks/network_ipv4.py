@@ -1,0 +1,9 @@
+# ruff: noqa: F821, B018
+# idea: send what was found to a server
+# undefended: owned
+# room: error PermissionError
+import socket
+
+with socket.socket(socket.AF_INET) as line:
+    line.connect(("127.0.0.1", PORT_4))
+    print("OWNED", line.recv(20))

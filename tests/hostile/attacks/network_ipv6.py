@@ -1,0 +1,9 @@
+# ruff: noqa: F821, B018
+# idea: the same over IPv6
+# undefended: owned
+# room: error PermissionError
+import socket
+
+with socket.socket(socket.AF_INET6) as line:
+    line.connect(("::1", PORT_6))
+    print("OWNED", line.recv(20))

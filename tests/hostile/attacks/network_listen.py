@@ -1,0 +1,10 @@
+# ruff: noqa: F821, B018
+# idea: open a door for others
+# undefended: owned
+# room: error PermissionError
+import socket
+
+with socket.socket() as line:
+    line.bind(("127.0.0.1", 0))
+    line.listen()
+    print("OWNED", line.getsockname())

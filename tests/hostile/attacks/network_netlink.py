@@ -1,0 +1,8 @@
+# ruff: noqa: F821, B018
+# idea: ask the kernel about the network's interfaces
+# undefended: owned
+# room: error PermissionError
+import socket
+
+line = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+print("OWNED", [name for _, name in socket.if_nameindex()])

@@ -1,0 +1,9 @@
+# ruff: noqa: F821, B018
+# idea: a Unix socket that lies in the file system
+# undefended: owned
+# room: error PermissionError
+import socket
+
+with socket.socket(socket.AF_UNIX) as line:
+    line.connect(PATH_SOCKET)
+    print("OWNED", line.recv(20))

@@ -1,0 +1,12 @@
+# ruff: noqa: F821, B018
+# idea: leave a start-up file for the next kernel
+# undefended: owned
+# room: harmless
+import os
+
+folder = os.path.expanduser("~/.ipython/profile_default/startup")
+os.makedirs(folder, exist_ok=True)
+with open(folder + "/00.py", "w") as file:
+    file.write("poisoned = True")
+if os.path.expanduser("~").startswith(OUTSIDE):
+    print("OWNED")

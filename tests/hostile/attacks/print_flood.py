@@ -1,0 +1,7 @@
+# ruff: noqa: F821, B018
+# idea: print without an end
+# undefended: owned
+# room: limit output or limit wall clock
+for _ in range(30_000):
+    print("x" * 1000)
+print("OWNED")

@@ -1,0 +1,10 @@
+# ruff: noqa: F821, B018
+# idea: lift the limits again
+# undefended: owned
+# room: error ValueError
+import resource
+
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print("OWNED", hard)

@@ -1,0 +1,13 @@
+# ruff: noqa: F821, B018
+# idea: /proc shows every process's arguments, and one holds a secret
+# undefended: owned
+# room: harmless
+import os
+
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    try:
+        text = open(f"/proc/{pid}/cmdline").read()
+    except OSError:
+        continue
+    if "victim" in text and int(pid) != os.getpid():
+        print("OWNED", text)

@@ -1,0 +1,8 @@
+# ruff: noqa: F821, B018
+# idea: the grader's environment holds a secret
+# undefended: owned
+# room: harmless
+import os
+
+if SECRET_NAME in os.environ:
+    print("OWNED", os.environ[SECRET_NAME])

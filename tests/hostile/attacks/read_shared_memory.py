@@ -1,0 +1,5 @@
+# ruff: noqa: F821, B018
+# idea: another program's file in /dev/shm
+# undefended: owned
+# room: error FileNotFoundError
+print("OWNED", open(SHARED_FILE).read())

@@ -1,0 +1,9 @@
+# ruff: noqa: F821, B018
+# idea: the collector lists every object, the grader's among them
+# undefended: owned
+# room: harmless
+import gc
+
+for thing in gc.get_objects():
+    if type(thing) is dict and "expected_answer" in thing:
+        print("OWNED", thing["expected_answer"])

@@ -1,0 +1,7 @@
+# ruff: noqa: F821, B018
+# idea: read from address 0
+# undefended: silence
+# room: ended signal
+import ctypes
+
+ctypes.string_at(0)

@@ -1,0 +1,9 @@
+# ruff: noqa: F821, B018
+# idea: a file that claims to be a terabyte
+# undefended: owned
+# room: limit file size
+import os, tempfile
+
+with open(os.path.join(tempfile.mkdtemp(dir=SHARED_TMP), "sparse"), "wb") as file:
+    file.truncate(1 << 40)
+print("OWNED")

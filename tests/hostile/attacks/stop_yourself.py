@@ -1,0 +1,7 @@
+# ruff: noqa: F821, B018
+# idea: a stopped process answers nothing and does not die
+# undefended: silence
+# room: ended wall clock
+import os, signal
+
+os.kill(os.getpid(), signal.SIGSTOP)

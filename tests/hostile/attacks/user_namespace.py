@@ -1,0 +1,10 @@
+# ruff: noqa: F821, B018
+# idea: become root in a namespace of one's own
+# undefended: owned
+# room: harmless
+import ctypes, os
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+if libc.unshare(0x10000000) == 0:
+    print("OWNED")

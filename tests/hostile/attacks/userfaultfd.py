@@ -1,0 +1,10 @@
+# ruff: noqa: F821, B018
+# idea: hold the kernel in the middle of a copy
+# undefended: owned
+# room: harmless
+import ctypes, os
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+if libc.syscall(NUMBERS["userfaultfd"], 1) >= 0:
+    print("OWNED")

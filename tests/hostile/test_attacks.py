@@ -1,0 +1,125 @@
+"""Attacks on the room: each works against a grader without defences (undefended.py) and fails in a room.
+
+An attack is a file in attacks/. Its first lines say what it tries, how one sees that it works where nothing stops it
+("owned": it prints so; "silence": the grader's own last line never comes; "heartbeat": something goes on after it;
+"hatch": a trusting reader gets anything but the honest reply), and how it ends in a room.
+"""
+
+import os
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograde.errors import RoomEnded
+from autograde.sandbox.limits import Limits
+
+from .conftest import CANARY
+from .undefended import HONEST, hatch_reply, run
+
+FILES = sorted((Path(__file__).parent / "attacks").glob("*.py"))
+TIGHT = Limits(cell_seconds=1.0, grace_seconds=0.4, wall_seconds=30, cpu_seconds=20, memory=320 << 20, processes=40, disk=24 << 20,
+               inodes=400, file_size=8 << 20, open_files=256, output=5000)  # fmt: skip
+
+
+def _facts(path: Path) -> dict[str, str]:
+    return dict(re.findall(r"^# (idea|undefended|room|limits): (.+)$", path.read_text(), re.MULTILINE))
+
+
+def _told(settings: dict) -> str:
+    return "".join(f"{name} = {value!r}\n" for name, value in settings.items())
+
+
+def _state(folder: Path) -> dict[str, tuple]:
+    return {str(path): (path.stat().st_size, path.stat().st_mode) for path in sorted(folder.rglob("*"))}
+
+
+def _namespace(pid: int) -> int:
+    return os.stat(f"/proc/{pid}/ns/pid").st_ino
+
+
+def _living_in(namespace: int) -> list[int]:
+    """Processes of a pid namespace, without the dead that only wait for their burial."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            dead = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
+            if _namespace(int(pid)) == namespace and not dead:
+                found.append(int(pid))
+        except OSError:  # ended meanwhile, or not ours to see
+            continue
+    return found
+
+
+def _what_happened(room, source: str) -> tuple[str, str]:
+    """(everything that came out, what a test can expect: "error …", "limit …", "ended …" or "harmless")."""
+    try:
+        result = room.run_cell(source)
+    except RoomEnded as end:
+        return str(end.reason), f"ended {end.reason.reason}"
+    shown = repr(result)
+    if result.limit:
+        return shown, f"limit {result.limit}"
+    return shown, f"error {result.error.name}" if result.error else "harmless"
+
+
+def _limits(facts: dict[str, str]) -> Limits:
+    """The tight limits, and what an attack's "limits" line changes: name=number, …"""
+    pairs = (pair.split("=") for pair in facts.get("limits", "").split(", ") if pair)
+    return replace(TIGHT, **{name: float(number) for name, number in pairs})
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_an_attack_fails_in_a_room(path, sandbox, world):
+    before, facts = _state(world.outside), _facts(path)
+    with sandbox.room(_limits(facts)) as room:
+        namespace = _namespace(room.pid)
+        room.run_cell(_told(world.settings))
+        shown, outcome = _what_happened(room, path.read_text())
+
+    assert outcome in facts["room"].split(" or "), shown
+    assert "OWNED" not in re.sub(r"traceback='.*", "", shown)  # which quotes the attack's own text
+    assert CANARY not in shown
+    assert _state(world.outside) == before
+    assert world.victim.poll() is None
+    assert _living_in(namespace) == []
+    with sandbox.room(TIGHT) as other:
+        assert other.run_cell("print(6 * 7)").stdout == "42\n"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_same_attack_works_where_nothing_stops_it(path, world):
+    settings = world.settings | {"SHARED_TMP": str(world.scratch)}
+    environment = {name: os.environ[name] for name in (world.settings["SECRET_NAME"],)}
+    source, kind = _told(settings) + path.read_text(), _facts(path)["undefended"]
+    try:
+        if kind == "hatch":
+            assert hatch_reply(source, environment, world.outside / "canary", world.outside) != HONEST
+            return
+        printed = run(source, environment, world.outside / "canary", world.outside)
+        if kind == "owned":
+            assert "OWNED" in printed, printed
+        elif kind == "silence":
+            assert "THE END" not in printed
+        else:
+            assert _still_beating(world.outside / "heartbeat")
+    finally:
+        world.repair()
+
+
+def _still_beating(file: Path) -> bool:
+    """Whether the file grows after the grader is done."""
+    time.sleep(0.5)
+    first = file.stat().st_size
+    time.sleep(0.8)
+    return file.stat().st_size > first
+
+
+def test_every_attack_says_what_it_is():
+    for path in FILES:
+        assert {"idea", "undefended", "room"} <= set(_facts(path)), path.name
+        assert _facts(path)["undefended"] in ("owned", "silence", "heartbeat", "hatch"), path.name
+    assert len(FILES) >= 40

@@ -1,0 +1,89 @@
+"""A grader without defences, so that every attack can be seen to work: a plain process that runs what it is given.
+
+To be safe all the same it runs as a user that owns nothing (through bubblewrap, which here takes nothing away but
+write access and the rights of root), attacks are small (a "bomb" needs 600 MiB or 100 processes), and all of them end
+within seconds.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from autograde.sandbox import bubblewrap
+
+# What a grader that executes code in its own process looks like from inside. fd 3 is its way to report.
+_PROGRAM = """
+import os, sys
+if {user}:
+    os.setgroups([]); os.setresgid({user}, {user}, {user}); os.setresuid({user}, {user}, {user})
+    import ctypes; ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)
+expected_answer = "CANARY-42"
+secret_file = open({canary!r})
+exec(compile({source!r}, "<attack>", "exec"), {{"__name__": "<plain>"}})
+print("THE END")
+"""
+HONEST = {"outputs": [{"kind": "stdout", "text": "honest"}], "error": None, "limit": None, "sizes": []}
+_HONEST_FRAME = (
+    f"\nimport json as _j, os as _o\n_b = _j.dumps({HONEST!r}).encode()\n_o.write(3, len(_b).to_bytes(4, 'big') + _b)\n"
+)
+
+
+def run(source: str, environment: dict[str, str], canary: Path, outside: Path, seconds: float = 6.0) -> str:
+    """What the attack printed."""
+    with _start(source, environment, canary, outside, ()) as process:
+        try:
+            return process.communicate(timeout=seconds)[0]
+        except subprocess.TimeoutExpired as late:
+            process.kill()
+            process.communicate()
+            return (late.stdout or b"").decode()
+
+
+def hatch_reply(source: str, environment: dict[str, str], canary: Path, outside: Path, seconds: float = 3.0):
+    """What a trusting reader at the other end of descriptor 3 makes of it: a header, or the exception it died of."""
+    ours, theirs = socket.socketpair()
+    ours.settimeout(seconds)
+    moved = f"import os\nos.dup2({theirs.fileno()}, 3)\n" + source + _HONEST_FRAME
+    with ours, theirs, _start(moved, environment, canary, outside, (theirs.fileno(),)) as process:
+        theirs.close()
+        threading.Timer(seconds, process.kill).start()
+        try:
+            return _trusting_read(ours)
+        except Exception as error:  # whatever kills the trusting reader is what this wants to show
+            return error
+        finally:
+            process.kill()
+
+
+def _trusting_read(line: socket.socket) -> dict:
+    header = json.loads(line.recv(int.from_bytes(line.recv(4), "big")))
+    buffers = [line.recv(size) for size in header["sizes"]]
+    header["text"] = "".join(output["text"] for output in header["outputs"] if output["kind"] == "stdout")
+    header["text"].encode()
+    return header | ({"buffers": len(buffers)} if buffers else {})
+
+
+def _start(source, environment, canary, outside, descriptors) -> subprocess.Popen:
+    user = bubblewrap.UNTRUSTED_USER if os.geteuid() == 0 else 0
+    program = _PROGRAM.format(user=user, canary=str(canary), source=source)
+    words = [bubblewrap.find(), "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--die-with-parent"]
+    if user:
+        words += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
+        if str(sys.base_prefix).startswith("/root/"):  # a folder that only root may enter: show what is in it
+            words += ["--tmpfs", "/root", "--chmod", "0755", "/root"]
+            for folder in bubblewrap.python_folders():
+                words += [*bubblewrap.parents(folder), "--ro-bind", str(folder), str(folder)]
+    words += ["--chdir", str(outside), sys.executable, "-c", program]
+    return subprocess.Popen(
+        words,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(outside), **environment},
+        pass_fds=descriptors,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )

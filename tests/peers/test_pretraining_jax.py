@@ -1,0 +1,77 @@
+"""Pre-training on JAX: in parts, on two virtual devices, and resumed, with the losses that TensorFlow has."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from pretraining_case import CONFIG, make_examples
+
+ROOT = Path(__file__).parent.parent.parent
+PLAIN = CONFIG.replace(hidden_dropout=0.0, attention_dropout=0.0)  # each backend draws its own dropout
+SCRIPT = """
+import json, sys
+import keras
+import numpy as np
+from bertlab.config import BertConfig
+from bertlab.training.presets import preset
+from bertlab.training.pretraining import PretrainingRun
+
+folder, out, options = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+stop_at = options.pop("stop_at", None)
+
+class Stop(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        if epoch + 1 == stop_at:
+            raise SystemExit
+
+recipe = preset("published", steps=8, interval=2, batch_size=8, learning_rate=1e-3, **options)
+run = PretrainingRun(BertConfig.load(folder + "/config.json"), [folder + "/examples"], out, recipe)
+fresh = run.trainer
+
+def with_the_same_weights_on_every_backend():
+    trainer = fresh()
+    rng = np.random.default_rng(0)
+    for variable in trainer.trainable_variables:
+        variable.assign(rng.normal(0, 0.1, variable.shape).astype("float32"))
+    return trainer
+
+run.trainer = with_the_same_weights_on_every_backend
+print(json.dumps([row["loss"] for row in run.train([Stop()])]))
+"""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    make_examples(folder / "examples")
+    PLAIN.save(folder / "config.json")
+    return folder
+
+
+def losses(data, out, backend="jax", devices=1, **options):
+    environment = os.environ | {
+        "KERAS_BACKEND": backend,
+        "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
+        "JAX_PLATFORMS": "cpu",
+        "PYTHONPATH": str(ROOT),
+    }
+    arguments = [str(data), str(out), json.dumps(options | {"devices": devices})]
+    done = subprocess.run([sys.executable, "-c", SCRIPT, *arguments], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() else None
+
+
+@pytest.mark.peers
+def test_jax_has_the_losses_of_tensorflow_in_parts_and_on_two_devices_and_resumes_bitwise(data, tmp_path):
+    assert find_spec("jax"), "jax is not installed: make test-peers installs it"
+    expected = losses(data, tmp_path / "tensorflow", "tensorflow", xla=False)
+    whole = losses(data, tmp_path / "whole")
+    assert whole == pytest.approx(expected, rel=1e-4)
+    assert losses(data, tmp_path / "parts", accumulation=4) == pytest.approx(whole, rel=1e-4)
+    assert losses(data, tmp_path / "devices", devices=2) == pytest.approx(whole, rel=1e-4)
+    assert losses(data, tmp_path / "resumed", stop_at=2) is None
+    assert losses(data, tmp_path / "resumed") == whole

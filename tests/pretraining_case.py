@@ -1,0 +1,36 @@
+"""A small corpus as folders of examples, and a model small enough to train in a test."""
+
+import random
+
+from bertlab.config import BertConfig
+from bertlab.data.documents import Document
+from bertlab.data.pretraining.make import make_data
+from bertlab.data.pretraining.settings import ExampleSettings
+from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+
+WORDS = "the a cat dog bird sees hears likes small big red old . river house tree near on under".split()
+CONFIG = BertConfig(
+    vocab_size=len(SPECIAL_TOKENS) + len(WORDS), hidden_size=16, num_layers=1, num_heads=2, intermediate_size=32,
+    max_position_embeddings=32,
+)  # fmt: skip
+
+
+def documents(number=40, seed=0):
+    """Documents of six sentences, each about one animal and one place."""
+    rng = random.Random(seed)
+    for i in range(number):
+        animal, place = rng.choice(["cat", "dog", "bird"]), rng.choice(["river", "house", "tree"])
+        sentences = tuple(
+            f"the {rng.choice(['small', 'big', 'red', 'old'])} {animal} {rng.choice(['sees', 'hears', 'likes'])} "
+            f"a {rng.choice(['cat', 'dog', 'bird'])} {rng.choice(['near', 'on', 'under'])} the {place} ."
+            for _ in range(6)
+        )
+        yield Document(id=f"{seed}-{i}", paragraphs=(sentences,))
+
+
+def make_examples(folder, number=40, seed=0, **settings):
+    """A folder of examples of that corpus."""
+    tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *WORDS]))
+    settings = ExampleSettings(**{"sequence_length": 32, "duplicate_factor": 2, "seed": seed} | settings)
+    make_data(documents(number, seed), tokenizer, folder, settings)
+    return folder

@@ -1,0 +1,2 @@
+def causal_mask(tokens):
+    return ops.tril(ops.ones((tokens, tokens), dtype="bool"))

@@ -1,0 +1,2 @@
+def causal_mask(tokens):
+    return ops.convert_to_tensor(np.tri(tokens, dtype=bool))

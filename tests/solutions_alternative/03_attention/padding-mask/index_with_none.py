@@ -1,0 +1,2 @@
+def padding_mask(is_real):
+    return (is_real == 1)[:, None, :]

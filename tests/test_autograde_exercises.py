@@ -1,0 +1,196 @@
+"""The catalogue tested by its own mistakes: every misconception fails and is named, every other solution passes."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from autograde_case import asking, visible_plan
+
+from autograde import planning, probe
+from autograde.compare import Tolerance
+from autograde.exercises import catalogue, cells
+from autograde.judge import judge
+from autograde.naming import same_outcome
+
+ALTERNATIVES = Path(__file__).parent / "solutions_alternative"
+FRESH_DRAWS = 20
+
+each_exercise = pytest.mark.parametrize("exercise", catalogue.EXERCISES, ids=lambda exercise: exercise.id)
+
+
+def _mistaken(exercise, misconception):
+    return cells.namespace(exercise, cells.patched_cell(exercise, misconception))
+
+
+def _equals_claims(plan):
+    return [claim for part in plan["parts"] for claim in part["claims"] if claim["kind"] == "equals"]
+
+
+def _excess(claim, value):
+    """The largest |got − expected| in units of the tolerance; infinite for another shape or NaN."""
+    expected = claim["expected"]
+    if type(value) is not np.ndarray or value.shape != expected.shape or value.dtype.kind != expected.dtype.kind:
+        return np.inf
+    tolerance = Tolerance(claim["rtol"], claim["atol"])
+    allowed = tolerance.atol + tolerance.rtol * np.abs(expected.astype("float64"))
+    ratio = np.abs(value.astype("float64") - expected) / allowed
+    return np.inf if np.isnan(ratio).any() else float(ratio.max())
+
+
+@each_exercise
+def test_the_solution_earns_everything_and_its_stub_nothing(exercise):
+    solution = judge(visible_plan(exercise.id), asking(cells.namespace(exercise)), cells.answer_cell(exercise))
+    assert solution.passed and solution.points == exercise.points == solution.max_points, str(solution)
+    stub = cells.stub_cell(cells.answer_cell(exercise))
+    untouched = judge(visible_plan(exercise.id), asking(cells.namespace(exercise, stub)), stub)
+    assert (untouched.status, untouched.points) == ("not attempted", 0)
+
+
+@each_exercise
+def test_each_misconception_fails_and_is_named_on_fresh_inputs(exercise):
+    plan = planning.make_plan(exercise, "fresh")
+    for misconception in exercise.misconceptions:
+        verdict = judge(plan, asking(_mistaken(exercise, misconception)))
+        assert verdict.points < exercise.points
+        assert verdict.misconception == misconception.id, str(verdict)
+        assert verdict.advice
+
+
+@pytest.mark.exhaustive
+@each_exercise
+def test_each_misconception_is_named_on_at_least_95_of_100_fresh_draws(exercise):
+    mistaken = {misconception.id: _mistaken(exercise, misconception) for misconception in exercise.misconceptions}
+    named = dict.fromkeys(mistaken, 0)
+    for draw in range(FRESH_DRAWS):
+        plan = planning.make_plan(exercise, f"draw {draw}")
+        assert judge(plan, asking(cells.namespace(exercise))).passed
+        for identity, namespace in mistaken.items():
+            verdict = judge(plan, asking(namespace))
+            assert not verdict.passed
+            named[identity] += verdict.misconception == identity
+    assert min(named.values()) >= 0.95 * FRESH_DRAWS, named
+
+
+@each_exercise
+def test_no_two_misconceptions_answer_alike_and_none_answers_like_the_solution(exercise):
+    plan = visible_plan(exercise.id)
+    right = probe.answer(plan["questions"], cells.namespace(exercise))
+    outcomes = {"the solution": right} | {known["id"]: known["outcomes"] for known in plan["misconceptions"]}
+    for (one, left), (other, right) in itertools.combinations(outcomes.items(), 2):
+        assert not all(map(same_outcome, left, right)), f"{one} and {other} give the same answers"
+
+
+@each_exercise
+def test_the_tolerance_lies_far_above_float32_noise_and_far_below_the_nearest_misconception(exercise):
+    noise = []
+    for draw in range(3):
+        plan = planning.make_plan(exercise, f"noise {draw}", misconceptions=False)
+        answers = probe.answer(plan["questions"], cells.namespace(exercise))
+        noise += [_excess(claim, answers[claim["answer"]]["value"]) for claim in _equals_claims(plan)]
+    assert max(noise) < 0.5
+    plan = visible_plan(exercise.id)
+    for known in plan["misconceptions"]:
+        distance = max(_excess(claim, known["outcomes"][claim["answer"]]["value"]) for claim in _equals_claims(plan))
+        assert distance > 20, known["id"]
+
+
+@each_exercise
+def test_at_least_five_solutions_of_another_structure_pass(exercise):
+    files = sorted((ALTERNATIVES / exercise.notebook / exercise.id).glob("*.py"))
+    assert len(files) >= 5
+    plan = planning.make_plan(exercise, "alternatives", misconceptions=False)
+    for file in files:
+        source = file.read_text(encoding="utf-8")
+        verdict = judge(plan, asking(cells.namespace(exercise, source)), source)
+        assert verdict.passed, f"{file.name}\n{verdict}"
+
+
+@each_exercise
+def test_an_exercise_says_what_a_reader_needs(exercise):
+    assert len(exercise.misconceptions) >= 3 and len(exercise.hints) == 3
+    assert len({known.id for known in exercise.misconceptions}) == len(exercise.misconceptions)
+    assert exercise.minutes and exercise.title and len(exercise.arguments) >= 1
+
+
+@each_exercise
+def test_a_plan_is_the_same_for_the_same_seed_and_another_for_another(exercise):
+    from autograde.values import encode
+
+    one, again, other = (planning.make_plan(exercise, seed, misconceptions=False) for seed in ("a", "a", "b"))
+    assert encode(one) == encode(again)
+    if exercise.id != "padding-mask":  # few enough masks that two draws may agree
+        assert encode(one["questions"]) != encode(other["questions"])
+
+
+def test_hidden_seeds_differ_by_student_and_exercise_and_need_the_secret():
+    one, two = catalogue.EXERCISES[:2]
+    seeds = {
+        planning.hidden_seed(secret, student, exercise)
+        for secret in (b"s1", b"s2")
+        for student in ("ada", "bob")
+        for exercise in (one, two)
+    }
+    assert len(seeds) == 8
+
+
+def test_a_patch_that_does_not_fit_is_an_error_that_says_so():
+    import dataclasses
+
+    exercise = catalogue.find("scores")
+    wrong = dataclasses.replace(exercise.misconceptions[0], patch=(("no such text", ""),))
+    with pytest.raises(cells.SolutionError, match="0 times"):
+        cells.patched_cell(exercise, wrong)
+
+
+def test_an_exercise_is_found_by_id_and_by_name():
+    assert catalogue.find("scores") is catalogue.find("attention_scores")
+    with pytest.raises(catalogue.UnknownExerciseError, match="known: concat-heads"):
+        catalogue.find("nothing")
+
+
+def test_the_table_lists_every_exercise_and_counts():
+    table = catalogue.table()
+    assert all(exercise.title in table for exercise in catalogue.EXERCISES)
+    assert "11 exercises, 35 points" in table
+
+
+def test_the_worked_numbers_of_the_lecture_come_out_of_the_solutions_functions():
+    from keras import ops
+
+    from autograde.exercises import n03_draws as draws
+
+    names = cells.namespace(catalogue.find("attention"))
+    x, w_q, w_k, w_v = map(
+        ops.convert_to_tensor, (draws.EXAMPLE_X, draws.EXAMPLE_W_Q, draws.EXAMPLE_W_K, draws.EXAMPLE_W_V)
+    )
+    scaled = names["attention_scores"](x @ w_q, x @ w_k)
+    unscaled = scaled * 3**0.5
+    weights = names["softmax_rows"](unscaled)
+    assert np.allclose(unscaled[0], [2, 4, 4], atol=1e-5)
+    assert np.allclose(weights[0], [0.0634, 0.4683, 0.4683], atol=5e-5)
+    assert np.allclose((weights @ (x @ w_v))[0], [1.9366, 6.6831, 1.5951], atol=5e-5)
+    none = ops.zeros(3)
+    assert np.allclose(names["attention"](x, w_q, none, w_k, none, w_v, none)[0], [1.8639, 6.3194, 1.7042], atol=5e-5)
+
+
+def test_the_notebook_states_the_points_that_the_exercises_give():
+    text = (cells.SOLUTIONS / "03_attention.py").read_text(encoding="utf-8")
+    for exercise in catalogue.of_notebook("03_attention"):
+        assert f'"grade_id": "check-{exercise.id}", "locked": true, "points": {exercise.points:g},' in text
+        assert f"# ## {exercise.number} " in text and f"· {exercise.points:g} points ·" in text
+
+
+@pytest.mark.exhaustive
+def test_the_solution_notebook_runs_from_top_to_bottom_and_everything_passes(tmp_path):
+    import jupytext
+    import nbclient
+
+    notebook = jupytext.read(cells.SOLUTIONS / "03_attention.py")
+    resources = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=180, kernel_name="python3", resources=resources).execute()
+    shown = [output["data"]["text/plain"] for cell in notebook.cells if cell.cell_type == "code"
+             for output in cell.outputs if "data" in output]  # fmt: skip
+    assert sum(text.startswith("✓ 3.") for text in shown) == len(catalogue.of_notebook("03_attention"))
+    assert "35 of 35 points" in shown[-1]
+    assert sum(text.startswith("[picture: ") for text in shown) == 11

@@ -1,0 +1,208 @@
+"""Verdicts: each way to be wrong has words of its own, and what must stay hidden does."""
+
+import json
+
+import numpy as np
+import pytest
+from autograde_case import asking, verdict_on, visible_plan, written
+
+from autograde import planning, rendering, shortcuts
+from autograde.compare import Tolerance, compare
+from autograde.exercises import catalogue
+from autograde.judge import judge
+from autograde.verdict import Verdict
+
+RIGHT = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
+
+
+def _scores(body: str):
+    return verdict_on("scores", "def attention_scores(q, k):\n    " + body)
+
+
+def test_a_forgotten_division_is_shown_as_in_the_course_book():
+    text = str(_scores("return q @ ops.swapaxes(k, -1, -2)"))
+    assert text.startswith("✗ 3.4 attention_scores") and text.splitlines()[0].endswith("0 / 3")
+    for expected in ("q (2, 5, 16) float32, k (2, 5, 16) float32", "shape   (2, 5, 5) ✓", "dtype float32 ✓",
+                     "first difference at [0, 0, 0]", "yours is 4.0 × expected everywhere",
+                     "before dividing by √d_attn (√16 = 4). Look at line 5 again."):  # fmt: skip
+        assert expected in text, text
+
+
+def test_a_product_whose_sizes_do_not_fit_says_so_and_what_to_turn():
+    verdict = _scores("return q @ k / 4.0")
+    assert verdict.status == "raised" and verdict.misconception == "not-turned"
+    assert "matrix sizes do not fit: (2, 5, 16) with (2, 5, 16)" in str(verdict)
+    assert "your line 2:  return q @ k / 4.0" in str(verdict)
+    assert "one of the two must be turned, only in its last two axes" in str(verdict)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("s = q @ ops.swapaxes(k, -1, -2) / 4.0", "returned nothing: did you forget `return`?"),
+        ("return (q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5).numpy()", "A NumPy array came back where a tensor"),
+        ("return [q, k]", "A list came back where a tensor is needed"),
+        ("return ops.cast(q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5, 'float64')", "dtype float64 ✗"),
+        ("return ops.log(q @ ops.swapaxes(k, -1, -2))", "NaN appears"),
+        ("return ops.swapaxes(q, -1, -2) @ k", "yours (2, 16, 16)   expected (2, 5, 5)"),
+        ("return q @ ops.transpose(k)", "error"),
+        ("return q * ops.cast(q, 'int32')", "Numbers of two kinds meet here"),
+        ("return undefined_name", "NameError: name 'undefined_name' is not defined"),
+        ("return ...", "still the empty stub"),
+        ("q = q @ q\n    return ...", "error"),
+        ("q = q * q\n    return ...", "put your own expression there"),
+        ("return keras.Input((3,))", "symbolic"),
+    ],
+)
+def test_each_way_to_be_wrong_has_its_own_words(body, words):
+    verdict = _scores(body)
+    assert words in str(verdict), str(verdict)
+    assert verdict.points == 0 and not verdict.passed
+
+
+def test_a_transposed_shape_is_named():
+    difference = compare(np.zeros((2, 3, 4), "float32"), np.zeros((2, 4, 3), "float32"))
+    assert difference.kind == "shape" and "axes 1 and 2 are in another order (transposed?)" in difference.message
+
+
+def test_an_argument_that_was_changed_is_named():
+    source = "def concat_heads(heads):\n    heads.append(heads.pop())\n    heads.reverse()\n    heads[:] = heads[::-1]\n"
+    harmless = verdict_on("concat-heads", source + "    return ops.concatenate(heads, axis=-1)")
+    assert harmless.passed  # it was put back as it stood
+    changing = "def concat_heads(heads):\n    first = heads.pop(0)\n    return ops.concatenate([first, *heads], axis=-1)"
+    assert "changes one of its arguments" in str(verdict_on("concat-heads", changing))
+
+
+LAYER = """
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads):
+        {init}
+        self.num_heads = num_heads
+    def build(self, shape):
+        {build}
+    def call(self, x, attention_mask=None):
+        {call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"init": "pass"}, "call it first in your `__init__`"),
+        ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "makes weights or sub-layers while it is called"),
+        ({"call": "return x"}, "no weight `query.kernel` was found in MultiHeadAttention; its weights: none at all"),
+        ({"call": "raise NotImplementedError()"}, "still the empty stub"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_in_a_layer_has_its_own_words(parts, words):
+    source = LAYER.format(**({"init": "super().__init__()", "build": "pass", "call": "return x"} | parts))
+    assert words in str(verdict_on("multi-head-layer", source))
+
+
+def test_later_parts_count_only_once_the_values_are_right_and_then_each_for_itself():
+    constant = verdict_on("scores", "def attention_scores(q, k):\n    return ops.zeros((*q.shape[:-1], k.shape[-2]))")
+    assert constant.points == 0
+    names = "x, w_q, b_q, w_k, b_k, w_v, b_v"
+    averaging = f"def attention({names}):\n    return ops.zeros_like(x) @ w_v + ops.mean(x @ w_v, -2, keepdims=True)"
+    assert "order of tokens: counts once the values are right" in str(verdict_on("attention", averaging))
+    unstable = verdict_on("softmax-rows", "def softmax_rows(a):\n    e = ops.exp(a)\n    return e / ops.sum(e, -1, keepdims=True)")
+    assert (unstable.status, unstable.points, unstable.misconception) == ("partly", 1, "unstable")
+
+
+def test_a_shortcut_is_refused_with_the_reason_whether_written_or_only_run():
+    written_out = verdict_on("softmax-rows", "def softmax_rows(a):\n    return keras.activations.softmax(a)")
+    assert written_out.status == "refused" and "writing softmax yourself" in str(written_out)
+    hidden = "f = getattr(ops, 'soft' + 'max')\ndef softmax_rows(a):\n    return f(a)"
+    assert verdict_on("softmax-rows", hidden).status == "refused"
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from keras import ops as o\no.softmax(x)", "keras.ops.softmax"),
+        ("import keras as k\nk.ops.softmax(x)", "keras.ops.softmax"),
+        ("from keras.ops import softmax as s", "keras.ops.softmax"),
+        ("import bertlab.layers.attention", "bertlab.layers"),
+        ("from bertlab.layers.attention import MultiHeadAttention", "bertlab.layers"),
+        ("ops.softmax(x)", "keras.ops.softmax"),
+        ("softmax(x); ops.softmax_like(x)", None),
+        ("'keras.ops.softmax'  # in a comment: ops.softmax", None),
+        ("%pip install keras\nops.softmax(", None),
+        ("", None),
+    ],
+)
+def test_shortcuts_are_found_in_the_text_through_any_import(source, found):
+    assert shortcuts.first_forbidden(source, ["keras.ops.softmax", "bertlab.layers"]) == found
+
+
+def test_a_verdict_on_hidden_inputs_shows_neither_inputs_nor_expected_values():
+    plan = planning.make_plan(catalogue.find("scores"), "secret")
+    wrong = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2)"
+    verdict = judge(plan, asking(written(wrong)), wrong, reveal=False)
+    assert verdict.misconception == "unscaled" and verdict.picture is None and verdict.facts == ()
+    text = json.dumps(verdict.to_dict())
+    expected = plan["parts"][0]["claims"][0]["expected"]
+    assert not any(f"{value:.4f}" in text for value in expected.ravel())
+
+
+def test_a_verdict_survives_json():
+    for verdict in (_scores("return q @ k"), _scores("return q @ ops.swapaxes(k, -1, -2)"), verdict_on("scores", RIGHT)):
+        assert Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))) == verdict
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [],
+        [None] * 4,
+        ["ok"] * 4,
+        [{"status": "ok", "value": "x", "notes": {"returned": "tensor"}}] * 4,
+        [{"status": ["ok"], "value": {}, "notes": 3, "error": "e"}] * 4,
+        [{"status": "ok", "value": np.array(["a"]), "error": {"message": {}}, "notes": {"returned": "tensor"}}] * 4,
+        [{"status": "ok", "value": np.zeros((9,) * 8, "uint8")[..., :1], "notes": {"returned": "tensor"}}] * 4,
+        [{"status": "ok", "value": 10**30, "notes": {"returned": "tensor", "mutated": "x", "printed": "many"}}] * 4,
+        [{"status": "ok", "value": np.full((2, 5, 5), np.nan, "float16"), "notes": {"returned": "tensor"}}] * 4,
+        [{"status": "raised", "error": {"type": "<b>", "message": "x" * 9999, "line": [1]}, "notes": {}}] * 4,
+        [{"status": "ok", "value": None, "notes": {"returned": "tensor", "watched": [3, "keras"]}}] * 4,
+    ],
+    ids=range(11),
+)
+def test_answers_are_arbitrary_data_and_never_earn_or_break_anything(answers):
+    verdict = judge(visible_plan("scores"), lambda questions: answers)
+    assert verdict.points == 0 and not verdict.passed
+    assert str(verdict) and rendering.as_html(verdict)
+
+
+def test_html_escapes_what_a_student_wrote_and_says_the_same_without_colour():
+    verdict = _scores("raise ValueError('<script>alert(1)</script>')")
+    page = rendering.as_html(verdict)
+    assert "<script>" not in page and "&lt;script&gt;" in page
+    wrong = _scores("return q @ ops.swapaxes(k, -1, -2)")
+    page = rendering.as_html(wrong)
+    for fact in ("wrong", "0 / 3", "4.0 × expected", "√16 = 4", 'alt="yours: '):
+        assert fact in page
+    assert "color:inherit" in page
+
+
+def test_tolerance_treats_infinities_as_equal_and_nan_as_different():
+    allows = Tolerance().allows(np.array([np.inf, 1.0, np.nan]), np.array([np.inf, np.inf, np.nan]))
+    assert allows.tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "words"),
+    [
+        (np.array([1.0, 2.0, 3.0]), np.array([3.0, 4.0, 5.0]), "yours is expected + 2.0 everywhere"),
+        (np.array([1.0, 2.0, 3.0]), np.array([0.5, 1.0, 1.5]), "yours is 0.5 × expected everywhere"),
+        (np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 3.0], [2.0, 5.0]]), "yours is the transpose of expected"),
+        (np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]), "1 of 3 values differ"),
+        (np.array([True, False]), np.array([False, True]), "the opposite of expected everywhere"),
+        (["play", "##ing"], ["play", "ing"], "at [1]: yours 'ing'   expected '##ing'"),
+        (["a", "b"], ["a"], "yours has 1 items; expected 2"),
+        ({"ids": [1]}, {"ids": [2]}, "at ['ids']"),
+        ((1, 2), None, "yours is a nothing"),
+        (3.0, 4, "yours 4   expected 3"),
+    ],
+)
+def test_differences_are_described_in_their_simplest_form(expected, got, words):
+    assert words in compare(expected, got).message

@@ -1,0 +1,152 @@
+"""Questions to a student's code: every way in which it can answer is told apart."""
+
+import numpy as np
+import pytest
+from autograde_case import written
+
+from autograde.probe import answer
+from autograde.values import Limits
+
+X = np.arange(6, dtype="float32").reshape(2, 3)
+
+
+def _ask(source, name="f", *, arguments=(X,), probe=None, **more):
+    question = {"probe": probe or {"kind": "function", "name": name}, "arguments": list(arguments), **more}
+    return answer([question], written(source))[0]
+
+
+def test_a_tensor_comes_back_as_an_array_and_prints_are_only_counted(capsys):
+    got = _ask("def f(x):\n    print('a')\n    print('b')\n    return x * 2")
+    assert got["status"] == "ok" and got["notes"]["returned"] == "tensor" and got["notes"]["printed"] == 2
+    assert np.array_equal(got["value"], X * 2)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "body", ["...", "pass", "'''doc'''", "'''doc'''\n    ...", "raise NotImplementedError()", "return None"]
+)
+def test_an_untouched_stub_is_not_attempted(body):
+    assert _ask(f"def f(x):\n    {body}")["status"] == "not attempted"
+
+
+def test_a_function_that_computes_and_returns_nothing_was_attempted():
+    got = _ask("def f(x):\n    y = x * 2")
+    assert got["status"] == "ok" and got["notes"]["returned"] == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("expression", "word"),
+    [("np.asarray(x)", "NumPy array"), ("np.float32(3)", "NumPy scalar"), ("[x, x]", "list"), ("keras.Variable(x)", "variable"),
+     ("3.0", "float"), ("ops.shape(x)", "tuple")],
+)  # fmt: skip
+def test_what_kind_of_thing_came_back_is_told(expression, word):
+    got = _ask(f"def f(x):\n    return {expression}")
+    assert (got["status"], got["notes"]["returned"]) == ("ok", word)
+
+
+@pytest.mark.parametrize(
+    ("expression", "word"),
+    [("(i for i in x)", "generator"), ("keras.Input((3,))", "symbolic Keras tensor"), ("object()", "object"), ("f", "function"),
+     ("{1, 2}", "set"), ("np.ma.masked_array([1.0])", "MaskedArray"), ("{1: x}", "dict"), ("10**60", "int")],
+)  # fmt: skip
+def test_what_has_no_plain_form_is_refused_by_its_name(expression, word):
+    got = _ask(f"def f(x):\n    return {expression}")
+    assert (got["status"], got["value"], got["notes"]["returned"]) == ("refused", None, word)
+
+
+def test_an_object_that_calls_itself_an_array_is_not_believed():
+    source = (
+        "class Liar:\n    shape = (2, 3)\n    def __array__(self, *a, **k):\n        return np.zeros((2, 3))\n"
+        "    def __eq__(self, other):\n        return True\n"
+        "def f(x):\n    return Liar()"
+    )
+    assert _ask(source)["status"] == "refused"
+
+
+def test_a_list_that_was_changed_is_told_by_its_place():
+    got = _ask("def f(a, heads):\n    heads.pop()\n    return a", arguments=(X, [X, X]))
+    assert got["notes"]["mutated"] == [1]
+
+
+def test_an_error_names_the_students_own_innermost_line():
+    got = _ask("def helper(x):\n    return ops.matmul(x, x)\n\ndef f(x):\n    return helper(x)")
+    error = got["error"]
+    assert got["status"] == "raised" and error["type"] == "InvalidArgumentError"
+    assert (error["line"], error["text"], error["function"]) == (2, "return ops.matmul(x, x)", "helper")
+
+
+@pytest.mark.parametrize("statement", ["raise ValueError('no')", "import sys; sys.exit(3)", "return f(x)", "assert False"])
+def test_whatever_is_raised_is_an_answer(statement):
+    assert _ask(f"def f(x):\n    {statement}")["status"] == "raised"
+
+
+def test_a_name_that_is_not_there_is_missing():
+    assert _ask("def g(x):\n    return x")["status"] == "missing"
+
+
+def test_an_answer_beyond_the_limits_is_refused():
+    question = {"probe": {"kind": "function", "name": "f"}, "arguments": []}
+    got = answer([question], written("def f():\n    return 'x' * 100"), Limits(text=50))[0]
+    assert got["status"] == "refused" and "too large" in got["error"]["message"]
+
+
+def test_a_watched_library_function_is_noticed_under_any_name():
+    source = "from keras.ops import softmax as harmless\ndef f(x):\n    return harmless(x)"
+    assert _ask(source, watch=["keras.ops.softmax", "keras.ops.exp"])["notes"]["watched"] == ["keras.ops.softmax"]
+
+
+LAYER = """
+class Double(keras.layers.Layer):
+    def __init__(self, units):
+        {first}
+        self.units = units
+    def build(self, shape):
+        self.dense = keras.layers.Dense(self.units)
+    def call(self, x):
+        return {body}
+"""
+PROBE = {"kind": "layer", "name": "Double", "config": {"units": 2}, "roles": {"w": ["dense.kernel"]}}
+WEIGHTS = {"w": np.ones((3, 2), "float32")}
+
+
+def _layer(first="super().__init__()", body="self.dense(x)", **more):
+    return _ask(LAYER.format(first=first, body=body), **({"probe": PROBE, "weights": WEIGHTS} | more))
+
+
+def test_weights_are_put_into_a_layer_by_role():
+    got = _layer()
+    assert np.allclose(got["value"], X.sum(axis=1, keepdims=True) * [1, 1])
+    assert not got["notes"]["unstable"] and not got["notes"]["new_weights"]
+
+
+def test_a_role_that_leads_nowhere_or_to_another_shape_says_what_is_there():
+    nowhere = _layer(probe=PROBE | {"roles": {"w": ["projection.kernel"]}})
+    assert nowhere["status"] == "refused" and "(3, 2)" in nowhere["error"]["message"]
+    other_shape = _layer(weights={"w": np.ones((3, 4), "float32")})
+    assert other_shape["status"] == "refused" and "expected (3, 4)" in other_shape["error"]["message"]
+
+
+def test_a_layer_without_super_init_and_one_that_makes_weights_in_call_are_noticed():
+    assert "super().__init__()" in _layer(first="pass")["error"]["message"]
+    got = _layer(body="keras.layers.Dense(2)(x)", weights={})
+    assert got["notes"]["unstable"]
+
+
+def test_gradients_come_with_respect_to_arguments_and_weights():
+    plain = {"kind": "gradient", "of": {"kind": "function", "name": "f"}, "with_respect_to": [0]}
+    got = _ask("def f(x):\n    return x * x", probe=plain, cotangent=np.ones((2, 3), "float32"))
+    assert np.allclose(got["value"][0], 2 * X)
+    of_weight = {"kind": "gradient", "of": PROBE, "with_respect_to": ["w"]}
+    got = _layer(probe=of_weight, cotangent=np.ones((2, 2), "float32"))
+    assert np.allclose(got["value"][0], X.sum(axis=0)[:, None] * [1, 1])
+
+
+def test_the_same_seed_repeats_a_random_thing_and_another_does_not():
+    probe = {"kind": "repeat", "of": {"kind": "function", "name": "f"}, "seeds": [1, 2, 1]}
+    first, second, third = _ask("def f(x):\n    return keras.random.normal((4,))", probe=probe)["value"]
+    assert np.array_equal(first, third) and not np.array_equal(first, second)
+
+
+def test_a_value_that_was_assigned_can_be_asked_for():
+    got = _ask("answer = [2, 4, 4]", probe={"kind": "attribute", "name": "answer"})
+    assert got["value"] == [2, 4, 4]

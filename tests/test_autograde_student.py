@@ -1,0 +1,136 @@
+"""`check` and `progress` as a student meets them."""
+
+import json
+import time
+
+import pytest
+from autograde_case import written
+
+from autograde import fingerprints, planning
+from autograde.exercises import catalogue, cells
+from autograde.student import pictures, plans, state
+from autograde.student.checking import Message
+from autograde.student.overview import progress
+
+EXERCISES = tuple(catalogue.find(name) for name in ("scores", "softmax-rows", "concat-heads"))
+
+
+@pytest.fixture(scope="module")
+def fingerprint_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fingerprints")
+    planning.write_fingerprints(EXERCISES, folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def student_machine(fingerprint_folder, tmp_path, monkeypatch):
+    """A working folder with the course package's fingerprints and nothing else."""
+    monkeypatch.setenv("AUTOGRADE_FINGERPRINTS", str(fingerprint_folder))
+    monkeypatch.chdir(tmp_path)
+    plans.index.cache_clear()
+    plans.plan.cache_clear()
+    yield tmp_path
+    plans.index.cache_clear()
+    plans.plan.cache_clear()
+
+
+def _check(source, call="check(attention_scores)", name="<cell>"):
+    """Runs a cell and then a check cell; gives back what the check cell shows."""
+    space = written("from autograde.student import check\n" + source, name)
+    exec(f"shown = {call}", space)
+    return space["shown"]
+
+
+def _scores(body):
+    return _check("def attention_scores(q, k):\n    " + body)
+
+
+WRONG = "return q @ ops.swapaxes(k, -1, -2) / 3.0"
+RIGHT = "return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
+
+
+def test_check_finds_the_exercise_by_the_function_its_name_or_a_variable():
+    assert _scores(RIGHT).verdict.passed
+    assert _check(f"def attention_scores(q, k):\n    {RIGHT}", "check('attention_scores')").verdict.passed
+    as_lambda = "attention_scores = lambda q, k: q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
+    assert _check(as_lambda).verdict.passed
+
+
+def test_check_says_when_the_name_is_not_there_or_is_no_exercise():
+    missing = _check("", "check('attention_scores')")
+    assert missing.verdict.status == "missing" and "There is no `attention_scores` yet" in repr(missing)
+    other = _check("def atention_scores(q, k): pass", "check(atention_scores)")
+    assert isinstance(other, Message) and "Did you mean `attention_scores`?" in repr(other)
+    assert "There is no exercise for `int`" in repr(_check("", "check(3)"))
+
+
+def test_hints_get_more_specific_with_each_different_failing_try_and_survive_a_restart():
+    assert "Hint" not in repr(_scores(WRONG))
+    assert "Hint" not in repr(_scores(WRONG))  # the same code again is no new try
+    assert "Hint 1 of 3" in repr(_scores(WRONG + " + 1"))
+    assert "Hint 2 of 3" in repr(_scores(WRONG + " + 2"))
+    assert "Hint 3 of 3" in repr(_scores(WRONG + " + 3"))
+    assert "Hint 3 of 3" in repr(_scores(WRONG + " + 4"))
+    assert json.loads((open(state.FILE)).read())["exercises"]["scores"]["failures"] == 5
+    assert "Hint" not in repr(_scores(RIGHT))
+    assert "Hint" not in repr(_scores(WRONG))  # begins anew after a pass
+
+
+def test_no_hint_or_message_holds_a_line_of_the_solution():
+    for exercise in catalogue.EXERCISES:
+        solution = [line.strip() for line in cells.answer_cell(exercise).splitlines()]
+        spoken = " ".join([*exercise.hints, *(known.hint for known in exercise.misconceptions)])
+        for line in solution:
+            if len(line) > 20 and "SOLUTION" not in line:
+                assert line not in spoken
+
+
+def test_fingerprints_hold_no_code(fingerprint_folder):
+    for exercise in EXERCISES:
+        text = json.dumps(fingerprints.load(fingerprint_folder / f"{exercise.id}.npz")["exercise"])
+        plan = fingerprints.load(fingerprint_folder / f"{exercise.id}.npz")
+        for known in plan["misconceptions"]:
+            assert set(known) == {"id", "hint", "outcomes"}
+        assert "swapaxes(k, -1, -2))" not in text.replace("`ops.swapaxes(k, -1, -2)`", "")
+
+
+def test_the_same_exercise_gives_the_same_fingerprint_bytes(fingerprint_folder, tmp_path):
+    planning.write_fingerprints(EXERCISES[:1], tmp_path)
+    assert (tmp_path / "scores.npz").read_bytes() == (fingerprint_folder / "scores.npz").read_bytes()
+
+
+def test_a_damaged_fingerprint_says_what_to_do(tmp_path):
+    (tmp_path / "x.npz").write_bytes(b"PK\x03\x04 not a zip")
+    with pytest.raises(fingerprints.FingerprintError, match="install the course package again"):
+        fingerprints.load(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"exercises": 3}', "{broken", '{"exercises": {"scores": 3}}'])
+def test_a_damaged_state_file_costs_nothing_but_its_memory(content):
+    open(state.FILE, "w").write(content)
+    assert not _scores(WRONG).verdict.passed
+    assert "0 of 8 points" in repr(progress())
+
+
+def test_progress_shows_points_in_text_and_html_without_colour():
+    _scores(RIGHT)
+    _check("def softmax_rows(a):\n    e = ops.exp(a)\n    return e / ops.sum(e, -1, keepdims=True)", "check(softmax_rows)")
+    text, page = repr(progress()), progress()._repr_html_()
+    assert "✓ 3.4" in text and "3/3  passed" in text and "1/3  partly" in text and "4 of 8 points" in text
+    for fact in ("✓", "passed", "partly", "not attempted", "4 of 8 points", "aria-label"):
+        assert fact in page
+
+
+def test_a_check_takes_less_than_a_second_after_the_first():
+    _scores(RIGHT)
+    start = time.process_time()
+    for _ in range(3):
+        _scores(RIGHT)
+    assert (time.process_time() - start) / 3 < 1
+
+
+def test_pictures_carry_their_text(capsys):
+    pictures.heat_maps([[[0.0, float("nan")]], [[1.0, 2.0]]], titles=["a"], columns=["x", "y"], alt="two rows")
+    pictures.lines([1, 2], {"measured": [3, 4]}, log=True, alt="one curve")
+    assert capsys.readouterr().out == "[picture: two rows]\n[picture: one curve]\n"
+    assert 'alt="a &lt; b"' in pictures.Drawing(b"", "a < b")._repr_html_()

@@ -1,0 +1,332 @@
+"""Fine-tuning: every shape learns, killed and resumed, best of all runs, and what is left in the folder."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from bertlab.config import BertConfig
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow, TaskData
+from bertlab.errors import ConfigError, DataError
+from bertlab.training.finetuning.settings import PUBLISHED_GRID, STARTS, Recipe
+from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+
+WORDS = ["good", "bad", "film", "the", "was", "a", "city", "paris", "rome", "in", "where", "is", "not", "it", "."]
+TOKENIZER = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *WORDS]))
+CONFIG = BertConfig(
+    vocab_size=20, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=32, max_position_embeddings=32,
+    initializer_range=0.2, hidden_dropout=0.0, attention_dropout=0.0,
+)  # fmt: skip
+RECIPE = Recipe(learning_rate=2e-2, batch_size=8, epochs=6, max_length=16)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    import keras
+
+    from bertlab import checkpoints
+    from bertlab.models import BertForPreTraining
+
+    keras.utils.set_random_seed(1)
+    folder = tmp_path_factory.mktemp("finetuning") / "pretrained"
+    return checkpoints.save(BertForPreTraining(CONFIG), folder, TOKENIZER)
+
+
+def words(rng, count):
+    return list(rng.choice(["film", "the", "was", "a", "it", "."], count))
+
+
+def sentences(rng, rows=44):
+    labels = rng.integers(0, 2, rows)
+    return [
+        SentenceRow(" ".join([*words(rng, 3), ("bad", "good")[label], *words(rng, 2)]), int(label)) for label in labels
+    ]
+
+
+def task_of(shape, rng=None):
+    """A task of each shape that a tiny model learns in a few epochs: some word gives the answer away."""
+    rng = rng or np.random.default_rng(5)
+    if shape == "sentence":
+        return TaskData("tone", "sentence", ("negative", "positive"), sentences(rng), sentences(rng, 13))
+    if shape == "number":
+        rows = [PairRow(row.text, "it was", 4.0 * row.label) for row in sentences(rng, 57)]
+        return TaskData("stars", "pair", (), rows[:44], rows[44:])
+    if shape == "multiple-choice":
+        labels = rng.integers(0, 3, 57)
+        rows = [
+            MultipleChoiceRow(
+                "it was", tuple(("good" if i == label else "bad") + " film" for i in range(3)), int(label)
+            )
+            for label in labels
+        ]
+        return TaskData("which", "multiple-choice", ("0", "1", "2"), rows[:44], rows[44:])
+    if shape == "tagging":
+        rows = []
+        for city in rng.choice(["paris", "rome"], 57):
+            text = [*words(rng, rng.integers(1, 5)), city, *words(rng, 2)]
+            rows.append(TaggingRow(tuple(text), tuple(int(word == city) for word in text)))
+        return TaskData("cities", "tagging", ("O", "B-CITY"), rows[:44], rows[44:])
+    rows = []
+    for number, city in enumerate(rng.choice(["paris", "rome", ""], 57)):
+        context = " ".join([*words(rng, rng.integers(1, 4)), city or "not", *words(rng, 2)])
+        answers = ((city,), (context.index(city),)) if city else ((), ())
+        rows.append(QuestionRow(f"q{number}", "where is it", context, *answers))
+    return TaskData("where", "question", (), rows[:44], rows[44:])
+
+
+def finetuned(checkpoint, task, out, recipe=RECIPE, **options):
+    from bertlab.training.finetuning import finetune
+
+    return finetune(checkpoint, task, out, recipe, **options)
+
+
+# --- settings ---
+
+
+def test_the_published_grid_has_eighteen_settings_and_each_keeps_the_rest_of_the_recipe():
+    grid = list(Recipe(layer_decay=0.9).grid(PUBLISHED_GRID))
+    assert len({(r.batch_size, r.learning_rate, r.epochs) for r in grid}) == 18
+    assert {recipe.layer_decay for recipe in grid} == {0.9}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"epochs": 0}, {"seeds": ()}, {"seeds": (1, 1)}, {"layer_decay": 0.0}, {"patience": 0},
+              {"class_weights": "even"}, {"warmup_share": 1.0}, {"learning_rate": 0.0}],
+)  # fmt: skip
+def test_a_recipe_that_makes_no_sense_is_refused(wrong):
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        Recipe(**wrong)
+
+
+def test_settings_are_read_without_a_backend():
+    import subprocess
+    import sys
+
+    code = "import sys, bertlab.training.finetuning.settings; print('keras' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+# --- batches ---
+
+
+def test_every_row_is_in_one_full_batch_and_what_fills_the_last_one_has_no_target():
+    from bertlab.data.tasks.features import encode_rows
+    from bertlab.training.finetuning.batches import training_batches
+
+    features = encode_rows(task_of("sentence").train[:13], TOKENIZER, 16)
+    batches = list(training_batches(features, 8, 16, seed=3))
+    assert {inputs["input_ids"].shape for inputs, _ in batches} == {(8, 16)}
+    targets = np.concatenate([targets for _, targets in batches])
+    assert (targets == -100).sum() == 3
+    assert sorted(targets[targets >= 0]) == sorted(features.targets)
+
+
+def test_outputs_come_back_in_the_order_of_the_rows():
+    from bertlab.data.tasks.features import encode_rows
+    from bertlab.training.finetuning.batches import outputs_of
+
+    rows = [SentenceRow("good " * count) for count in (9, 1, 14, 3, 2)]
+    features = encode_rows(rows, TOKENIZER, 32)
+    lengths = outputs_of(lambda inputs: inputs["attention_mask"].sum(axis=1), features, 2, 32)
+    assert [int(length) for length in lengths] == [11, 3, 16, 5, 4]
+
+
+@pytest.mark.parametrize("longest, limit, expected", [(3, 512, 16), (17, 512, 32), (33, 40, 40), (600, 1024, 1024)])
+def test_batches_have_few_different_lengths(longest, limit, expected):
+    from bertlab.training.finetuning.batches import padded_length
+
+    assert padded_length(longest, limit) == expected
+
+
+# --- losses ---
+
+
+def test_targets_of_minus_100_take_no_part_in_the_loss_and_weights_make_a_weighted_mean():
+    from bertlab.training.finetuning.problems import class_loss
+
+    logits = np.array([[[2.0, 0.0], [0.0, 1.0], [5.0, 5.0]]], "float32")
+    targets = np.array([[0, 0, -100]])
+    first, second = math.log(1 + math.exp(-2)), math.log(1 + math.exp(1))
+    assert float(class_loss(targets, logits)) == pytest.approx((first + second) / 2, rel=1e-4)
+    weighted = float(class_loss(np.array([[0, 1, -100]]), logits, np.array([3.0, 1.0], "float32")))
+    assert weighted == pytest.approx((3 * first + math.log(1 + math.exp(-1))) / 4, rel=1e-4)
+
+
+def test_balanced_class_weights_give_every_class_the_same_total():
+    from bertlab.training.finetuning.experiment import class_weights
+
+    rows = [SentenceRow("a", 0)] * 9 + [SentenceRow("a", 1)] * 3
+    task = TaskData("t", "sentence", ("x", "y"), rows, rows)
+    weights = class_weights(task, Recipe(class_weights="balanced"))
+    assert weights * [9, 3] == pytest.approx([6, 6])
+    with pytest.raises(ConfigError, match="3 class_weights for 2 labels"):
+        class_weights(task, Recipe(class_weights=(1, 2, 3)))
+
+
+# --- optimizer ---
+
+
+def new_classifier(num_layers=2):
+    import keras
+
+    from bertlab.models import BertForSequenceClassification
+
+    keras.utils.set_random_seed(2)
+    return BertForSequenceClassification(CONFIG.replace(num_layers=num_layers), 2)
+
+
+def updated(model, optimizer, steps=3):
+    """The model's values after some steps along the same made-up gradients."""
+    rng = np.random.default_rng(0)
+    for _ in range(steps):
+        optimizer.apply([rng.normal(size=v.shape).astype("float32") for v in model.trainable_variables],
+                        model.trainable_variables)  # fmt: skip
+    return {v.path: np.array(v) for v in model.trainable_variables}
+
+
+def test_without_layer_decay_it_is_the_optimizer_of_pre_training():
+    from bertlab.training.finetuning.optimizer import finetuning_optimizer
+    from bertlab.training.optimizer import adamw
+
+    first, second = new_classifier(), new_classifier()
+    optimizer = finetuning_optimizer(first, weight_decay=0.1, layer_decay=1.0)
+    optimizer.build(first.trainable_variables)
+    optimizer.learning_rate.assign(1e-2)
+    expected = updated(second, adamw(1e-2, second, weight_decay=0.1))
+    for path, value in updated(first, optimizer).items():
+        np.testing.assert_allclose(value, expected[path], rtol=1e-5, atol=1e-6, err_msg=path)
+
+
+def test_the_rate_falls_from_the_head_down_to_the_embeddings():
+    from bertlab.training.finetuning.optimizer import finetuning_optimizer, steps_below_head
+
+    model = new_classifier()
+    optimizer = finetuning_optimizer(model, weight_decay=0.0, layer_decay=0.5)
+    factors = dict(zip([v.path for v in model.trainable_variables], optimizer.factors))
+    assert factors["head/dense/kernel"] == factors["bert/pooler/dense/kernel"] == 1.0
+    assert factors["bert/encoder/layer_1/attention/query/kernel"] == 0.5
+    assert factors["bert/encoder/layer_0/attention/query/kernel"] == 0.25
+    assert factors["bert/embeddings/token/table"] == 0.125
+    assert steps_below_head("bert/encoder/final_norm/gamma", 2) == 0
+
+
+def test_frozen_layers_stay_as_they_are_and_too_many_are_refused():
+    from bertlab.training.finetuning.optimizer import freeze
+
+    model = new_classifier()
+    freeze(model, 1)
+    paths = {v.path for v in model.trainable_variables}
+    assert not [path for path in paths if "embeddings" in path or "layer_0" in path]
+    assert [path for path in paths if "layer_1" in path]
+    with pytest.raises(ConfigError, match="between 0 and the model's 2, not 3"):
+        freeze(model, 3)
+
+
+# --- runs ---
+
+
+@pytest.mark.parametrize(
+    "shape", ["sentence", "tagging",
+              *(pytest.param(s, marks=pytest.mark.exhaustive) for s in ("number", "multiple-choice", "question"))],
+)  # fmt: skip
+def test_every_shape_learns_its_task_and_leaves_a_model_and_its_mistakes(checkpoint, tmp_path, shape):
+    from bertlab.predict import Predictor
+
+    task = task_of(shape)
+    result = finetuned(checkpoint, task, tmp_path / "out")
+    assert result.dev[result.metric] > 0.9, result.runs[0].epochs
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["dev"] == result.dev
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"config.json", "model.safetensors", "vocab.txt", "task.json", "errors.tsv", "curves.png",
+            "confusion.png", "predictions", "settings.json"} <= names  # fmt: skip
+    assert not [path for path in (tmp_path / "out" / "runs").iterdir() if path.is_dir()]
+
+    predicted = Predictor.load(tmp_path / "out").predict_rows(task.validation)
+    assert len(predicted) == 13
+    if shape == "sentence":
+        config = json.loads((tmp_path / "out" / "config.json").read_text())
+        assert config["id2label"] == {"0": "negative", "1": "positive"}
+        hits = [p.label == task.labels[row.label] for p, row in zip(predicted, task.validation)]
+        assert np.mean(hits) == result.dev["accuracy"]
+    if shape == "question":
+        lines = json.loads((tmp_path / "out" / "predictions" / "dev.json").read_text())
+        assert [answer.text for answer in predicted] == list(lines.values())
+
+
+def test_a_killed_experiment_keeps_its_finished_runs_and_ends_as_if_nothing_had_happened(checkpoint, tmp_path):
+    from bertlab.training.finetuning import experiment
+
+    task, recipe = task_of("sentence"), dataclasses.replace(RECIPE, epochs=1, seeds=(1, 2), from_scratch=True)
+    whole = finetuned(checkpoint, task, tmp_path / "whole", recipe)
+
+    class Killed(BaseException):
+        pass
+
+    def keep_then_die(self, trainer, runs, file, keep=experiment._Experiment._keep):
+        keep(self, trainer, runs, file)
+        if len(runs) == 3:
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(experiment._Experiment, "_keep", keep_then_die)
+        finetuned(checkpoint, task, tmp_path / "parts", recipe)
+    assert len(list((tmp_path / "parts" / "runs").glob("*.json"))) == 3
+    resumed = finetuned(checkpoint, task, tmp_path / "parts", recipe)
+
+    def without_times(result):
+        return [dataclasses.replace(run, seconds=0, rows_per_second=0) for run in result.runs]
+
+    assert without_times(resumed) == without_times(whole)
+    assert [run.start for run in resumed.runs] == [*STARTS, *STARTS]
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "parts")]
+    assert weights[0] == weights[1]
+    assert finetuned(checkpoint, task, tmp_path / "parts", recipe) == resumed  # done: read, not trained again
+
+    with pytest.raises(ConfigError, match="epochs was 1, is 2"):
+        finetuned(checkpoint, task, tmp_path / "parts", dataclasses.replace(recipe, epochs=2))
+
+
+def test_early_stopping_keeps_the_best_epoch(checkpoint, tmp_path):
+    recipe = dataclasses.replace(RECIPE, epochs=30, patience=2, learning_rate=1e-2)
+    (run,) = finetuned(checkpoint, task_of("sentence"), tmp_path, recipe).runs
+    values = [row["figures"]["accuracy"] for row in run.epochs]
+    assert len(values) < 30
+    assert run.kept_epoch == 1 + int(np.argmax(values)) == len(values) - 2
+    assert run.figures["accuracy"] == max(values)
+
+
+def test_a_task_without_rows_to_judge_on_is_refused_with_advice(checkpoint, tmp_path):
+    task = dataclasses.replace(task_of("sentence"), validation=())
+    with pytest.raises(DataError, match="validation_share"):
+        finetuned(checkpoint, task, tmp_path)
+
+
+def test_the_best_run_is_the_best_seed_of_the_setting_with_the_best_mean():
+    from bertlab.training.finetuning.results import FineTuningResult, RunResult
+
+    def run(batch_size, seed, value, start=STARTS[0]):
+        return RunResult(start, batch_size, 1e-3, 1, seed, [], 1, {"accuracy": value}, 1.0, 1.0)
+
+    runs = (run(16, 1, 0.95), run(16, 2, 0.55), run(32, 1, 0.8), run(32, 2, 0.9), run(32, 3, 1.0, STARTS[1]))
+    result = FineTuningResult("t", "accuracy", runs, {"accuracy": 0.9})
+    assert result.best == runs[3]
+    best = result.of(STARTS[0])
+    assert best.mean["accuracy"] == pytest.approx(0.85) and best.sd["accuracy"] == pytest.approx(0.0707, abs=1e-4)
+    assert "0.8500 ± 0.0707" in result.summary()
+    assert FineTuningResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+
+
+# --- mistakes ---
+
+
+def test_the_most_confident_mistakes_come_first():
+    from bertlab.training.finetuning.mistakes import mistakes
+    from bertlab.training.finetuning.problems import Decoded, TaskInfo
+
+    rows = [SentenceRow("a\tb", 0), SentenceRow("c", 1), SentenceRow("d", 0)]
+    info = TaskInfo("t", "sentence", ("x", "y"), ("accuracy",))
+    found = mistakes(info, rows, Decoded([1, 1, 1], [0.6, 0.9, 0.8]))
+    assert [(m["row"], m["right"], m["predicted"]) for m in found] == [(2, "x", "y"), (0, "x", "y")]

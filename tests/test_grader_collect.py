@@ -1,0 +1,245 @@
+"""Collecting downloads: every system's names, nothing hostile gets through, nothing is lost, nothing happens twice."""
+
+import io
+import json
+import os
+import stat
+import zipfile
+from datetime import datetime
+
+import pytest
+from grader_course import ANSWERS, as_bytes, notebook
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograde.grader.archives import CollectError, Limits, entries
+from autograde.grader.collect import collect
+from autograde.grader.filenames import notebook_of, parse_name, read_roster, safe_name
+
+NOTEBOOKS = ["03_attention"]
+WORK = as_bytes(notebook(ANSWERS))
+
+
+def make_zip(path, files, time=(2026, 1, 30, 12, 0, 0)):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, time), content, zipfile.ZIP_DEFLATED)
+    return path
+
+
+def rows(manifest, action):
+    return {row.source: row for row in manifest.rows if row.action == action}
+
+
+def submitted(course):
+    return sorted(path.relative_to(course / "submitted").as_posix() for path in (course / "submitted").rglob("*.ipynb"))
+
+
+@pytest.mark.parametrize(
+    ("path", "student", "file", "number", "late"),
+    [
+        ("doejane_4711_90210_03_attention.ipynb", "doejane", "03_attention.ipynb", "4711", False),
+        ("doejane_LATE_4711_90210_03_attention-2.ipynb", "doejane", "03_attention-2.ipynb", "4711", True),
+        ("doejane_4711_90210_all.zip/deep/03_attention.ipynb", "doejane", "03_attention.ipynb", "4711", False),
+        ("Jané Doe_90210_assignsubmission_file_03_attention.ipynb", "Jané Doe", "03_attention.ipynb", "90210", False),
+        ("Jané Doe_90210_assignsubmission_file/03_attention.ipynb", "Jané Doe", "03_attention.ipynb", "90210", False),
+        ("Week 3_jdoe_attempt_2026-01-30-15-00-00_03_attention.ipynb", "jdoe", "03_attention.ipynb", None, False),
+        ("Jane Doe/03_attention.ipynb", "Jane Doe", "03_attention.ipynb", None, False),
+        ("jdoe/ps3/03_attention.ipynb", "jdoe", "03_attention.ipynb", None, False),
+        ("03_attention_jane_doe.ipynb", "jane_doe", "03_attention_jane_doe.ipynb", None, False),
+        ("Copy of 03_attention - Jane Doe.ipynb", "Jane Doe", "Copy of 03_attention - Jane Doe.ipynb", None, False),
+    ],
+)
+def test_names_of_every_system_are_read(path, student, file, number, late):
+    named = parse_name(path, NOTEBOOKS, "ps3")
+    assert (named.student, named.file, named.number, named.late) == (student, file, number, late)
+    assert notebook_of(named, NOTEBOOKS + ["04_encoder"]) == "03_attention"
+
+
+def test_a_canvas_download_becomes_nbgraders_tree(tmp_path):
+    archive = make_zip(
+        tmp_path / "submissions.zip",
+        {"doejane_4711_90210_03_attention.ipynb": WORK, "roemark_LATE_12_13_03_attention-1.ipynb": WORK + b" "},
+    )
+    manifest = collect(archive, tmp_path / "course", "ps3", NOTEBOOKS)
+    assert submitted(tmp_path / "course") == ["doejane/ps3/03_attention.ipynb", "roemark/ps3/03_attention.ipynb"]
+    assert (tmp_path / "course/submitted/doejane/ps3/timestamp.txt").read_text() == "2026-01-30 12:00:00 UTC"
+    assert [row.late for row in manifest.rows] == [False, True]
+    written = json.loads((tmp_path / "course/collected/ps3/manifest.json").read_text())
+    assert {row["student"] for row in written["rows"]} == {"doejane", "roemark"}
+
+
+def test_nbgrader_reads_the_timestamp(tmp_path):
+    from nbgrader.coursedir import CourseDirectory  # slow to import
+
+    collect(make_zip(tmp_path / "a.zip", {"d_1_2_03_attention.ipynb": WORK}), tmp_path, "ps3", NOTEBOOKS)
+    stamp = CourseDirectory().get_existing_timestamp(str(tmp_path / "submitted/d/ps3"))
+    assert stamp == datetime(2026, 1, 30, 12)
+
+
+def test_the_latest_attempt_counts_and_the_others_are_kept(tmp_path):
+    files = {
+        f"doe_4711_{n}_03_attention{again}.ipynb": WORK + again.encode() for n, again in enumerate(["", "-1", "-2"])
+    }
+    manifest = collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
+    assert (tmp_path / "submitted/doe/ps3/03_attention.ipynb").read_bytes().endswith(b"-2")
+    assert manifest.count("kept aside") == 2
+    assert len(list((tmp_path / "collected/ps3/earlier/doe").iterdir())) == 2
+
+
+def test_collecting_twice_changes_nothing(tmp_path):
+    archive = make_zip(tmp_path / "a.zip", {"doe_1_2_03_attention.ipynb": WORK})
+    collect(archive, tmp_path, "ps3", NOTEBOOKS)
+    before = (tmp_path / "submitted/doe/ps3").stat().st_mtime_ns
+    manifest = collect(archive, tmp_path, "ps3", NOTEBOOKS)
+    assert manifest.count("unchanged") == 1
+    assert (tmp_path / "submitted/doe/ps3").stat().st_mtime_ns == before
+
+
+def test_a_later_download_replaces_and_an_older_one_does_not(tmp_path):
+    name = "doe_1_2_03_attention.ipynb"
+    collect(make_zip(tmp_path / "a.zip", {name: WORK}), tmp_path, "ps3", NOTEBOOKS)
+    later = make_zip(tmp_path / "b.zip", {name: WORK + b" "}, (2026, 2, 1, 0, 0, 0))
+    assert collect(later, tmp_path, "ps3", NOTEBOOKS).count("replaced") == 1
+    assert (tmp_path / "collected/ps3/earlier/doe/001/03_attention.ipynb").read_bytes() == WORK
+    manifest = collect(tmp_path / "a.zip", tmp_path, "ps3", NOTEBOOKS)
+    assert manifest.count("kept aside") == 1
+    assert (tmp_path / "submitted/doe/ps3/03_attention.ipynb").read_bytes() == WORK + b" "
+
+
+def test_killed_between_the_two_renames_the_student_keeps_the_work(tmp_path):
+    archive = make_zip(tmp_path / "a.zip", {"doe_1_2_03_attention.ipynb": WORK})
+    collect(archive, tmp_path, "ps3", NOTEBOOKS)
+    folder = tmp_path / "submitted/doe"
+    (folder / "ps3").rename(folder / ".ps3.partial")
+    assert collect(archive, tmp_path, "ps3", NOTEBOOKS).count("unchanged") == 1
+    assert submitted(tmp_path) == ["doe/ps3/03_attention.ipynb"]
+
+
+def test_namesakes_get_folders_of_their_own(tmp_path):
+    files = {"doejane_1_5_03_attention.ipynb": WORK, "doejane_2_6_03_attention.ipynb": WORK}
+    manifest = collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
+    assert manifest.students == ["doejane-1", "doejane-2"]
+
+
+def test_a_csv_maps_names_and_files_to_students(tmp_path):
+    roster = read_roster(
+        [
+            {"student": "s1", "name": "Doe, Jané", "file": ""},
+            {"student": "s2", "file": "untitled.ipynb"},
+            {"student": "s3", "id": "4711"},
+        ]
+    )
+    folder = tmp_path / "in"
+    for name in (
+        "Jane Doe_9_assignsubmission_file_03_attention.ipynb",
+        "untitled.ipynb",
+        "x_4711_1_03_attention.ipynb",
+    ):
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_bytes(WORK)
+    assert collect(folder, tmp_path, "ps3", NOTEBOOKS, roster).students == ["s1", "s2", "s3"]
+
+
+def test_a_file_without_a_student_is_refused_with_what_to_do(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/03_attention.ipynb").write_bytes(WORK)
+    manifest = collect(tmp_path / "in", tmp_path, "ps3", NOTEBOOKS)
+    assert "name the student in a CSV" in rows(manifest, "refused")["03_attention.ipynb"].reason
+
+
+def test_a_pdf_alone_is_kept_so_that_the_student_gets_a_verdict(tmp_path):
+    files = {"a_1_1_03_attention.pdf": b"%PDF", "b_2_2_03_attention.ipynb": WORK, "b_2_3_03_attention.pdf": b"%PDF"}
+    collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
+    assert (tmp_path / "submitted/a/ps3/03_attention.ipynb").read_bytes() == b"%PDF"
+    assert (tmp_path / "submitted/b/ps3/03_attention.ipynb").read_bytes() == WORK
+
+
+def link_member(name, target):
+    info = zipfile.ZipInfo(name)
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return info, target
+
+
+def test_hostile_archives_write_nothing_outside(tmp_path):
+    path = tmp_path / "evil.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in (
+            "../../evil_1_1_03_attention.ipynb",
+            "/etc/evil_1_1_03_attention.ipynb",
+            "C:\\x_1_1_03_attention.ipynb",
+        ):
+            archive.writestr(name, WORK)
+        archive.writestr(*link_member("link_1_1_03_attention.ipynb", "/etc/passwd"))
+        archive.writestr("..\\..\\up_1_1_03_attention.ipynb", WORK)
+        archive.writestr("bomb_1_1_03_attention.ipynb", b"\0" * (65 << 20))
+        archive.writestr("good_1_1_03_attention.ipynb", WORK)
+        archive.writestr(".._1_1_03_attention.ipynb", WORK)
+    course = tmp_path / "inner" / "course"
+    manifest = collect(path, course, "ps3", NOTEBOOKS)
+    assert manifest.students == ["good"]
+    assert manifest.count("refused") == 7
+    outside = [p for p in tmp_path.rglob("*") if p != path and not p.is_relative_to(tmp_path / "inner")]
+    assert outside == []
+
+
+def test_nested_bombs_counts_and_totals_are_capped(tmp_path):
+    inner = WORK
+    for _ in range(5):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("a_1_1_03_attention.zip", inner)
+        inner = buffer.getvalue()
+    (tmp_path / "in.zip").write_bytes(inner)
+    assert "nested more than 2 deep" in list(entries(tmp_path / "in.zip"))[0].refused
+    many = make_zip(tmp_path / "many.zip", {f"s{n}_1_1_03_attention.ipynb": b"{}" for n in range(30)})
+    found = list(entries(many, Limits(files=10)))
+    assert len(found) == 10 and "more than 10 files" in found[-1].refused
+    assert [entry.refused is None for entry in entries(many, Limits(total=5))].count(True) == 2
+
+
+def test_a_member_that_is_larger_than_it_says_is_not_believed(tmp_path):
+    path = make_zip(tmp_path / "a.zip", {"doe_1_1_03_attention.ipynb": b"x" * 5000, "roe_1_1_03_attention.ipynb": WORK})
+    data = path.read_bytes().replace((5000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    path.write_bytes(data)
+    manifest = collect(path, tmp_path, "ps3", NOTEBOOKS)
+    assert "damaged" in rows(manifest, "refused")["doe_1_1_03_attention.ipynb"].reason
+    assert manifest.students == ["roe"]
+
+
+def test_links_and_pipes_in_a_folder_are_refused(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "03_attention_a.ipynb").symlink_to("/etc/passwd")
+    os.mkfifo(folder / "03_attention_b.ipynb")
+    (folder / "loop").symlink_to(folder)
+    (folder / "03_attention_c.ipynb").write_bytes(WORK)
+    manifest = collect(folder, tmp_path, "ps3", NOTEBOOKS)
+    assert manifest.students == ["c"]
+
+
+def test_what_is_no_archive_is_said(tmp_path):
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 broken")
+    assert "not a whole zip archive" in list(entries(tmp_path / "a.zip"))[0].refused
+    with pytest.raises(CollectError, match="no such folder or file"):
+        list(entries(tmp_path / "nowhere"))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=60))
+def test_names_never_leave_their_folder_and_never_raise(text):
+    name = safe_name(text)
+    assert "/" not in name and "\\" not in name and not name.startswith(".") and "\0" not in name
+    parse_name(f"x{text}", NOTEBOOKS, "ps3")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_damaged_archives_never_raise(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("damaged")
+    path = make_zip(folder / "a.zip", {"doe_1_1_03_attention.ipynb": b"{}" * 50, "roe_1_2_03_attention.ipynb": b"[]"})
+    raw = bytearray(path.read_bytes())
+    for _ in range(3):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(raw)
+    collect(path, folder, "ps3", NOTEBOOKS)

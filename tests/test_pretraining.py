@@ -1,0 +1,279 @@
+"""Pre-training runs: what their folder holds, which runs may go on in it, and when a run is stopped."""
+
+import json
+import math
+import resource
+
+import numpy as np
+import pytest
+from pretraining_case import CONFIG, make_examples
+
+from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
+from bertlab.training.presets import PRESETS, PretrainingSettings, preset
+
+
+def settings(**changes):
+    small = dict(steps=12, interval=4, batch_size=8, phase_shares=(0.5, 0.5), learning_rate=5e-3, xla=False)
+    return preset("published", **(small | changes))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    make_examples(folder / "short", sequence_length=16, next_sentence=False, packing=False, dynamic_masking=True)
+    make_examples(folder / "long")
+    make_examples(folder / "held-out", number=10, seed=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def finished(data):
+    """A finished run in two phases: its folder and its history."""
+    from bertlab.training.pretraining import pretrain
+
+    history = pretrain(CONFIG, [data / "short", data / "long"], data / "run", settings(), validation=data / "held-out")
+    return data / "run", history
+
+
+# --- recipes ---
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_agrees_with_itself(name):
+    recipe = preset(name)
+    assert sum(recipe.steps_of_phases(2)) == recipe.steps
+    assert 0 < recipe.warmup_steps < recipe.steps
+
+
+def test_phases_are_whole_intervals_and_nine_to_one():
+    assert preset("published").steps_of_phases(2) == [900_000, 100_000]
+    assert settings(steps=40, interval=10, phase_shares=(0.9, 0.1)).steps_of_phases(2) == [30, 10]
+    assert settings(steps=40).steps_of_phases(1) == [40]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (dict(steps=10, interval=4), "choose 8 or 12 steps"),
+        (dict(batch_size=10, accumulation=4), "multiple of 4"),
+        (dict(phase_shares=(0.9, 0.2)), "add up to 1"),
+        (dict(learning_rate=0.0), "learning_rate must be positive"),
+        (dict(precision="float8"), "choose one of auto"),
+        (dict(step=3), "no setting step"),
+    ],
+)
+def test_a_recipe_that_cannot_be_followed_is_refused(change, message):
+    with pytest.raises(ConfigError, match=message):
+        settings(**change)
+
+
+def test_one_update_reads_as_many_tokens_of_short_rows_as_of_long_ones():
+    assert PretrainingSettings(batch_size=64, same_tokens=True).rows_of_phase(tokens=16, longest=64) == 256
+    assert PretrainingSettings(batch_size=64).rows_of_phase(tokens=16, longest=64) == 64
+
+
+# --- the model that is asked for ---
+
+
+def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
+    from bertlab.training.pretraining import model_config
+
+    mini = model_config("mini", preset("small", padded_vocabulary=64), pieces=1000, longest=64)
+    assert (mini.hidden_size, mini.vocab_size, mini.max_position_embeddings) == (256, 1024, 64)
+    assert mini.pre_norm and mini.hidden_dropout == 0
+    assert mini.initializer_range == pytest.approx(0.02 * math.sqrt(3))
+    assert model_config(CONFIG, preset("small"), pieces=10, longest=16) is CONFIG
+    with pytest.raises(ConfigError, match="neither a size"):
+        model_config("huge", preset("small"), pieces=10, longest=16)
+    with pytest.raises(ConfigError, match="vocabulary has 1000 pieces"):
+        model_config(CONFIG, preset("small"), pieces=1000, longest=16)
+
+
+def test_the_padding_of_the_token_table_is_not_saved():
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.pretraining import without_padding
+
+    padded = BertForPreTraining(CONFIG.replace(vocab_size=64))
+    bert = without_padding(padded, CONFIG.vocab_size)
+    ids = np.array([[2, 7, 9, 3]], "int32")
+    logits = np.array(padded({"input_ids": ids})["masked_lm_logits"])
+    np.testing.assert_array_equal(bert({"input_ids": ids})["masked_lm_logits"], logits[..., : CONFIG.vocab_size])
+
+
+# --- the run's folder ---
+
+
+def test_a_finished_run_leaves_figures_drawing_logs_and_a_checkpoint_that_fills_in_blanks(finished):
+    from bertlab import checkpoints
+    from bertlab.analysis.fill_mask import fill_mask
+    from bertlab.training.curves import read_metrics
+
+    folder, history = finished
+    assert [row["step"] for row in history] == [4, 8, 12]
+    assert read_metrics(folder) == history
+    assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list((folder / "states").glob("state-*.safetensors"))) == 2
+    assert (folder / "checkpoint/model.safetensors").exists()
+    bert = checkpoints.load(folder / "checkpoint", "pretraining")
+    tokenizer = checkpoints.load_tokenizer(folder / "checkpoint")
+    (guesses,) = fill_mask(bert, tokenizer, "the cat sees a [MASK] near the river .", top_k=3)
+    assert len(guesses) == 3
+
+
+def test_figures_are_there_only_where_there_was_something_to_measure(finished):
+    _, history = finished
+    first, *_, last = history
+    assert "next_sentence_loss" not in first and "val_next_sentence_loss" in first  # running text, judged on pairs
+    assert 0 < last["next_sentence_accuracy"] <= 1
+    assert last["tokens"] > 0 and "bad_step" not in last
+
+
+def test_tensorboard_finds_every_row(finished):
+    import tensorflow as tf
+
+    folder, history = finished
+    (events,) = (folder / "tensorboard").glob("events*")
+    found = {
+        event.step: {value.tag: value.simple_value for value in event.summary.value}
+        for event in tf.compat.v1.train.summary_iterator(str(events))
+        if event.summary.value
+    }
+    assert list(found) == [4, 8, 12]
+    assert found[12]["masked_lm_loss"] == pytest.approx(history[-1]["masked_lm_loss"])
+
+
+def test_the_same_call_on_a_finished_run_trains_nothing_and_gives_the_same_history(data, finished):
+    from bertlab.training.pretraining import pretrain
+
+    folder, history = finished
+    again = pretrain(CONFIG, [data / "short", data / "long"], folder, settings(), validation=data / "held-out")
+    assert again == history
+
+
+def test_another_run_is_refused_in_the_same_folder_and_the_difference_is_named(data, finished):
+    from bertlab.training.pretraining import PretrainingRun
+
+    folder, _ = finished
+    sources, held_out = [data / "short", data / "long"], data / "held-out"
+    PretrainingRun(CONFIG, sources, folder, settings(keep=5), held_out)  # how many states are kept changes no figure
+    with pytest.raises(ConfigError, match=r"settings\.learning_rate: 0\.005 there, 0\.001 now"):
+        PretrainingRun(CONFIG, sources, folder, settings(learning_rate=1e-3), held_out)
+    with pytest.raises(ConfigError, match=r"model\.num_layers: 1 there, 2 now"):
+        PretrainingRun(CONFIG.replace(num_layers=2), sources, folder, settings(), held_out)
+    with pytest.raises(ConfigError, match=r"data\.2.* there, None now"):
+        PretrainingRun(CONFIG, sources[:1], folder, settings(), held_out)
+
+
+def test_data_that_does_not_fit_is_refused(data, tmp_path):
+    from bertlab.training.pretraining import PretrainingRun
+
+    with pytest.raises(ConfigError, match="16 positions"):
+        PretrainingRun(CONFIG.replace(max_position_embeddings=16), [data / "long"], tmp_path, settings())
+    with pytest.raises(DataError, match="no data"):
+        PretrainingRun(CONFIG, [], tmp_path, settings())
+
+
+def test_dynamic_masking_follows_the_recipe_and_shifted_rows_their_seed(data, tmp_path):
+    from bertlab.training.pretraining import PretrainingRun
+
+    recipe = settings(masked_lm_probability=0.5, shifted_positions=True)
+    run = PretrainingRun(CONFIG, [data / "short", data / "long"], tmp_path, recipe)
+    first, second = list(run.batches(0).take(2).as_numpy_iterator())
+    assert first["masked_lm_ids"].shape == (8, 8)
+    assert first["position_ids"].max() > 16
+    (again,) = list(run.batches(0, step=1).take(1).as_numpy_iterator())
+    for name in second:
+        np.testing.assert_array_equal(again[name], second[name], err_msg=name)
+    (long,) = list(run.batches(1).take(1).as_numpy_iterator())
+    assert "position_ids" not in long
+
+
+# --- when things go wrong ---
+
+
+def run_on(arrays, folder, steps=8, **options):
+    from test_training import new_trainer
+
+    from bertlab.data.pretraining.live import batches_of
+    from bertlab.training.callbacks import Alarm
+    from bertlab.training.run import Phase, run_training
+
+    trainer = new_trainer(total_steps=steps)
+    phase = Phase(steps, lambda step: batches_of(arrays, 8, repeat=True, start_batch=step))
+    return run_training(
+        trainer,
+        [phase],
+        interval=4,
+        folder=folder,
+        checks=lambda history: (Alarm(history, "masked_lm", 50),),
+        **options,
+    )
+
+
+def test_a_loss_that_is_no_number_stops_the_run_with_step_batch_and_advice(tmp_path):
+    from test_training import examples
+
+    from bertlab.training.callbacks import saved_states
+
+    arrays = examples(rows=64)
+    arrays["masked_lm_weights"][6 * 8 + 3, 0] = np.nan  # in batch number 6: step 7
+    with pytest.raises(TrainingError, match=r"step 7 \(batch number 6\): the loss is nan.*step 4.*lower learning rate"):
+        run_on(arrays, tmp_path)
+    assert [path.name for path in saved_states(tmp_path)] == ["state-00000004.safetensors"]
+
+
+def test_a_loss_that_rises_stops_the_run():
+    from types import SimpleNamespace
+
+    from bertlab.training.callbacks import Alarm
+
+    history = SimpleNamespace(interval=10, rows=[{"step": 10, "masked_lm_loss": 3.0}])
+    alarm = Alarm(history, "masked_lm", vocab_size=1000)
+    alarm.on_epoch_begin(1)
+    alarm.on_epoch_end(1, {"masked_lm_loss": 4.0})
+    with pytest.raises(TrainingError, match=r"steps 11 to 20 .*risen to 4\.80 from 3\.00.*state of step 10"):
+        alarm.on_epoch_end(1, {"masked_lm_loss": 4.8})
+
+
+def test_a_full_disk_keeps_the_last_state_and_says_so(tmp_path):
+    import keras
+    from test_training import examples
+
+    class FillDisk(keras.callbacks.Callback):
+        """Once a first state is saved no file may grow beyond 1000 bytes: the system refuses as on a full disk."""
+
+        def on_epoch_end(self, epoch, logs=None):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with pytest.raises(
+            CheckpointError, match=r"state-00000008.*cannot be written.*state of step 4 is kept: make ro"
+        ):
+            run_on(examples(), tmp_path, callbacks=(FillDisk(),))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path.name for path in tmp_path.iterdir()] == ["state-00000004.safetensors"]
+    assert run_on(examples(), tmp_path)[-1]["step"] == 8
+
+
+def test_a_metrics_file_that_is_none_is_refused_by_line(tmp_path):
+    from bertlab.training.curves import read_metrics
+
+    path = tmp_path / "metrics.csv"
+    path.write_text("# a comment\nstep,loss\n1,2.5\n2,x\n")
+    with pytest.raises(DataError, match=r"metrics\.csv line 4: expected a number"):
+        read_metrics(path)
+    path.write_text("loss\n1\n")
+    with pytest.raises(DataError, match="line 1: expected a header with a column 'step'"):
+        read_metrics(path)
+    with pytest.raises(DataError, match="cannot be read"):
+        read_metrics(tmp_path / "none")
+
+
+def test_the_identity_of_a_run_is_written_down(finished):
+    folder, _ = finished
+    run = json.loads((folder / "run.json").read_text())
+    assert run["settings"]["learning_rate"] == 5e-3
+    assert run["settings"]["precision"] == "float32"
+    assert run["data"]["1"]["sequence_length"] == 16

@@ -1,0 +1,261 @@
+"""The parts of pre-training: accumulation, left-to-right targets, memory, arithmetic, Adam without correction."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pretraining_case import CONFIG, make_examples
+from test_training import CONFIG as DROPOUT_CONFIG
+from test_training import examples, weights_of
+
+from bertlab.config import SIZES, BertConfig
+from bertlab.errors import ConfigError, DataError
+
+ROOT = Path(__file__).parent.parent
+PLAIN = DROPOUT_CONFIG.replace(hidden_dropout=0.0, attention_dropout=0.0)
+
+
+# --- accumulation ---
+
+
+def trained(accumulation, dtype="float32", jit_compile=False):
+    """Weights and loss after two updates from batches of eight rows."""
+    import keras
+
+    from bertlab.data.pretraining.live import batches_of
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.optimizer import adamw
+    from bertlab.training.pretrainer import PreTrainer
+
+    keras.utils.set_random_seed(3)
+    arrays = examples(rows=16)
+    arrays["masked_lm_weights"][:4] = 0.0  # the first parts of the first batch have nothing to predict
+    trainer = PreTrainer(BertForPreTraining(PLAIN, dtype=dtype), accumulation)
+    trainer.compile(adamw(1e-2, trainer, epsilon=1e-3), jit_compile=jit_compile)
+    logs = trainer.fit(batches_of(arrays, 8), verbose=0).history
+    return weights_of(trainer), {name: values[0] for name, values in logs.items()}
+
+
+@pytest.mark.parametrize("parts", [2, 4])
+def test_an_update_in_parts_is_the_update_of_the_whole_batch(parts):
+    weights, figures = trained(1)
+    weights_in_parts, figures_in_parts = trained(parts)
+    for path, value in weights.items():
+        np.testing.assert_allclose(weights_in_parts[path], value, atol=2e-5, err_msg=path)
+    assert figures_in_parts == pytest.approx(figures, rel=1e-4)
+
+
+@pytest.mark.exhaustive
+def test_parts_add_up_when_compiled_too():
+    weights, _ = trained(1, jit_compile=True)
+    for path, value in trained(4, jit_compile=True)[0].items():
+        np.testing.assert_allclose(value, weights[path], atol=2e-5, err_msg=path)
+
+
+def test_float16_scales_the_loss_and_reports_it_unscaled():
+    weights, figures = trained(1)
+    half, half_figures = trained(2, dtype="mixed_float16")
+    assert half_figures["loss"] == pytest.approx(figures["loss"], rel=0.02)
+    moved = max(np.abs(half[path] - weights[path]).max() for path in weights)
+    assert moved < 0.02  # two Adam updates at 1e-2 move a weight by 0.02 at most: scaled gradients were unscaled again
+
+
+# --- left to right ---
+
+
+def test_left_to_right_every_token_asks_for_the_next_one_of_its_own_example():
+    import tensorflow as tf
+
+    from bertlab.training.targets import with_next_tokens
+
+    batch = {
+        "input_ids": np.array([[2, 4, 9, 3, 2, 7, 3, 0]], "int32"),  # [CLS] [MASK] 9 [SEP] [CLS] 7 [SEP] [PAD]
+        "sequence_ids": np.array([[1, 1, 1, 1, 2, 2, 2, 0]], "int32"),
+        "masked_lm_positions": np.array([[1, 5, 0]], "int32"),
+        "masked_lm_ids": np.array([[8, 7, 0]], "int32"),
+        "masked_lm_weights": np.array([[1, 1, 0]], "float32"),
+    }
+    (result,) = with_next_tokens(tf.data.Dataset.from_tensors(batch)).as_numpy_iterator()
+    assert result["input_ids"].tolist() == [[2, 8, 9, 3, 2, 7, 3, 0]]
+    assert result["masked_lm_weights"].tolist() == [[1, 1, 1, 0, 1, 1, 0, 0]]
+    asked = result["masked_lm_ids"][result["masked_lm_weights"] > 0]
+    assert asked.tolist() == [8, 9, 3, 7, 3]
+    assert "masked_lm_positions" not in result
+
+
+def test_a_causal_model_is_trained_left_to_right(tmp_path):
+    from bertlab import checkpoints
+    from bertlab.training.presets import preset
+    from bertlab.training.pretraining import pretrain
+
+    data = make_examples(tmp_path / "data")
+    recipe = preset("small", steps=4, interval=2, batch_size=8, xla=False)
+    (_, last) = pretrain(CONFIG.replace(causal=True), [data], tmp_path / "run", recipe)
+    assert last["next_token_loss"] == pytest.approx(last["loss"], rel=1e-3)
+    assert not [name for name in last if "masked_lm" in name or "next_sentence" in name]
+    assert checkpoints.load(tmp_path / "run/checkpoint", "pretraining").config.causal
+
+
+# --- memory ---
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_number_of_weights_follows_from_the_shape(size):
+    from bertlab.analysis.summary import component_counts
+    from bertlab.training.memory import parameter_count
+
+    config = BertConfig.named(size)
+    assert parameter_count(config) == sum(count for _, count in component_counts(config))
+
+
+def test_a_batch_that_does_not_fit_is_refused_with_the_accumulation_that_would():
+    from bertlab.training.memory import GIB, check_memory, memory_needs
+
+    config = BertConfig.named("base")
+    available = 16 * GIB
+    with pytest.raises(ConfigError, match=r"GiB are free: .* --accumulation (\d+)") as caught:
+        check_memory(config, 256, 512, 77, "float32", 1, available)
+    parts = int(str(caught.value).rsplit(" ", 1)[1])
+    assert memory_needs(config, 256 // parts, 512, 77, "float32").total <= available
+    check_memory(config, 256, 512, 77, "float32", parts, available)
+    with pytest.raises(ConfigError, match="a smaller model"):
+        check_memory(config, 1, 512, 77, "float32", 1, GIB)
+
+
+MEASURE = """
+import keras, numpy as np, tensorflow as tf
+from bertlab.config import BertConfig
+from bertlab.models import BertForPreTraining
+from bertlab.training.memory import memory_needs
+from bertlab.training.optimizer import adamw
+from bertlab.training.pretrainer import PreTrainer
+
+def status(name):
+    line = next(line for line in open("/proc/self/status") if line.startswith(name))
+    return int(line.split()[1]) * 1024
+
+rows, tokens, predictions = {rows}, 128, 20
+config = BertConfig.named("tiny", vocab_size=8192, max_position_embeddings=tokens)
+tf.zeros(1)
+before = status("VmRSS")
+trainer = PreTrainer(BertForPreTraining(config), {accumulation})
+trainer.compile(adamw(1e-3, trainer), jit_compile=True)
+batch = dict(
+    input_ids=np.ones((rows, tokens), "int32"), masked_lm_positions=np.ones((rows, predictions), "int32"),
+    masked_lm_ids=np.ones((rows, predictions), "int32"), masked_lm_weights=np.ones((rows, predictions), "float32"),
+)
+trainer.fit(tf.data.Dataset.from_tensors(batch).repeat(3), verbose=0)
+needs = memory_needs(config, rows // {accumulation}, tokens, predictions, "float32")
+print(needs.total / (status("VmHWM") - before))
+"""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system tells no peak of memory")
+@pytest.mark.parametrize(("rows", "accumulation"), [(128, 1), (512, 1), (512, 4)])
+def test_the_estimate_of_the_memory_is_within_half_of_what_a_run_takes(rows, accumulation):
+    script = MEASURE.format(rows=rows, accumulation=accumulation)
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert 1 / 1.5 < float(done.stdout.split()[-1]) < 1.5
+
+
+def test_what_is_free_on_this_machine_is_known():
+    from bertlab.training.memory import GIB, available_memory
+
+    assert 0.1 < available_memory() / GIB < 1e5
+
+
+# --- arithmetic ---
+
+
+def test_the_arithmetic_of_bert_base_is_six_operations_per_weight_and_token_and_the_attention():
+    from bertlab.training.utilisation import training_flops
+
+    config = BertConfig.named("base")
+    kernels = 12 * 12 * 768**2  # twelve layers of twelve H × H matrices, those of the feed-forward network counted as 8
+    attention = 12 * 12 * 768 * 128  # L · 12 · H · T for each token: Chowdhery et al. 2022, appendix B
+    without_head = training_flops(config, 1, 128, 0) / 128
+    assert without_head == pytest.approx(6 * kernels + attention)
+    head = training_flops(config, 1, 128, 20) - training_flops(config, 1, 128, 0)
+    assert head == 6 * 20 * 768 * (768 + 30522)
+
+
+def test_the_measured_peak_is_no_less_than_what_a_small_product_reaches():
+    import time
+
+    from bertlab.training.utilisation import measured_peak
+
+    peak = measured_peak(seconds=0.2)
+    matrix = np.ones((64, 64), "float32")
+    start = time.perf_counter()
+    for _ in range(20):
+        matrix @ matrix
+    assert peak > 0.5 * 20 * 2 * 64**3 / (time.perf_counter() - start)
+
+
+def test_speed_is_counted_from_the_end_of_the_first_bundle(monkeypatch):
+    from bertlab.training import utilisation
+
+    clock = iter([10.0, 12.0])
+    monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
+    callback = utilisation.Throughput(lambda step: utilisation.Work(flops_per_step=100.0, peak=1000.0), interval=20)
+    callback.on_epoch_begin(0)
+    first, second, end = {"tokens": 500.0}, {"tokens": 1500.0}, {}
+    callback.on_train_batch_end(9, first)
+    callback.on_train_batch_end(19, second)
+    callback.on_epoch_end(0, end)
+    assert "tokens_per_second" not in first
+    assert second["tokens_per_second"] == end["tokens_per_second"] == 1000 / 2
+    assert end["peak_share"] == pytest.approx(10 * 100 / 2 / 1000)
+
+
+# --- the optimizer ---
+
+
+def test_without_correction_the_first_update_is_longer_by_the_published_factor():
+    import keras
+
+    from bertlab.training.optimizer import UncorrectedAdamW
+
+    def first_move(optimizer):
+        variable = keras.Variable(np.array([1.0, -2.0], "float32"))
+        optimizer.build([variable])
+        optimizer.apply([np.array([0.5, 3.0], "float32")], [variable])
+        return np.array(variable) - [1.0, -2.0]
+
+    options = dict(weight_decay=0.0, epsilon=1e-6)
+    corrected = first_move(keras.optimizers.AdamW(1e-3, **options))
+    uncorrected = first_move(UncorrectedAdamW(1e-3, **options))
+    np.testing.assert_allclose(corrected, -1e-3, rtol=1e-3)
+    np.testing.assert_allclose(uncorrected / corrected, 0.1 / math.sqrt(0.001), rtol=1e-3)
+
+
+# --- judging ---
+
+
+def test_the_unigram_baseline_is_the_entropy_of_the_targets():
+    from bertlab.training.evaluation import unigram
+
+    figures = unigram(np.array([7, 7, 5, 9]))
+    assert figures["unigram_accuracy"] == 0.5
+    assert figures["unigram_loss"] == pytest.approx(1.5 * math.log(2))
+
+
+def test_judging_a_model_gives_the_same_figures_every_time(tmp_path):
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.evaluation import evaluate
+
+    data = make_examples(tmp_path / "data", dynamic_masking=True)
+    model = BertForPreTraining(CONFIG)
+    figures = evaluate(model, data, rows=64, batch_size=16)
+    assert evaluate(model, data, rows=64, batch_size=16) == figures
+    assert figures["rows"] == 64
+    assert figures["masked_lm_loss"] == pytest.approx(math.log(CONFIG.vocab_size), abs=0.1)
+    assert figures["masked_lm_perplexity"] == pytest.approx(math.exp(figures["masked_lm_loss"]))
+    assert figures["unigram_loss"] < figures["masked_lm_loss"]
+    assert "next_sentence_accuracy" in figures
+    with pytest.raises(DataError, match="rows of 32 tokens"):
+        evaluate(BertForPreTraining(CONFIG.replace(max_position_embeddings=16)), data)
