@@ -108,7 +108,7 @@ def _weigh(plan, answers, reveal):
 def _part_result(part, failure, base_holds):
     if failure is None and base_holds:
         return PartResult(part["name"], part["points"], part["points"])
-    reason = "counts once the values are right" if failure is None else part["failure"]
+    reason = part["failure"] if base_holds else "counts once the values are right"
     return PartResult(part["name"], 0.0, part["points"], reason)
 
 
@@ -165,7 +165,18 @@ def _sums(claim, answers):
     return compare(np.full_like(sums, claim["total"]), sums, Tolerance(claim["rtol"], claim["atol"]))
 
 
-_CLAIMS = {"equals": _equals, "same": _same, "sums": _sums}
+def _slopes(claim, answers):
+    gradients, directions = answers[claim["answer"]]["value"], claim["directions"]
+    if type(gradients) is not list or len(gradients) != len(directions):
+        return Difference("type", "expected a gradient for each weight")
+    for gradient, direction in zip(gradients, directions):
+        if type(gradient) is not np.ndarray or gradient.shape != direction.shape or gradient.dtype.kind != "f":
+            return Difference("shape", "a gradient has another shape than its weight")
+    slopes = [np.sum(g.astype("float64") * d) for g, d in zip(gradients, directions)]
+    return compare(claim["expected"], np.array(slopes, "float32"), Tolerance(claim["rtol"], claim["atol"]))
+
+
+_CLAIMS = {"equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes}
 
 
 # --- words that need the plan ---

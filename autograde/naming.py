@@ -45,11 +45,17 @@ def signature(error: dict | None) -> tuple:
 
 
 def _same_value(known, got):
-    if type(known) is not np.ndarray or type(got) is not np.ndarray:
-        return type(known) is type(got) and known == got
-    if known.shape != got.shape or "U" in (known.dtype.kind, got.dtype.kind):
+    if type(known) is not type(got):
         return False
-    if known.dtype.kind == "b" or got.dtype.kind == "b":
+    if type(known) in (list, tuple):
+        return len(known) == len(got) and all(map(_same_value, known, got))
+    if type(known) is dict:
+        return known.keys() == got.keys() and all(_same_value(known[key], got[key]) for key in known)
+    if type(known) is not np.ndarray:
+        return known == got
+    if known.shape != got.shape:
+        return False
+    if not {known.dtype.kind, got.dtype.kind}.isdisjoint("bU"):  # booleans and text are equal or not
         return bool(known.dtype == got.dtype and (known == got).all())
     known, got = known.astype("float64"), got.astype("float64")
     return bool(np.allclose(got, known, rtol=1e-3, atol=1e-5 * max(1.0, _size(known)), equal_nan=True))

@@ -1,4 +1,4 @@
-"""From an exercise and a seed to a plan: questions, what must hold of the answers, and what known mistakes would answer.
+"""From an exercise and a seed to a plan: questions, what must hold of the answers, what known mistakes would answer.
 
 A plan is a plain value (see `values`): it holds arrays and sentences, but no code. The instructor's side makes it; it
 can then be judged anywhere (`judge`), also on a student's machine, where a release has put the plan of each exercise's
@@ -17,7 +17,7 @@ import numpy as np
 
 from autograde import fingerprints, probe
 from autograde.exercises import cells
-from autograde.exercises.spec import Case, Exercise, Reference, Same, Sums
+from autograde.exercises.spec import Case, Exercise, Reference, Same, Slopes, Sums
 
 
 def visible_seed(exercise: Exercise) -> str:
@@ -48,14 +48,20 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     for part in exercise.parts:
         claims = [claim for trial in part.trials(rng) for claim in _claims(exercise, trial, questions)]
         parts.append({"name": part.name, "points": float(part.points), "failure": part.failure, "claims": claims})
-    return {
+    plan = {
         "exercise": _reader_facts(exercise),
         "seed": seed,
         "watch": list(exercise.forbidden),
         "questions": questions,
         "parts": parts,
-        "misconceptions": _outcomes(exercise, questions) if misconceptions else [],
+        "misconceptions": [],
     }
+    return with_misconceptions(exercise, plan) if misconceptions else plan
+
+
+def with_misconceptions(exercise: Exercise, plan: dict) -> dict:
+    """The same plan with what the known mistakes answer. Only needed once somebody has failed: most do not."""
+    return plan | {"misconceptions": _outcomes(exercise, plan["questions"])}
 
 
 def _reader_facts(exercise):
@@ -79,6 +85,13 @@ def _claims(exercise, trial, questions):
             yield common | {"kind": "equals", "answer": first + claim.answer, "expected": expected}
         elif isinstance(claim, Sums):
             yield common | {"kind": "sums", "answer": first + claim.answer, "axis": claim.axis, "total": claim.total}
+        elif isinstance(claim, Slopes):
+            case = trial.cases[claim.answer]
+            questions.append(_gradient_question(exercise, case, claim))
+            yield {
+                "kind": "slopes", "answer": len(questions) - 1, "directions": list(claim.directions.values()),
+                "expected": _expected_slopes(exercise, case, claim), "rtol": 1e-3, "atol": 1e-3, "returns": "list",
+            }  # fmt: skip
         elif isinstance(claim, Same):
             (left, left_axis, left_indices), (right, right_axis, right_indices) = claim.left, claim.right
             yield common | {
@@ -99,10 +112,28 @@ def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
 
 
 def expected_of(exercise: Exercise, case: Case):
-    """The reference's result, named after the dtype that the exercise asks for. Computed in float64."""
+    """The reference's result, computed in float64; an array takes the dtype that the exercise asks for."""
     extra = {"weights": _doubles(case.weights), "config": case.config} if exercise.probe["kind"] == "layer" else {}
     result = exercise.reference(*_doubles(list(case.arguments)), **_doubles(case.keywords), **extra)
-    return np.asarray(result).astype(exercise.dtype)
+    return result.astype(exercise.dtype) if isinstance(result, (np.ndarray, np.generic)) else result
+
+
+def _gradient_question(exercise, case, claim):
+    question = as_question(exercise, case)
+    probe = {"kind": "gradient", "of": question["probe"], "with_respect_to": list(claim.directions)}
+    return question | {"probe": probe, "cotangent": claim.cotangent}
+
+
+def _expected_slopes(exercise, case, claim, step=1e-5):
+    """Central differences of Σ output × cotangent along each direction, in float64."""
+
+    def total(role, shift):
+        weights = _doubles(case.weights)
+        weights[role] = weights[role] + shift * claim.directions[role]
+        arguments, keywords = _doubles(list(case.arguments)), _doubles(case.keywords)
+        return np.sum(exercise.reference(*arguments, **keywords, weights=weights, config=case.config) * claim.cotangent)
+
+    return np.array([(total(role, step) - total(role, -step)) / (2 * step) for role in claim.directions], "float32")
 
 
 def _doubles(value):

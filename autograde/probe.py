@@ -78,13 +78,12 @@ def answer(questions: list[dict], namespace: dict, limits: Limits | None = None)
 
 
 def _answer_one(question, namespace, limits):
-    notes, printed = {}, _Lines()
+    notes, printed, watched = {}, _Lines(), set()
     error, value, status = None, None, "ok"
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(_Lines()), _plain_tracebacks():
             with tracing.watching(question.get("watch", ())) as watched:
                 raw = _ask(question["probe"], question, namespace, notes)
-        notes["watched"] = sorted(watched)
         notes.setdefault("returned", describe(raw))
         if (raw is None or raw is ...) and _is_stub(namespace.get(question["probe"].get("name"))):
             raise NotImplementedError
@@ -99,7 +98,7 @@ def _answer_one(question, namespace, limits):
                                     "line": None, "text": "", "function": ""}  # fmt: skip
     except (Exception, SystemExit) as raised:  # whatever a student's code can raise is an answer, not a failure
         status, error = "raised", tracing.describe_error(raised, namespace, question)
-    notes["printed"] = printed.count
+    notes["printed"], notes["watched"] = printed.count, sorted(watched)
     return {"status": status, "value": value if status == "ok" else None, "error": error, "notes": notes}
 
 
@@ -214,7 +213,10 @@ def _put_weights(layer, roles, weights):
     for role, array in weights.items():
         places = _places(layer, roles[role])
         if places is None:
-            have = ", ".join(f"{weight.path} {tuple(weight.shape)}" for weight in layer.weights) or "none at all"
+            have = (
+                ", ".join(f"{weight.path} {tuple(weight.shape)}" for weight in layer.weights)
+                or "none that were made in `__init__` or `build`"
+            )
             raise RefusedError(f"no weight `{roles[role][0]}` was found in {type(layer).__name__}; its weights: {have}")
         width, left_over = divmod(array.shape[-1], len(places))
         for index, variable in enumerate(places):
@@ -250,19 +252,32 @@ def _gradient(probe, question, namespace, notes):
 
     inner = probe["of"]
     arguments, keywords = _inputs(inner, question)
+    weights = question.get("weights", {})
     if inner["kind"] == "layer":
         thing = _built_layer(inner, arguments, keywords, namespace, notes)
-        _put_weights(thing, inner.get("roles", {}), question.get("weights", {}))
+        _put_weights(thing, inner.get("roles", {}), weights)
     else:
         thing = _named(inner, namespace)
-    sources = [
-        arguments[source] if type(source) is int else _places(thing, inner["roles"][source])[0].value
-        for source in probe["with_respect_to"]
+    sources = [  # a role may lead to several variables
+        [arguments[name]] if type(name) is int else [place.value for place in _places(thing, inner["roles"][name])]
+        for name in probe["with_respect_to"]
     ]
     with tf.GradientTape() as tape:
         tape.watch(sources)
         output = thing(*arguments, **keywords)
+        if not is_tensor(output):
+            return output  # no gradient of that; what it was is told as for any other answer
         total = tf.reduce_sum(output * tf.cast(question["cotangent"], output.dtype))
     gradients = tape.gradient(total, sources)
-    notes["no_gradient"] = [index for index, gradient in enumerate(gradients) if gradient is None]
-    return [tf.zeros_like(s) if g is None else tf.convert_to_tensor(g) for s, g in zip(sources, gradients)]
+    notes["no_gradient"] = [index for index, group in enumerate(gradients) if any(part is None for part in group)]
+    shapes = [tuple(arguments[n].shape) if type(n) is int else weights[n].shape for n in probe["with_respect_to"]]
+    return [_joined(*group) for group in zip(gradients, sources, shapes)]
+
+
+def _joined(gradients, variables, shape):
+    """The gradients of a role's variables as one array of the role's shape; zero where none arrived."""
+    import tensorflow as tf
+
+    width = shape[-1] // len(variables) if shape else 1
+    parts = [tf.zeros_like(v) if g is None else tf.convert_to_tensor(g) for g, v in zip(gradients, variables)]
+    return tf.concat([tf.reshape(part, (*shape[:-1], width)) for part in parts], -1) if shape else parts[0]

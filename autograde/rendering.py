@@ -7,6 +7,7 @@ piece of it that may come from a student is escaped.
 import base64
 import html
 import io
+import re
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def as_text(verdict: Verdict) -> str:
 
 def _facts(verdict):
     yield from verdict.facts
-    if verdict.status in ("passed", "partly", "wrong") and len(verdict.parts) > 1:
+    if verdict.points and len(verdict.parts) > 1:  # without the first part the others do not count yet
         for part in verdict.parts:
             mark = "✓" if part.earned else "✗"
             reason = "" if part.earned or not part.message else f": {part.message}"
@@ -58,7 +59,7 @@ def _rows(matrix):
 
 
 def _cell(value):
-    return str(value) if isinstance(value, bool) else f"{value:.4f}"
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.4f}"
 
 
 # --- HTML ---
@@ -69,10 +70,7 @@ def as_html(verdict: Verdict) -> str:
     score = f"{points_text(verdict.points)} / {points_text(verdict.max_points)}"
     head = f"{MARKS[verdict.status]} {verdict.label}"
     rows = "".join(_row(label, text) for label, text in _facts(verdict))
-    sentences = "".join(
-        f'<p style="margin:.4em 0">{html.escape(s).replace(chr(10), "<br>")}</p>'
-        for s in verdict.advice + verdict.notes
-    )
+    sentences = "".join(f'<p style="margin:.4em 0">{_sentence(s)}</p>' for s in verdict.advice + verdict.notes)
     picture = _picture_html(verdict.picture) if verdict.picture else ""
     edge = "solid" if verdict.passed else "dashed"
     return (
@@ -84,12 +82,17 @@ def as_html(verdict: Verdict) -> str:
     )
 
 
+def _sentence(text):
+    """Escaped, with `code` set as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text).replace("\n", "<br>"))
+
+
 def _row(label, text):
-    text = html.escape(text)
+    label_style = "text-align:left;vertical-align:top;padding:0 1em 0 0;font-weight:normal;opacity:.8"
+    text_style = "text-align:left;white-space:pre-wrap;font-family:monospace"
     return (
-        f'<tr style="background:transparent"><th scope="row" style="text-align:left;vertical-align:top;padding:0 1em 0 0;'
-        f'font-weight:normal;opacity:.8">{html.escape(label)}</th><td style="text-align:left;white-space:pre-wrap;'
-        f'font-family:monospace">{text}</td></tr>'
+        f'<tr style="background:transparent"><th scope="row" style="{label_style}">{html.escape(label)}</th>'
+        f'<td style="{text_style}">{html.escape(text)}</td></tr>'
     )
 
 
@@ -100,6 +103,10 @@ def _picture_html(picture):
         for name, matrix in (("yours", picture.yours), ("expected", picture.expected))
     )
     return f'<img alt="{html.escape(spoken)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+
+
+def _short(value):
+    return f"{value:.0f}" if np.isfinite(value) and value == round(value) else f"{value:.2f}"
 
 
 def _draw(picture: Picture) -> bytes:
@@ -115,8 +122,8 @@ def _draw(picture: Picture) -> bytes:
     for axis, matrix, name in zip(figure.subplots(1, 2), matrices, ("yours", "expected")):
         axis.imshow(np.ma.masked_invalid(matrix), cmap="Blues", vmin=low, vmax=high, aspect="auto")
         for (row, column), value in np.ndenumerate(matrix):
-            dark = np.isfinite(value) and value > (low + high) / 2
-            axis.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8,
+            dark = np.isfinite(value) and value > low + 0.6 * (high - low)
+            axis.text(column, row, _short(value), ha="center", va="center", fontsize=8,
                       color="white" if dark else "black")  # fmt: skip
         axis.set(title=name, xticks=range(matrix.shape[1]), yticks=range(matrix.shape[0]))
     buffer = io.BytesIO()

@@ -43,6 +43,8 @@ def _kind_text(value):
 def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tuple[str, str], ...]:
     """Shape, dtype and values of a wrong answer, each with its mark; for an error, where and what."""
     error = answer["error"]
+    if answer["status"] == "refused":
+        return ()  # the advice says why
     if answer["status"] != "ok":
         place = f"your line {error['line']}:  {error['text']}" if error["line"] else ""
         return tuple((label, text) for label, text in (("error", f"{error['type']}: {plain_error(error)}"),
@@ -52,9 +54,8 @@ def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tupl
         return (("values", difference.message),)
     if difference.kind == "shape":
         return (("shape", f"✗ {difference.message}"),)
-    facts = [
-        ("shape", f"{value.shape} ✓      dtype {value.dtype.name} " + ("✗" if difference.kind == "dtype" else "✓"))
-    ]
+    dtype = f"✗  expected {claim['expected'].dtype.name}" if difference.kind == "dtype" else "✓"
+    facts = [("shape", f"{value.shape} ✓      dtype {value.dtype.name} {dtype}")]
     if difference.kind != "dtype":
         facts.append(("values", difference.message))
     return tuple(facts)
@@ -126,16 +127,18 @@ def note_advice(answer: dict, plan: dict) -> list[str]:
         return ["A generator came back: `yield` makes one. Collect the items and `return` them."]
     if answer["status"] == "refused":
         return [answer["error"]["message"] or "What came back could not be looked at."]
-    if returned != "tensor":
+    if returned != "tensor" and "no_gradient" not in notes:
         return [
             f"A {returned} came back where a tensor is needed. Join its parts with `ops.stack` or `ops.concatenate`."
         ]
     if notes.get("mutated"):
         return ["Your function changes one of its arguments. Whoever called you still needs it: work on a new value."]
-    if notes.get("unstable") or notes.get("new_weights"):
+    if notes.get("no_gradient"):
         return [
-            "Two equal calls gave different results: weights are made anew in `call`. Make them once, in `__init__` or `build`."
+            "No gradient reaches your weights: on its way the result left the tensors (NumPy, `.numpy()`, a constant)."
         ]
+    if notes.get("unstable") or notes.get("new_weights"):
+        return ["Two equal calls gave different results: weights are made anew in `call`. Make them in `build`, once."]
     return _value_advice(answer)
 
 

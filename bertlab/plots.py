@@ -143,15 +143,19 @@ def pretraining_runs(runs: dict[str, Sequence[dict]], along: str = "step", refer
             axes.plot(*_points(rows, along, key), color=colour, linestyle=line, label=name)
             axes.plot(*_points(rows, along, f"val_{key}"), color=colour, linestyle="none", marker=".", markersize=4)
     for axes, title in zip(panels, ("Loss of the guesses (nats)", "Accuracy of the guesses")):
-        axes.set(title=title, xlabel={"step": "step", "tokens": "tokens read", "seconds": "seconds"}[along])
+        axes.set(title=title, xlabel={"step": "step", "tokens": "million tokens read", "seconds": "seconds"}[along])
     panels[1].set_ylim(bottom=0)
     panels[1].yaxis.set_major_formatter("{x:.0%}")
-    panels[0].legend(frameon=False)
+    dots = any(name.startswith("val_") for rows in runs.values() for row in rows for name in row)
+    panels[0].legend(frameon=False, title="dots: held-out text" if dots else None)
     return figure
 
 
 def _points(rows: Sequence[dict], along: str, key: str) -> tuple[list, list]:
     """Where the rows stand on the horizontal axis, and their figure `key`; rows without one are left out."""
-    places = np.cumsum([row.get("tokens", 0.0) for row in rows]) if along == "tokens" else [row[along] for row in rows]
+    if along == "tokens":
+        places = np.cumsum([row.get("tokens", 0.0) for row in rows]) / 1e6
+    else:
+        places = [row[along] for row in rows]
     points = [(place, row[key]) for place, row in zip(places, rows) if key in row]
     return [place for place, _ in points], [value for _, value in points]

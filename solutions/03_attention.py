@@ -316,10 +316,12 @@ check(attention)
 none = ops.zeros(3)
 forwards = attention(x, w_q, none, w_k, none, w_v, none)
 backwards = attention(ops.flip(x, axis=0), w_q, none, w_k, none, w_v, none)
-print("forwards ", np.round(forwards.numpy(), 3).tolist())
-print("backwards", np.round(backwards.numpy(), 3).tolist())
-heat_maps([forwards, backwards], titles=["x₁ x₂ x₃", "x₃ x₂ x₁"], numbers=True,
-          alt="Two matrices of outputs; the second has the rows of the first in reverse order")
+heat_maps(
+    [forwards, backwards],
+    titles=["x₁ x₂ x₃", "x₃ x₂ x₁"],
+    numbers=True,
+    alt="Two matrices of outputs; the second has the rows of the first in reverse order",
+)
 
 # %% [markdown]
 # And what does it cost? $Q K^\top$ has $\ell^2$ entries: twice the sentence, four times the scores. Your own function, timed (for short

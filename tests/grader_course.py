@@ -51,3 +51,22 @@ def as_bytes(content) -> bytes:
 
 def released() -> bytes:
     return as_bytes(notebook(STUBS))
+
+
+def make_gradebook(folder) -> None:
+    """gradebook.db as `nbgrader generate_assignment` leaves it: the cells of the release, no submissions."""
+    from autograde.grader.gradebook import Course
+    from autograde.grader.template import Template
+
+    with Course(folder) as course:
+        book = course.book
+        book.add_assignment("ps3", duedate="2026-02-01 12:00:00 UTC")
+        book.add_notebook("03_attention", "ps3")
+        for cell in Template.read(released(), "03_attention").cells:
+            where = cell.grade_id, "03_attention", "ps3"
+            if cell.cell.graded:
+                book.add_grade_cell(*where, max_score=cell.cell.points, cell_type=cell.cell.kind)
+            if cell.cell.solution:
+                book.add_solution_cell(*where)
+            if cell.grade_id:
+                book.add_source_cell(*where, cell_type=cell.cell.kind, source=cell.cell.source, locked=cell.cell.locked)

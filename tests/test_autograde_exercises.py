@@ -15,6 +15,7 @@ from autograde.naming import same_outcome
 
 ALTERNATIVES = Path(__file__).parent / "solutions_alternative"
 FRESH_DRAWS = 20
+SLOW = ("multi-head-layer",)  # its fresh draws are among the exhaustive tests
 
 each_exercise = pytest.mark.parametrize("exercise", catalogue.EXERCISES, ids=lambda exercise: exercise.id)
 
@@ -48,8 +49,8 @@ def test_the_solution_earns_everything_and_its_stub_nothing(exercise):
 
 
 @each_exercise
-def test_each_misconception_fails_and_is_named_on_fresh_inputs(exercise):
-    plan = planning.make_plan(exercise, "fresh")
+def test_each_misconception_fails_and_is_named(exercise):
+    plan = visible_plan(exercise.id) if exercise.id in SLOW else planning.make_plan(exercise, "fresh")
     for misconception in exercise.misconceptions:
         verdict = judge(plan, asking(_mistaken(exercise, misconception)))
         assert verdict.points < exercise.points
@@ -59,7 +60,7 @@ def test_each_misconception_fails_and_is_named_on_fresh_inputs(exercise):
 
 @pytest.mark.exhaustive
 @each_exercise
-def test_each_misconception_is_named_on_at_least_95_of_100_fresh_draws(exercise):
+def test_each_misconception_is_named_on_at_least_95_percent_of_fresh_draws(exercise):
     mistaken = {misconception.id: _mistaken(exercise, misconception) for misconception in exercise.misconceptions}
     named = dict.fromkeys(mistaken, 0)
     for draw in range(FRESH_DRAWS):
@@ -84,7 +85,7 @@ def test_no_two_misconceptions_answer_alike_and_none_answers_like_the_solution(e
 @each_exercise
 def test_the_tolerance_lies_far_above_float32_noise_and_far_below_the_nearest_misconception(exercise):
     noise = []
-    for draw in range(3):
+    for draw in range(1 if exercise.id in SLOW else 3):
         plan = planning.make_plan(exercise, f"noise {draw}", misconceptions=False)
         answers = probe.answer(plan["questions"], cells.namespace(exercise))
         noise += [_excess(claim, answers[claim["answer"]]["value"]) for claim in _equals_claims(plan)]
@@ -182,10 +183,11 @@ def test_the_notebook_states_the_points_that_the_exercises_give():
 
 
 @pytest.mark.exhaustive
-def test_the_solution_notebook_runs_from_top_to_bottom_and_everything_passes(tmp_path):
+def test_the_solution_notebook_runs_from_top_to_bottom_and_everything_passes(tmp_path, monkeypatch):
     import jupytext
     import nbclient
 
+    monkeypatch.setenv("PYTHONPATH", str(cells.SOLUTIONS.parent))  # the kernel is a process of its own
     notebook = jupytext.read(cells.SOLUTIONS / "03_attention.py")
     resources = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(notebook, timeout=180, kernel_name="python3", resources=resources).execute()

@@ -8,7 +8,7 @@ from autograde_case import asking, verdict_on, visible_plan, written
 
 from autograde import planning, rendering, shortcuts
 from autograde.compare import Tolerance, compare
-from autograde.exercises import catalogue
+from autograde.exercises import catalogue, cells
 from autograde.judge import judge
 from autograde.verdict import Verdict
 
@@ -66,10 +66,14 @@ def test_a_transposed_shape_is_named():
 
 
 def test_an_argument_that_was_changed_is_named():
-    source = "def concat_heads(heads):\n    heads.append(heads.pop())\n    heads.reverse()\n    heads[:] = heads[::-1]\n"
+    source = (
+        "def concat_heads(heads):\n    heads.append(heads.pop())\n    heads.reverse()\n    heads[:] = heads[::-1]\n"
+    )
     harmless = verdict_on("concat-heads", source + "    return ops.concatenate(heads, axis=-1)")
     assert harmless.passed  # it was put back as it stood
-    changing = "def concat_heads(heads):\n    first = heads.pop(0)\n    return ops.concatenate([first, *heads], axis=-1)"
+    changing = (
+        "def concat_heads(heads):\n    first = heads.pop(0)\n    return ops.concatenate([first, *heads], axis=-1)"
+    )
     assert "changes one of its arguments" in str(verdict_on("concat-heads", changing))
 
 
@@ -89,8 +93,9 @@ class MultiHeadAttention(keras.layers.Layer):
     ("parts", "words"),
     [
         ({"init": "pass"}, "call it first in your `__init__`"),
-        ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "makes weights or sub-layers while it is called"),
-        ({"call": "return x"}, "no weight `query.kernel` was found in MultiHeadAttention; its weights: none at all"),
+        ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "sub-layers while it is called"),
+        ({"call": "return x"}, "no weight `query.kernel` was found in MultiHeadAttention; its weights: none"),
+        ({"call": "return keras.layers.Dense(8)(x)"}, "no weight `query.kernel` was found"),
         ({"call": "raise NotImplementedError()"}, "still the empty stub"),
     ],
 )  # fmt: skip
@@ -104,14 +109,22 @@ def test_later_parts_count_only_once_the_values_are_right_and_then_each_for_itse
     assert constant.points == 0
     names = "x, w_q, b_q, w_k, b_k, w_v, b_v"
     averaging = f"def attention({names}):\n    return ops.zeros_like(x) @ w_v + ops.mean(x @ w_v, -2, keepdims=True)"
-    assert "order of tokens: counts once the values are right" in str(verdict_on("attention", averaging))
-    unstable = verdict_on("softmax-rows", "def softmax_rows(a):\n    e = ops.exp(a)\n    return e / ops.sum(e, -1, keepdims=True)")
+    parts = verdict_on("attention", averaging).parts
+    assert [(part.points, part.message) for part in parts[1:]] == [(0, "counts once the values are right")]
+    unstable = verdict_on(
+        "softmax-rows", "def softmax_rows(a):\n    e = ops.exp(a)\n    return e / ops.sum(e, -1, keepdims=True)"
+    )
     assert (unstable.status, unstable.points, unstable.misconception) == ("partly", 1, "unstable")
 
 
 def test_a_shortcut_is_refused_with_the_reason_whether_written_or_only_run():
     written_out = verdict_on("softmax-rows", "def softmax_rows(a):\n    return keras.activations.softmax(a)")
     assert written_out.status == "refused" and "writing softmax yourself" in str(written_out)
+    hidden_layer = LAYER.format(
+        init="super().__init__()", build="self.inner = getattr(keras.layers, 'MultiHead' + 'Attention')(2, 4)",
+        call="return self.inner(x, x)",
+    )  # fmt: skip
+    assert verdict_on("multi-head-layer", hidden_layer).status == "refused"
     hidden = "f = getattr(ops, 'soft' + 'max')\ndef softmax_rows(a):\n    return f(a)"
     assert verdict_on("softmax-rows", hidden).status == "refused"
 
@@ -146,7 +159,11 @@ def test_a_verdict_on_hidden_inputs_shows_neither_inputs_nor_expected_values():
 
 
 def test_a_verdict_survives_json():
-    for verdict in (_scores("return q @ k"), _scores("return q @ ops.swapaxes(k, -1, -2)"), verdict_on("scores", RIGHT)):
+    for verdict in (
+        _scores("return q @ k"),
+        _scores("return q @ ops.swapaxes(k, -1, -2)"),
+        verdict_on("scores", RIGHT),
+    ):
         assert Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))) == verdict
 
 
@@ -206,3 +223,37 @@ def test_tolerance_treats_infinities_as_equal_and_nan_as_different():
 )
 def test_differences_are_described_in_their_simplest_form(expected, got, words):
     assert words in compare(expected, got).message
+
+
+def test_a_layer_that_leaves_the_tensors_gets_its_values_but_not_its_gradients():
+    exercise = catalogue.find("multi-head-layer")
+    mistake = next(known for known in exercise.misconceptions if known.id == "out-of-the-graph")
+    namespace = cells.namespace(exercise, cells.patched_cell(exercise, mistake))
+    verdict = judge(planning.make_plan(exercise, "g", misconceptions=False), asking(namespace))
+    assert (verdict.status, verdict.points) == ("partly", 5)
+    assert "No gradient reaches your weights" in str(verdict)
+
+
+def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
+    from autograde.exercises.spec import Case, Exercise, function, values
+
+    words = Exercise(
+        id="words", notebook="toy", number="0.1", title="Words", minutes=1, lines="", names=("words",),
+        arguments=("text",), probe=function("words"), reference=lambda text: text.split(), returns="list",
+        parts=(values(1, lambda rng: [Case(("the  robin",)), Case((" ".join(rng.choice(["a", "b"], 3)),))]),),
+        hints=(), misconceptions=(),
+    )  # fmt: skip
+    plan = planning.make_plan(words, "s", misconceptions=False)
+    assert judge(plan, asking(written("def words(text):\n    return text.split()"))).passed
+    wrong = judge(plan, asking(written("def words(text):\n    return text.split(' ')")))
+    assert "at [1]: yours ''   expected 'robin'" in str(wrong)
+    generator = judge(plan, asking(written("def words(text):\n    yield from text.split()")))
+    assert "A generator came back" in str(generator)
+
+
+def test_a_failed_submission_can_be_named_afterwards_without_asking_again():
+    exercise = catalogue.find("scores")
+    plan = planning.make_plan(exercise, "later", misconceptions=False)
+    answers = asking(written("def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2)"))(plan["questions"])
+    assert judge(plan, lambda questions: answers).misconception is None
+    assert judge(planning.with_misconceptions(exercise, plan), lambda questions: answers).misconception == "unscaled"

@@ -36,8 +36,8 @@ def test_a_function_that_computes_and_returns_nothing_was_attempted():
 
 @pytest.mark.parametrize(
     ("expression", "word"),
-    [("np.asarray(x)", "NumPy array"), ("np.float32(3)", "NumPy scalar"), ("[x, x]", "list"), ("keras.Variable(x)", "variable"),
-     ("3.0", "float"), ("ops.shape(x)", "tuple")],
+    [("np.asarray(x)", "NumPy array"), ("np.float32(3)", "NumPy scalar"), ("[x, x]", "list"),
+     ("keras.Variable(x)", "variable"), ("3.0", "float"), ("ops.shape(x)", "tuple")],
 )  # fmt: skip
 def test_what_kind_of_thing_came_back_is_told(expression, word):
     got = _ask(f"def f(x):\n    return {expression}")
@@ -46,8 +46,9 @@ def test_what_kind_of_thing_came_back_is_told(expression, word):
 
 @pytest.mark.parametrize(
     ("expression", "word"),
-    [("(i for i in x)", "generator"), ("keras.Input((3,))", "symbolic Keras tensor"), ("object()", "object"), ("f", "function"),
-     ("{1, 2}", "set"), ("np.ma.masked_array([1.0])", "MaskedArray"), ("{1: x}", "dict"), ("10**60", "int")],
+    [("(i for i in x)", "generator"), ("keras.Input((3,))", "symbolic Keras tensor"), ("object()", "object"),
+     ("f", "function"), ("{1, 2}", "set"), ("np.ma.masked_array([1.0])", "MaskedArray"), ("{1: x}", "dict"),
+     ("10**60", "int")],
 )  # fmt: skip
 def test_what_has_no_plain_form_is_refused_by_its_name(expression, word):
     got = _ask(f"def f(x):\n    return {expression}")
@@ -75,7 +76,9 @@ def test_an_error_names_the_students_own_innermost_line():
     assert (error["line"], error["text"], error["function"]) == (2, "return ops.matmul(x, x)", "helper")
 
 
-@pytest.mark.parametrize("statement", ["raise ValueError('no')", "import sys; sys.exit(3)", "return f(x)", "assert False"])
+@pytest.mark.parametrize(
+    "statement", ["raise ValueError('no')", "import sys; sys.exit(3)", "return f(x)", "assert False"]
+)
 def test_whatever_is_raised_is_an_answer(statement):
     assert _ask(f"def f(x):\n    {statement}")["status"] == "raised"
 

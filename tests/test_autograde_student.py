@@ -1,7 +1,11 @@
 """`check` and `progress` as a student meets them."""
 
 import json
+import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from autograde_case import written
@@ -9,9 +13,10 @@ from autograde_case import written
 from autograde import fingerprints, planning
 from autograde.exercises import catalogue, cells
 from autograde.student import pictures, plans, state
-from autograde.student.checking import Message
+from autograde.student.checking import Message, _source_of
 from autograde.student.overview import progress
 
+ROOT = Path(__file__).resolve().parents[1]
 EXERCISES = tuple(catalogue.find(name) for name in ("scores", "softmax-rows", "concat-heads"))
 
 
@@ -114,7 +119,9 @@ def test_a_damaged_state_file_costs_nothing_but_its_memory(content):
 
 def test_progress_shows_points_in_text_and_html_without_colour():
     _scores(RIGHT)
-    _check("def softmax_rows(a):\n    e = ops.exp(a)\n    return e / ops.sum(e, -1, keepdims=True)", "check(softmax_rows)")
+    _check(
+        "def softmax_rows(a):\n    e = ops.exp(a)\n    return e / ops.sum(e, -1, keepdims=True)", "check(softmax_rows)"
+    )
     text, page = repr(progress()), progress()._repr_html_()
     assert "✓ 3.4" in text and "3/3  passed" in text and "1/3  partly" in text and "4 of 8 points" in text
     for fact in ("✓", "passed", "partly", "not attempted", "4 of 8 points", "aria-label"):
@@ -134,3 +141,22 @@ def test_pictures_carry_their_text(capsys):
     pictures.lines([1, 2], {"measured": [3, 4]}, log=True, alt="one curve")
     assert capsys.readouterr().out == "[picture: two rows]\n[picture: one curve]\n"
     assert 'alt="a &lt; b"' in pictures.Drawing(b"", "a < b")._repr_html_()
+
+
+def test_a_check_from_fingerprints_loads_nothing_of_the_instructors_side(fingerprint_folder):
+    program = (
+        "import sys\nfrom autograde.student import check\nassert 'keras' not in sys.modules\n"
+        "print(repr(check('attention_scores')))\n"
+        "assert not any(name.startswith(('autograde.exercises', 'autograde.planning')) for name in sys.modules)"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("? 3.4 attention_scores")
+
+
+def test_the_source_of_a_class_written_in_a_cell_is_that_of_its_methods():
+    sources = set()
+    for number in (1, 1, 2):
+        source = f"class Layer:\n    def call(self, q):\n        return q + {number}"
+        sources.add(_source_of(written(source, f"<cell {number}>")["Layer"]))
+    assert sources == {"def call(self, q):\n    return q + 1", "def call(self, q):\n    return q + 2"}

@@ -16,9 +16,9 @@ _arrays = st.sampled_from([name for name in DTYPES if name != "bfloat16"]).flatm
 )
 _values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**100), 2**100) | st.floats() | _text | _arrays,
-    lambda inner: st.lists(inner, max_size=4)
-    | st.lists(inner, max_size=3).map(tuple)
-    | st.dictionaries(_text, inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.lists(inner, max_size=3).map(tuple) | st.dictionaries(_text, inner, max_size=3)
+    ),
     max_leaves=12,
 )
 
@@ -138,7 +138,11 @@ def test_limits_hold_in_both_directions():
 @settings(max_examples=200, deadline=None)
 @given(
     st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(max_size=6) | st.sampled_from(["array", "list", "dict", "int"]),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.text(max_size=6)
+        | st.sampled_from(["array", "list", "dict", "int"]),
         lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
         max_leaves=15,
     ),

@@ -4,6 +4,9 @@ import io
 import json
 import os
 import stat
+import subprocess
+import sys
+import time
 import zipfile
 from datetime import datetime
 
@@ -120,6 +123,22 @@ def test_namesakes_get_folders_of_their_own(tmp_path):
     files = {"doejane_1_5_03_attention.ipynb": WORK, "doejane_2_6_03_attention.ipynb": WORK}
     manifest = collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
     assert manifest.students == ["doejane-1", "doejane-2"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "students"),
+    [
+        (["Jane/work/03_attention.ipynb", "Mark/work/03_attention.ipynb"], ["Jane", "Mark"]),
+        (["all/Jane/03_attention.ipynb", "all/Mark/work/03_attention.ipynb"], ["Jane", "Mark"]),
+        (["week3/03_attention_jane.ipynb", "week3/03_attention-mark.ipynb"], ["jane", "mark"]),
+        (["submitted/jane/ps3/03_attention.ipynb"], ["jane"]),
+        (["jane/ps3/03_attention.ipynb", "mark/ps3/03_attention.ipynb"], ["jane", "mark"]),
+        (["Jane/03_attention-Copy1.ipynb"], ["Jane"]),
+    ],
+)
+def test_folders_are_students_at_whatever_depth(tmp_path, paths, students):
+    archive = make_zip(tmp_path / "a.zip", {path: WORK + bytes([32] * n) for n, path in enumerate(paths)})
+    assert collect(archive, tmp_path, "ps3", NOTEBOOKS).students == students
 
 
 def test_a_csv_maps_names_and_files_to_students(tmp_path):
@@ -243,3 +262,41 @@ def test_damaged_archives_never_raise(tmp_path_factory, data):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(raw)
     collect(path, folder, "ps3", NOTEBOOKS)
+
+
+_COLLECT = "from autograde.grader.collect import collect; collect({!r}, {!r}, 'ps3', ['03_attention'])"
+
+
+@pytest.mark.exhaustive
+def test_killed_at_any_moment_and_started_again_nothing_is_lost_or_doubled(tmp_path):
+    files = {f"s{n:03}_{n}_{n}_03_attention.ipynb": WORK + b" " * n for n in range(600)}
+    archive = make_zip(tmp_path / "a.zip", files)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    collect(archive, whole, "ps3", NOTEBOOKS)
+    kills = 0
+    for attempt in range(12):
+        process = subprocess.Popen([sys.executable, "-c", _COLLECT.format(str(archive), str(killed))])
+        time.sleep(0.1 + 0.05 * attempt)
+        kills += process.poll() is None
+        process.kill()
+        process.wait()
+    assert kills >= 3
+    collect(archive, killed, "ps3", NOTEBOOKS)
+    assert contents(killed / "submitted") == contents(whole / "submitted")
+    assert not (killed / "collected/ps3/earlier").exists()
+
+
+def test_a_disk_that_is_full_is_said_and_what_was_there_stays(tmp_path):
+    archive = make_zip(tmp_path / "a.zip", {"doe_1_2_03_attention.ipynb": WORK})
+    collect(archive, tmp_path, "ps3", NOTEBOOKS)
+    later = make_zip(tmp_path / "b.zip", {"doe_1_2_03_attention.ipynb": WORK * 2}, (2026, 2, 1, 0, 0, 0))
+    full = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    full += f"resource.setrlimit(resource.RLIMIT_FSIZE, ({len(WORK)}, {len(WORK)})); "
+    command = [sys.executable, "-c", full + _COLLECT.format(str(later), str(tmp_path))]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert "cannot be written (File too large); what was collected stays" in ended.stderr
+    assert (tmp_path / "submitted/doe/ps3/03_attention.ipynb").read_bytes() == WORK
+
+
+def contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

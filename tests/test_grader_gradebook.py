@@ -2,15 +2,18 @@
 
 import multiprocessing
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
-from grader_course import ANSWERS, as_bytes, notebook, released
+from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
 
-from autograde.grader.autograded import write_autograded
-from autograde.grader.gradebook import Course, GradebookError
+from autograde.grader.autograded import inert_markdown, write_autograded
+from autograde.grader.gradebook import Course, GradebookError, configured_penalty
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result, ResultError, load_results
 from autograde.grader.template import Template
@@ -41,18 +44,7 @@ def result(student="jane", scores=3, why="passed", **more):
 def empty_course(tmp_path_factory):
     """A course as `nbgrader generate_assignment` leaves it: the database holds the release's cells."""
     folder = tmp_path_factory.mktemp("course")
-    with Course(folder) as course:
-        book = course.book
-        book.add_assignment("ps3", duedate="2026-02-01 12:00:00 UTC")
-        book.add_notebook("03_attention", "ps3")
-        for cell in TEMPLATE.cells:
-            where = cell.grade_id, "03_attention", "ps3"
-            if cell.cell.graded:
-                book.add_grade_cell(*where, max_score=cell.cell.points, cell_type=cell.cell.kind)
-            if cell.cell.solution:
-                book.add_solution_cell(*where)
-            if cell.grade_id:
-                book.add_source_cell(*where, cell_type=cell.cell.kind, source=cell.cell.source, locked=cell.cell.locked)
+    make_gradebook(folder)
     return folder
 
 
@@ -164,6 +156,20 @@ def test_an_extension_counts_before_a_late_penalty(folder):
         assert course.grades()[0]["late_penalty"] == 0
 
 
+def test_the_courses_own_late_plugin_is_used(folder):
+    assert configured_penalty(folder)("jane", 10, 3600) is None
+    (folder / "nbgrader_config.py").write_text(
+        "from nbgrader.plugins import BasePlugin\n"
+        "class Half(BasePlugin):\n"
+        "    def late_submission_penalty(self, student, score, seconds):\n"
+        "        return score / 2\n"
+        "get_config().AssignLatePenalties.plugin_class = Half\n"
+    )
+    write(folder, result(handed_in=LATE), late_penalty=configured_penalty(folder))
+    with Course(folder) as course:
+        assert course.grades()[0]["late_penalty"] == 2
+
+
 def test_an_assignment_that_is_not_there_is_named(folder):
     with Course(folder) as course, pytest.raises(GradebookError, match="nbgrader generate_assignment ps9"):
         course.write("ps9", "jane", [], {})
@@ -248,6 +254,19 @@ def test_stock_nbgrader_shows_the_graded_submission(folder):
     assert any("Look at <b>line 5</b>" in str(cell.get("outputs")) for cell in written.cells)
 
 
+def test_markdown_of_a_student_cannot_act_in_the_instructors_browser():
+    from nbconvert.filters import markdown2html
+
+    text = (
+        "*fine* <script>alert(1)</script> [x](javascript:alert(2)) ![y](https://spy/1.png) <https://spy>\n\n"
+        "[z]: javascript:alert(3)\n\n$\\href{javascript:alert(4)}{x^2}$"
+    )
+    page = markdown2html(inert_markdown(text))
+    assert "<em>fine</em>" in page and "x^2" in page
+    for active in ("<script", 'href="javascript', "<img", "\\href"):
+        assert active not in page
+
+
 def test_results_survive_the_disk_and_damage_is_named(tmp_path):
     graded = result(repairs=("One.",), seconds=1.5)
     path = graded.save(tmp_path)
@@ -261,3 +280,31 @@ def test_writing_is_fast_enough_for_a_large_class(folder):
     start = time.process_time()
     write(folder, *(result(f"s{n:03}") for n in range(40)))
     assert (time.process_time() - start) / 40 < 0.25
+
+
+_WRITE = (
+    "import sys; sys.path[:0] = ['tests']; from pathlib import Path; import test_grader_gradebook as t; "
+    "t.write(Path({!r}), *(t.result(f's{{n:03}}') for n in range(60)))"
+)
+
+
+@pytest.mark.exhaustive
+def test_killed_at_any_moment_and_started_again_the_gradebook_is_the_same(folder, tmp_path_factory):
+    whole = tmp_path_factory.mktemp("whole")
+    (whole / "gradebook.db").write_bytes((folder / "gradebook.db").read_bytes())
+    write(whole, *(result(f"s{n:03}") for n in range(60)))
+    kills = 0
+    for attempt in range(10):
+        command = [sys.executable, "-c", _WRITE.format(str(folder))]
+        process = subprocess.Popen(command, cwd=Path(__file__).parents[1])
+        time.sleep(1.0 + 0.3 * attempt)
+        kills += process.poll() is None
+        process.kill()
+        process.wait()
+        with sqlite3.connect(folder / "gradebook.db") as db:  # what is there is whole: four grades, none open but "why"
+            half = "SELECT 1 FROM grade GROUP BY notebook_id HAVING COUNT(*) != 4 OR SUM(auto_score IS NULL) != 1"
+            assert db.execute(half).fetchall() == []
+    assert kills >= 3
+    write(folder, *(result(f"s{n:03}") for n in range(60)))
+    with Course(folder) as killed, Course(whole) as unharmed:
+        assert killed.grades() == unharmed.grades()

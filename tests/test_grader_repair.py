@@ -149,6 +149,18 @@ def test_a_deleted_locked_cell_is_put_back_before_what_needs_it():
     assert "The locked cell setup was deleted; it was put back." in submission.repairs
 
 
+def test_a_setup_cell_is_put_back_unless_most_of_it_is_there():
+    content = notebook(STUBS)
+    content["cells"][1] = cell("import numpy as np\nimport math") | {"metadata": {"tags": ["setup"]}}
+    template = Template.read(as_bytes(content), "x")
+    content["cells"][1]["source"] = "import numpy as np\nimport math\nimport re"
+    assert read_submission(as_bytes(content), template).program[0].source.endswith("import re")
+    del content["cells"][1]
+    submission = read_submission(as_bytes(content), template)
+    assert submission.program[0].source == "import numpy as np\nimport math"
+    assert "The locked cell setup was deleted; it was put back." in submission.repairs
+
+
 def test_a_deleted_answer_is_missing_and_the_rest_is_kept():
     content = notebook(ANSWERS)
     content["cells"] = [item for item in content["cells"] if item["source"] != ANSWERS["weights"]]

@@ -45,7 +45,7 @@ def answer_cell(exercise: Exercise) -> str:
 
 
 def patched_cell(exercise: Exercise, misconception: Misconception) -> str:
-    """The solution's cell with the misconception in it. Raises SolutionError if an old text is not there exactly once."""
+    """The solution's cell with the misconception in it. Raises SolutionError if an old text is not there once."""
     if misconception.cell is not None:
         return misconception.cell
     source = answer_cell(exercise)
@@ -60,17 +60,24 @@ def patched_cell(exercise: Exercise, misconception: Misconception) -> str:
 
 
 def namespace(exercise: Exercise, cell: str | None = None) -> dict:
-    """Runs the set-up and the notebook's answers up to this exercise's, with `cell` in its place if given."""
-    setup, answers = read(exercise.notebook)
+    """The names after the set-up and the notebook's answers up to this exercise's, with `cell` in its place if given.
+
+    Each such program runs once in a process; the dict is a copy of its own.
+    """
+    return dict(_names_after(exercise.notebook, exercise.id, answer_cell(exercise) if cell is None else cell))
+
+
+@functools.cache
+def _names_after(notebook, last, cell):
+    setup, answers = read(notebook)
     names = {"__name__": "solution"}
-    _run(setup, f"<{exercise.notebook} setup>", names)
+    _run(setup, f"<{notebook} setup>", names)
     for identity, source in answers.items():
-        own = identity == exercise.id
-        source = cell if own and cell is not None else source
-        _run(source, f"<{exercise.notebook} {identity}>", names)
-        if own:
-            return names
-    raise SolutionError(f"solutions/{exercise.notebook}.py has no solution cell with grade_id {exercise.id!r}")
+        if identity == last:
+            break
+        _run(source, f"<{notebook} {identity}>", names)
+    _run(cell, f"<{notebook} {last}>", names)
+    return names
 
 
 def stub_cell(source: str) -> str:

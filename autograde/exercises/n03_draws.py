@@ -5,7 +5,7 @@ Sizes differ from one another wherever they may, so that an axis taken for anoth
 
 import numpy as np
 
-from autograde.exercises.spec import Case, Reference, Same, Sums, Trial
+from autograde.exercises.spec import Case, Reference, Same, Slopes, Sums, Trial
 
 Random = np.random.Generator
 
@@ -229,6 +229,13 @@ def batch_of_one(rng: Random) -> list[Trial]:
     case = layer_case(rng, normal(rng, 3, 4, 8), 2)
     alone = Case((case.arguments[0][1:2],), {}, case.weights, case.config)
     return [Trial((case, alone), (Same((0, -3, (1,)), (1, -3, (0,))),))]
+
+
+def slopes_of_layer(rng: Random) -> list[Trial]:
+    """How the output answers to small changes of each kernel."""
+    case = layer_case(rng, normal(rng, 2, 4, 6), 2)
+    directions = {f"{name}/kernel": normal(rng, 6, 6) for name in ("query", "key", "value", "out")}
+    return [Trial((case,), (Slopes(normal(rng, 2, 4, 6), directions),))]
 
 
 def two_sequences(rng: Random) -> list[Case]:

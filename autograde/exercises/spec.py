@@ -58,6 +58,19 @@ class Sums:
 
 
 @dataclass(frozen=True)
+class Slopes:
+    """The gradients of a layer's output with respect to its weights, each tried along one direction.
+
+    The sum of output × cotangent changes by `slope · h` when a weight moves by `h · direction`. The expected slope is a
+    central difference of the reference in float64, so no reference has to be differentiated by hand.
+    """
+
+    cotangent: np.ndarray
+    directions: dict[str, np.ndarray]  # role → an array of the weight's shape
+    answer: int = 0
+
+
+@dataclass(frozen=True)
 class Trial:
     """Some calls and what must hold of their results."""
 

@@ -1,11 +1,14 @@
 """The graded notebook that formgrader shows: the release, with a student's answers and the verdicts in it.
 
-Everything is text: an answer's source, and each verdict as the plain output of its test cell. What the student's
-program printed or drew is not in it.
+Everything is text: an answer's source, and each verdict as the plain output of its test cell, without inputs or
+expected values. What the student's program printed or drew is not in it. Formgrader renders Markdown with its HTML and
+formulas, in the instructor's own browser: what could act there is made plain text in the answers students write.
 """
 
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from autograde.grader.repair import Submission
@@ -13,6 +16,11 @@ from autograde.grader.template import Template, TemplateCell
 from autograde.rendering import as_text
 from autograde.verdict import Verdict
 from bertlab.files import write_text
+
+# Commands of MathJax that can link, load, style or redefine; the others only draw
+_ACTIVE_FORMULA = re.compile(
+    r"\\(href|url|require|style|class|cssId|data|unicode|includegraphics|html\w*|def|let|newcommand)\b"
+)
 
 
 def write_autograded(
@@ -35,7 +43,7 @@ def autograded(template: Template, submission: Submission, verdicts: Sequence[Ve
     for verdict in verdicts:
         cell = template.graded_cell(verdict.exercise)
         if cell:
-            said.setdefault(cell.grade_id, []).append(as_text(verdict))
+            said.setdefault(cell.grade_id, []).append(as_text(replace(verdict, facts=(), picture=None)))
     cells = []
     notes = [submission.problem.message] if submission.problem else []
     if notes + submission.repairs:
@@ -48,16 +56,21 @@ def autograded(template: Template, submission: Submission, verdicts: Sequence[Ve
 
 def _cell(cell: TemplateCell, submission: Submission, said: list[str]) -> dict:
     answer = submission.answers.get(cell.grade_id) if cell.role == "answer" else None
-    written = {
-        "cell_type": cell.cell.kind,
-        "metadata": _metadata(cell),
-        "source": answer.source if answer else cell.cell.source,
-    }
+    source = answer.source if answer else cell.cell.source
+    if answer and cell.cell.kind != "code":
+        source = inert_markdown(source)
+    written = {"cell_type": cell.cell.kind, "metadata": _metadata(cell), "source": source}
     if cell.cell.kind == "code":
         text = "\n".join(said)
         outputs = [{"output_type": "stream", "name": "stdout", "text": f"{text}\n"}] if text else []
         written |= {"execution_count": None, "outputs": outputs}
     return written
+
+
+def inert_markdown(text: str) -> str:
+    """Markdown without HTML, links under another text, pictures and active formulas; emphasis and lists stay."""
+    text = text.replace("<", "&lt;").replace("[", "&#91;")
+    return _ACTIVE_FORMULA.sub(r"\\text{\1}", text)
 
 
 def _metadata(cell: TemplateCell) -> dict:

@@ -15,10 +15,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from pathlib import Path
 
 from autograde.grader.archives import CollectError, Entry, Limits, copy_out, entries
-from autograde.grader.filenames import Named, Roster, notebook_of, parse_name, safe_name
+from autograde.grader.filenames import Named, Roster, common_folders, notebook_of, parse_name, safe_name
 from bertlab.files import write_text
 
 _ALSO_TAKEN = (".py", ".safetensors")  # beside notebooks: modules of a student's own, and trained weights
@@ -96,7 +97,12 @@ def collect(
     shutil.rmtree(staging, ignore_errors=True)  # of a collection that was killed
     staging.mkdir(parents=True)
     try:
-        found = _copy_all(progress(entries(Path(source), limits, zone)), manifest, staging, notebooks, roster, zone)
+        names = [entry.path for entry in entries(Path(source), limits, zone) if not entry.refused]
+        found = progress(entries(Path(source), limits, zone))
+        reader = partial(
+            parse_name, notebooks=notebooks, assignment=assignment, zone=zone, common=common_folders(names)
+        )
+        found = _copy_all(found, manifest, staging, notebooks, roster, reader)
         for student, files in sorted(_by_student(found).items()):
             _Folder(course, assignment, student).take(files, manifest)
         manifest.rows.sort(key=lambda row: (row.student, row.source))
@@ -108,7 +114,7 @@ def collect(
     return manifest
 
 
-def _copy_all(found, manifest, staging, notebooks, roster, zone) -> list[_Found]:
+def _copy_all(found, manifest, staging, notebooks, roster, reader) -> list[_Found]:
     """Copies every file that is a submission into the staging folder; the others become rows."""
     taken = []
     for number, entry in enumerate(found):
@@ -116,7 +122,7 @@ def _copy_all(found, manifest, staging, notebooks, roster, zone) -> list[_Found]
         manifest.rows.append(row)
         if entry.refused:
             continue
-        named, student = _who(entry, notebooks, manifest.assignment, roster, zone)
+        named, student = _who(entry, roster, reader)
         if named is None:
             row.reason = "its name does not say whose it is; name the student in a CSV (columns: file,student)"
             continue
@@ -140,8 +146,8 @@ def _copy_all(found, manifest, staging, notebooks, roster, zone) -> list[_Found]
     return taken
 
 
-def _who(entry: Entry, notebooks, assignment, roster, zone) -> tuple[Named | None, str]:
-    named = parse_name(entry.path, notebooks, assignment, zone)
+def _who(entry: Entry, roster, reader) -> tuple[Named | None, str]:
+    named = reader(entry.path)
     student = roster.student_of(entry.path)
     if student:
         named = named or Named(student, Path(entry.path).name, "CSV")
@@ -227,7 +233,7 @@ class _Folder:
         for name, file in newest.items():
             shutil.copyfile(file.staged, self.partial / name)
         time = max([old_time, *(file.row.timestamp for file in newest.values())])
-        (self.partial / "timestamp.txt").write_text(time)  # last: a partial folder that has it is whole
+        write_text(self.partial / "timestamp.txt", time)  # last, in one step: a partial folder that has it is whole
         self._put_in_place()
 
     def _put_in_place(self) -> None:

@@ -42,9 +42,12 @@ def export(rows: Sequence[dict], form: str, gradebook_csv: str | None = None) ->
 
 
 def _table(rows) -> str:
+    return _written([_cell(value) for value in row] for row in rows)
+
+
+def _written(rows) -> str:
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    csv.writer(buffer, lineterminator="\n").writerows(rows)
     return buffer.getvalue()
 
 
@@ -116,7 +119,7 @@ def _fill_canvas(rows, text: str) -> str:
             line[place] = line[place] if score == "" else _cell(score)
     if missing == set(students):
         raise ExportError("no student of the course is in this Canvas gradebook (compared: ID, SIS ids and name)")
-    return _table(table)
+    return _written(table)  # their cells stay as they are
 
 
 def _moodle(rows) -> str:

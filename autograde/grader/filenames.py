@@ -23,7 +23,7 @@ _CANVAS = re.compile(
 _MOODLE = re.compile(r"(?P<student>[^/]+?)_(?P<number>\d+)_assignsubmission_file_?/?(?P<file>[^/].*)")
 _BLACKBOARD = re.compile(r"[^/]+?_(?P<student>[^_/]+)_attempt_(?P<time>\d{4}(?:-\d\d){5})_(?P<file>[^/]+)")
 _COPY = re.compile(
-    r"(?i)^(?:(?:copy|kopie|copie|copia|cópia)\s+(?:of|von|de|di)\s+)+|\s*\(\d+\)$|-\d{1,2}$|\s+-\s+copy$"
+    r"(?i)^(?:(?:copy|kopie|copie|copia|cópia)\s+(?:of|von|de|di)\s+)+|\s*\(\d+\)$|-(?:copy)?\d{1,2}$|\s+-\s+copy$"
 )
 _FILE_ENDS = (".ipynb.txt", ".ipynb.json", ".ipynb")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|+]+")
@@ -85,8 +85,13 @@ def _folded(text: str) -> str:
     return " ".join(sorted(re.findall(r"\w+", plain)))
 
 
-def parse_name(path: str, notebooks: Sequence[str], assignment: str, zone: tzinfo = UTC) -> Named | None:
-    """Reads one path within a download; None where it names no student."""
+def parse_name(
+    path: str, notebooks: Sequence[str], assignment: str, zone: tzinfo = UTC, common: int = 0
+) -> Named | None:
+    """Reads one path within a download; None where it names no student.
+
+    common: how many leading folders all files of the download share; the next one, if any, is a student's.
+    """
     base = PurePosixPath(path).name
     if moodle := _MOODLE.fullmatch(path) or _MOODLE.search(path):
         return Named(moodle["student"].strip(), PurePosixPath(moodle["file"]).name, "Moodle", moodle["number"])
@@ -101,11 +106,25 @@ def parse_name(path: str, notebooks: Sequence[str], assignment: str, zone: tzinf
         again = re.search(r"-(\d{1,2})(?=\.\w+$|$)", file)
         late = canvas["late"] is not None
         return Named(canvas["student"], file, "Canvas", canvas["number"], int(again[1]) if again else 0, late)
-    parts = [part for part in PurePosixPath(path).parts[:-1] if part not in (assignment, "submitted")]
-    if parts:
-        return Named(parts[-1] if len(parts) > 1 and parts[-1] not in notebooks else parts[0], base, "folder")
-    student = _without_notebook(base, notebooks)
-    return Named(student, base, "file") if student else None
+    folders = PurePosixPath(path).parts[:-1]
+    own = [folder for folder in folders[common:] if folder not in (assignment, "submitted")]
+    if own:
+        return Named(own[0], base, "folder")
+    if student := _without_notebook(base, notebooks):
+        return Named(student, base, "file")
+    shared = [folder for folder in folders if folder not in (assignment, "submitted")]
+    return Named(shared[-1], base, "folder") if shared else None
+
+
+def common_folders(paths: Sequence[str]) -> int:
+    """How many leading folders all paths share."""
+    folders = [PurePosixPath(path).parts[:-1] for path in paths]
+    shared = 0
+    for level in zip(*folders):
+        if len(set(level)) > 1:
+            break
+        shared += 1
+    return shared
 
 
 def _without_notebook(base: str, notebooks: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from autograde.errors import AutogradeError
+from autograde.grader.feedback import ByHand
 from autograde.grader.results import Result
 from autograde.grader.template import Template
 from autograde.verdict import Verdict
@@ -179,6 +180,24 @@ class Course:
             )
         return rows
 
+    def by_hand(self, assignment: str, templates: Mapping[str, Template]) -> dict[tuple[str, str], dict[str, ByHand]]:
+        """What humans gave: by (student, notebook), then by exercise."""
+        found: dict[tuple[str, str], dict[str, ByHand]] = {}
+        for submission in self.book.assignment_submissions(assignment):
+            for notebook in submission.notebooks:
+                if notebook.name in templates:
+                    given = _given_by_hand(notebook, templates[notebook.name])
+                    found[submission.student_id, notebook.name] = given
+        return found
+
+    def late_penalties(self, assignment: str) -> dict[tuple[str, str], float]:
+        """Points taken off for being late: by (student, notebook)."""
+        return {
+            (submission.student_id, notebook.name): notebook.late_submission_penalty or 0.0
+            for submission in self.book.assignment_submissions(assignment)
+            for notebook in submission.notebooks
+        }
+
     def grades(self, assignments: Sequence[str] = ()) -> list[dict]:
         """One row per student and assignment, students without a submission included, by assignment and student."""
         rows = []
@@ -210,6 +229,19 @@ def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | 
         grade.needs_manual_grade = True  # the human's score stays; the human is told that its ground has moved
 
 
+def _given_by_hand(notebook, template: Template) -> dict[str, ByHand]:
+    grades = {grade.cell.name: grade for grade in notebook.grades}
+    comments = {comment.cell.name: comment.manual_comment or "" for comment in notebook.comments}
+    given = {}
+    for answer in template.answers:
+        cell = template.graded_cell(answer.grade_id)
+        grade, comment = grades.get(cell.grade_id) if cell else None, comments.get(answer.grade_id, "")
+        changed = grade is not None and (grade.manual_score is not None or grade.extra_credit)
+        if changed or comment:
+            given[answer.grade_id] = ByHand(grade.score if changed else None, comment)
+    return given
+
+
 def _untouched(verdicts: list[Verdict]) -> bool:
     return bool(verdicts) and all(verdict.status in ("not attempted", "missing") for verdict in verdicts)
 
@@ -231,6 +263,21 @@ def _penalty(submission, notebook, student: str, late_penalty: LatePenalty) -> f
         return None
     points = late_penalty(student, notebook.score, submission.total_seconds_late)
     return None if points is None else min(max(points, 0.0), notebook.score)
+
+
+def configured_penalty(course: str | Path) -> LatePenalty:
+    """The late-submission plugin of the course's own `nbgrader_config.py`; nbgrader's default takes nothing off."""
+    from nbgrader.preprocessors import AssignLatePenalties
+    from traitlets.config import Config
+    from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
+
+    try:
+        config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
+    except ConfigFileNotFound:
+        config = Config()
+    preprocessor = AssignLatePenalties(config=config)
+    preprocessor.init_plugin()
+    return preprocessor.plugin_inst.late_submission_penalty
 
 
 def _row(assignment, student, submission) -> dict:

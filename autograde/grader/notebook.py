@@ -43,6 +43,7 @@ class Cell:
     graded: bool = False
     solution: bool = False
     points: float = 0.0
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -196,10 +197,12 @@ def _take_cell(item, reading) -> None:
     kind = {"code": "code", "raw": "raw"}.get(item.get("cell_type") if _is_text(item.get("cell_type")) else None)
     text = next((item[name] for name in ("source", "input", "code", "text") if item.get(name) is not None), "")
     metadata = item.get("metadata")
-    graded = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    metadata = metadata if isinstance(metadata, dict) else {}
+    graded = metadata.get("nbgrader")
     graded = graded if isinstance(graded, dict) else {}
     name = graded.get("grade_id")
     points = graded.get("points")
+    tags = metadata["tags"] if isinstance(metadata.get("tags"), list) else []
     cell = Cell(
         source=_clean(_joined(text), reading),
         kind=kind or "markdown",
@@ -209,6 +212,7 @@ def _take_cell(item, reading) -> None:
         graded=graded.get("grade") is True,
         solution=graded.get("solution") is True,
         points=float(points) if type(points) in (int, float) and 0 <= points < 1e6 else 0.0,
+        tags=tuple(tag for tag in tags if _is_text(tag)),
     )
     reading.cells.append(cell)
 

@@ -17,7 +17,7 @@ from difflib import SequenceMatcher
 
 from autograde.grader.notebook import Cell, Problem, read_notebook
 from autograde.grader.source import alike, called_names, defined_names, parsed, significant, without_commands
-from autograde.grader.template import CHECK, Template, TemplateCell
+from autograde.grader.template import CHECK, SETUP, Template, TemplateCell
 
 _ALIKE = 0.6  # share of the template's lines from which a text counts as an edited copy of it
 _MOST_JOINS = 200  # attempts to join two cells
@@ -271,21 +271,25 @@ class _Matching:
     def _with_given_cells(self, program: list[Cell]) -> list[Cell]:
         """Puts deleted locked cells back: before the first cell that came after them in the release."""
         for index, given in reversed(list(enumerate(self.template.cells))):
-            if given.role != "given" or any(
-                cell.grade_id == given.grade_id or significant(cell.source) == self.released[given] for cell in program
-            ):
+            if given.role != "given" or self._is_there(given, program):
                 continue
             later = [cell for cell in self.template.cells[index + 1 :] if cell.role in ("answer", "given")]
             positions = [position for cell in later for position in self._positions(cell, program)]
             place = next((n for n, cell in enumerate(program) if positions and cell.position >= min(positions)), 0)
             program.insert(place, replace(given.cell, position=program[place].position if program else 0))
-            self._say(f"The locked cell {given.grade_id} was deleted; it was put back.")
+            self._say(f"The locked cell {given.grade_id or SETUP} was deleted; it was put back.")
         return program
+
+    def _is_there(self, given: TemplateCell, program: list[Cell]) -> bool:
+        """Whether a given cell is in the program: by id, or with most of its lines (people add imports)."""
+        if given.grade_id and any(cell.grade_id == given.grade_id for cell in program):
+            return True
+        return any(alike(self.released[given], significant(cell.source)) >= _ALIKE for cell in program)
 
     def _positions(self, cell: TemplateCell, program: list[Cell]) -> list[int]:
         if cell.grade_id in self.claims:
             return [self.cells[place].position for place in self.claims[cell.grade_id]]
-        return [other.position for other in program if other.grade_id == cell.grade_id]
+        return [other.position for other in program if cell.grade_id and other.grade_id == cell.grade_id]
 
     def _number(self, place: int) -> int:
         return self.cells[place].position + 1

@@ -7,6 +7,7 @@ from autograde.grader.notebook import Cell, read_notebook
 from autograde.grader.source import called_names, defined_names
 
 CHECK = "check"  # the function whose call is the locked cell of an exercise
+SETUP = "setup"  # the tag of cells with imports that every answer needs
 
 
 class TemplateError(AutogradeError, ValueError):
@@ -18,7 +19,7 @@ class TemplateCell:
     """One cell of the release.
 
     role: "answer" (the student writes here), "test" (locked, graded, never run with the student's code), "given"
-    (locked code that the rest needs) or "other". names: what an answer defines, or what a test asks for.
+    (code that the rest needs: locked, or tagged "setup") or "other". names: what an answer defines, or a test asks for.
     """
 
     cell: Cell
@@ -74,6 +75,8 @@ class Template:
 
 
 def _template_cell(cell: Cell) -> TemplateCell:
+    if cell.kind == "code" and (SETUP in cell.tags or (cell.grade_id and cell.locked and not cell.graded)):
+        return TemplateCell(cell, "given")
     if cell.grade_id is None:
         return TemplateCell(cell, "other")
     if cell.solution:
@@ -81,6 +84,4 @@ def _template_cell(cell: Cell) -> TemplateCell:
         return TemplateCell(cell, "answer", names)
     if cell.graded and cell.kind == "code":
         return TemplateCell(cell, "test", frozenset(called_names(cell.source, CHECK)))
-    if cell.locked and cell.kind == "code":
-        return TemplateCell(cell, "given")
     return TemplateCell(cell, "other")

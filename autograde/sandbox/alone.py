@@ -15,9 +15,9 @@ from autograde.sandbox.zygote import become_ordinary
 
 def main() -> None:
     hatch, control, limits = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
-    kernel.die_with_parent(signal.SIGKILL)
     if limits["walls"]:
         become_ordinary(limits["user"])
+    kernel.die_with_parent(signal.SIGKILL)  # after a change of user, which clears it
 
     def agent(descriptor: int) -> None:
         from autograde.sandbox import agent

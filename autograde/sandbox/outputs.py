@@ -52,7 +52,7 @@ class Outputs:
         outputs = [
             {"kind": name, "text": stream.text()}
             for name, stream in (("stdout", self.stdout), ("stderr", self.stderr))
-            if stream.kept
+            if stream.length
         ]
         pictures, cut = [], bool(self.stdout.lost or self.stderr.lost)
         for item in self.shown:

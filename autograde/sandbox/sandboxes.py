@@ -1,8 +1,8 @@
 """Ways to make rooms, best first. `open_sandbox()` takes the first that works here and says which, out loud.
 
-    with open_sandbox() as sandbox:          # one per grader process
-        with sandbox.room(Limits()) as room:
-            ...
+with open_sandbox() as sandbox:          # one per grader process
+    with sandbox.room(Limits()) as room:
+        ...
 """
 
 import json
@@ -155,10 +155,13 @@ class TrustSubmissions(Bubblewrap):
     _walls = False
 
     def __init__(self):
-        pass
+        self._homes = tempfile.TemporaryDirectory(prefix="autograde-trusted-")
+
+    def close(self) -> None:
+        self._homes.cleanup()
 
     def _command(self, limits: Limits, program: list[str]) -> list[str]:
-        home = tempfile.mkdtemp(prefix="autograde-trusted-")
+        home = tempfile.mkdtemp(dir=self._homes.name)
         environment = bubblewrap.room_environment(limits.threads) | {"HOME": home}
         environment["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
         return ["env", *(f"{name}={value}" for name, value in (os.environ | environment).items()), *program]

@@ -1,11 +1,16 @@
-"""What a notebook imports: `check`, `progress` and the drawings. Everything works offline and from files on this machine.
+"""What a notebook imports: `check`, `progress` and the drawings. All of it works offline.
 
-    from autograde.student import check, heat_maps, lines, load_backend, progress
+from autograde.student import check, heat_maps, lines, load_backend, progress
 """
+
+import os
 
 from autograde.student.checking import check
 from autograde.student.overview import progress
 from autograde.student.pictures import heat_maps, lines
 from bertlab.cli.backend import load_backend
+
+# TensorFlow repeats every error of a student's on the terminal in words of its own; `check` says it better.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 __all__ = ["check", "heat_maps", "lines", "load_backend", "progress"]

@@ -1,8 +1,9 @@
-"""`check(thing)`: what a student runs under a stub. Tries their code on the exercise's visible inputs and says what it found."""
+"""`check(thing)`, the cell under every stub: tries the student's code on the visible inputs and says what it found."""
 
 import difflib
 import inspect
 import sys
+import textwrap
 
 from autograde import probe
 from autograde.judge import judge
@@ -72,14 +73,16 @@ def _unknown(name):
 
 
 def _source_of(thing) -> str:
+    """The text of a function or class; of a class whose cell cannot be found, that of its methods."""
     try:
         return inspect.getsource(thing)
-    except (OSError, TypeError):  # not written in a cell or file, or nothing with a source at all
-        return ""
+    except (OSError, TypeError):  # a class of a notebook, or nothing with a source at all
+        methods = vars(thing).values() if inspect.isclass(thing) else ()
+        return "\n".join(textwrap.dedent(_source_of(method)) for method in methods if inspect.isfunction(method))
 
 
 def _hints(facts, verdict, failures):
-    """From the second failing try on one hint, each time a more specific one. A named mistake speaks for itself at first."""
+    """One hint from the second failing try on, each time a more specific one."""
     hints = plans.plan(facts["id"])["exercise"]["hints"]
     if verdict.status not in ("partly", "wrong", "raised") or failures < 2:
         return ()

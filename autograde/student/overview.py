@@ -19,12 +19,13 @@ class Overview:
         lines = []
         for notebook, rows in self._by_notebook():
             reached, possible = _sums(rows)
-            lines.append(f"{notebook:<24} {_bar(reached, possible)} {points_text(reached)} of {points_text(possible)} points")
+            lines.append(
+                f"{notebook:<24} {_bar(reached, possible)} {points_text(reached)} of {points_text(possible)} points"
+            )
             for facts, points, status in rows:
                 share = f"{points_text(points)}/{points_text(facts['points'])}"
                 lines.append(f"  {MARKS[status]} {facts['number']:<5} {facts['title']:<36} {share:>6}  {status}")
-        reached, possible = _sums(self.rows)
-        lines.append(f"{'the course so far':<24} {_bar(reached, possible)} {points_text(reached)} of {points_text(possible)} points")
+        lines.append(_line("the course so far", *_sums(self.rows)))
         return "\n".join(lines)
 
     def _repr_html_(self):
@@ -48,6 +49,10 @@ class Overview:
 
 def _sums(rows):
     return sum(points for _, points, _ in rows), sum(facts["points"] for facts, _, _ in rows)
+
+
+def _line(name, reached, possible):
+    return f"{name:<24} {_bar(reached, possible)} {points_text(reached)} of {points_text(possible)} points"
 
 
 def _bar(reached, possible):

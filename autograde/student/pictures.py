@@ -14,7 +14,9 @@ _STYLE = {"font.size": 11, "axes.titlesize": 12, "axes.spines.top": False, "axes
 _LINES = (("#1f5fa8", "-", "o"), ("#c8500a", "--", "s"), ("#6b6b6b", ":", "^"))
 
 
-def heat_maps(matrices, titles=(), rows=None, columns=None, per_line=4, numbers=False, largest=None, *, alt: str) -> None:
+def heat_maps(
+    matrices, titles=(), rows=None, columns=None, per_line=4, numbers=False, largest=None, *, alt: str
+) -> None:
     """Matrices side by side as heat maps, dark is large.
 
     matrices: tensors or arrays (m, n). rows, columns: labels; columns may be a list of such, one per matrix.
@@ -41,7 +43,7 @@ def _heat_map(axis, matrix, numbers, largest):
     shown = np.ma.masked_invalid(matrix.astype("float64"))
     low, high = min(0.0, shown.min()), largest or shown.max() or 1.0
     axis.imshow(shown, cmap="Blues", vmin=low, vmax=high, aspect="auto")
-    middle = (high + low) / 2
+    middle = low + 0.6 * (high - low)
     for (row, column), value in np.ndenumerate(matrix):
         text = "NaN" if not np.isfinite(value) else f"{value:.2f}"
         if numbers or text == "NaN":

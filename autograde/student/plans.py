@@ -1,7 +1,7 @@
 """Where `check` finds the exercises: the fingerprints that a release put beside this file.
 
-In an instructor's checkout there are none before `make release`; there the plans are made on the spot from the exercises
-themselves, so that a solution notebook can be written and run without building anything.
+In an instructor's checkout there are none before `make release`; there the plans are made on the spot from the
+exercises themselves, so that a solution notebook can be written and run without building anything.
 """
 
 import functools

@@ -9,56 +9,11 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-import keras
-
 from bertlab.errors import CheckpointError, DataError
 from bertlab.files import write_text, write_whole
 
 METRICS, CURVE, LOGS = "metrics.csv", "curve.png", "tensorboard"
 REFERENCES = Path(__file__).parent / "reference_curves"
-
-
-class RunFiles(keras.callbacks.Callback):
-    """Writes metrics.csv, curve.png and TensorBoard's logs after every interval. Comes after `history` and the saving.
-
-    Each is made from the whole history: a run that was killed and goes on has them complete.
-    """
-
-    def __init__(self, folder: str | Path, history):
-        super().__init__()
-        self.folder, self.history = Path(folder), history
-        self._writer = None
-
-    def on_epoch_end(self, epoch, logs=None):
-        write_metrics(self.folder / METRICS, self.history.rows)
-        draw({self.folder.name: self.history.rows}, self.folder / CURVE)
-        self._log()
-
-    def _log(self):
-        """Adds the newest row to TensorBoard's logs; the first time in a process all rows, in place of older logs."""
-        import tensorflow as tf
-
-        rows = self.history.rows[-1:]
-        try:
-            if self._writer is None:
-                for old in (self.folder / LOGS).glob("events.out.tfevents.*"):
-                    old.unlink()
-                self._writer = tf.summary.create_file_writer(str(self.folder / LOGS))
-                rows = self.history.rows
-            with self._writer.as_default():
-                for row in rows:
-                    values = [tf.compat.v1.Summary.Value(tag=k, simple_value=v) for k, v in row.items() if k != "step"]
-                    summary = tf.compat.v1.Summary(value=values)
-                    tf.summary.experimental.write_raw_pb(summary.SerializeToString(), step=row["step"])
-            self._writer.flush()
-        except (OSError, tf.errors.OpError) as error:
-            raise CheckpointError(
-                f"{self.folder / LOGS}: cannot be written ({error}). The state of step {rows[-1]['step']} is kept: "
-                "make room and give the same command again"
-            ) from None
-
-
-# --- metrics.csv ---
 
 
 def write_metrics(path: str | Path, rows: Sequence[dict]) -> None:

@@ -4,9 +4,8 @@ On JAX the compiler cuts the batch and adds up what must be added (`keras.distri
 every device runs the same step on its own rows (`tf.distribute`), and sums over the batch, which the devices must
 agree on, are spelt out here: the number of predictions, and the gradient before it is clipped.
 
-Many machines: TensorFlow reads the environment variable TF_CONFIG (one entry per worker; see
-`tf.distribute.MultiWorkerMirroredStrategy`); the same command then runs on each. All workers must see the same data
-folder; the first one writes the run's folder, the others a folder of their own that nobody needs.
+One machine only: Keras 3.15 cannot train under `tf.distribute.MultiWorkerMirroredStrategy`, as it reduces the figures
+of a step over an axis that they do not have (`reduce_per_replica`); a run with TF_CONFIG set is refused.
 """
 
 import os
@@ -25,7 +24,9 @@ def data_parallel(devices: int) -> Iterator[None]:
     Without a graphics card TensorFlow cuts the processor into so many virtual devices, which is for trying things
     out only; with JAX, XLA_FLAGS=--xla_force_host_platform_device_count=N does that.
     """
-    if devices == 1 and "TF_CONFIG" not in os.environ:
+    if "TF_CONFIG" in os.environ:
+        raise ConfigError("TF_CONFIG is set, but a run cannot use several machines: unset it, and use --devices")
+    if devices == 1:
         yield
         return
     strategies = {"tensorflow": _tensorflow_scope, "jax": _jax_scope}
@@ -53,15 +54,12 @@ def _jax_scope(devices: int) -> Iterator[None]:
 def _tensorflow_scope(devices: int) -> Iterator[None]:
     import tensorflow as tf
 
-    if "TF_CONFIG" in os.environ:
-        strategy = tf.distribute.MultiWorkerMirroredStrategy()
-        _check_number(devices, strategy.num_replicas_in_sync)
-    else:
-        names = _tensorflow_devices(devices)
-        # The reduction that every machine has; with graphics cards the strategy's own choice (NCCL) is the faster one.
-        on_host = names[0].startswith("CPU")
-        reduction = tf.distribute.ReductionToOneDevice() if on_host else None
-        strategy = tf.distribute.MirroredStrategy(names, cross_device_ops=reduction)
+    names = _tensorflow_devices(devices)
+    # The reduction that every machine has; with graphics cards the strategy's own choice (NCCL) is the faster one.
+    on_host = names[0].startswith("CPU")
+    strategy = tf.distribute.MirroredStrategy(
+        names, cross_device_ops=tf.distribute.ReductionToOneDevice() if on_host else None
+    )
     with strategy.scope():
         yield
 

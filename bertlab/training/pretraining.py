@@ -223,8 +223,7 @@ class PretrainingRun:
 
     def train(self, callbacks: Sequence = (), say: Callable[[str], object] = print) -> list[dict]:
         """Trains to the end, saves the checkpoint and returns the history."""
-        from bertlab.training.callbacks import Alarm
-        from bertlab.training.curves import RunFiles
+        from bertlab.training.callbacks import Alarm, RunFiles
         from bertlab.training.distribution import data_parallel
         from bertlab.training.run import Phase, run_training
 

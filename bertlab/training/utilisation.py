@@ -15,6 +15,7 @@ import keras
 import numpy as np
 
 from bertlab.config import BertConfig
+from bertlab.training.distribution import num_replicas
 
 
 def forward_flops(config: BertConfig, tokens: int, predictions: int) -> int:
@@ -99,7 +100,7 @@ class Throughput(keras.callbacks.Callback):
         self._figures = {}
 
     def on_train_batch_end(self, batch, logs=None):
-        now, tokens = time.perf_counter(), float(logs["tokens"])
+        now, tokens = time.perf_counter(), float(logs["tokens"]) * num_replicas()  # a step reports their mean
         if self._start is None:
             self._start = now, tokens, batch
             return

@@ -61,7 +61,7 @@ def world():
             "PORT_4": servers[0].getsockname()[1], "PORT_6": servers[1].getsockname()[1],
             "ABSTRACT_SOCKET": f"\0autograde-hostile-{os.getpid()}", "PATH_SOCKET": str(outside / "socket"),
             "NUMBERS": {name: seccomp.number(name) for name in (*seccomp.DENIED, "clone", "clone3")}, "HATCH": 3,
-            "KNOWN_STATE": (), "GRADER_PATHS": [str(Path(__file__).parents[2])],
+            "GRADER_PATHS": [str(Path(__file__).parents[2])],
         }  # fmt: skip
         world = SimpleNamespace(outside=outside, scratch=outside / "scratch", settings=settings, victim=victim)
         world.repair = lambda: _repair(world)
@@ -78,6 +78,8 @@ def _furnish(outside):
     for name in ("canary", "mine", "gradebook.db"):
         (outside / name).write_text(CANARY)
         (outside / name).chmod(0o666)
+    if os.geteuid() == 0:
+        os.chown(outside / "mine", bubblewrap.UNTRUSTED_USER, bubblewrap.UNTRUSTED_USER)
     (outside / "scratch").mkdir(exist_ok=True)
     (outside / "scratch").chmod(0o1777)
     (outside / "scratch" / "made-by-the-tests").touch()

@@ -17,7 +17,7 @@ from autograde.errors import RoomEnded
 from autograde.sandbox.limits import Limits
 
 from .conftest import CANARY
-from .undefended import HONEST, hatch_reply, run
+from .undefended import TRUSTED, hatch_reply, run
 
 FILES = sorted((Path(__file__).parent / "attacks").glob("*.py"))
 TIGHT = Limits(cell_seconds=1.0, grace_seconds=0.4, wall_seconds=30, cpu_seconds=20, memory=320 << 20, processes=40, disk=24 << 20,
@@ -97,9 +97,10 @@ def test_the_same_attack_works_where_nothing_stops_it(path, world):
     source, kind = _told(settings) + path.read_text(), _facts(path)["undefended"]
     try:
         if kind == "hatch":
-            assert hatch_reply(source, environment, world.outside / "canary", world.outside) != HONEST
+            assert hatch_reply(source, environment, world.outside / "canary", world.outside) != TRUSTED
             return
         printed = run(source, environment, world.outside / "canary", world.outside)
+        assert "THE BEGINNING" in printed, printed
         if kind == "owned":
             assert "OWNED" in printed, printed
         elif kind == "silence":
@@ -108,6 +109,12 @@ def test_the_same_attack_works_where_nothing_stops_it(path, world):
             assert _still_beating(world.outside / "heartbeat")
     finally:
         world.repair()
+
+
+@pytest.mark.exhaustive
+def test_an_honest_program_gets_through_to_the_grader_without_defences(world):
+    assert run("print(1)", {}, world.outside / "canary", world.outside) == "THE BEGINNING\n1\nTHE END\n"
+    assert hatch_reply("", {}, world.outside / "canary", world.outside) == TRUSTED
 
 
 def _still_beating(file: Path) -> bool:

@@ -7,7 +7,7 @@ import os, time
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
-        os.close(1)
+        os.closerange(0, 9)
         for _ in range(10):
             time.sleep(0.2)
             try:

@@ -1,0 +1,80 @@
+"""`autograde collect`: a download of submissions → submitted/STUDENT/ASSIGNMENT/."""
+
+from pathlib import Path
+
+import click
+
+from autograde.cli.options import course_option, released_notebooks
+
+
+@click.command()
+@click.argument("assignment")
+@click.argument("source", type=click.Path(exists=True, path_type=Path))
+@course_option
+@click.option("--students", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="CSV with a column `student` and `file`, or any of `name`, `email`, `id`, `login`.")  # fmt: skip
+@click.option("--timezone", default="UTC", show_default=True, help="Of times in zip archives and names: Europe/Berlin.")
+@click.option("--json", "as_json", is_flag=True, help="Print the manifest.")
+def collect(assignment, source, course, students, timezone, as_json):
+    """Sorts SOURCE (a zip of Canvas, Moodle or Blackboard, a folder, a notebook) into the course as ASSIGNMENT.
+
+    \b
+    Example:
+      autograde collect --course course ps3 downloads/week3.zip
+      autograde collect ps3 colab_folder/ --students students.csv
+
+    The newest file of each student counts; older ones and the list of what happened are in collected/ASSIGNMENT/.
+    Doing it twice changes nothing. Exit code 1: some files were refused.
+    """
+    from autograde.grader.collect import collect as collect_files
+    from bertlab.progress import track
+
+    notebooks = [path.stem for path in released_notebooks(course, assignment)]
+    manifest = collect_files(
+        source, course, assignment, notebooks, _roster(students), _zone(timezone),
+        progress=lambda files: track(files, "Collecting"),
+    )  # fmt: skip
+    click.echo(manifest.to_json() if as_json else _summary(manifest, course), nl=not as_json)
+    if manifest.count("refused"):
+        raise SystemExit(1)
+
+
+def _roster(path: Path | None):
+    import csv
+
+    from autograde.cli.options import CourseError
+    from autograde.grader.filenames import Roster, read_roster
+
+    if path is None:
+        return Roster()
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            roster = read_roster(list(csv.DictReader(file)))
+    except (UnicodeDecodeError, csv.Error) as reason:
+        raise CourseError(f"{path}: no CSV in UTF-8 ({reason})") from None
+    if not roster.students:
+        raise CourseError(f"{path}: no column `student` with anything in it")
+    return roster
+
+
+def _zone(name: str):
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise click.BadParameter(f"{name!r} is no time zone; write UTC or Europe/Berlin") from None
+
+
+def _summary(manifest, course: Path) -> str:
+    counts = [
+        f"{manifest.count(action)} {action}" for action in ("new", "replaced", "unchanged", "kept aside", "refused")
+    ]
+    late = sum(row.late for row in manifest.rows)
+    lines = [f"{len(manifest.students)} students: {', '.join(counts)}" + (f"; {late} marked late" if late else "")]
+    refused = [row for row in manifest.rows if row.action == "refused"]
+    lines += [f"  refused  {row.source}: {row.reason}" for row in refused[:20]]
+    if len(refused) > 20:
+        lines.append(f"  … and {len(refused) - 20} more")
+    lines.append(f"Everything is listed in {course / 'collected' / manifest.assignment / 'manifest.json'}")
+    return "\n".join(lines)

@@ -1,0 +1,44 @@
+"""`autograde export`: grades for other programs."""
+
+from pathlib import Path
+
+import click
+
+from autograde.cli.options import CourseError, course_option
+
+FORMATS = ("csv", "canvas", "moodle", "json")
+
+
+@click.command()
+@click.argument("assignments", nargs=-1)
+@course_option
+@click.option("--format", "form", type=click.Choice(FORMATS), default="csv", show_default=True)
+@click.option("--canvas-gradebook", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="Canvas's own export (Grades > Export), to be filled in: keeps its rows and ids.")  # fmt: skip
+@click.option("--to", "path", type=click.Path(dir_okay=False, path_type=Path), help="A file; else standard output.")
+def export(assignments, course, form, canvas_gradebook, path):
+    """Grades of ASSIGNMENTS, of all if none is named, late penalties taken off.
+
+    \b
+    Example:
+      autograde export --course course > grades.csv
+      autograde export ps3 --format canvas --canvas-gradebook Grades.csv --to import.csv
+    """
+    from autograde.grader import export as grades
+    from autograde.grader.gradebook import Course
+    from bertlab.files import write_text
+
+    if not (course / "gradebook.db").is_file():
+        raise CourseError(f"{course}: no gradebook.db; is this the course folder (--course)?")
+    with Course(course) as book:
+        known = [row["assignment"] for row in book.assignments()]
+        unknown = sorted(set(assignments) - set(known))
+        if unknown:
+            raise CourseError(f"{course}: no assignment {unknown[0]!r} in the gradebook; there are: {', '.join(known)}")
+        rows = book.grades(assignments)
+    theirs = canvas_gradebook.read_text(encoding="utf-8-sig") if canvas_gradebook else None
+    text = grades.export(rows, "canvas" if theirs is not None else form, theirs)
+    if path:
+        write_text(path, text)
+    else:
+        click.echo(text, nl=False)

@@ -1,0 +1,51 @@
+"""What several commands share: which course, which assignment, and the notebooks it was released with."""
+
+from pathlib import Path
+
+import click
+
+from autograde.errors import AutogradeError
+
+
+class CourseError(AutogradeError, ValueError):
+    """A folder that is no course, or an assignment that is not in it."""
+
+
+course_option = click.option(
+    "--course",
+    default=".",
+    show_default=True,
+    envvar="AUTOGRADE_COURSE",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The nbgrader course folder; also from $AUTOGRADE_COURSE.",
+)
+
+
+def released_notebooks(course: Path, assignment: str) -> list[Path]:
+    """The notebooks of an assignment as students got them, by name. Raises CourseError."""
+    for folder in (course / "release" / assignment, course / "source" / assignment):
+        notebooks = sorted(folder.glob("*.ipynb"))
+        if notebooks:
+            return notebooks
+    known = sorted({path.parent.name for path in course.glob("release/*/*.ipynb")})
+    hint = f"; released: {', '.join(known)}" if known else "; `nbgrader generate_assignment` releases one"
+    raise CourseError(f"{course}: no notebook in release/{assignment} or source/{assignment}{hint}")
+
+
+def templates_of(course: Path, assignment: str) -> dict:
+    """The `Template` of each notebook of an assignment, by the notebook's name."""
+    from autograde.grader.template import Template
+
+    paths = released_notebooks(course, assignment)
+    return {path.stem: Template.read(path.read_bytes(), path.stem) for path in paths}
+
+
+def results_of(course: Path, assignment: str, students: tuple[str, ...] = ()) -> list:
+    """Records of an assignment, of these students if any are named. Raises CourseError where there are none."""
+    from autograde.grader.results import FOLDER, load_results
+
+    results = [result for result in load_results(course, assignment) if not students or result.student in students]
+    if not results:
+        whom = f" for {', '.join(students)}" if students else ""
+        raise CourseError(f"{course / FOLDER / assignment}: nothing has been graded{whom} yet")
+    return results

@@ -1,0 +1,28 @@
+"""`autograde report`: the class on one page."""
+
+from pathlib import Path
+
+import click
+
+from autograde.cli.options import course_option, results_of
+
+
+@click.command()
+@click.argument("assignment")
+@course_option
+@click.option("--to", "path", type=click.Path(dir_okay=False, path_type=Path),
+              help="Where to write it; reports/ASSIGNMENT.html in the course if not given.")  # fmt: skip
+def report(assignment, course, path):
+    """Writes the class report: points, hardest exercises, commonest mistakes, who needs help, technical failures.
+
+    \b
+    Example:
+      autograde report ps3 --course course
+    """
+    from autograde.grader.report import write_report
+
+    results = results_of(course, assignment)
+    path = path or course / "reports" / f"{assignment}.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_report(path, results, assignment)
+    click.echo(path)

@@ -1,0 +1,167 @@
+"""Is the sandbox real here? Every protection is tried in a live room, not looked up.
+
+    for finding in examine():
+        print(finding)            # "ok  no network: …" or "BAD  …, and what to do about it"
+
+A probe is a few lines of Python that an attacker would write; it prints "open" where it gets through.
+"""
+
+import os
+import socket
+import subprocess
+import threading
+from dataclasses import dataclass
+
+from autograde.errors import RoomEnded, SandboxError
+from autograde.sandbox import bubblewrap, cgroups, sandboxes, seccomp
+from autograde.sandbox.limits import Limits
+
+_SECRET = "AUTOGRADE_DOCTOR_SECRET"
+_FIX_NAMESPACES = (
+    "let bubblewrap make user namespaces: `sudo sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000`; "
+    "on Ubuntu 24.04 and later also `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`"
+)
+_REPORT = "please report this with the output of `bwrap --version; uname -a`, and do not grade strangers' work here"
+_TIGHT = Limits(cell_seconds=4, grace_seconds=0.5, cpu_seconds=60, memory=400 << 20, disk=16 << 20, inodes=300,
+                processes=40, file_size=8 << 20)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was tried. `remedy` is one line, empty where all is well; `grave` means: grade nobody's work."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+    grave: bool = True
+
+    def __str__(self):
+        sign = "ok " if self.ok else "BAD" if self.grave else "!  "
+        return f"{sign}  {self.name}: {self.detail}" + (f". To do: {self.remedy}" if self.remedy else "")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Code that prints "open" where a protection is missing. `ends`: how a room may end instead of answering."""
+
+    name: str
+    code: str
+    closed: str  # what to say when it holds
+    ends: tuple[str, ...] = ()
+
+
+def _trials(port: int, canary: str) -> list[Trial]:
+    number = seccomp.number if seccomp.supported() else lambda name: -1
+    return [
+        Trial("environment", f"import os\nprint('open' if {_SECRET!r} in os.environ else '')",
+              "the grader's environment is not visible"),
+        Trial("files", f"import os\nprint('open' if os.path.exists({canary!r}) else '')",
+              "files outside the room are not visible"),
+        Trial("read-only system", "open('/usr/autograde-doctor', 'w')\nprint('open')", "nothing of it can be changed"),
+        Trial("references", "import autograde.exercises\nprint('open')", "the right answers are not in the room"),
+        Trial("ordinary user", "import os\nprint('open' if os.getuid() == 0 else '')", "no root inside"),
+        Trial("no capabilities", "t = open('/proc/self/status').read()\n"
+              "print('open' if any(int(t.split(c)[1].split()[0], 16) for c in ('CapEff:', 'CapPrm:', 'CapInh:')) "
+              "or 'NoNewPrivs:\\t1' not in t else '')", "none, and no set-uid program gives any"),
+        Trial("network", f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)\nprint('open')",
+              "a server on this machine cannot be reached"),
+        Trial("other processes", "import os\nprint('open' if len([p for p in os.listdir('/proc') if p.isdigit()]) > 2 "
+              "else '')", "only the room's own are visible"),
+        Trial("system-call filter", "import ctypes\nl = ctypes.CDLL(None)\n"
+              f"print('open' if l.syscall({number('io_uring_setup')}, 1, ctypes.create_string_buffer(120)) >= 0 "
+              f"or l.syscall({number('add_key')}, b'user', b'x', b'x', 1, -2) >= 0 else '')", "denied calls are denied"),
+        Trial("nested namespaces", "import ctypes\nprint('open' if ctypes.CDLL(None).unshare(0x10000000) == 0 else '')",
+              "none can be made inside"),
+        Trial("processes", "import os, time\nfor _ in range(80):\n    if os.fork() == 0:\n        time.sleep(2)\n"
+              "        os._exit(0)\nprint('open')", "a fork bomb stops at the limit", ("memory", "processes")),
+        Trial("memory", "b = []\nfor _ in range(40):\n    b.append(bytearray(b'x' * (16 << 20)))\nprint('open')",
+              "a memory bomb stops at the limit", ("memory",)),
+        Trial("disk", "for i in range(8):\n    open(f'/tmp/{i}', 'wb').write(bytes(4 << 20))\nprint('open')",
+              "a full disk stops at the limit"),
+        Trial("number of files", "for i in range(600):\n    open(f'/tmp/f{i}', 'w').close()\nprint('open')",
+              "a flood of files stops at the limit"),
+        Trial("deadline", "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
+              "a loop that ignores the interrupt is ended", ("wall clock",)),
+    ]  # fmt: skip
+
+
+def examine() -> list[Finding]:
+    """Every finding, the way rooms are made first. Takes some seconds."""
+    findings = [_bubblewrap()]
+    if not findings[0].ok:
+        return findings
+    os.environ[_SECRET] = "visible"
+    try:
+        with _small_sandbox(findings) as sandbox:
+            findings += _try_all(sandbox)
+    except SandboxError as error:
+        findings.append(Finding("rooms", False, str(error), _FIX_NAMESPACES))
+    finally:
+        del os.environ[_SECRET]
+    return [*findings, _filter(), _cgroup()]
+
+
+def _bubblewrap() -> Finding:
+    try:
+        path = bubblewrap.find()
+    except SandboxError as error:
+        return Finding("bubblewrap", False, "not installed", str(error).partition("Install it with: ")[2])
+    version = subprocess.run([path, "--version"], capture_output=True, text=True).stdout.strip()
+    return Finding("bubblewrap", True, version)
+
+
+def _small_sandbox(findings: list[Finding]) -> sandboxes.Sandbox:
+    """A zygote without TensorFlow: the walls are the same, and up in a second. Else bubblewrap alone, said so."""
+    try:
+        sandbox = sandboxes.Zygote(packages={}, preload=("numpy",))
+        findings.append(Finding("warm rooms", True, "rooms are forks of a warm process"))
+    except SandboxError as error:
+        findings.append(Finding("warm rooms", False, str(error), _FIX_NAMESPACES, grave=False))
+        sandbox = sandboxes.Bubblewrap(packages={})
+    return sandbox
+
+
+def _try_all(sandbox: sandboxes.Sandbox, only: set[str] | None = None) -> list[Finding]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=_accept, args=(server,), daemon=True).start()
+        trials = _trials(server.getsockname()[1], canary=__file__)
+        return [_try(sandbox, trial) for trial in trials if only is None or trial.name in only]
+
+
+def _accept(server: socket.socket) -> None:
+    try:
+        while True:
+            server.accept()[0].close()
+    except OSError:  # the examination is over
+        return
+
+
+def _try(sandbox: sandboxes.Sandbox, trial: Trial) -> Finding:
+    with sandbox.room(_TIGHT) as room:
+        try:
+            open_door = "open" in room.run_cell(trial.code).stdout
+        except RoomEnded as end:
+            expected = end.reason.reason in trial.ends
+            return Finding(trial.name, expected, trial.closed if expected else str(end), "" if expected else _REPORT)
+    if trial.name == "number of files" and open_door and sandbox.kind == "bubblewrap":
+        return Finding(trial.name, False, "not limited without a zygote", _FIX_NAMESPACES, grave=False)
+    return Finding(
+        trial.name, not open_door, "got through" if open_door else trial.closed, _REPORT if open_door else ""
+    )
+
+
+def _filter() -> Finding:
+    if seccomp.supported():
+        return Finding("architecture", True, "the system-call filter knows this processor")
+    return Finding("architecture", False, "no system-call filter for this processor", "grade on x86-64 or 64-bit ARM",
+                   grave=False)  # fmt: skip
+
+
+def _cgroup() -> Finding:
+    if cgroups.is_delegated():
+        return Finding("control group", True, "delegated: the kernel itself holds each room to its limits")
+    return Finding(
+        "control group", False, "none delegated: the grader watches memory and processes itself, a tenth of a second late",
+        "start the grader with `systemd-run --user --scope -p Delegate=yes …` for sharper limits", grave=False,
+    )  # fmt: skip

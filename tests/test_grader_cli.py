@@ -1,0 +1,132 @@
+"""The `autograde` command around a small course: collect, look, write pages, export."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from click.testing import CliRunner
+from grader_course import ANSWERS, STUBS, as_bytes, make_gradebook, notebook, released
+
+from autograde.cli import COMMANDS, cli
+from autograde.errors import AutogradeError
+from autograde.grader.gradebook import Course
+from autograde.grader.results import Result
+from autograde.grader.template import Template
+from autograde.verdict import Verdict
+
+TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A course with a release, three submissions collected by the command, and two of them graded."""
+    folder = tmp_path_factory.mktemp("course")
+    (folder / "release/ps3").mkdir(parents=True)
+    (folder / "release/ps3/03_attention.ipynb").write_bytes(released())
+    make_gradebook(folder)
+    download = folder / "week3.zip"
+    with zipfile.ZipFile(download, "w") as archive:
+        archive.writestr("jane_1_5_03_attention.ipynb", as_bytes(notebook(ANSWERS)))
+        archive.writestr("mark_2_6_03_attention.ipynb", as_bytes(notebook(ANSWERS)))
+        archive.writestr("lazy_3_7_03_attention.ipynb", as_bytes(notebook(STUBS)))
+        archive.writestr("../evil_4_8_03_attention.ipynb", b"{}")
+    collected = run(folder, "collect", "ps3", str(download), code=1)
+    assert "3 students: 3 new" in collected and "leads out of the archive" in collected
+    grade(folder, "jane", Verdict("scores", "3.1 scores", "passed", 3, 3))
+    wrong = Verdict("scores", "3.1 scores", "wrong", 0, 3, advice=("Divide by √d.",), misconception="unscaled")
+    grade(folder, "mark", wrong, sha256="0" * 64)
+    return folder
+
+
+def grade(folder, student, verdict, **more):
+    result = Result("ps3", student, "03_attention", (verdict,), seconds=1.0, **more)
+    result.save(folder)
+    with Course(folder) as book:
+        book.write("ps3", student, [result], TEMPLATES)
+
+
+def run(folder, *arguments, code=0):
+    outcome = CliRunner().invoke(cli, [*arguments, "--course", str(folder)])
+    if outcome.exception and not isinstance(outcome.exception, SystemExit):
+        raise outcome.exception
+    assert outcome.exit_code == code, outcome.output
+    return outcome.stdout
+
+
+def test_status_counts_what_is_in_graded_and_outdated(course):
+    (row,) = json.loads(run(course, "status", "--json"))
+    assert (row["submitted"], row["graded"], row["outdated"], row["due"]) == (3, 2, 1, "2026-02-01 12:00:00")
+    assert "ps3" in run(course, "status")
+
+
+def test_feedback_pages_hold_what_a_human_gave(course):
+    with Course(course) as book:
+        book.book.find_grade("check_scores", "03_attention", "ps3", "mark").manual_score = 1.5
+        book.book.find_comment("scores", "03_attention", "ps3", "mark").manual_comment = "Half of it."
+        book.book.db.commit()
+    assert "2 pages" in run(course, "feedback", "ps3")
+    page = (course / "feedback/mark/ps3/03_attention.html").read_text()
+    assert "Divide by √d." in page and "Half of it." in page and "1.5 points given by hand" in page
+
+
+def test_report_and_similarity_write_a_page_each(course):
+    assert run(course, "report", "ps3").strip().endswith("reports/ps3.html")
+    assert "unscaled" in (course / "reports/ps3.html").read_text()
+    (pair,) = json.loads(run(course, "similarity", "ps3", "--json"))
+    assert (pair["first"], pair["second"], pair["share"]) == ("jane", "mark", 1.0)
+    run(course, "similarity", "ps3")
+    assert "jane · mark" in (course / "reports/ps3-similarity.html").read_text()
+
+
+def test_export_prints_a_csv(course):
+    rows = list(csv.DictReader(io.StringIO(run(course, "export"))))
+    assert [(row["student"], row["max_score"]) for row in rows] == [("jane", "11"), ("mark", "11")]
+    assert json.loads(run(course, "export", "ps3", "--format", "json"))[0]["assignment"] == "ps3"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["report", "ps9"], "nothing has been graded"),
+        (["similarity", "ps9"], "released: ps3"),
+        (["export", "ps9"], "there are: ps3"),
+    ],
+)
+def test_mistakes_are_one_sentence_with_what_to_do(course, arguments, words):
+    with pytest.raises(AutogradeError, match=words):
+        run(course, *arguments)
+
+
+def test_exercises_are_listed():
+    listed = CliRunner().invoke(cli, ["exercises", "--json"])
+    assert listed.exit_code == 0
+    assert all(row["points"] > 0 for row in json.loads(listed.stdout))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_shows_an_example(command):
+    shown = CliRunner().invoke(cli, [command, "--help"])
+    assert shown.exit_code == 0
+    assert f"autograde {command}" in shown.stdout
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from autograde.cli import cli\n"
+        "try: cli(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('numpy', 'nbgrader', 'matplotlib', 'keras') if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.endswith("[]\n")
+
+
+def test_a_users_mistake_ends_with_one_line_and_code_2(tmp_path):
+    command = [sys.executable, "-m", "autograde.cli", "report", "ps9", "--course", str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("autograde: ") and ended.stderr.count("\n") == 1

@@ -1,0 +1,359 @@
+"""A room from the grader's side: what honest code gets, how rooms end, and that they share nothing."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograde.errors import RoomEnded, SandboxError
+from autograde.sandbox import bubblewrap, cgroups, doctor, sandboxes, seccomp
+from autograde.sandbox.limits import Limits
+
+ROOT = Path(__file__).parents[1]
+QUICK = Limits(cell_seconds=5, grace_seconds=0.5, memory=500 << 20)
+SMALL = ("numpy", "IPython.core.interactiveshell", "matplotlib_inline.backend_inline")
+
+
+@pytest.fixture(scope="module")
+def zygote():
+    try:
+        sandbox = sandboxes.Zygote(packages={}, preload=SMALL)
+    except SandboxError as error:
+        pytest.skip(f"no sandbox can be made here: {error}")
+    with sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def room(zygote):
+    with zygote.room(QUICK) as room:
+        yield room
+
+
+def _function(name, *arguments):
+    return {"probe": {"kind": "function", "name": name, "tensors": False}, "arguments": list(arguments)}
+
+
+# --- cells ---
+
+
+def test_a_cell_gives_its_output_and_leaves_its_names_for_the_next(room):
+    assert room.run_cell("x = 20\nprint('hello')").stdout == "hello\n"
+    result = room.run_cell("x + 1")
+    assert [(output.kind, output.text) for output in result.outputs] == [("text", "21")]
+
+
+def test_an_error_names_the_students_own_line_even_in_an_earlier_cell(room):
+    room.run_cell("def f(x):\n    y = 1\n    return y / x")
+    error = room.run_cell("import math\nf(0)").error
+    assert (error.name, error.value, error.cell, error.line) == ("ZeroDivisionError", "division by zero", 1, 3)
+
+
+def test_a_syntax_error_costs_only_its_own_cell(room):
+    error = room.run_cell("x = 1\nif x\n    y = 2").error
+    assert (error.name, error.line) == ("SyntaxError", 2)
+    assert room.run_cell("print(3)").stdout == "3\n"
+
+
+def test_shell_commands_and_installations_do_nothing_and_say_so(room):
+    result = room.run_cell("!touch made-by-a-shell\n%pip install something\nfiles = !ls\nprint(len(files))")
+    assert result.ok and result.stdout.count("Not run") == 3
+    assert room.run_cell("import os; print(os.listdir())").stdout == "[]\n"
+
+
+def test_a_figure_comes_out_as_a_png(room):
+    result = room.run_cell("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);")
+    assert [output.kind for output in result.outputs] == ["png"]
+    assert result.outputs[0].png.startswith(b"\x89PNG")
+
+
+def test_html_comes_out_only_where_it_is_asked_for(room):
+    code = "from IPython.display import HTML\nHTML('<b>bold</b>')"
+    assert [output.kind for output in room.run_cell(code).outputs] == ["text"]
+    assert [output.kind for output in room.run_cell(code, rich=True).outputs] == ["html"]
+
+
+def test_files_of_the_submission_can_be_put_into_the_working_folder(room):
+    room.put({"data/words.txt": b"one two"})
+    assert room.run_cell("print(open('data/words.txt').read())").stdout == "one two\n"
+
+
+def test_a_cell_that_takes_too_long_is_interrupted_and_the_room_goes_on(room):
+    result = room.run_cell("x = 5\nwhile True: pass", seconds=0.5)
+    assert (result.limit, result.error.name, result.error.line) == ("wall clock", "KeyboardInterrupt", 2)
+    assert room.run_cell("print(x)").stdout == "5\n"
+
+
+# --- questions ---
+
+
+def test_questions_come_back_as_plain_arrays(room):
+    room.run_cell("def double(x):\n    print('ignored')\n    return 2 * x")
+    [answer] = room.ask([_function("double", np.arange(3.0))])
+    np.testing.assert_array_equal(answer["value"], [0.0, 2.0, 4.0])
+    assert answer["notes"]["printed"] == 1
+
+
+def test_a_question_that_takes_too_long_does_not_cost_the_answers_before_it(room):
+    room.run_cell("def quick(x): return x\ndef slow(x):\n    while True: pass")
+    one = np.ones(1)
+    answers = room.ask([_function("quick", one), _function("slow", one), _function("quick", one)], 0.5)
+    assert [answer["status"] for answer in answers] == ["ok", "raised", "raised"]
+    assert answers[1]["error"]["type"] == "TimeoutError"
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "[]",
+        "[{'status': 'full marks', 'value': None, 'error': None, 'notes': {}}]",
+        "[{'status': 'ok'}]",
+        "'ok'",
+        "[1]",
+    ],
+)
+def test_answers_that_are_not_answers_end_the_room(room, forged):
+    room.run_cell(f"import autograde.probe\nautograde.probe.answer = lambda *a, **k: {forged}")
+    with pytest.raises(RoomEnded, match="protocol"):
+        room.ask([_function("anything")])
+
+
+def test_object_arrays_cannot_come_out(room):
+    room.run_cell(
+        "import autograde.values as v\n"
+        "v.encode = lambda *a: (['array', {'dtype': 'object', 'shape': [1], 'buffer': 0}], [b'12345678'])"
+    )
+    with pytest.raises(RoomEnded, match="protocol"):
+        room.ask([_function("anything")])
+
+
+# --- how rooms end ---
+
+
+@pytest.mark.parametrize(
+    "code, reason, detail",
+    [
+        ("import os; os._exit(3)", "exit", "exit code 3"),
+        ("import ctypes; ctypes.string_at(0)", "signal", "SIGSEGV"),
+        ("import signal; signal.signal(2, signal.SIG_IGN)\nwhile True: pass", "wall clock", "within 0.5 s"),
+    ],
+)
+def test_a_room_that_ends_says_how(room, code, reason, detail):
+    with pytest.raises(RoomEnded, match=detail):
+        room.run_cell(code, seconds=0.5)
+    assert room.ended.reason == reason
+    with pytest.raises(RoomEnded, match=detail):
+        room.run_cell("1")
+
+
+def test_a_closed_room_says_so(zygote):
+    room = zygote.room(QUICK)
+    room.close()
+    assert room.ended.reason == "closed"
+
+
+def test_a_room_knows_what_it_used(room):
+    room.run_cell("data = b'x' * (64 << 20)\nfor _ in range(3_000_000): pass\nimport time; time.sleep(0.3)")
+    usage = room.usage()
+    assert usage["peak_memory"] > 64 << 20 and usage["cpu_seconds"] > 0
+
+
+# --- rooms share nothing ---
+
+
+def test_what_one_room_does_no_other_sees(zygote):
+    with zygote.room(QUICK) as first, zygote.room(QUICK) as second:
+        first.run_cell("import builtins, json\nbuiltins.left_behind = 1\njson.left_behind = 1\nopen('/tmp/x', 'w')")
+        code = "import builtins, json, os\nprint(hasattr(builtins, 'left_behind'), hasattr(json, 'left_behind'))"
+        assert second.run_cell(code).stdout == "False False\n"
+        assert second.run_cell("print(os.path.exists('/tmp/x'))").stdout == "False\n"
+
+
+def test_rooms_draw_different_random_numbers_unless_they_are_given_a_seed(zygote):
+    code = "import random, numpy\nprint(random.random(), numpy.random.rand())"
+
+    def draw(seed):
+        with zygote.room(QUICK, seed=seed) as room:
+            return room.run_cell(code).stdout
+
+    assert draw(None) != draw(None)
+    assert draw(7) == draw(7) != draw(8)
+
+
+def test_eight_rooms_at_once_each_answer_for_themselves(zygote):
+    printed = {}
+
+    def work(number):
+        with zygote.room(QUICK) as room:
+            room.run_cell(f"x = {number}")
+            printed[number] = room.run_cell("print(x * x)").stdout
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert printed == {number: f"{number * number}\n" for number in range(8)}
+
+
+def test_many_rooms_leave_no_descriptor_and_no_process(zygote):
+    def open_here():
+        return len(os.listdir("/proc/self/fd"))
+
+    with zygote.room(QUICK) as room:
+        room.run_cell("1")
+    before = open_here()
+    for _ in range(20):
+        with zygote.room(QUICK) as room:
+            room.run_cell("1")
+    assert open_here() == before
+
+
+def test_when_the_grader_is_killed_everything_in_its_rooms_dies():
+    program = (
+        "import time\nfrom autograde.sandbox.sandboxes import Zygote\n"
+        "room = Zygote(packages={}, preload=()).room()\nprint(room.pid, flush=True)\n"
+        "room.run_cell('while True: pass')"
+    )
+    grader = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    line = grader.stdout.readline()
+    if not line:
+        pytest.skip("no sandbox can be made here")
+    time.sleep(0.3)
+    grader.kill()
+    grader.communicate()
+    deadline = time.monotonic() + 10
+    while os.path.exists(f"/proc/{line.strip()}") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not os.path.exists(f"/proc/{line.strip()}")
+
+
+# --- the walls ---
+
+
+def test_every_denied_system_call_is_denied_in_a_room(room):
+    numbers = {name: seccomp.number(name) for name in seccomp.DENIED if seccomp.number(name) is not None}
+    code = (
+        "import ctypes, errno\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        f"for name, number in {numbers!r}.items():\n"
+        "    result = libc.syscall(number, -1, -1, -1, -1, -1, -1)\n"
+        "    if result != -1 or ctypes.get_errno() != errno.EPERM:\n        print(name, result, ctypes.get_errno())"
+    )
+    assert room.run_cell(code).stdout == ""
+
+
+@pytest.mark.parametrize(
+    "column, header", [(0, "/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), (1, "/usr/include/asm-generic/unistd.h")]
+)
+def test_the_numbers_of_system_calls_are_the_kernels(column, header):
+    if not os.path.exists(header):
+        pytest.skip(f"{header} is not installed (package linux-libc-dev)")
+    known = dict(re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", Path(header).read_text()))
+    for name, numbers in (seccomp.DENIED | seccomp._SPECIAL).items():
+        if name in known or numbers[column] is None:
+            assert numbers[column] == (int(known[name]) if name in known else None), name
+
+
+def test_threads_and_children_still_work(room):
+    code = (
+        "import subprocess, threading\nt = threading.Thread(target=print, args=('thread',)); t.start(); t.join()\n"
+        "print(subprocess.run(['echo', 'child'], capture_output=True, text=True).stdout)"
+    )
+    assert room.run_cell(code).stdout == "thread\nchild\n\n"
+
+
+def test_of_our_own_package_a_room_holds_only_what_it_needs(room):
+    listing = room.run_cell("import os\nprint(sorted(os.listdir('/room/lib/autograde')))").stdout
+    assert listing == f"{sorted([*(f'{name}.py' for name in bubblewrap.SHARED_MODULES), 'sandbox'])}\n"
+
+
+# --- other ways to make rooms, and the doctor ---
+
+
+def test_without_a_zygote_a_room_has_the_same_walls(zygote, monkeypatch):
+    monkeypatch.setenv("AUTOGRADE_TEST_SECRET", "secret")
+    with sandboxes.Bubblewrap(packages={}) as sandbox, sandbox.room(QUICK) as room:
+        code = "import os, socket\nprint(os.getpid(), 'AUTOGRADE_TEST_SECRET' in os.environ, os.getuid() == 0)"
+        assert room.run_cell(code).stdout == "2 False False\n"
+        assert room.run_cell("socket.socket()").error.name == "PermissionError"
+        assert room.run_cell("print(open('/proc/1/environ').read())").error.name == "PermissionError"
+
+
+def test_trusting_submissions_says_what_that_means():
+    lines = []
+    with sandboxes.open_sandbox(trust=True, tell=lines.append) as sandbox, sandbox.room(QUICK) as room:
+        assert "NO SANDBOX" in lines[0] and "your files" in lines[0]
+        assert room.run_cell("print(1)").stdout == "1\n"
+
+
+def test_without_bubblewrap_nothing_is_run_and_the_command_that_installs_it_is_named(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    lines = []
+    with pytest.raises(SandboxError, match="nothing is run"):
+        sandboxes.open_sandbox(tell=lines.append)
+    assert len(lines) == 2 and all(bubblewrap.install_command() in line for line in lines)
+
+
+def test_the_doctor_tries_every_protection_and_finds_them_here(zygote):
+    findings = doctor.examine()
+    assert len(findings) > 15
+    assert [str(finding) for finding in findings if finding.grave and not finding.ok] == []
+
+
+def test_the_doctor_sees_a_missing_protection(monkeypatch):
+    monkeypatch.setenv(doctor._SECRET, "visible")
+    monkeypatch.chdir(ROOT)
+    harmless = {"environment", "files", "references", "network", "other processes", "nested namespaces"}
+    with sandboxes.TrustSubmissions() as sandbox:
+        findings = [finding for finding in doctor._try_all(sandbox, harmless) if finding.ok]
+    assert findings == []
+
+
+def test_a_delegated_control_group_takes_the_room_and_is_gone_afterwards(monkeypatch, zygote):
+    parent = next((path for path in map(Path, ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"))
+                   if (path / "cgroup.controllers").exists() and os.access(path, os.W_OK)), None)  # fmt: skip
+    if parent is None:
+        pytest.skip("no control group of version 2 can be made here")
+    group = parent / f"autograde-test-{os.getpid()}"
+    group.mkdir()
+    try:
+        monkeypatch.setenv("AUTOGRADE_CGROUP", str(group))
+        monkeypatch.setattr(zygote, "_cgroups", cgroups.delegated())
+        with zygote.room(QUICK) as room:
+            [child] = [path for path in group.iterdir() if path.is_dir()]
+            assert str(room.pid) in (child / "cgroup.procs").read_text().split()
+        assert [path for path in group.iterdir() if path.is_dir()] == []
+    finally:
+        group.rmdir()
+
+
+def test_an_ordinary_user_can_make_rooms():
+    user = bubblewrap.UNTRUSTED_USER if os.geteuid() == 0 else None
+    program = "from autograde.sandbox.sandboxes import Zygote\nwith Zygote(packages={}, preload=()) as z, z.room() as r:\n" \
+              "    print(r.run_cell('import os; print(os.getuid())').stdout)"  # fmt: skip
+    try:
+        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, user=user, group=user, capture_output=True,
+                              text=True, timeout=60, extra_groups=[] if user else None)  # fmt: skip
+    except PermissionError:
+        pytest.skip("this Python lies in a folder that only root may enter")
+    assert done.stdout.strip() == str(user or os.getuid()), done.stderr
+
+
+@pytest.mark.exhaustive
+def test_tensorflow_works_in_rooms_that_start_in_less_than_a_sixth_of_a_second():
+    with sandboxes.Zygote() as sandbox:
+        times = []
+        for _ in range(5):
+            began = time.perf_counter()
+            room = sandbox.room()
+            times.append(time.perf_counter() - began)
+            with room:
+                code = "import keras\nprint(keras.ops.sum(keras.layers.Dense(3)(keras.ops.ones((2, 4)))).shape)"
+                assert room.run_cell(code).stdout == "()\n"
+        assert min(times) < 0.15
