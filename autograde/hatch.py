@@ -34,10 +34,13 @@ class FrameLimits:
     count: int = 4096  # buffers
 
 
+DEFAULT_LIMITS = FrameLimits()
+
+
 class Hatch:
     """One end. `look` is called every few hundredths of a second while it waits and may raise to stop waiting."""
 
-    def __init__(self, read_fd: int, write_fd: int, limits: FrameLimits = FrameLimits(), look: Callable | None = None):
+    def __init__(self, read_fd: int, write_fd: int, limits: FrameLimits = DEFAULT_LIMITS, look: Callable | None = None):
         self.read_fd, self.write_fd, self.limits, self.look = read_fd, write_fd, limits, look
         self._came = bytearray()  # of the current frame
         os.set_blocking(read_fd, False)

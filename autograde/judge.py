@@ -15,6 +15,9 @@ from autograde.verdict import PartResult, Verdict
 from autograde.wording import call_text, error_advice, note_advice, shape_facts, small_picture
 
 _ANSWERED = ("ok", "raised", "missing", "not attempted", "refused")
+# The notes that matter here, and their types (see `probe`).
+_NOTES = {"returned": str, "mutated": list, "printed": int, "new_weights": bool, "unstable": bool, "watched": list,
+          "no_gradient": list}  # fmt: skip
 
 
 def judge(plan: dict, ask: Callable[[list[dict]], list[dict]], source: str = "", reveal: bool = True) -> Verdict:
@@ -40,16 +43,23 @@ def judge(plan: dict, ask: Callable[[list[dict]], list[dict]], source: str = "",
 def _clean(answer) -> dict:
     """An answer with its fields as they should be, whatever came."""
     answer = answer if type(answer) is dict else {}
-    notes, error, status = answer.get("notes"), answer.get("error"), answer.get("status")
-    error = error if type(error) is dict else {}
+    notes, error = (answer.get(key) if type(answer.get(key)) is dict else {} for key in ("notes", "error"))
     return {
-        "status": status if status in _ANSWERED else "refused",
+        "status": answer.get("status") if _word(answer.get("status")) in _ANSWERED else "refused",
         "value": answer.get("value"),
-        "error": {key: str(error.get(key) or "")[:600] for key in ("type", "message", "line", "text")},
-        "notes": {key: value for key, value in notes.items() if type(value) in (bool, int, str, list)}
-        if type(notes) is dict
-        else {},
+        "error": {key: _word(error.get(key), 600) for key in ("type", "message", "line", "text")},
+        "notes": {key: _note(notes[key], kind) for key, kind in _NOTES.items() if type(notes.get(key)) is kind},
     }
+
+
+def _note(value, kind):
+    if kind is list:
+        return [_word(item) for item in value[:20] if type(item) in (str, int)]
+    return _word(value) if kind is str else value
+
+
+def _word(value, longest=60) -> str:
+    return str(value)[:longest] if type(value) in (str, int) else ""
 
 
 # --- outcomes without weighing ---
@@ -135,7 +145,7 @@ def _fault_of(answer, returns: str) -> Difference | None:
 
 
 def _with_article(word):
-    return word if word in ("nothing", "...") else f"a {str(word)[:40]}"
+    return word if word in ("nothing", "...") else f"a {word}"
 
 
 def _equals(claim, answers):
@@ -189,5 +199,5 @@ def _tried(plan, index, calls):
 
 
 def _side_notes(answers):
-    printed = max((answer["notes"].get("printed") or 0 for answer in answers), default=0)
-    return ("It also printed something; that costs nothing.",) if type(printed) is int and printed else ()
+    printed = any(answer["notes"].get("printed") for answer in answers)
+    return ("It also printed something; that costs nothing.",) if printed else ()

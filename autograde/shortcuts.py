@@ -8,14 +8,16 @@ import ast
 
 # The namespaces under which a notebook has these packages without importing them in the answer's own cell.
 USUAL_NAMES = {"keras": "keras", "ops": "keras.ops", "layers": "keras.layers", "tf": "tensorflow", "np": "numpy"}
+LONGEST_SOURCE = 200_000  # characters; no honest answer is as long
 
 
 def first_forbidden(source: str, forbidden: list[str]) -> str | None:
     """The first forbidden dotted name that the source uses, as the exercise states it; None if there is none.
 
-    Text that is no Python (a magic, a broken cell) is left to fail when it runs.
+    Text that is no Python (a magic, a broken cell) is left to fail when it runs; one longer than any answer is not
+    parsed (what runs is still watched, see `tracing.watching`).
     """
-    if not forbidden or not source:
+    if not forbidden or not source or len(source) > LONGEST_SOURCE:
         return None
     try:
         tree = ast.parse(source)

@@ -130,25 +130,32 @@ def pretraining_runs(runs: dict[str, Sequence[dict]], along: str = "step", refer
     """Loss and accuracy of pre-training runs, side by side, each run with a line style and colour of its own.
 
     runs: name → rows of `bertlab.training.callbacks.History`. along: step | tokens | seconds. references: the runs
-    drawn thin and grey. A run's held-out text, where there is some, is drawn with dots.
+    drawn in grey. Held-out text, where a run of one's own has some, is drawn with dots.
     """
     figure, panels = new_figure(11.0, 4.2, 1, 2)
     styles = [(colour, line) for line in ("-", "--", "-.") for colour in (BLUE, ORANGE, GREEN, PURPLE)]
+    grey_styles = [(GREY, line) for line in (":", "-.", "--")]
     own = [name for name in runs if name not in references]
     for name, rows in runs.items():
-        colour, line = styles[own.index(name) % len(styles)] if name in own else (GREY, ":")
+        colour, line = _cycled(styles, own, name) if name in own else _cycled(grey_styles, list(references), name)
         task = "next_token" if any("next_token_loss" in row for row in rows) else "masked_lm"
         for axes, figure_name in zip(panels, ("loss", "accuracy")):
             key = f"{task}_{figure_name}"
             axes.plot(*_points(rows, along, key), color=colour, linestyle=line, label=name)
-            axes.plot(*_points(rows, along, f"val_{key}"), color=colour, linestyle="none", marker=".", markersize=4)
+            if name in own:
+                axes.plot(*_points(rows, along, f"val_{key}"), color=colour, linestyle="none", marker=".", markersize=4)
     for axes, title in zip(panels, ("Loss of the guesses (nats)", "Accuracy of the guesses")):
         axes.set(title=title, xlabel={"step": "step", "tokens": "million tokens read", "seconds": "seconds"}[along])
     panels[1].set_ylim(bottom=0)
     panels[1].yaxis.set_major_formatter("{x:.0%}")
-    dots = any(name.startswith("val_") for rows in runs.values() for row in rows for name in row)
+    dots = any(name.startswith("val_") for run in own for row in runs[run] for name in row)
     panels[0].legend(frameon=False, title="dots: held-out text" if dots else None)
     return figure
+
+
+def _cycled(styles: list, names: list, name: str):
+    """The style of `name`, by its place among the names; from the first again when there are more names than styles."""
+    return styles[names.index(name) % len(styles)]
 
 
 def _points(rows: Sequence[dict], along: str, key: str) -> tuple[list, list]:

@@ -533,7 +533,8 @@ heat_maps(
 #
 # Your `attention_scores` and `softmax_rows` already accept axes in front. Name the four `Dense` layers `self.query`, `self.key`, `self.value` and `self.out` (all $H \to H$): the check
 # puts its own weights into them, and notebook 05 will put BERT's. `attention_mask`, if there is one, is (B, 1 or ℓ, ℓ): it
-# lacks the axis of heads. (Keras uses the plain name `mask` for a mechanism of its own.)
+# lacks the axis of heads. (Keras uses the plain name `mask` for a mechanism of its own.) Stay with `keras.ops` from
+# the first line to the last: the check also asks whether gradients reach every kernel.
 
 # %% nbgrader={"grade": false, "grade_id": "multi-head-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(keras.layers.Layer):

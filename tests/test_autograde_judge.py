@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 from autograde_case import asking, verdict_on, visible_plan, written
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from autograde import planning, rendering, shortcuts
 from autograde.compare import Tolerance, compare
@@ -188,6 +190,32 @@ def test_answers_are_arbitrary_data_and_never_earn_or_break_anything(answers):
     verdict = judge(visible_plan("scores"), lambda questions: answers)
     assert verdict.points == 0 and not verdict.passed
     assert str(verdict) and rendering.as_html(verdict)
+
+
+_anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+    | st.sampled_from([np.zeros((2, 5, 5), "float32"), np.zeros(3), np.array(["a"]), np.array(True),
+                       np.zeros((4, 4), "int8"), np.full((2, 5, 5), np.inf, "float16"), np.zeros((2, 0, 5))]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=5,
+)  # fmt: skip
+_known_notes = ("returned", "mutated", "printed", "new_weights", "unstable", "watched", "no_gradient")
+_some_answer = _anything | st.fixed_dictionaries(
+    {"status": st.sampled_from(["ok", "raised", "refused"]) | _anything, "value": _anything},
+    optional={
+        "error": st.fixed_dictionaries({}, optional={key: _anything for key in ("type", "message", "line", "text")}),
+        "notes": st.fixed_dictionaries({"returned": st.just("tensor") | _anything})
+        | st.fixed_dictionaries({}, optional={key: _anything for key in _known_notes}),
+    },
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(_some_answer, min_size=4, max_size=4), st.sampled_from(["scores", "softmax-rows"]))
+def test_no_answer_whatsoever_breaks_the_judge_or_earns_points(answers, exercise_id):
+    verdict = judge(visible_plan(exercise_id), lambda questions: answers)
+    assert verdict.points == 0
+    assert str(verdict) and Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))).status == verdict.status
 
 
 def test_html_escapes_what_a_student_wrote_and_says_the_same_without_colour():

@@ -75,7 +75,7 @@ class _Subclass(np.ndarray):
     [np.array([object()]), np.array([1 + 2j]), np.zeros(2, [("a", "i4")]), {1: 2}, {3}, b"x", print, float,
      np.zeros(2).view(_Subclass), type("Text", (str,), {})("x"), "\ud800", 10**50,
      np.array(["2020-01-01"], "datetime64[D]")],
-    ids=str,
+    ids=lambda value: f"{type(value).__name__} {getattr(value, 'dtype', '')}",
 )  # fmt: skip
 def test_what_is_not_plain_does_not_leave(value):
     with pytest.raises(ValueTreeError):

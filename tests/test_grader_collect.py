@@ -141,6 +141,39 @@ def test_folders_are_students_at_whatever_depth(tmp_path, paths, students):
     assert collect(archive, tmp_path, "ps3", NOTEBOOKS).students == students
 
 
+def test_namesakes_keep_their_folders_when_only_one_hands_in_again(tmp_path):
+    files = {"doejane_1_5_03_attention.ipynb": WORK, "doejane_2_6_03_attention.ipynb": WORK}
+    collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
+    later = make_zip(tmp_path / "b.zip", {"doejane_2_7_03_attention-1.ipynb": WORK + b" "}, (2026, 2, 1, 0, 0, 0))
+    assert collect(later, tmp_path, "ps3", NOTEBOOKS).students == ["doejane-2"]
+
+
+def test_two_notebooks_that_come_separately_are_kept_together(tmp_path):
+    both = ["03_attention", "04_encoder"]
+    day = [(2026, 2, number, 0, 0, 0) for number in (1, 2, 3, 5)]
+    first = {"d_1_2_03_attention.ipynb": WORK, "d_1_2_04_encoder.ipynb": WORK}
+    collect(make_zip(tmp_path / "a.zip", first, day[0]), tmp_path, "ps3", both)
+    collect(make_zip(tmp_path / "b.zip", {"d_1_3_03_attention.ipynb": WORK + b"3"}, day[3]), tmp_path, "ps3", both)
+    collect(make_zip(tmp_path / "c.zip", {"d_1_4_04_encoder.ipynb": WORK + b"4"}, day[2]), tmp_path, "ps3", both)
+    folder = tmp_path / "submitted/d/ps3"
+    assert (folder / "03_attention.ipynb").read_bytes() == WORK + b"3"
+    assert (folder / "04_encoder.ipynb").read_bytes() == WORK + b"4"
+    assert (folder / "timestamp.txt").read_text() == "2026-02-05 00:00:00 UTC"
+
+
+def test_receipts_and_notes_are_ignored(tmp_path):
+    files = {
+        "Week 3_jdoe_attempt_2026-01-30-15-00-00.txt": b"receipt",
+        "Week 3_jdoe_attempt_2026-01-30-15-00-00_03_attention.ipynb": WORK,
+        "Jane Doe_90210_assignsubmission_onlinetext_/onlinetext.html": b"<html>hello",
+        "Jane Doe_90210_assignsubmission_file_/03_attention.ipynb": WORK,
+    }
+    manifest = collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
+    assert manifest.students == ["Jane Doe", "jdoe"]
+    assert manifest.count("refused") == 0
+    assert (tmp_path / "submitted/Jane Doe/ps3/03_attention.ipynb").read_bytes() == WORK
+
+
 def test_a_csv_maps_names_and_files_to_students(tmp_path):
     roster = read_roster(
         [

@@ -186,22 +186,27 @@ def test_the_arithmetic_of_bert_base_is_six_operations_per_weight_and_token_and_
 def test_the_measured_peak_is_no_less_than_what_a_small_product_reaches():
     import time
 
-    from bertlab.training.utilisation import measured_peak
+    from bertlab.training.utilisation import Peak
 
-    peak = measured_peak(seconds=0.2)
+    peak = Peak()
+    before = peak.best
+    assert peak.measure() >= before
     matrix = np.ones((64, 64), "float32")
     start = time.perf_counter()
     for _ in range(20):
         matrix @ matrix
-    assert peak > 0.5 * 20 * 2 * 64**3 / (time.perf_counter() - start)
+    assert peak.best > 0.5 * 20 * 2 * 64**3 / (time.perf_counter() - start)
 
 
 def test_speed_is_counted_from_the_end_of_the_first_bundle(monkeypatch):
+    from types import SimpleNamespace
+
     from bertlab.training import utilisation
 
     clock = iter([10.0, 12.0])
     monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
-    callback = utilisation.Throughput(lambda step: utilisation.Work(flops_per_step=100.0, peak=1000.0), interval=20)
+    peak = SimpleNamespace(measure=lambda: 1000.0)
+    callback = utilisation.Throughput(lambda step: 100.0, 20, peak)
     callback.on_epoch_begin(0)
     first, second, end = {"tokens": 500.0}, {"tokens": 1500.0}, {}
     callback.on_train_batch_end(9, first)

@@ -260,6 +260,12 @@ def test_the_numbers_of_system_calls_are_the_kernels(column, header):
             assert numbers[column] == (int(known[name]) if name in known else None), name
 
 
+def test_a_room_sees_its_own_processes_only(room, zygote):
+    with zygote.room(QUICK):
+        listing = room.run_cell("import os\nprint([name for name in os.listdir('/proc') if name.isdigit()])").stdout
+    assert listing == "['1', '2']\n"
+
+
 def test_threads_and_children_still_work(room):
     code = (
         "import subprocess, threading\nt = threading.Thread(target=print, args=('thread',)); t.start(); t.join()\n"
@@ -335,8 +341,11 @@ def test_a_delegated_control_group_takes_the_room_and_is_gone_afterwards(monkeyp
 
 def test_an_ordinary_user_can_make_rooms():
     user = bubblewrap.UNTRUSTED_USER if os.geteuid() == 0 else None
-    program = "from autograde.sandbox.sandboxes import Zygote\nwith Zygote(packages={}, preload=()) as z, z.room() as r:\n" \
-              "    print(r.run_cell('import os; print(os.getuid())').stdout)"  # fmt: skip
+    program = (
+        "from autograde.sandbox.sandboxes import Zygote\n"
+        "with Zygote(packages={}, preload=()) as zygote, zygote.room() as room:\n"
+        "    print(room.run_cell('import os; print(os.getuid())').stdout)"
+    )
     try:
         done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, user=user, group=user, capture_output=True,
                               text=True, timeout=60, extra_groups=[] if user else None)  # fmt: skip
@@ -357,3 +366,9 @@ def test_tensorflow_works_in_rooms_that_start_in_less_than_a_sixth_of_a_second()
                 code = "import keras\nprint(keras.ops.sum(keras.layers.Dense(3)(keras.ops.ones((2, 4)))).shape)"
                 assert room.run_cell(code).stdout == "()\n"
         assert min(times) < 0.15
+        loop = (
+            "import tensorflow as tf\n@tf.function(jit_compile=True)\ndef endless(x):\n"
+            "    return tf.while_loop(lambda i: i >= 0, lambda i: [i * 0], [x])\nendless(tf.constant(1))"
+        )
+        with sandbox.room(Limits(grace_seconds=1)) as room, pytest.raises(RoomEnded, match="wall clock"):
+            room.run_cell(loop, seconds=4)

@@ -67,9 +67,8 @@ def _zone(name: str):
 
 
 def _summary(manifest, course: Path) -> str:
-    counts = [
-        f"{manifest.count(action)} {action}" for action in ("new", "replaced", "unchanged", "kept aside", "refused")
-    ]
+    actions = ("new", "replaced", "unchanged", "kept aside", "ignored", "refused")
+    counts = [f"{manifest.count(action)} {action}" for action in actions]
     late = sum(row.late for row in manifest.rows)
     lines = [f"{len(manifest.students)} students: {', '.join(counts)}" + (f"; {late} marked late" if late else "")]
     refused = [row for row in manifest.rows if row.action == "refused"]

@@ -5,14 +5,13 @@ from pathlib import Path
 import click
 
 from autograde.cli.options import CourseError, course_option
-
-FORMATS = ("csv", "canvas", "moodle", "json")
+from autograde.grader import export as grades
 
 
 @click.command()
 @click.argument("assignments", nargs=-1)
 @course_option
-@click.option("--format", "form", type=click.Choice(FORMATS), default="csv", show_default=True)
+@click.option("--format", "form", type=click.Choice(grades.FORMATS), default="csv", show_default=True)
 @click.option("--canvas-gradebook", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="Canvas's own export (Grades > Export), to be filled in: keeps its rows and ids.")  # fmt: skip
 @click.option("--to", "path", type=click.Path(dir_okay=False, path_type=Path), help="A file; else standard output.")
@@ -24,7 +23,6 @@ def export(assignments, course, form, canvas_gradebook, path):
       autograde export --course course > grades.csv
       autograde export ps3 --format canvas --canvas-gradebook Grades.csv --to import.csv
     """
-    from autograde.grader import export as grades
     from autograde.grader.gradebook import Course
     from bertlab.files import write_text
 

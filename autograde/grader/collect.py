@@ -10,6 +10,7 @@ of it and why.
 
 import hashlib
 import json
+import os
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +30,7 @@ _TIME = "%Y-%m-%d %H:%M:%S UTC"  # as nbgrader reads timestamp.txt
 
 @dataclass
 class Row:
-    """What became of one file. action: "new", "replaced", "unchanged", "kept aside" or "refused"."""
+    """What became of one file. action: "new", "replaced", "unchanged", "kept aside", "ignored" or "refused"."""
 
     source: str
     action: str
@@ -56,7 +57,7 @@ class Manifest:
 
     @property
     def students(self) -> list[str]:
-        return sorted({row.student for row in self.rows if row.student and row.action != "refused"})
+        return sorted({row.student for row in self.rows if row.student and row.action not in ("refused", "ignored")})
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
@@ -103,7 +104,7 @@ def collect(
             parse_name, notebooks=notebooks, assignment=assignment, zone=zone, common=common_folders(names)
         )
         found = _copy_all(found, manifest, staging, notebooks, roster, reader)
-        for student, files in sorted(_by_student(found).items()):
+        for student, files in sorted(_by_student(found, course).items()):
             _Folder(course, assignment, student).take(files, manifest)
         manifest.rows.sort(key=lambda row: (row.student, row.source))
         write_text(home / "manifest.json", manifest.to_json())
@@ -123,6 +124,9 @@ def _copy_all(found, manifest, staging, notebooks, roster, reader) -> list[_Foun
         if entry.refused:
             continue
         named, student = _who(entry, roster, reader)
+        if named is None and not entry.path.lower().endswith(_NOTEBOOK_ENDS):
+            row.action, row.reason = "ignored", "it is no notebook, and its name does not say whose it is"
+            continue
         if named is None:
             row.reason = "its name does not say whose it is; name the student in a CSV (columns: file,student)"
             continue
@@ -156,15 +160,19 @@ def _who(entry: Entry, roster, reader) -> tuple[Named | None, str]:
     return (named, student) if student and safe_name(student) else (None, "")
 
 
-def _by_student(found: list[_Found]) -> dict[str, list[_Found]]:
-    """Files by the student's folder. Two people never share one: the system's number tells namesakes apart."""
+def _by_student(found: list[_Found], course: Path) -> dict[str, list[_Found]]:
+    """Files by the student's folder. Two people never share one: the system's number tells namesakes apart, now and
+    in later downloads that hold only one of them."""
+    folders = {path.name for path in course.glob("submitted/*/")}
     numbers, spellings, students = defaultdict(set), defaultdict(set), defaultdict(list)
     for file in found:
         if file.named.number:
             numbers[file.row.student, file.named.system].add(file.named.number)
     for file in found:
-        if file.named.student == file.row.student and len(numbers[file.row.student, file.named.system]) > 1:
-            file.row.student += f"-{file.named.number}"
+        numbered = f"{file.row.student}-{file.named.number}"
+        namesakes = len(numbers[file.row.student, file.named.system]) > 1 or safe_name(numbered) in folders
+        if file.named.student == file.row.student and namesakes:
+            file.row.student = numbered
         spellings[safe_name(file.row.student).casefold()].add(file.row.student)
     for file in found:
         name = safe_name(file.row.student)
@@ -188,17 +196,18 @@ class _Folder:
         """Puts the newest of each file in place; says in the rows what became of each."""
         self._finish_what_was_killed()
         newest = self._newest(files)
-        old, old_time = self._existing()
+        old = self._existing()
         for name, file in list(newest.items()):
-            if old.get(name) == file.row.sha256:
+            content, time = old.get(name, ("", ""))
+            if content == file.row.sha256:
                 file.row.action = "unchanged"
-            elif name in old and old_time > file.row.timestamp:
-                self._keep_aside(file, f"what was collected before is newer ({old_time})")
+            elif time > file.row.timestamp:
+                self._keep_aside(file, f"what was collected before is newer ({time})")
                 del newest[name]
             else:
                 file.row.action = "replaced" if name in old else "new"
         if any(file.row.action in ("new", "replaced") for file in newest.values()):
-            self._write(newest, old, old_time)
+            self._write(newest, old)
 
     def _newest(self, files: list[_Found]) -> dict[str, _Found]:
         """The newest file of each name; what is no notebook counts only where there is none."""
@@ -216,24 +225,32 @@ class _Folder:
                 del newest[name]
         return newest
 
-    def _existing(self) -> tuple[dict[str, str], str]:
-        if not self.target.is_dir():
-            return {}, ""
-        files = {path.name: _hash(path) for path in sorted(self.target.iterdir()) if path.is_file()}
-        files.pop("timestamp.txt", None)
+    def _existing(self) -> dict[str, tuple[str, str]]:
+        """Hash and time of each file that is there. Other tools leave the time of copying on files: the earlier of it
+        and timestamp.txt counts."""
         stamp = self.target / "timestamp.txt"
-        return files, stamp.read_text().strip() if stamp.is_file() else ""
+        latest = stamp.read_text(encoding="utf-8").strip() if stamp.is_file() else "9999"
+        files = {}
+        for path in sorted(self.target.iterdir()) if self.target.is_dir() else ():
+            if path.is_file() and path != stamp:
+                modified = datetime.fromtimestamp(int(path.stat().st_mtime), UTC).strftime(_TIME)
+                files[path.name] = _hash(path), min(modified, latest)
+        return files
 
-    def _write(self, newest: dict[str, _Found], old: dict[str, str], old_time: str) -> None:
+    def _write(self, newest: dict[str, _Found], old: dict[str, tuple[str, str]]) -> None:
         shutil.rmtree(self.partial, ignore_errors=True)
         self.partial.mkdir(parents=True)
-        for name in old:
+        times = [file.row.timestamp for file in newest.values()]
+        for name, (_, time) in old.items():
             if name not in newest:
                 shutil.copy2(self.target / name, self.partial / name)
+                times.append(time)
         for name, file in newest.items():
             shutil.copyfile(file.staged, self.partial / name)
-        time = max([old_time, *(file.row.timestamp for file in newest.values())])
-        write_text(self.partial / "timestamp.txt", time)  # last, in one step: a partial folder that has it is whole
+            seconds = datetime.strptime(file.row.timestamp, _TIME).replace(tzinfo=UTC).timestamp()
+            os.utime(self.partial / name, (seconds, seconds))
+        stamp = self.partial / "timestamp.txt"
+        write_text(stamp, max(times))  # last, in one step: a partial folder that has it is whole
         self._put_in_place()
 
     def _put_in_place(self) -> None:

@@ -20,7 +20,7 @@ from pathlib import PurePosixPath
 _CANVAS = re.compile(
     r"(?P<student>[^_/]+)_(?:(?P<late>LATE)_)?(?P<number>\d+)_(?:question_\d+_)?(?P<attempt>\d+)_(?P<file>[^/]+)"
 )
-_MOODLE = re.compile(r"(?P<student>[^/]+?)_(?P<number>\d+)_assignsubmission_file_?/?(?P<file>[^/].*)")
+_MOODLE = re.compile(r"(?P<student>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?/?(?P<file>[^/].*)")
 _BLACKBOARD = re.compile(r"[^/]+?_(?P<student>[^_/]+)_attempt_(?P<time>\d{4}(?:-\d\d){5})_(?P<file>[^/]+)")
 _COPY = re.compile(
     r"(?i)^(?:(?:copy|kopie|copie|copia|cópia)\s+(?:of|von|de|di)\s+)+|\s*\(\d+\)$|-(?:copy)?\d{1,2}$|\s+-\s+copy$"

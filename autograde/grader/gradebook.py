@@ -37,9 +37,11 @@ class Course:
 
     def __enter__(self) -> "Course":
         from nbgrader.api import Gradebook
+        from sqlalchemy import URL
 
+        url = URL.create("sqlite", database=str(self.path.absolute()), query={"timeout": "1"})
         with _own_programs_first():  # nbgrader asks a program "alembic" for its version
-            self.book = self._patiently(lambda: Gradebook(f"sqlite:///{self.path.absolute()}"))
+            self.book = self._patiently(lambda: Gradebook(url))
         return self
 
     def __exit__(self, *_):
@@ -222,7 +224,8 @@ def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | 
     possible = sum(verdict.max_points for verdict in verdicts)
     share = sum(verdict.points for verdict in verdicts) / possible if possible > 0 else 0.0
     grade.auto_score = round(min(max(share, 0.0), 1.0) * most, 6)
-    technical = any(verdict.status == "technical" for verdict in verdicts)
+    unjudged = not verdicts and result is not None and not result.problem
+    technical = unjudged or any(verdict.status == "technical" for verdict in verdicts)
     if grade.manual_score is None:
         grade.needs_manual_grade = technical
     elif before != grade.auto_score:

@@ -11,6 +11,7 @@ Nothing a student wrote is thrown away: cells nobody claims are run where they s
 (the released ones count) and untouched second copies of an answer, which would overwrite the answer when run.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
@@ -195,21 +196,24 @@ class _Matching:
         before = [place for index, place in anchors.items() if index < here]
         after = [place for index, place in anchors.items() if index > here]
         first, last = max(before, default=-1), min(after, default=len(self.cells))
-        free = [place for place in self._free() if first < place < last]
-        free = [place for place in free if self.cells[place].kind == answer.cell.kind]
+        free = [place for place in self._free() if self.cells[place].kind == answer.cell.kind]
         free = [place for place in free if not self._is_given_elsewhere(place, answer)]
+        between = [place for place in free if first < place < last]
+        if between or answer.cell.kind == "code":  # a text is read by a human: better too much of it than none
+            free = between
         if free:
             self.claims[answer.grade_id] = free
             where = _numbers(self.cells[place].position for place in free)
             self._say(f"{answer.grade_id}: the answer was found in {where} by its place.")
 
     def _anchors(self) -> dict[int, int]:
-        """Place in the release → place in the submission, of cells known by claim or text; both places rise."""
-        owners = {place: exercise for exercise, places in self.claims.items() for place in places[-1:]}
-        here = [owners.get(place, text) for place, text in enumerate(self.texts)]
-        there = [
-            cell.grade_id if cell.grade_id in self.claims else text or None for cell, text in self.released.items()
-        ]
+        """Place in the release → place in the submission, of cells known by claim or by a text that stands there once.
+
+        Both places rise: a cell that was moved is no landmark.
+        """
+        owners = {places[0]: exercise for exercise, places in self.claims.items() if len(places) == 1}
+        here = _once([owners.get(place, text) for place, text in enumerate(self.texts)])
+        there = _once([cell.grade_id if cell.grade_id in self.claims else text for cell, text in self.released.items()])
         blocks = SequenceMatcher(None, there, here, autojunk=False).get_matching_blocks()
         return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
 
@@ -261,8 +265,9 @@ class _Matching:
     def _runnable(self, place: int, cell: Cell) -> Cell:
         released = self.by_id.get(cell.grade_id)
         if released and released.role == "given" and self.texts[place] != self.released[released]:
-            self._say(f"The locked cell {cell.grade_id} was changed; the released one was used.")
-            return replace(cell, source=released.cell.source, kind="code")
+            self._say(f"The locked cell {cell.grade_id} was changed; the released one was run after it.")
+            own = f"{cell.source}\n\n" if _runs(cell) else ""  # imports, or an answer, that somebody put there
+            cell = replace(cell, source=own + released.cell.source)
         source, commands = without_commands(cell.source)
         if commands:
             self._say(f"Cell {self._number(place)}: {commands[0][:60]!r} is a notebook command; it was not run.")
@@ -293,6 +298,12 @@ class _Matching:
 
     def _number(self, place: int) -> int:
         return self.cells[place].position + 1
+
+
+def _once(texts: list[str]) -> list:
+    """The texts, with those that are empty or occur twice made unlike anything else."""
+    counts = Counter(texts)
+    return [text if text and counts[text] == 1 else object() for text in texts]
 
 
 def _names(cell: Cell) -> frozenset[str]:

@@ -113,13 +113,16 @@ class Agent:
 def describe_error(error: BaseException, index: int) -> dict:
     """The error as plain data; line and cell of the innermost frame that a cell of the notebook holds."""
     cell, line = index, error.lineno if isinstance(error, SyntaxError) else None
-    for frame, number in traceback.walk_tb(error.__traceback__):
-        name = frame.f_code.co_filename
+    first = None  # the traceback from the student's own outermost frame on; what is above it is IPython
+    place = error.__traceback__
+    while place is not None:
+        name = place.tb_frame.f_code.co_filename
         if name.startswith("<cell "):
-            cell, line = int(name[6:-1]), number
+            cell, line, first = int(name[6:-1]), place.tb_lineno, first or place
+        place = place.tb_next
     try:
         message = str(error)[:_LONGEST_MESSAGE]
-        lines = "".join(traceback.format_exception(error))[-_LONGEST_TRACEBACK:]
+        lines = "".join(traceback.format_exception(type(error), error, first))[-_LONGEST_TRACEBACK:]
     except Exception as second:  # an exception class of the student's own may fail to describe itself
         message, lines = f"(its message could not be made: {type(second).__name__})", ""
     return {"name": type(error).__name__[:200], "value": message, "line": line, "cell": cell, "traceback": lines}

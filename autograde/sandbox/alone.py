@@ -19,12 +19,10 @@ def main() -> None:
         become_ordinary(limits["user"])
     kernel.die_with_parent(signal.SIGKILL)  # after a change of user, which clears it
 
-    def agent(descriptor: int) -> None:
-        from autograde.sandbox import agent
+    from autograde.sandbox import agent  # imports IPython: before the room counts as started, so no deadline runs yet
 
-        agent.run(descriptor, agent.make_shell(), limits)
-
-    isolation.run_init(hatch, control, limits, agent)
+    shell = agent.make_shell()
+    isolation.run_init(hatch, control, limits, lambda descriptor: agent.run(descriptor, shell, limits))
 
 
 if __name__ == "__main__":

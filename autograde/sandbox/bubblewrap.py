@@ -62,7 +62,10 @@ def supports(option: str) -> bool:
 
 
 def command(program: list[str], environment: dict[str, str], packages: dict[str, Path], disk: int | None = None):
-    """The full argument list. packages: name → folder, shown read-only beside our own modules. disk: bytes of /tmp."""
+    """The full argument list.
+
+    packages: name → folder, shown read-only beside our own modules. disk: bytes of /tmp, and of /dev/shm.
+    """
     as_root = os.geteuid() == 0
     shown = python_folders()
     words = [find(), "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--hostname", "room"]
@@ -71,8 +74,9 @@ def command(program: list[str], environment: dict[str, str], packages: dict[str,
     words += ["--ro-bind", "/usr", "/usr", *_system_folders(), "--dev", "/dev"]
     words += ["--dir", "/proc"] if as_root else ["--proc", "/proc"]  # root: mounted later, uncovered (zygote.py)
     words += [word for path in _OPTIONAL for word in ("--ro-bind-try", path, path)]
-    words += ["--size", str(disk)] if disk and supports("--size") else []
-    words += ["--perms", "1777", "--tmpfs", "/tmp"]
+    for folder in ("/tmp", "/dev/shm"):
+        words += ["--size", str(disk)] if disk and supports("--size") else []
+        words += ["--perms", "1777", "--tmpfs", folder]
     for folder in shown:
         words += [*parents(folder), "--ro-bind", str(folder), str(folder)]
     words += _our_modules(shown)
@@ -95,7 +99,7 @@ def _system_folders() -> list[str]:
 
 
 def python_folders() -> list[Path]:
-    """Folders outside /usr: what this interpreter needs to run: its environment, its base installation, where its links lead."""
+    """What this interpreter needs outside /usr: its environment, its base installation, where its links lead."""
     folders = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
     return sorted(folder for folder in folders if not folder.is_relative_to("/usr") and folder != Path("/"))
 

@@ -4,9 +4,9 @@
         result = room.run_cell("x = 1 / 0")          # CellResult; result.error.name == "ZeroDivisionError"
         answers = room.ask([question, …], 10)        # see autograde.probe for questions and answers
 
-A room that ends, for whatever reason, raises `RoomEnded` from the call during which it ended and from every later one;
-`room.ended` says how. Nothing that comes out is believed: sizes are capped, types are exact, text is made valid Unicode,
-pictures are PNGs of bounded size, and an answer that is not exactly an answer ends the room as "protocol".
+A room that ends, for whatever reason, raises `RoomEnded` from the call during which it ended and from every later
+one; `room.ended` says how. Nothing that comes out is believed: sizes are capped, types are exact, text is made valid
+Unicode, pictures are PNGs of bounded size, and an answer that is not exactly an answer ends the room as "protocol".
 """
 
 import contextlib

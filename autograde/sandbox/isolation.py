@@ -66,8 +66,8 @@ def close_the_door() -> None:
 def run_init(hatch: int, control: int, limits: dict, agent: Callable[[int], None]) -> None:
     """Starts the agent, hands the trusted side a handle on both processes, waits. Never returns.
 
-    The control socket carries one message each way of a life: {"started"} with two pidfds, then {"exit", "cpu",
-    "peak"}; or {"failed"}.
+    Two messages go out on the control socket: {"started"} with a pidfd of each process, and at the end
+    {"exit", "cpu", "peak"}; or {"failed"}.
     """
     channel = socket.socket(fileno=control)
     try:

@@ -42,6 +42,9 @@ class Limits:
         return asdict(self)
 
 
+DEFAULT_LIMITS = Limits()
+
+
 @dataclass(frozen=True)
 class End:
     """How a room ended. `reason` is one of the words above; `detail` is one sentence; usage where it is known."""

@@ -54,7 +54,7 @@ class Outputs:
             for name, stream in (("stdout", self.stdout), ("stderr", self.stderr))
             if stream.length
         ]
-        pictures, cut = [], bool(self.stdout.lost or self.stderr.lost)
+        pictures, cut, room = [], bool(self.stdout.lost or self.stderr.lost), self.limits["output"]
         for item in self.shown:
             png = _png_bytes(item.data.get("image/png"))
             text = item.data.get("text/html") if rich else None
@@ -63,9 +63,10 @@ class Outputs:
                     pictures.append(png)
                     outputs.append({"kind": "png", "text": ""})
                     continue
-            cut |= png is not None
             kind, text = ("html", text) if isinstance(text, str) else ("text", item.data.get("text/plain", ""))
-            outputs.append({"kind": kind, "text": text[: self.limits["output"]]})
+            cut |= png is not None or len(text) > room
+            outputs.append({"kind": kind, "text": text[:room]})
+            room -= len(outputs[-1]["text"])
         return outputs[:200], pictures, cut or len(outputs) > 200
 
 

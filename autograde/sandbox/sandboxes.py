@@ -20,7 +20,7 @@ from pathlib import Path
 from autograde.errors import SandboxError
 from autograde.sandbox import bubblewrap, cgroups, seccomp
 from autograde.sandbox.client import Room
-from autograde.sandbox.limits import Limits
+from autograde.sandbox.limits import DEFAULT_LIMITS, Limits
 
 PRELOAD = ("numpy", "tensorflow", "keras", "tensorflow_text", "matplotlib.pyplot", "matplotlib_inline.backend_inline",
            "IPython.core.interactiveshell", "safetensors.numpy")  # fmt: skip
@@ -42,7 +42,7 @@ class Sandbox:
     def close(self) -> None:
         """Ends what the sandbox keeps running."""
 
-    def room(self, limits: Limits = Limits(), seed: int | None = None) -> Room:
+    def room(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> Room:
         """A fresh room. The same seed gives the room's random generators the same state. Raises SandboxError."""
         raise NotImplementedError
 
@@ -86,7 +86,7 @@ class Zygote(Sandbox):
         if not message.get("ready"):
             raise SandboxError(_why_not(message, self._process))
 
-    def room(self, limits: Limits = Limits(), seed: int | None = None) -> Room:
+    def room(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> Room:
         (hatch, far_hatch), (control, far_control) = _room_pair()
         request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported(), "rooms_own_disk": True}
         request["keep"] = [str(folder) for folder in bubblewrap.python_folders() if folder.is_relative_to("/tmp")]
@@ -127,7 +127,7 @@ class Bubblewrap(Sandbox):
 
     _walls = True
 
-    def room(self, limits: Limits = Limits(), seed: int | None = None) -> Room:
+    def room(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> Room:
         (hatch, far_hatch), (control, far_control) = _room_pair()
         request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported() and self._walls}
         request |= {"user": _user(), "walls": self._walls, "rooms_own_disk": False}

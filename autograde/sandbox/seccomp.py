@@ -13,7 +13,6 @@ import ctypes
 import errno
 import platform
 import struct
-from dataclasses import dataclass
 
 from autograde.sandbox import kernel
 

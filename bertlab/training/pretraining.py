@@ -252,17 +252,18 @@ class PretrainingRun:
 
     def _throughput(self):
         """The callback that measures speed; it knows from the step which phase's arithmetic to count."""
-        from bertlab.training.utilisation import Throughput, Work, measured_peak, training_flops
+        from bertlab.training.utilisation import Peak, Throughput, training_flops
 
-        peak = measured_peak(self.precision) * self.settings.devices
-        works, end = [], 0
+        flops, end = [], 0
         for phase, steps in enumerate(self.phase_steps):
             tokens = self.examples[phase].settings.sequence_length
             end += steps
-            works.append(
-                (end, Work(training_flops(self.config, self.rows(phase), tokens, self.predictions(phase)), peak))
-            )
-        return Throughput(lambda step: next(work for end, work in works if step < end), self.settings.interval)
+            flops.append((end, training_flops(self.config, self.rows(phase), tokens, self.predictions(phase))))
+
+        def flops_at(step: int) -> int:
+            return next(count for end, count in flops if step < end)
+
+        return Throughput(flops_at, self.settings.interval, Peak(self.precision))
 
     def _save_checkpoint(self, bert) -> None:
         """Saves the model without the padding of its token table; in Hugging Face's format where that can hold it."""

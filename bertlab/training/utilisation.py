@@ -9,7 +9,6 @@ Letters: B batch, T tokens, P predictions, H hidden size, F intermediate size, L
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import keras
 import numpy as np
@@ -37,23 +36,35 @@ def training_flops(config: BertConfig, rows: int, tokens: int, predictions: int)
     return 3 * rows * forward_flops(config, tokens, predictions)
 
 
-def measured_peak(dtype: str = "float32", seconds: float = 1.0) -> float:
-    """Floating-point operations per second of a large square matrix product on this device, the best of several.
+class Peak:
+    """Floating-point operations per second of a large square matrix product on this device, the best ever seen.
 
-    The matrices grow until a product takes 50 ms or has 8192 rows. seconds: how long to go on measuring.
+    The matrices grow until a product takes 50 ms or has 8192 rows. Other programs on the machine make it slower: it
+    is measured anew at every interval, so that one undisturbed moment is enough.
     """
-    size = 512
-    while True:
-        product = _product_of(size, dtype)
+
+    def __init__(self, dtype: str = "float32"):
+        self.dtype = dtype
+        self.size, seconds = 512, 0.0
+        while True:
+            seconds = self._seconds()
+            if seconds > 0.05 or self.size == 8192:
+                break
+            self.size *= 2
+        self.best = self._rate(seconds)
+
+    def measure(self) -> float:
+        """Measures again, which takes a few products, and returns the best rate so far."""
+        self.best = max(self.best, self._rate(self._seconds()))
+        return self.best
+
+    def _rate(self, seconds: float) -> float:
+        return 2 * self.size**3 / seconds
+
+    def _seconds(self) -> float:
+        product = _product_of(self.size, self.dtype)
         product()  # the first one is slower: kernels are chosen and memory is taken
-        best = _time_of(product)
-        if best > 0.05 or size == 8192:
-            break
-        size *= 2
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        best = min(best, _time_of(product))
-    return 2 * size**3 / best
+        return min(_time_of(product) for _ in range(3))
 
 
 def _product_of(size: int, dtype: str):
@@ -73,29 +84,23 @@ def _time_of(function) -> float:
     return time.perf_counter() - start
 
 
-@dataclass(frozen=True)
-class Work:
-    """What the share of the peak is computed from. flops_per_step: of one phase. peak: of all devices together."""
-
-    flops_per_step: float
-    peak: float
-
-
 class Throughput(keras.callbacks.Callback):
     """Adds tokens_per_second, without padding, and peak_share to the logs that the other callbacks see.
 
     Comes first in the list. Counted from the end of an interval's first bundle of steps, so that compiling, the
     validation and the saving before it do not count.
 
-    work_at: gives the `Work` of a step. interval: steps in a Keras epoch.
+    flops_at: gives the arithmetic of a step (see `training_flops`). interval: steps in a Keras epoch.
+    peak: `Peak` of one device.
     """
 
-    def __init__(self, work_at: Callable[[int], Work], interval: int):
+    def __init__(self, flops_at: Callable[[int], float], interval: int, peak: Peak):
         super().__init__()
-        self.work_at, self.interval = work_at, interval
+        self.flops_at, self.interval, self.peak = flops_at, interval, peak
 
     def on_epoch_begin(self, epoch, logs=None):
-        self._work = self.work_at(epoch * self.interval)
+        self._flops = self.flops_at(epoch * self.interval)
+        self._highest = self.peak.measure() * num_replicas()
         self._start = None
         self._figures = {}
 
@@ -106,10 +111,10 @@ class Throughput(keras.callbacks.Callback):
             return
         start, tokens_before, batch_before = self._start
         seconds = now - start
-        flops = (batch - batch_before) * self._work.flops_per_step
+        flops = (batch - batch_before) * self._flops
         self._figures = {
             "tokens_per_second": (tokens - tokens_before) / seconds,
-            "peak_share": flops / seconds / self._work.peak,
+            "peak_share": flops / seconds / self._highest,
         }
         logs.update(self._figures)
 

@@ -1,4 +1,4 @@
-"""The surroundings of the attacks: canaries outside the room, servers to talk to, a process to hurt, and one sandbox."""
+"""The surroundings of the attacks: canaries outside the room, servers to talk to, a process to hurt, a sandbox."""
 
 import os
 import socket
@@ -45,7 +45,7 @@ def world():
         outside = Path(folder)
         outside.chmod(0o777)
         _furnish(outside)
-        shared = Path("/dev/shm/autograde-hostile-canary")
+        shared = Path(f"/dev/shm/autograde-hostile-canary-{os.getpid()}")
         shared.write_text(CANARY)
         servers = [
             _server(socket.AF_INET, ("127.0.0.1", 0)),

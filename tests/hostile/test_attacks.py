@@ -20,8 +20,19 @@ from .conftest import CANARY
 from .undefended import TRUSTED, hatch_reply, run
 
 FILES = sorted((Path(__file__).parent / "attacks").glob("*.py"))
-TIGHT = Limits(cell_seconds=1.0, grace_seconds=0.4, wall_seconds=30, cpu_seconds=20, memory=320 << 20, processes=40, disk=24 << 20,
-               inodes=400, file_size=8 << 20, open_files=256, output=5000)  # fmt: skip
+TIGHT = Limits(
+    cell_seconds=1.0,
+    grace_seconds=0.4,
+    wall_seconds=30,
+    cpu_seconds=20,
+    memory=320 << 20,
+    processes=40,
+    disk=24 << 20,
+    inodes=400,
+    file_size=8 << 20,
+    open_files=256,
+    output=5000,
+)
 
 
 def _facts(path: Path) -> dict[str, str]:

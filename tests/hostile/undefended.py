@@ -32,7 +32,11 @@ print("THE END")
 """
 _HONEST = {"outputs": [{"kind": "stdout", "text": "honest"}], "error": None, "limit": None, "sizes": []}
 TRUSTED = _HONEST | {"text": "honest"}  # what the trusting reader makes of the honest reply
-_HONEST_FRAME = f"\nimport json as _j, os as _o\n_b = _j.dumps({_HONEST!r}).encode()\n_o.write(3, len(_b).to_bytes(4, 'big') + _b)\n"
+_HONEST_REPLY = f"""
+import json, os
+head = json.dumps({_HONEST!r}).encode()
+os.write(3, len(head).to_bytes(4, "big") + head)
+"""
 
 
 def run(source: str, environment: dict[str, str], canary: Path, outside: Path, seconds: float = 6.0) -> str:
@@ -49,7 +53,7 @@ def hatch_reply(source: str, environment: dict[str, str], canary: Path, outside:
     """What a trusting reader at the other end of descriptor 3 makes of it: a header, or the exception it died of."""
     ours, theirs = socket.socketpair()
     ours.settimeout(seconds)
-    moved = f"import os\nos.dup2({theirs.fileno()}, 3)\n" + source + _HONEST_FRAME
+    moved = f"import os\nos.dup2({theirs.fileno()}, 3)\n" + source + _HONEST_REPLY
     with ours, theirs, _start(moved, environment, canary, outside, (theirs.fileno(),)) as process:
         theirs.close()
         try:

@@ -3,8 +3,8 @@
 from functools import cache
 from importlib import resources
 
-MARKS = {"passed": "✓", "partly": "◐", "wrong": "✗", "raised": "✗", "refused": "✗", "missing": "?",
-         "not attempted": "○", "technical": "!"}  # fmt: skip
+from autograde.rendering import MARKS
+
 # What a page may do, said in the page itself: show text and the pictures in it. A second lock behind the escaping.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 

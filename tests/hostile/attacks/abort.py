@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: abort()
 # undefended: silence
 # room: ended signal

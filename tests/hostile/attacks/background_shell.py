@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a shell command that goes on by itself
 # undefended: heartbeat
 # room: harmless

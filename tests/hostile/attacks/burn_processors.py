@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: spread a loop over children, none of which breaks a limit of its own
 # undefended: owned
 # room: ended cpu time

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a double fork that outlives the kernel
 # undefended: heartbeat
 # room: ended exit

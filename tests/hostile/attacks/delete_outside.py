@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: delete the file of another student
 # undefended: owned
 # room: error FileNotFoundError

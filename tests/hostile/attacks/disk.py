@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: fill the disk, in files small enough each
 # undefended: owned
 # room: limit disk

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: fill /dev/shm
 # undefended: owned
 # room: limit disk

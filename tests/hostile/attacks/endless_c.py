@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a loop inside C code, which looks at no signal
 # undefended: silence
 # room: ended wall clock

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a loop that catches every exception
 # undefended: silence
 # room: ended wall clock or limit wall clock

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a loop that ignores the interrupt
 # undefended: silence
 # room: ended wall clock

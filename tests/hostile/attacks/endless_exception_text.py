@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: an exception whose message is gigantic
 # undefended: owned
 # room: error ValueError or ended memory or limit memory

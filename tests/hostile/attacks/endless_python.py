@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a loop without an end
 # undefended: silence
 # room: limit wall clock

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: wait for ever without using the processor
 # undefended: silence
 # room: limit wall clock

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: the same on stderr, and past Python on the descriptors
 # undefended: owned
 # room: limit output

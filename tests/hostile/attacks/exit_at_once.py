@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: leave without a word
 # undefended: silence
 # room: ended exit

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: code that runs when the interpreter ends
 # undefended: owned
 # room: ended exit

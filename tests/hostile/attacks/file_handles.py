@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: open files by number instead of by name
 # undefended: owned
 # room: harmless

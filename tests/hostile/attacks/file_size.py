@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: one file larger than allowed
 # undefended: owned
 # room: limit file size

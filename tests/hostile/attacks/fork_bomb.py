@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: more processes than anyone needs
 # undefended: owned
 # room: limit processes or ended processes or ended memory

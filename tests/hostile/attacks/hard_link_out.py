@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a second name for a file outside
 # undefended: owned
 # room: error FileNotFoundError

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: close the hatch and go on
 # undefended: hatch
 # room: ended lost or ended exit

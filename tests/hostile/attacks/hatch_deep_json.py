@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a header nested so deep that parsing it overflows the stack
 # undefended: hatch
 # room: ended protocol

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: one byte now and then, so that every read succeeds
 # undefended: hatch
 # room: ended wall clock

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a number that takes minutes to read
 # undefended: hatch
 # room: ended protocol

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: announce a length that is not a whole number
 # undefended: hatch
 # room: ended protocol

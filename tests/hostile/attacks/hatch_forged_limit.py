@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: claim a limit that does not exist
 # undefended: hatch
 # room: ended protocol

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: answer before the question is finished, as the agent would
 # undefended: hatch
 # room: ended protocol

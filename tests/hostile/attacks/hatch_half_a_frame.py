@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: half a frame, then silence
 # undefended: hatch
 # room: ended exit

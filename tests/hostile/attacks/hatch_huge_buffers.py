@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: announce a terabyte of array
 # undefended: hatch
 # room: ended protocol

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: announce four gigabytes
 # undefended: hatch
 # room: ended protocol

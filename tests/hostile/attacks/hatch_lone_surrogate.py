@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: text that cannot be written to any file
 # undefended: hatch
 # room: harmless

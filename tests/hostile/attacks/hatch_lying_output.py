@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: an output whose text is a list
 # undefended: hatch
 # room: ended protocol

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a reply that does not say what it answers
 # undefended: hatch
 # room: ended protocol

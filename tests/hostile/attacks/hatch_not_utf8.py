@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a header that is not text
 # undefended: hatch
 # room: ended protocol

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a pickle that runs a command where it is read
 # undefended: hatch
 # room: ended protocol

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a PNG of 500 bytes that says it has 10 000 000 000 pixels
 # undefended: hatch
 # room: harmless

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a kind of output that nobody knows, for whoever puts it on a page unseen
 # undefended: hatch
 # room: ended protocol

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a reply whose parts are of the wrong kind
 # undefended: hatch
 # room: ended protocol

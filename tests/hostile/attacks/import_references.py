@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: import the grader's own exercises and read how they are judged
 # undefended: owned
 # room: error ModuleNotFoundError

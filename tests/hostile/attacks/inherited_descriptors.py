@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a file that the grader left open
 # undefended: owned
 # room: harmless

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a million empty files
 # undefended: owned
 # room: limit inodes

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: an IPython hook that rewrites every later cell
 # undefended: owned
 # room: harmless

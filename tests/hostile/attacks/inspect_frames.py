@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: walk up the stack to the grader's own variables
 # undefended: owned
 # room: harmless

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: leave something in the kernel's key ring
 # undefended: owned
 # room: harmless

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: end another process of the same user
 # undefended: owned
 # room: error ProcessLookupError

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: end the process that looks after the kernel
 # undefended: owned
 # room: harmless

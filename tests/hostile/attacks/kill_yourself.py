@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: SIGKILL to oneself
 # undefended: silence
 # room: ended memory or ended signal

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: many children with a little too much each
 # undefended: owned
 # room: ended memory or limit memory or limit processes

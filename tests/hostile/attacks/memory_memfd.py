@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: memory in a nameless file that no process is charged for
 # undefended: owned
 # room: error PermissionError

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: an ever longer list
 # undefended: owned
 # room: limit memory or ended memory

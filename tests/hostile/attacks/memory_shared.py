@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: shared mappings, which the limit on private data does not count
 # undefended: owned
 # room: ended memory or limit memory

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a System V segment that stays when its maker is gone
 # undefended: owned
 # room: harmless

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: put a file system of one's own over something
 # undefended: owned
 # room: harmless

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: an abstract Unix socket has no file to protect it
 # undefended: owned
 # room: error PermissionError

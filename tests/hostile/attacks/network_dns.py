@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a name server sees what is asked for
 # undefended: owned
 # room: error PermissionError

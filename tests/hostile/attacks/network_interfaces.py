@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: see the machine's interfaces without a socket
 # undefended: owned
 # room: harmless

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: send what was found to a server
 # undefended: owned
 # room: error PermissionError

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: the same over IPv6
 # undefended: owned
 # room: error PermissionError

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: open a door for others
 # undefended: owned
 # room: error PermissionError

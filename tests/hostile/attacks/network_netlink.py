@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: ask the kernel about the network's interfaces
 # undefended: owned
 # room: error PermissionError

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a Unix socket that lies in the file system
 # undefended: owned
 # room: error PermissionError

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: open files until none is left
 # undefended: owned
 # room: limit open files

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: print, open and isinstance replaced for all later code
 # undefended: owned
 # room: harmless or ended wall clock or ended exit or ended protocol

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: count what the processor does
 # undefended: owned
 # room: harmless

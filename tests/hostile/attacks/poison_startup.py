@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: leave a start-up file for the next kernel
 # undefended: owned
 # room: harmless

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: leave a file in /tmp for the next student's code to find
 # undefended: owned
 # room: harmless

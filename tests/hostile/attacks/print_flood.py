@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: print without an end
 # undefended: owned
 # room: limit output or limit wall clock

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: steer another process
 # undefended: owned
 # room: harmless

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: lift the limits again
 # undefended: owned
 # room: error ValueError

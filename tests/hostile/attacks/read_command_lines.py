@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: /proc shows every process's arguments, and one holds a secret
 # undefended: owned
 # room: harmless

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: the grader's environment holds a secret
 # undefended: owned
 # room: harmless

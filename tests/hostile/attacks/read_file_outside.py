@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a solution lies in a folder everyone may read
 # undefended: owned
 # room: error FileNotFoundError

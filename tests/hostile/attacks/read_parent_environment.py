@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: /proc shows the environment a parent process was started with
 # undefended: owned
 # room: harmless

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: another process of the same user can be read through /proc/PID/mem
 # undefended: owned
 # room: harmless

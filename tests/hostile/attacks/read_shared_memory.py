@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: another program's file in /dev/shm
 # undefended: owned
 # room: error FileNotFoundError

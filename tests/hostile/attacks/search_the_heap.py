@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: the collector lists every object, the grader's among them
 # undefended: owned
 # room: harmless

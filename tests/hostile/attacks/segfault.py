@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: read from address 0
 # undefended: silence
 # room: ended signal

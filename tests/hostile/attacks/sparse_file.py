@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a file that claims to be a terabyte
 # undefended: owned
 # room: limit file size

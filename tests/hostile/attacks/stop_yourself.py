@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a stopped process answers nothing and does not die
 # undefended: silence
 # room: ended wall clock

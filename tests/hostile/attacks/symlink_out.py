@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: a link in the working folder that leads out of it
 # undefended: owned
 # room: error FileNotFoundError

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: change a package that later submissions import
 # undefended: owned
 # room: error OSError

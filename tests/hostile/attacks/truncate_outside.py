@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: empty a file that belongs to the course
 # undefended: owned
 # room: error FileNotFoundError

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: become root in a namespace of one's own
 # undefended: owned
 # room: harmless

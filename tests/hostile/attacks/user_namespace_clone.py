@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: the same through clone
 # undefended: owned
 # room: harmless

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: hold the kernel in the middle of a copy
 # undefended: owned
 # room: harmless

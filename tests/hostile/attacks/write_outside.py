@@ -1,4 +1,4 @@
-# ruff: noqa: F821, B018
+# ruff: noqa
 # idea: leave a file where everyone may write
 # undefended: owned
 # room: error FileNotFoundError
