@@ -40,12 +40,19 @@ $(PEERS_READY): requirements/lock.txt requirements/peers.txt pyproject.toml
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check -r requirements/peers.txt
 	@touch $@
 
+.PHONY: sandbox
+sandbox:  ## bubblewrap, without which no stranger's code is run: installed where that is allowed
+	@command -v bwrap >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		apt-get update -qq && apt-get install -qq -y bubblewrap >/dev/null; } || \
+		echo "bubblewrap is not installed and may not be installed from here: ask for it (apt, dnf or pacman install" \
+		"bubblewrap); what needs it is left out"
+
 .PHONY: demo
 demo: $(READY)  ## corpus, vocabulary, pre-training, fine-tuning, report: about five minutes
 	@$(RUN)/bertlab demo --out build/demo $(ARGS)
 
 .PHONY: test
-test: $(READY)  ## the quick tests: no peers, no network, under 15 minutes
+test: $(READY) sandbox  ## the quick tests: no peers, no network, under 15 minutes
 	$(RUN)/python -m pytest -q $(PARALLEL) -m "not exhaustive and not peers" $(ARGS)
 
 .PHONY: test-peers
@@ -53,7 +60,7 @@ test-peers: $(PEERS_READY)  ## live comparison with transformers, tokenizers, Py
 	$(PEERS)/bin/python -m pytest -q $(PARALLEL) -m "peers" $(ARGS)
 
 .PHONY: test-exhaustive
-test-exhaustive: $(READY)  ## every code point, kills and resumes, large files
+test-exhaustive: $(READY) sandbox  ## every code point, kills and resumes, large files
 	$(RUN)/python -m pytest -q $(PARALLEL) -m "exhaustive and not peers" $(ARGS)
 
 .PHONY: test-all

@@ -19,7 +19,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with all that the commands name: TEXT.txt, lines.txt and the checkpoints MODEL and SOURCE."""
+    """A folder with all that the commands name: texts, reviews.csv and the checkpoints MODEL and SOURCE."""
     import keras
 
     from bertlab import checkpoints
@@ -30,6 +30,8 @@ def folder(tmp_path_factory):
     text = "\n\n".join(f"The robin number {i} is a bird. It sings by the river. It was seen again." for i in range(60))
     (folder / "TEXT.txt").write_text(text, encoding="utf-8")
     (folder / "lines.txt").write_text("A sentence.\nAnother one.\n", encoding="utf-8")
+    reviews = [f"the river of bank {i},{('bad', 'good')[i % 2]}" for i in range(40)]
+    (folder / "reviews.csv").write_text("\n".join(["text,label", *reviews, ""]), encoding="utf-8")
     words = "the bank is situated on of river a sentence another one . 0 1 2 3 4 5 6 7 8 9".split()
     tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *words, "##e", "##s"]))
     model = BertForPreTraining(BertConfig.named("tiny", vocab_size=len(tokenizer.vocabulary)))

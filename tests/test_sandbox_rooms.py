@@ -285,8 +285,8 @@ def test_of_our_own_package_a_room_holds_only_what_it_needs(room):
 def test_without_a_zygote_a_room_has_the_same_walls(zygote, monkeypatch):
     monkeypatch.setenv("AUTOGRADE_TEST_SECRET", "secret")
     with sandboxes.Bubblewrap(packages={}) as sandbox, sandbox.room(QUICK) as room:
-        code = "import os, socket\nprint(os.getpid(), 'AUTOGRADE_TEST_SECRET' in os.environ, os.getuid() == 0)"
-        assert room.run_cell(code).stdout == "2 False False\n"
+        code = "import os, socket\nprint(os.getppid(), 'AUTOGRADE_TEST_SECRET' in os.environ, os.getuid() == 0)"
+        assert room.run_cell(code).stdout == "1 False False\n"
         assert room.run_cell("socket.socket()").error.name == "PermissionError"
         assert room.run_cell("print(open('/proc/1/environ').read())").error.name == "PermissionError"
 

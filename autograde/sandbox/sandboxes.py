@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,7 +28,7 @@ PRELOAD = ("numpy", "tensorflow", "keras", "tensorflow_text", "matplotlib.pyplot
 _READY = 180.0  # seconds that the imports may take, on a cold and busy machine
 
 
-class Sandbox:
+class Sandbox(ABC):
     """A way to make rooms. `kind` names it; `says` is what the instructor must know about it."""
 
     kind = ""
@@ -39,12 +40,12 @@ class Sandbox:
     def __exit__(self, *error):
         self.close()
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most keep nothing
         """Ends what the sandbox keeps running."""
 
+    @abstractmethod
     def room(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> Room:
         """A fresh room. The same seed gives the room's random generators the same state. Raises SandboxError."""
-        raise NotImplementedError
 
 
 def default_packages() -> dict[str, Path]:
@@ -115,6 +116,8 @@ class Bubblewrap(Sandbox):
         "limited, and seconds slower to start."
     )
 
+    _walls = True
+
     def __init__(self, packages: dict[str, Path] | None = None):
         bubblewrap.find()
         self._packages = default_packages() if packages is None else packages
@@ -124,8 +127,6 @@ class Bubblewrap(Sandbox):
     def _command(self, limits: Limits, program: list[str]) -> list[str]:
         environment = bubblewrap.room_environment(limits.threads) | {"HOME": "/tmp"}
         return bubblewrap.command(program, environment, self._packages, limits.disk)
-
-    _walls = True
 
     def room(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> Room:
         (hatch, far_hatch), (control, far_control) = _room_pair()
