@@ -1,0 +1,215 @@
+"""Grades an assignment: every submission that is new or changed, several at a time, whatever happens to one of them.
+
+    submitted/STUDENT/ASSIGNMENT/ ─▶ worker: read, repair, room, judge ─▶ this thread: gradebook, autograded/, results/
+
+A submission's records are written last of all, after its grades: they say that it is done. Killed at any moment and
+started again, the loop does what has no record yet. Grading is a function of the file, the release and the course's
+secret, so a submission that is graded twice gets the same verdict twice.
+"""
+
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from hashlib import file_digest
+from itertools import islice
+from pathlib import Path
+
+from autograde.errors import AutogradeError
+from autograde.exercises import catalogue
+from autograde.grader.autograded import write_autograded
+from autograde.grader.course import read_secret
+from autograde.grader.gradebook import Course, configured_penalty
+from autograde.grader.notebook_grading import Graded, grade_notebook
+from autograde.grader.results import Result, ResultError
+from autograde.grader.rooms import Rooms
+from autograde.grader.submission import LIMITS
+from autograde.grader.template import Template
+from autograde.sandbox.limits import Limits
+from bertlab.files import write_text
+
+
+class GradeError(AutogradeError):
+    """An assignment that cannot be graded as it stands."""
+
+
+@dataclass(frozen=True)
+class Handed:
+    """One student's submission: the files of an assignment's notebooks that are there."""
+
+    assignment: str
+    student: str
+    files: tuple[Path, ...]
+    handed_in: str = ""
+
+
+@dataclass
+class Report:
+    """What a run came to. failures: (student, what happened), for submissions that have no grade yet."""
+
+    graded: int = 0
+    up_to_date: int = 0
+    technical: int = 0
+    failures: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What grading needs to know: where, which notebooks, and the secret. Made by `open_assignment`."""
+
+    course: Path
+    name: str
+    templates: dict[str, Template]
+    secret: bytes
+    limits: Limits = LIMITS
+
+    def exercises(self, notebook: str):
+        return catalogue.of_notebook(notebook)
+
+
+def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> Assignment:
+    """Reads the release and the secret. Raises GradeError, CourseFolderError, TemplateError."""
+    course = Path(course)
+    paths = sorted((course / "release" / name).glob("*.ipynb"))
+    if not paths:
+        raise GradeError(f"{course / 'release' / name}: no notebook there; `autograde release` puts one in")
+    for path in paths:
+        if not catalogue.of_notebook(path.stem):
+            raise GradeError(f"{path}: the catalogue has no exercises for a notebook of this name")
+    templates = {path.stem: Template.read(path.read_bytes(), path.stem) for path in paths}
+    return Assignment(course, name, templates, read_secret(course), limits)
+
+
+def assignments(course: str | Path) -> list[str]:
+    """The names of all released assignments."""
+    return sorted({path.parent.name for path in Path(course).glob("release/*/*.ipynb")})
+
+
+def handed_in(assignment: Assignment, students: Iterable[str] = ()) -> list[Handed]:
+    """All submissions, or those of some students, by student."""
+    chosen = set(students)
+    found = []
+    for folder in sorted(assignment.course.glob(f"submitted/*/{assignment.name}")):
+        student = folder.parent.name
+        files = tuple(path for path in sorted(folder.glob("*.ipynb")) if path.stem in assignment.templates)
+        if (not chosen or student in chosen) and folder.is_dir():
+            found.append(Handed(assignment.name, student, files, _timestamp(folder)))
+    missing = chosen - {item.student for item in found}
+    if missing:
+        raise GradeError(f"{assignment.course / 'submitted'}: nothing of {', '.join(sorted(missing))} there")
+    return found
+
+
+def _timestamp(folder: Path) -> str:
+    path = folder / "timestamp.txt"
+    return path.read_text(encoding="utf-8", errors="replace").strip()[:40] if path.is_file() else ""
+
+
+def is_up_to_date(assignment: Assignment, item: Handed) -> bool:
+    """Whether this very submission has been graded: each of its files has a record that names it."""
+    for path in item.files:
+        record = Result(assignment.name, item.student, path.stem).path(assignment.course)
+        try:
+            if not record.exists() or Result.load(record).sha256 != digest(path):
+                return False
+        except ResultError:
+            return False
+    return bool(item.files)
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file; of a link, device or folder, of nothing."""
+    if path.is_symlink() or not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def grade_submission(assignment: Assignment, item: Handed, rooms: Rooms) -> list[Graded]:
+    """Grades each notebook of one submission. Touches no file of the course: what it returns is written by `record`."""
+    return [
+        grade_notebook(
+            path, assignment.templates[path.stem], assignment.exercises(path.stem), rooms,
+            Result(assignment.name, item.student, path.stem, handed_in=item.handed_in, sha256=digest(path)),
+            assignment.secret, assignment.limits,
+        )
+        for path in item.files
+    ]  # fmt: skip
+
+
+def record(assignment: Assignment, item: Handed, graded: list[Graded], book: Course, penalty=None) -> None:
+    """Writes one submission's grades: gradebook, then the notebooks for formgrader, then the records. Idempotent."""
+    results = [one.result for one in graded]
+    book.write(assignment.name, item.student, results, assignment.templates, penalty)
+    for one in graded:
+        template = assignment.templates[one.result.notebook]
+        write_autograded(
+            assignment.course, assignment.name, item.student, template, one.submission, one.result.verdicts,
+            item.handed_in,
+        )  # fmt: skip
+    for result in results:
+        result.save(assignment.course)
+
+
+def grade(
+    assignment: Assignment,
+    rooms: Rooms,
+    students: Iterable[str] = (),
+    workers: int = 1,
+    again: bool = False,
+    progress: Callable[[str, int, int], None] = lambda student, done, total: None,
+) -> Report:
+    """Grades what is new or changed (again: everything). Never stops for one submission.
+
+    progress: called after each submission with its student, how many are done and how many there are.
+    """
+    report = Report()
+    waiting = [item for item in handed_in(assignment, students)]
+    todo = [item for item in waiting if again or not is_up_to_date(assignment, item)]
+    report.up_to_date = len(waiting) - len(todo)
+    penalty = configured_penalty(assignment.course)
+    with Course(assignment.course) as book:
+        for done, (item, future) in enumerate(_in_parallel(assignment, todo, rooms, workers), start=1):
+            _finish(assignment, item, future, book, penalty, report)
+            progress(item.student, done, len(todo))
+    return report
+
+
+def _in_parallel(assignment, todo: list[Handed], rooms: Rooms, workers: int) -> Iterator[tuple[Handed, Future]]:
+    """Submissions as they are done. Only a few are under way at a time: memory does not grow with the class."""
+    rest = iter(todo)
+    running: dict[Future, Handed] = {}
+    pool = ThreadPoolExecutor(workers)
+    try:
+        while True:
+            for item in islice(rest, workers + 1 - len(running)):
+                running[pool.submit(grade_submission, assignment, item, rooms)] = item
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future
+    finally:  # also when somebody presses Ctrl-C: the rooms end, so the workers do
+        if running:
+            rooms.close()
+        pool.shutdown(cancel_futures=True)
+
+
+def _finish(assignment, item: Handed, future: Future, book: Course, penalty, report: Report) -> None:
+    try:
+        graded = future.result()
+        record(assignment, item, graded, book, penalty)
+    except AutogradeError as reason:
+        report.failures.append((item.student, str(reason)))
+    except Exception as fault:  # a fault of ours in one submission must not cost the others their grades
+        path = assignment.course / "results" / assignment.name / "faults" / f"{item.student}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, "".join(traceback.format_exception(fault)))
+        report.failures.append((item.student, f"{type(fault).__name__}: {fault} (the whole story is in {path})"))
+    else:
+        report.graded += 1
+        report.technical += any(one.result.failed_technically for one in graded)
+
+
+def without_time(result: Result) -> Result:
+    """A record as it is the same each time: without how long it took."""
+    return replace(result, seconds=0.0)

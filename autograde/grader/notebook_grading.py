@@ -1,0 +1,48 @@
+"""One notebook file → its record: read, repaired, run in a room, judged, followed through."""
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograde.exercises.spec import Exercise
+from autograde.grader.repair import Submission, read_submission
+from autograde.grader.results import Result
+from autograde.grader.rooms import Rooms
+from autograde.grader.submission import Grading, steps_of, unread, walk_plainly
+from autograde.grader.template import Template
+from autograde.grader.upstream import follow_through
+from autograde.sandbox.limits import Limits
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A record, and the submission it is about (for the notebook that formgrader shows)."""
+
+    result: Result
+    submission: Submission
+
+
+def grade_notebook(
+    path: Path, template: Template, exercises: tuple[Exercise, ...], rooms: Rooms, blank: Result, secret: bytes,
+    limits: Limits,
+) -> Graded:  # fmt: skip
+    """The record `blank` filled in. Raises SandboxError where no room can be made; never for what is in the file."""
+    began = time.monotonic()
+    submission = read_submission(path, template)
+    if submission.problem:
+        message = submission.problem.message
+        verdicts = tuple(unread(exercise, message) for exercise in exercises)
+        result = replace(blank, verdicts=verdicts, repairs=tuple(submission.repairs), problem=message)
+        return Graded(result, submission)
+    grading = Grading(submission, exercises, blank.student, secret, limits)
+    steps = steps_of(submission, template, exercises)
+    walk_plainly(grading, steps, rooms)
+    follow_through(grading, steps, rooms)
+    result = replace(
+        blank,
+        verdicts=tuple(grading.verdicts[exercise.id] for exercise in exercises),
+        repairs=tuple(submission.repairs),
+        technical="; ".join(grading.technical) or None,
+        seconds=round(time.monotonic() - began, 2),
+    )
+    return Graded(result, submission)

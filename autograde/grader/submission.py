@@ -1,0 +1,228 @@
+"""Grades one notebook of one student: its cells and the hidden questions in a room, the verdicts out here.
+
+The program is walked in the order it was handed in: a cell is run, and after the last cell of an answer its exercise
+is asked for, as a test cell below it would. What fails is asked once more at the end, because an answer may stand above
+what it needs. A room that ends takes nothing with it that was earned: the cell or exercise that ended it is named and left out, and
+the rest goes on in a new room.
+
+All verdicts come from `judge`; nothing that a room says about itself gives points.
+"""
+
+import threading
+import time
+from dataclasses import dataclass, field, replace
+
+from autograde import planning
+from autograde.errors import RoomEnded
+from autograde.exercises.spec import Exercise
+from autograde.grader.needed import needed_cells
+from autograde.grader.repair import Submission
+from autograde.grader.template import Template
+from autograde.judge import judge
+from autograde.sandbox import limits as names
+from autograde.sandbox.limits import Limits
+from autograde.verdict import Verdict
+
+LIMITS = Limits(cell_seconds=30.0, wall_seconds=300.0, cpu_seconds=300.0)
+MOST_ROOMS = 8  # for one notebook
+QUESTION_SECONDS = 15.0  # for all questions of one exercise: an honest answer to them takes a fraction of one
+_LONGEST_ERROR = 300  # characters of a student's error message that are repeated to them
+
+# What notebooks import to be shown things: nothing to see here, and pictures cost time.
+_PRELUDE = """
+import sys, types
+_stand_in = types.ModuleType("autograde.student")
+for _name in ("check", "progress", "heat_maps", "lines", "load_backend"):
+    setattr(_stand_in, _name, lambda *arguments, **keywords: None)
+sys.modules["autograde.student"] = _stand_in
+del sys, types, _stand_in, _name
+"""
+_naming = threading.Lock()  # known mistakes run in this process, where TensorFlow's and Python's output is redirected
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do: run a cell (source, number) or, where `exercise` is given, ask for it."""
+
+    number: int = 0
+    source: str = ""
+    exercise: Exercise | None = None
+
+
+@dataclass
+class Grading:
+    """One notebook being graded. `verdicts` by exercise id; `technical`: what ended rooms, sentences."""
+
+    submission: Submission
+    exercises: tuple[Exercise, ...]
+    student: str
+    secret: bytes
+    limits: Limits = LIMITS
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    technical: list[str] = field(default_factory=list)
+    ended: set[int] = field(default_factory=set)  # numbers of cells that ended a room
+    late: set[int] = field(default_factory=set)  # numbers of cells that ran out of time
+    nameless: set[str] = field(default_factory=set)  # exercises that lacked a name: to be asked once more at the end
+    errors: dict[int, str] = field(default_factory=dict)  # number of a cell → how it failed, for the student
+
+    def __post_init__(self):
+        self.plans = {exercise.id: self._plan(exercise) for exercise in self.exercises}
+
+    def _plan(self, exercise: Exercise) -> dict:
+        seed = planning.hidden_seed(self.secret, self.student, exercise)
+        return planning.make_plan(exercise, seed, misconceptions=False)
+
+    def source_of(self, exercise: Exercise) -> str:
+        answer = self.submission.answers.get(exercise.id)
+        return answer.source if answer else ""
+
+    def ask(self, room, exercise: Exercise) -> Verdict:
+        """The verdict on one exercise in a room as it is now, its mistake named if it is known. Raises RoomEnded."""
+        plan, source = self.plans[exercise.id], self.source_of(exercise)
+        answers: list[dict] = []
+
+        def ask_room(questions):
+            answers.extend(room.ask(questions, QUESTION_SECONDS))
+            return answers
+
+        verdict = judge(plan, ask_room, source, reveal=False)
+        if verdict.status == "missing" or any(_lacks_name(answer) for answer in answers):
+            self.nameless.add(exercise.id)
+        if answers and verdict.status in ("wrong", "partly"):
+            with _naming:
+                plan = planning.with_misconceptions(exercise, plan)
+            verdict = judge(plan, lambda questions: answers, source, reveal=False)
+        return verdict
+
+
+def _lacks_name(answer: dict) -> bool:
+    error = answer.get("error")
+    return type(error) is dict and error.get("type") == "NameError"
+
+
+def steps_of(submission: Submission, template: Template, exercises: tuple[Exercise, ...]) -> list[Step]:
+    """Cells in their order; each exercise after its last cell, one without cells before the next exercise's first."""
+    cells = needed_cells(submission.program, template)
+    last = {}  # exercise id → place of its last cell
+    for exercise in exercises:
+        answer = submission.answers.get(exercise.id)
+        positions = answer.positions if answer else ()
+        places = [place for place, cell in enumerate(cells) if cell.position in positions]
+        if places:
+            last[exercise.id] = places[-1]
+    after: dict[int, list[Exercise]] = {}
+    place = len(cells) - 1
+    for exercise in reversed(exercises):
+        place = last.get(exercise.id, place)
+        after.setdefault(place, []).insert(0, exercise)
+        place = place if exercise.id not in last else max(place - 1, -1)
+    steps = [Step(exercise=exercise) for exercise in after.get(-1, [])]
+    for place, cell in enumerate(cells):
+        steps.append(Step(cell.position + 1, cell.source))
+        steps += [Step(exercise=exercise) for exercise in after.get(place, [])]
+    return steps
+
+
+def enter(sandbox, limits: Limits):
+    """A room in which a notebook's cells can run."""
+    room = sandbox.room(limits, seed=0)
+    room.run_cell(_PRELUDE)
+    return room
+
+
+def walk_plainly(grading: Grading, steps: list[Step], sandbox) -> None:
+    """Fills in the verdict of every exercise."""
+    began = time.monotonic()
+    for count in range(MOST_ROOMS):
+        at = [Step()]
+        try:
+            with enter(sandbox, grading.limits) as room:
+                _one_room(grading, steps, room, at)
+            break
+        except RoomEnded as ended:
+            _blame(grading, at[0], str(ended))
+        if time.monotonic() - began > grading.limits.wall_seconds or count == MOST_ROOMS - 1:
+            grading.technical.append(f"given up after {count + 1} rooms")
+            break
+    for exercise in grading.exercises:
+        if exercise.id not in grading.verdicts:
+            reason = "; ".join(grading.technical) or "no answer"
+            grading.verdicts[exercise.id] = unjudged(exercise, grading.plans[exercise.id], reason)
+    _add_errors(grading)
+
+
+def _one_room(grading: Grading, steps: list[Step], room, at: list[Step]) -> None:
+    """Goes through the steps; at[0] is the one being done, so that whoever ends the room can be named."""
+    for step in steps:
+        at[0] = step
+        if step.exercise is None:
+            run_cell(grading, room, step)
+        elif step.exercise.id not in grading.verdicts:
+            grading.verdicts[step.exercise.id] = grading.ask(room, step.exercise)
+    for step in steps:  # an answer that stands above what it needs
+        name = step.exercise.id if step.exercise else None
+        if name not in grading.nameless:
+            continue
+        at[0] = step
+        grading.nameless.discard(name)  # once: a room that ends here must not bring it back
+        again = grading.ask(room, step.exercise)
+        grading.nameless.discard(name)
+        if again.points > grading.verdicts[name].points:
+            grading.verdicts[name] = again
+
+
+def run_cell(grading: Grading, room, step: Step) -> None:
+    """Runs a cell and notes how it failed. Raises RoomEnded."""
+    if step.number in grading.ended | grading.late:
+        return
+    result = room.run_cell(step.source, grading.limits.cell_seconds)
+    if result.limit == names.WALL_CLOCK:
+        grading.late.add(step.number)
+        grading.errors[step.number] = f"it did not end within {grading.limits.cell_seconds:g} seconds"
+    elif result.error:
+        text = " ".join(f"{result.error.name}: {result.error.value}".split())
+        where = f" (line {result.error.line})" if result.error.line else ""
+        grading.errors[step.number] = f"{text[:_LONGEST_ERROR]}{where}"
+
+
+def _blame(grading: Grading, step: Step, reason: str) -> None:
+    """Names what ended a room, and leaves it out from now on."""
+    if step.exercise is None:
+        grading.technical.append(f"cell {step.number} ended the program ({reason})" if step.number else reason)
+        grading.ended.add(step.number)
+        grading.errors[step.number] = f"it ended the whole program ({reason})"
+    else:
+        sentence = f"calling {step.exercise.names[0]} ended the program ({reason})"
+        grading.technical.append(sentence)
+        known = grading.verdicts.get(step.exercise.id)
+        plan = grading.plans[step.exercise.id]
+        grading.verdicts[step.exercise.id] = known or unjudged(step.exercise, plan, sentence)
+
+
+def unjudged(exercise: Exercise, plan: dict, reason: str) -> Verdict:
+    """No points, and why: for an exercise whose answers never came out of a room."""
+    label = f"{exercise.number} {exercise.names[0]}"
+    advice = (f"It could not be graded: {reason}.",)
+    return Verdict(exercise.id, label, "technical", 0.0, float(exercise.points), seed=plan["seed"],
+                   advice=advice, technical=reason)  # fmt: skip
+
+
+def unread(exercise: Exercise, message: str) -> Verdict:
+    """No points, for every exercise of a file that cannot be read."""
+    label = f"{exercise.number} {exercise.names[0]}"
+    return Verdict(exercise.id, label, "missing", 0.0, float(exercise.points), advice=(message,))
+
+
+def _add_errors(grading: Grading) -> None:
+    """Tells why a name is missing: the cell that was to define it failed."""
+    for exercise in grading.exercises:
+        verdict = grading.verdicts[exercise.id]
+        answer = grading.submission.answers.get(exercise.id)
+        numbers = [position + 1 for position in answer.positions] if answer else []
+        failed = next((number for number in numbers if number in grading.errors), None)
+        if verdict.status != "missing" or failed is None:
+            continue
+        sentence = f"Cell {failed} failed: {grading.errors[failed]}."
+        if failed in grading.ended:
+            verdict = replace(verdict, status="technical", technical=sentence, advice=())
+        grading.verdicts[exercise.id] = verdict.with_advice(sentence)

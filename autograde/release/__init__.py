@@ -1,0 +1,8 @@
+"""From one source per notebook to everything that is handed out.
+
+    solutions/NN_topic.py ─▶ course/NN_topic/NN_topic.ipynb   the student edition (editions.py)
+                          ─▶ source/ and release/ of an nbgrader course (assignment.py)
+    exercises/            ─▶ fingerprints: what `check` needs on a student's machine
+
+The same sources give the same bytes, and nothing is written in which a line of a solution was found (leaks.py).
+"""

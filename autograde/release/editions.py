@@ -1,0 +1,102 @@
+"""The two editions of a notebook, from its one source: with the answers for the instructor, with stubs for students.
+
+Cell ids come from the notebook's name, the cell's place and its grade_id, never from chance: the same source gives the
+same bytes. Outputs are in neither edition.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograde.errors import AutogradeError
+from autograde.exercises import cells
+
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
+
+
+class ReleaseError(AutogradeError, ValueError):
+    """A solution notebook that cannot be released."""
+
+
+@dataclass(frozen=True)
+class Editions:
+    """One notebook, written out twice as JSON text: `source` has the answers, `student` has stubs."""
+
+    name: str
+    source: str
+    student: str
+
+
+def notebooks(folder: Path = cells.SOLUTIONS) -> list[str]:
+    """The names of all solution notebooks, in order."""
+    return sorted(path.stem for path in folder.glob("[0-9][0-9]_*.py"))
+
+
+def make(name: str, colab: str = "", folder: Path = cells.SOLUTIONS) -> Editions:
+    """Both editions of a notebook. Raises ReleaseError.
+
+    colab: the address under which Colab finds the folder of student editions; "" leaves the badge out.
+    """
+    import jupytext
+
+    path = folder / f"{name}.py"
+    if not path.exists():
+        known = ", ".join(notebooks(folder)) or "none"
+        raise ReleaseError(f"{path}: there is no such solution notebook; there are: {known}")
+    written = [_cell(name, place, cell) for place, cell in enumerate(jupytext.read(path).cells)]
+    _check_metadata(path, written)
+    badge = [_badge(name, colab)] if colab else []
+    student = badge + [_for_students(path, cell) for cell in written]
+    return Editions(name, _as_text(written), _as_text(student))
+
+
+def _cell(name: str, place: int, cell) -> dict:
+    metadata = {key: cell.metadata[key] for key in ("nbgrader", "tags") if key in cell.metadata}
+    own = metadata.get("nbgrader", {}).get("grade_id", "")
+    identity = hashlib.sha256(f"{name} {place} {own}".encode()).hexdigest()[:12]
+    made = {"cell_type": cell.cell_type, "id": identity, "metadata": metadata, "source": cell.source}
+    return made | ({"execution_count": None, "outputs": []} if cell.cell_type == "code" else {})
+
+
+def _badge(name: str, colab: str) -> dict:
+    link = f"{colab.rstrip('/')}/{name}/{name}.ipynb"
+    identity = hashlib.sha256(f"{name} badge".encode()).hexdigest()[:12]
+    return {"cell_type": "markdown", "id": identity, "metadata": {}, "source": f"[![Open in Colab]({BADGE})]({link})"}
+
+
+def _check_metadata(path: Path, written: list[dict]) -> None:
+    """nbgrader's rules: grade_ids stand once, and a graded cell says what it is worth."""
+    seen = set()
+    for cell in written:
+        graded = cell["metadata"].get("nbgrader")
+        if graded is None:
+            continue
+        name = graded.get("grade_id")
+        if not name or name in seen:
+            raise ReleaseError(f"{path}: a cell with nbgrader metadata needs a grade_id of its own, not {name!r}")
+        if graded.get("schema_version") != 3:
+            raise ReleaseError(f"{path}: {name} has nbgrader metadata of version {graded.get('schema_version')}, not 3")
+        if graded.get("grade") and not isinstance(graded.get("points"), (int, float)):
+            raise ReleaseError(f"{path}: {name} is graded, so it needs points")
+        seen.add(name)
+
+
+def _for_students(path: Path, cell: dict) -> dict:
+    graded = cell["metadata"].get("nbgrader", {})
+    if not graded.get("solution") or cell["cell_type"] != "code":
+        if "### BEGIN" in cell["source"]:
+            raise ReleaseError(f"{path}: a cell that is no answer has solution marks: {cell['source'][:60]!r}")
+        return cell
+    if cell["source"].count("### BEGIN SOLUTION") != cell["source"].count("### END SOLUTION"):
+        raise ReleaseError(f"{path}: {graded['grade_id']}: BEGIN SOLUTION and END SOLUTION do not pair up")
+    if "### BEGIN SOLUTION" not in cell["source"]:
+        raise ReleaseError(f"{path}: {graded['grade_id']} has no ### BEGIN SOLUTION; students would get all of it")
+    return cell | {"source": cells.stub_cell(cell["source"]).rstrip("\n")}
+
+
+def _as_text(written: list[dict]) -> str:
+    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    content = {"cells": written, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

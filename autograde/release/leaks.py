@@ -1,0 +1,49 @@
+"""Looks for what must not reach students: lines of a solution or of a known mistake in the student edition.
+
+A line counts when it says something: `return x` or a lone bracket stands in many a program.
+"""
+
+import json
+import re
+
+from autograde.exercises import cells
+from autograde.exercises.spec import Exercise
+
+_FEWEST_WORDS = 4  # names and numbers in a line that could give an answer away
+
+
+def secret_lines(exercises: tuple[Exercise, ...]) -> dict[str, str]:
+    """Every telling line that stands in an answer or a misconception but not in the stub → where it is from."""
+    secrets: dict[str, str] = {}
+    for exercise in exercises:
+        answer = cells.answer_cell(exercise)
+        given = set(_lines(cells.stub_cell(answer)))
+        sources = [("solution", answer)]
+        sources += [(known.id, cells.patched_cell(exercise, known)) for known in exercise.misconceptions]
+        for origin, source in sources:
+            for line in _lines(source):
+                if line not in given and _tells(line):
+                    secrets.setdefault(line, f"{exercise.id}/{origin}")
+    return secrets
+
+
+def leaks(student_edition: str, exercises: tuple[Exercise, ...]) -> list[str]:
+    """Sentences about each secret line in the code of a student edition (its JSON text); empty is good."""
+    secrets = secret_lines(exercises)
+    found = []
+    for number, cell in enumerate(json.loads(student_edition)["cells"], start=1):
+        if cell["cell_type"] == "code":
+            found += [
+                f"cell {number}: {line!r} stands in {secrets[line]}"
+                for line in _lines(cell["source"])
+                if line in secrets
+            ]
+    return found
+
+
+def _lines(source: str) -> list[str]:
+    return [line.strip() for line in source.splitlines() if line.strip()]
+
+
+def _tells(line: str) -> bool:
+    return "### " not in line and len(re.findall(r"\w+", line)) >= _FEWEST_WORDS
