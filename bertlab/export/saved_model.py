@@ -122,7 +122,7 @@ class TaggingModule(TextModule):
         before = words.with_flat_values(tf.cumsum(counts, exclusive=True))  # (B, None) pieces before each word
         first = before - tf.gather(pieces.row_splits, words.row_starts())[:, None] + 1  # its first piece; + 1: [CLS]
         read = (first < tf.shape(probabilities, tf.int64)[1] - 1) & (words.with_flat_values(counts) > 0)
-        places = tf.where(read, first, 0)
+        places = tf.where(read, first, tf.zeros_like(first))
         chosen = tf.gather(probabilities, places.to_tensor(0), batch_dims=1)  # (B, W, C)
         read = read.to_tensor(False)  # (B, W)
         is_word = tf.ones_like(first).to_tensor(0) > 0

@@ -18,6 +18,7 @@ import numpy as np
 
 from bertlab.data.pretraining.masking import PieceTable, mask_rows
 from bertlab.data.pretraining.settings import ExampleSettings
+from bertlab.data.quiet import quiet
 from bertlab.errors import DataError
 
 _ROUNDS = 6
@@ -152,22 +153,7 @@ def _as_dataset(batches: Batches, start_batch: int):
         numbers = tf.data.Dataset.counter(start_batch)
     else:
         numbers = tf.data.Dataset.range(start_batch, batches.per_epoch)
-    return numbers.map(load).with_options(_quiet_options())
-
-
-def _quiet_options():
-    """Options that keep tf.data from starting threads of its own behind the batches and all that is built on them."""
-    import tensorflow as tf
-
-    options = tf.data.Options()
-    # No thread of TensorFlow's may be waiting for Python when an iterator is deleted: see `_Ahead`. A `map` on top of
-    # this data set, made parallel behind one's back, would be such a thread.
-    options.experimental_optimization.inject_prefetch = False
-    options.experimental_optimization.map_parallelization = False
-    # There is nothing to tune, and the tuner sleeps for up to a minute: an iterator that is deleted now and then misses
-    # its chance to wake it and waits (seen with TensorFlow 2.21: `fit` returned 50 to 85 s after its last step).
-    options.autotune.enabled = False
-    return options
+    return quiet(numbers.map(load))
 
 
 class _Ahead:

@@ -17,6 +17,7 @@ from itertools import count
 
 import numpy as np
 
+from bertlab.data.quiet import quiet
 from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_pieces
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 from bertlab.errors import ConfigError, DataError
@@ -127,7 +128,7 @@ class Features:
 
         batches = len(self.batch_indices(batch_size, drop_remainder=drop_remainder))
         dataset = tf.data.Dataset.from_generator(generate, output_signature=self._signature(tf))
-        return dataset.apply(tf.data.experimental.assert_cardinality(batches)).prefetch(2)
+        return quiet(dataset.apply(tf.data.experimental.assert_cardinality(batches)))
 
     def _signature(self, tf):
         inputs, targets = self.batch(np.arange(0))
