@@ -62,7 +62,7 @@ class AnswerPrediction:
     start: int | None
     end: int | None
     probability: float  # among the question's best spans and "no answer"
-    id: str | None = None
+    id: str  # the one that was given, else the number of the input
 
     @property
     def line(self) -> str:

@@ -116,6 +116,7 @@ class Predictor:
         ]
 
     def _answers(self, rows: Sequence[QuestionRow], advance) -> list[AnswerPrediction]:
+        names = [row.id for row in rows]  # need not differ, while answers are found by them
         rows = [QuestionRow(str(number), row.question, row.context) for number, row in enumerate(rows)]
         room = self.info.max_length // 2
         windows = make_windows(rows, self.tokenizer, self.info.max_length, self.info.stride, room)
@@ -127,11 +128,10 @@ class Predictor:
         outputs = self._outputs(windows.features, self.model.predict_on_batch, advance)
         decoded = self.problem.decode(Encoded(rows, windows.features, windows), outputs)
         predictions = []
-        for answer, sure in zip(decoded.answers, decoded.confidences):
+        for name, answer, sure in zip(names, decoded.answers, decoded.confidences, strict=True):
             best = answer.candidates[0] if answer.text else None
-            predictions.append(
-                AnswerPrediction(answer.text, best.start if best else None, best.end if best else None, sure)
-            )
+            start, end = (best.start, best.end) if best else (None, None)
+            predictions.append(AnswerPrediction(answer.text, start, end, sure, name))
         return predictions
 
     # === Running the model ===

@@ -67,6 +67,14 @@ class Peak:
         return min(_time_of(product) for _ in range(3))
 
 
+def measured_peak(dtype: str = "float32", seconds: float = 1.0) -> float:
+    """The peak of this device, measured for at least so many seconds."""
+    peak, end = Peak(dtype), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        peak.measure()
+    return peak.best
+
+
 def _product_of(size: int, dtype: str):
     rng = np.random.default_rng(0)
     matrix = keras.ops.cast(keras.ops.convert_to_tensor(rng.normal(size=(size, size)).astype("float32")), dtype)
