@@ -66,6 +66,10 @@ test-exhaustive: $(READY) sandbox  ## every code point, kills and resumes, large
 .PHONY: test-all
 test-all: test test-exhaustive test-peers  ## everything
 
+.PHONY: release
+release: $(READY)  ## the student edition in course/, from solutions/
+	$(RUN)/autograde release $(ARGS)
+
 .PHONY: lab
 lab: $(READY)  ## JupyterLab on the course
 	@mkdir -p course

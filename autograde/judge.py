@@ -29,7 +29,7 @@ def judge(plan: dict, ask: Callable[[list[dict]], list[dict]], source: str = "",
     shortcut = shortcuts.first_forbidden(source, plan["watch"])
     if shortcut:
         return _refused(plan, shortcut)
-    answers = [_clean(answer) for answer in ask(plan["questions"])]
+    answers = [clean(answer) for answer in ask(plan["questions"])]
     if len(answers) != len(plan["questions"]):
         return _verdict(plan, "technical", technical="the program did not answer every question")
     used = [name for name in answers[0]["notes"].get("watched", ()) if name in plan["watch"]]
@@ -40,7 +40,7 @@ def judge(plan: dict, ask: Callable[[list[dict]], list[dict]], source: str = "",
     return _weigh(plan, answers, reveal)
 
 
-def _clean(answer) -> dict:
+def clean(answer) -> dict:
     """An answer with its fields as they should be, whatever came."""
     answer = answer if type(answer) is dict else {}
     notes, error = (answer.get(key) if type(answer.get(key)) is dict else {} for key in ("notes", "error"))

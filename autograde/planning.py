@@ -173,8 +173,8 @@ def reader_facts(exercise: Exercise) -> dict:
     return {key: value for key, value in _reader_facts(exercise).items() if key != "hints"}
 
 
-def write_fingerprints(exercises, folder: Path) -> None:
+def write_fingerprints(exercises, folder: Path, progress=iter) -> None:
     """Writes the visible plan of each exercise and the index: all that a student's machine needs for `check`."""
-    for exercise in exercises:
+    for exercise in progress(exercises):
         fingerprints.save(make_plan(exercise), folder / f"{exercise.id}.npz")
     fingerprints.save_index([reader_facts(exercise) for exercise in exercises], folder)

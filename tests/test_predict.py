@@ -81,7 +81,9 @@ def test_an_input_gets_the_same_prediction_alone_and_among_others(shape, short, 
         (alone,) = predictor([value])
         for name, expected in vars(alone).items():
             found = getattr(together[index], name)
-            if name in ("probability", "probabilities", "value"):
+            if name == "id":  # the number of the input
+                assert found == str(index + 1)
+            elif name in ("probability", "probabilities", "value"):
                 expected, found = (
                     list(v.values()) if isinstance(v, dict) else v for v in (expected, found)
                 )  # fmt: skip
@@ -92,9 +94,8 @@ def test_an_input_gets_the_same_prediction_alone_and_among_others(shape, short, 
 
 def test_a_short_text_is_classified_as_the_model_itself_does():
     predictor = predictor_of("sentence")
-    logits = np.array(predictor.model({"input_ids": np.array([[2, 8, 7, 9, 5, 3]])}))[
-        0
-    ]  # [CLS] the film was good [SEP]
+    ids = np.array([[2, 8, 7, 9, 5, 3]])  # [CLS] the film was good [SEP]
+    logits = np.array(predictor.model({"input_ids": ids}))[0]
     expected = np.exp(logits) / np.exp(logits).sum()
     (prediction,) = predictor(["the film was good"])
     assert prediction.label == LABELS["sentence"][int(expected.argmax())]
@@ -109,6 +110,12 @@ def test_every_word_of_a_long_text_has_its_tag_and_an_answer_is_a_span_of_its_co
     assert all(sure > 0 for sure in tagged.probabilities)  # every word was read
     (answer,) = predictor_of("question")([{"question": "where", "context": LONG}])
     assert answer.text == LONG[answer.start : answer.end] != ""
+
+
+def test_an_answer_carries_the_id_of_its_question_also_one_that_is_given_twice():
+    question = {"question": "where is it", "context": "paris is in france ."}
+    answers = predictor_of("question")([{**question, "id": "x"}, question, {**question, "id": "x"}])
+    assert [answer.id for answer in answers] == ["x", "2", "x"]
 
 
 def test_rows_may_have_different_numbers_of_choices():

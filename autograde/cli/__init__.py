@@ -11,7 +11,11 @@ from bertlab.errors import BertLabError
 
 # command: (module in autograde.cli, its click object, one line of help)
 COMMANDS = {
+    "init": ("init", "init", "Make a folder a course."),
+    "release": ("release", "release", "Build student editions; release them into a course."),
     "collect": ("collect", "collect", "Sort a download of submissions into the course."),
+    "grade": ("grade", "grade", "Grade what is new, in a sandbox."),
+    "regrade": ("regrade", "regrade", "Grade one exercise again, in every submission."),
     "status": ("status", "status", "What has been handed in, graded, and waits for you."),
     "feedback": ("feedback", "feedback", "Write the page that each student gets back."),
     "report": ("report", "report", "Write the class report."),

@@ -1,7 +1,7 @@
 """A course folder: nbgrader's own layout, and two files of ours.
 
-    nbgrader_config.py      makes a bare `nbgrader autograde`, and formgrader's button, take the safe path
-    .autograde/secret       from which every student's hidden inputs are drawn; readable by its owner alone
+nbgrader_config.py      makes a bare `nbgrader autograde`, and formgrader's button, take the safe path
+.autograde/secret       from which every student's hidden inputs are drawn; readable by its owner alone
 """
 
 import os

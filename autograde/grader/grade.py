@@ -26,6 +26,7 @@ from autograde.grader.rooms import Rooms
 from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
 from autograde.sandbox.limits import Limits
+from bertlab.errors import BertLabError
 from bertlab.files import write_text
 
 
@@ -62,9 +63,6 @@ class Assignment:
     templates: dict[str, Template]
     secret: bytes
     limits: Limits = LIMITS
-
-    def exercises(self, notebook: str):
-        return catalogue.of_notebook(notebook)
 
 
 def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> Assignment:
@@ -105,16 +103,23 @@ def _timestamp(folder: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace").strip()[:40] if path.is_file() else ""
 
 
+def current_results(assignment: Assignment, item: Handed, files: Iterable[Path]) -> list[Result]:
+    """The records of those files that have been graded as they are now."""
+    found = []
+    for path in files:
+        where = Result(assignment.name, item.student, path.stem).path(assignment.course)
+        try:
+            result = Result.load(where) if where.exists() else None
+        except ResultError:  # damaged: the file is graded again
+            continue
+        if result and result.sha256 == digest(path):
+            found.append(result)
+    return found
+
+
 def is_up_to_date(assignment: Assignment, item: Handed) -> bool:
     """Whether this very submission has been graded: each of its files has a record that names it."""
-    for path in item.files:
-        record = Result(assignment.name, item.student, path.stem).path(assignment.course)
-        try:
-            if not record.exists() or Result.load(record).sha256 != digest(path):
-                return False
-        except ResultError:
-            return False
-    return bool(item.files)
+    return bool(item.files) and len(current_results(assignment, item, item.files)) == len(item.files)
 
 
 def digest(path: Path) -> str:
@@ -127,20 +132,32 @@ def digest(path: Path) -> str:
 
 def grade_submission(assignment: Assignment, item: Handed, rooms: Rooms) -> list[Graded]:
     """Grades each notebook of one submission. Touches no file of the course: what it returns is written by `record`."""
-    return [
-        grade_notebook(
-            path, assignment.templates[path.stem], assignment.exercises(path.stem), rooms,
-            Result(assignment.name, item.student, path.stem, handed_in=item.handed_in, sha256=digest(path)),
-            assignment.secret, assignment.limits,
-        )
-        for path in item.files
-    ]  # fmt: skip
+    return [grade_file(assignment, item, path, rooms) for path in item.files]
 
 
-def record(assignment: Assignment, item: Handed, graded: list[Graded], book: Course, penalty=None) -> None:
-    """Writes one submission's grades: gradebook, then the notebooks for formgrader, then the records. Idempotent."""
+def grade_file(assignment: Assignment, item: Handed, path: Path, rooms: Rooms) -> Graded:
+    """Grades one notebook. Raises SandboxError where no room can be made; never for anything in the file."""
+    blank = Result(assignment.name, item.student, path.stem, handed_in=item.handed_in, sha256=digest(path))
+    exercises = catalogue.of_notebook(path.stem)
+    return grade_notebook(
+        path, assignment.templates[path.stem], exercises, rooms, blank, assignment.secret, assignment.limits
+    )
+
+
+def record(
+    assignment: Assignment,
+    item: Handed,
+    graded: list[Graded],
+    book: Course,
+    penalty=None,
+    others: Iterable[Result] = (),
+) -> None:
+    """Writes one submission's grades: gradebook, then the notebooks for formgrader, then the records. Idempotent.
+
+    others: records of the student's other notebooks, where not all were graded now.
+    """
     results = [one.result for one in graded]
-    book.write(assignment.name, item.student, results, assignment.templates, penalty)
+    book.write(assignment.name, item.student, [*results, *others], assignment.templates, penalty)
     for one in graded:
         template = assignment.templates[one.result.notebook]
         write_autograded(
@@ -163,42 +180,67 @@ def grade(
 
     progress: called after each submission with its student, how many are done and how many there are.
     """
+    pool = ThreadPoolExecutor(workers)
+    try:
+        return grade_by(
+            lambda item: pool.submit(grade_submission, assignment, item, rooms),
+            lambda item, graded: graded, assignment, students, workers, again, progress,
+        )  # fmt: skip
+    except BaseException:  # Ctrl-C too: the rooms end, so the workers do
+        rooms.close()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def grade_by(
+    send: Callable[[Handed], Future],
+    receive: Callable[[Handed, object], list[Graded]],
+    assignment: Assignment,
+    students: Iterable[str],
+    places: int,
+    again: bool,
+    progress: Callable[[str, int, int], None],
+) -> Report:
+    """`grade`, wherever the work is done: `send` starts it, `receive` makes what the future gives into records."""
     report = Report()
-    waiting = [item for item in handed_in(assignment, students)]
+    waiting = [item for item in handed_in(assignment, students) if _has_files(assignment, item, report)]
     todo = [item for item in waiting if again or not is_up_to_date(assignment, item)]
     report.up_to_date = len(waiting) - len(todo)
     penalty = configured_penalty(assignment.course)
     with Course(assignment.course) as book:
-        for done, (item, future) in enumerate(_in_parallel(assignment, todo, rooms, workers), start=1):
-            _finish(assignment, item, future, book, penalty, report)
+        for done, (item, future) in enumerate(_as_completed(send, todo, places + 1), start=1):
+            _finish(assignment, item, lambda: receive(item, future.result()), book, penalty, report)  # noqa: B023
             progress(item.student, done, len(todo))
     return report
 
 
-def _in_parallel(assignment, todo: list[Handed], rooms: Rooms, workers: int) -> Iterator[tuple[Handed, Future]]:
+def _has_files(assignment: Assignment, item: Handed, report: Report) -> bool:
+    """Whether there is anything to grade; says so where a file may only have the wrong name."""
+    if not item.files:
+        names = ", ".join(f"{name}.ipynb" for name in assignment.templates)
+        report.failures.append((item.student, f"no {names} among what was handed in"))
+    return bool(item.files)
+
+
+def _as_completed(send, todo: list[Handed], most: int) -> Iterator[tuple[Handed, Future]]:
     """Submissions as they are done. Only a few are under way at a time: memory does not grow with the class."""
     rest = iter(todo)
     running: dict[Future, Handed] = {}
-    pool = ThreadPoolExecutor(workers)
-    try:
-        while True:
-            for item in islice(rest, workers + 1 - len(running)):
-                running[pool.submit(grade_submission, assignment, item, rooms)] = item
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                yield running.pop(future), future
-    finally:  # also when somebody presses Ctrl-C: the rooms end, so the workers do
-        if running:
-            rooms.close()
-        pool.shutdown(cancel_futures=True)
+    while True:
+        for item in islice(rest, most - len(running)):
+            running[send(item)] = item
+        if not running:
+            return
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            yield running.pop(future), future
 
 
-def _finish(assignment, item: Handed, future: Future, book: Course, penalty, report: Report) -> None:
+def _finish(assignment, item: Handed, result: Callable[[], list[Graded]], book: Course, penalty, report) -> None:
     try:
-        graded = future.result()
+        graded = result()
         record(assignment, item, graded, book, penalty)
-    except AutogradeError as reason:
+    except (AutogradeError, BertLabError) as reason:
         report.failures.append((item.student, str(reason)))
     except Exception as fault:  # a fault of ours in one submission must not cost the others their grades
         path = assignment.course / "results" / assignment.name / "faults" / f"{item.student}.txt"

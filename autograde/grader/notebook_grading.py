@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograde.exercises.spec import Exercise
+from autograde.grader.mistakes import name_mistakes
 from autograde.grader.repair import Submission, read_submission
 from autograde.grader.results import Result
 from autograde.grader.rooms import Rooms
@@ -38,6 +39,7 @@ def grade_notebook(
     steps = steps_of(submission, template, exercises)
     walk_plainly(grading, steps, rooms)
     follow_through(grading, steps, rooms)
+    name_mistakes(grading)
     result = replace(
         blank,
         verdicts=tuple(grading.verdicts[exercise.id] for exercise in exercises),

@@ -59,16 +59,24 @@ class Result:
         """Writes the record into the course; returns where."""
         path = self.path(course)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
+        write_text(path, self.to_json())
         return path
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Result":
+        """The inverse of `to_json`."""
+        values = json.loads(text)
+        verdicts = tuple(Verdict.from_dict(verdict) for verdict in values.pop("verdicts"))
+        return cls(**values | {"verdicts": verdicts, "repairs": tuple(values["repairs"])})
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
         """Reads one record. Raises ResultError."""
         try:
-            values = json.loads(Path(path).read_text(encoding="utf-8"))
-            verdicts = tuple(Verdict.from_dict(verdict) for verdict in values.pop("verdicts"))
-            return cls(**values | {"verdicts": verdicts, "repairs": tuple(values["repairs"])})
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as reason:
             raise ResultError(f"{path}: no record of a grading ({reason}); delete it and grade again") from None
 

@@ -1,14 +1,16 @@
 """Grades one notebook of one student: its cells and the hidden questions in a room, the verdicts out here.
 
 The program is walked in the order it was handed in: a cell is run, and after the last cell of an answer its exercise
-is asked for, as a test cell below it would. What fails is asked once more at the end, because an answer may stand above
-what it needs. A room that ends takes nothing with it that was earned: the cell or exercise that ended it is named and left out, and
-the rest goes on in a new room.
+is asked for, as a test cell below it would. What lacked a name is asked once more at the end, because an answer may
+stand above what it needs. A room that ends takes nothing with it that was earned: the cell or exercise that ended it
+is named and left out, and the rest goes on in a new room.
 
 All verdicts come from `judge`; nothing that a room says about itself gives points.
 """
 
-import threading
+import ast
+import builtins
+import re
 import time
 from dataclasses import dataclass, field, replace
 
@@ -17,8 +19,9 @@ from autograde.errors import RoomEnded
 from autograde.exercises.spec import Exercise
 from autograde.grader.needed import needed_cells
 from autograde.grader.repair import Submission
+from autograde.grader.source import parsed
 from autograde.grader.template import Template
-from autograde.judge import judge
+from autograde.judge import clean, judge
 from autograde.sandbox import limits as names
 from autograde.sandbox.limits import Limits
 from autograde.verdict import Verdict
@@ -26,7 +29,8 @@ from autograde.verdict import Verdict
 LIMITS = Limits(cell_seconds=30.0, wall_seconds=300.0, cpu_seconds=300.0)
 MOST_ROOMS = 8  # for one notebook
 QUESTION_SECONDS = 15.0  # for all questions of one exercise: an honest answer to them takes a fraction of one
-_LONGEST_ERROR = 300  # characters of a student's error message that are repeated to them
+_TENSORFLOW_ERRORS = ("InvalidArgumentError", "NotFoundError", "ResourceExhaustedError", "UnimplementedError")
+_MISSING_NAME = re.compile(r"name '(\w{1,60})' is not defined")
 
 # What notebooks import to be shown things: nothing to see here, and pictures cost time.
 _PRELUDE = """
@@ -37,7 +41,6 @@ for _name in ("check", "progress", "heat_maps", "lines", "load_backend"):
 sys.modules["autograde.student"] = _stand_in
 del sys, types, _stand_in, _name
 """
-_naming = threading.Lock()  # known mistakes run in this process, where TensorFlow's and Python's output is redirected
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,12 @@ class Grading:
     secret: bytes
     limits: Limits = LIMITS
     verdicts: dict[str, Verdict] = field(default_factory=dict)
+    answers: dict[str, list[dict]] = field(default_factory=dict)  # that the verdicts are from
+    credited: dict[str, str] = field(default_factory=dict)  # exercise → on what it was asked again (see upstream.py)
     technical: list[str] = field(default_factory=list)
     ended: set[int] = field(default_factory=set)  # numbers of cells that ended a room
     late: set[int] = field(default_factory=set)  # numbers of cells that ran out of time
-    nameless: set[str] = field(default_factory=set)  # exercises that lacked a name: to be asked once more at the end
+    asked_twice: set[str] = field(default_factory=set)
     errors: dict[int, str] = field(default_factory=dict)  # number of a cell → how it failed, for the student
 
     def __post_init__(self):
@@ -76,28 +81,34 @@ class Grading:
         answer = self.submission.answers.get(exercise.id)
         return answer.source if answer else ""
 
-    def ask(self, room, exercise: Exercise) -> Verdict:
-        """The verdict on one exercise in a room as it is now, its mistake named if it is known. Raises RoomEnded."""
-        plan, source = self.plans[exercise.id], self.source_of(exercise)
+    def ask(self, room, exercise: Exercise) -> tuple[Verdict, list[dict]]:
+        """The verdict on one exercise in a room as it is now, and the answers it is from. Raises RoomEnded."""
         answers: list[dict] = []
 
         def ask_room(questions):
             answers.extend(room.ask(questions, QUESTION_SECONDS))
             return answers
 
-        verdict = judge(plan, ask_room, source, reveal=False)
-        if verdict.status == "missing" or any(_lacks_name(answer) for answer in answers):
-            self.nameless.add(exercise.id)
-        if answers and verdict.status in ("wrong", "partly"):
-            with _naming:
-                plan = planning.with_misconceptions(exercise, plan)
-            verdict = judge(plan, lambda questions: answers, source, reveal=False)
-        return verdict
+        verdict = judge(self.plans[exercise.id], ask_room, self.source_of(exercise), reveal=False)
+        if verdict.status == "raised":
+            verdict = verdict.with_advice(_what_was_raised(answers))
+        return verdict, answers
+
+    def ask_and_keep(self, room, exercise: Exercise) -> None:
+        """Asks, and keeps the verdict if it is the first or a better one. Raises RoomEnded."""
+        verdict, answers = self.ask(room, exercise)
+        if exercise.id not in self.verdicts or verdict.points > self.verdicts[exercise.id].points:
+            self.verdicts[exercise.id], self.answers[exercise.id] = verdict, answers
 
 
-def _lacks_name(answer: dict) -> bool:
-    error = answer.get("error")
-    return type(error) is dict and error.get("type") == "NameError"
+def _what_was_raised(answers: list[dict]) -> str:
+    """The first error in words of ours: a message or a made-up name could carry the hidden input out."""
+    error = next(clean(answer)["error"] for answer in answers if answer["status"] == "raised")
+    if error["type"] == "TimeoutError":
+        return f"It had given no answer after {QUESTION_SECONDS:g} seconds."
+    line = f" in line {error['line']} of its cell" if error["line"].isdecimal() else ""
+    said = f"It raised {_known(error['type'])}{line}, on inputs of the grader's own."
+    return f"{said} Try other sizes, and other numbers of axes."
 
 
 def steps_of(submission: Submission, template: Template, exercises: tuple[Exercise, ...]) -> list[Step]:
@@ -140,7 +151,8 @@ def walk_plainly(grading: Grading, steps: list[Step], sandbox) -> None:
                 _one_room(grading, steps, room, at)
             break
         except RoomEnded as ended:
-            _blame(grading, at[0], str(ended))
+            if ended.reason.reason != names.LOST or count:  # a room may be lost with its zygote, once
+                _blame(grading, at[0], str(ended))
         if time.monotonic() - began > grading.limits.wall_seconds or count == MOST_ROOMS - 1:
             grading.technical.append(f"given up after {count + 1} rooms")
             break
@@ -158,17 +170,20 @@ def _one_room(grading: Grading, steps: list[Step], room, at: list[Step]) -> None
         if step.exercise is None:
             run_cell(grading, room, step)
         elif step.exercise.id not in grading.verdicts:
-            grading.verdicts[step.exercise.id] = grading.ask(room, step.exercise)
-    for step in steps:  # an answer that stands above what it needs
-        name = step.exercise.id if step.exercise else None
-        if name not in grading.nameless:
-            continue
-        at[0] = step
-        grading.nameless.discard(name)  # once: a room that ends here must not bring it back
-        again = grading.ask(room, step.exercise)
-        grading.nameless.discard(name)
-        if again.points > grading.verdicts[name].points:
-            grading.verdicts[name] = again
+            grading.ask_and_keep(room, step.exercise)
+    for step in steps:
+        if step.exercise and _lacked_a_name(grading, step.exercise) and step.exercise.id not in grading.asked_twice:
+            at[0] = step
+            grading.asked_twice.add(step.exercise.id)
+            grading.ask_and_keep(room, step.exercise)
+
+
+def _lacked_a_name(grading: Grading, exercise: Exercise) -> bool:
+    """Whether something was not there yet: an answer may stand above what it needs."""
+    if grading.verdicts[exercise.id].status == "missing":
+        return True
+    errors = [answer["error"] for answer in grading.answers.get(exercise.id, ())]
+    return any(error and error.get("type") == "NameError" for error in errors)
 
 
 def run_cell(grading: Grading, room, step: Step) -> None:
@@ -180,9 +195,33 @@ def run_cell(grading: Grading, room, step: Step) -> None:
         grading.late.add(step.number)
         grading.errors[step.number] = f"it did not end within {grading.limits.cell_seconds:g} seconds"
     elif result.error:
-        text = " ".join(f"{result.error.name}: {result.error.value}".split())
-        where = f" (line {result.error.line})" if result.error.line else ""
-        grading.errors[step.number] = f"{text[:_LONGEST_ERROR]}{where}"
+        grading.errors[step.number] = _how_it_failed(step.source, result.error)
+
+
+def _how_it_failed(source: str, error) -> str:
+    """For the student, in words that the program cannot choose: it may have kept hidden inputs from a question."""
+    if parsed(source) is None:
+        return _why_no_program(source)
+    where = f" in line {error.line}" if error.line else ""
+    missing = _MISSING_NAME.fullmatch(error.value)
+    if error.name == "NameError" and missing and re.search(rf"\b{missing[1]}\b", source):
+        return f"NameError{where}: name '{missing[1]}' is not defined"
+    return f"{_known(error.name)}{where}"
+
+
+def _why_no_program(source: str) -> str:
+    try:
+        ast.parse(source)
+    except SyntaxError as mistake:
+        return f"SyntaxError: {mistake.msg} (line {mistake.lineno})"
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return "it is no Python program"
+
+
+def _known(name: str) -> str:
+    """An error's name if it is one of Python's or TensorFlow's."""
+    return name if name in dir(builtins) or name in _TENSORFLOW_ERRORS else "an error"
 
 
 def _blame(grading: Grading, step: Step, reason: str) -> None:

@@ -1,11 +1,11 @@
-"""One mistake costs once: what builds on a wrong answer is asked again on a right one.
+"""One mistake costs once: what fails is asked again on right answers to everything before it.
 
-After the plain walk, the notebook is walked once more in a room of its own. Each exercise that failed is first asked
-again, if an earlier one had failed too, and then the course's own solution is run in its place, so that everything
-after it stands on firm ground.
+After the plain walk, the notebook is walked once more in a room of its own. Each exercise that failed is asked again
+there, and after each exercise the course's own solution is run in its place, so that all that follows stands on firm
+ground. That also helps an answer that is right, and leans on another that is right in its own way.
 
-So a solution comes into a room with the student's code, but only after its own exercise has been judged for the last
-time. The program there could read it; therefore nothing that this room says in words reaches anybody: of the new
+So solutions come into a room with the student's code, but each only after its own exercise has been judged for the last
+time. The program there could read them; therefore nothing that this room says in words reaches anybody: of the new
 verdict only points and parts are taken.
 """
 
@@ -15,7 +15,6 @@ from autograde.errors import RoomEnded
 from autograde.exercises import cells
 from autograde.exercises.spec import Exercise
 from autograde.grader.submission import Grading, Step, enter, run_cell
-from autograde.verdict import Verdict
 
 _WORTH_ASKING = ("wrong", "partly", "raised", "missing", "technical")
 _MOST_ROOMS = 4
@@ -23,14 +22,14 @@ _MOST_ROOMS = 4
 
 def follow_through(grading: Grading, steps: list[Step], sandbox) -> None:
     """Improves verdicts in place. What ends a room here stays as it was, and the rest goes on without it."""
-    failed = [step.exercise for step in steps if step.exercise and not grading.verdicts[step.exercise.id].passed]
-    candidates = [exercise.id for exercise in failed[1:] if _worth_asking(grading, exercise)]
+    asked = [step.exercise for step in steps if step.exercise]
+    candidates = [exercise.id for exercise in asked[1:] if _worth_asking(grading, exercise)]
     for _ in range(_MOST_ROOMS):
         if not candidates:
             return
         try:
             with enter(sandbox, grading.limits) as room:
-                _walk_on_solutions(grading, steps, room, failed, candidates)
+                _walk_on_solutions(grading, steps, room, candidates)
             return
         except RoomEnded as ended:
             grading.technical.append(f"while asking again on right answers: {ended}")
@@ -44,30 +43,31 @@ def _worth_asking(grading: Grading, exercise: Exercise) -> bool:
     return grading.verdicts[exercise.id].status in _WORTH_ASKING
 
 
-def _walk_on_solutions(grading: Grading, steps: list[Step], room, failed: list[Exercise], candidates: list[str]):
+def _walk_on_solutions(grading: Grading, steps: list[Step], room, candidates: list[str]) -> None:
     """One pass. A candidate that was asked, or that ended the room, is no candidate any more."""
     last = max(place for place, step in enumerate(steps) if step.exercise and step.exercise.id in candidates)
-    replaced: list[Exercise] = []
+    failed: list[Exercise] = []
     for step in steps[: last + 1]:
         if step.exercise is None:
             run_cell(grading, room, step)
-        elif step.exercise in failed:
-            if step.exercise.id in candidates:
-                candidates.remove(step.exercise.id)
-                _ask(grading, room, step.exercise, replaced)
-            room.run_cell(cells.answer_cell(step.exercise), grading.limits.cell_seconds)
-            replaced.append(step.exercise)
+            continue
+        if step.exercise.id in candidates:
+            candidates.remove(step.exercise.id)
+            _ask_again(grading, room, step.exercise, failed)
+        if not grading.verdicts[step.exercise.id].passed:
+            failed.append(step.exercise)
+        room.run_cell(cells.answer_cell(step.exercise), grading.limits.cell_seconds)
 
 
-def _ask(grading: Grading, room, exercise: Exercise, replaced: list[Exercise]) -> None:
-    before, again = grading.verdicts[exercise.id], grading.ask(room, exercise)
-    if again.points > before.points:
-        grading.verdicts[exercise.id] = _credited(before, again, replaced)
-
-
-def _credited(before: Verdict, again: Verdict, replaced: list[Exercise]) -> Verdict:
-    numbers = ", ".join(f"{exercise.number} {exercise.names[0]}" for exercise in replaced)
-    sentence = f"Graded with the course's own {numbers} in place of yours: a mistake there costs points only there."
-    if again.passed:
-        return replace(again, advice=(), notes=(sentence,))
-    return replace(again, advice=(*before.advice, sentence), misconception=before.misconception, notes=())
+def _ask_again(grading: Grading, room, exercise: Exercise, failed: list[Exercise]) -> None:
+    before = grading.verdicts[exercise.id]
+    grading.ask_and_keep(room, exercise)
+    now = grading.verdicts[exercise.id]
+    if now is not before:
+        names = (
+            ", ".join(f"{other.number} {other.names[0]}" for other in failed) or "answers to the exercises before it"
+        )
+        sentence = f"Graded with the course's own {names} in place of yours: a mistake there costs points only there."
+        grading.credited[exercise.id] = sentence
+        said = {"advice": (), "notes": (sentence,)} if now.passed else {"advice": (sentence,), "notes": ()}
+        grading.verdicts[exercise.id] = replace(now, **said)

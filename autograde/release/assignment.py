@@ -4,9 +4,12 @@ import contextlib
 import logging
 from pathlib import Path
 
+from autograde import planning
+from autograde.exercises import catalogue
 from autograde.exercises.spec import Exercise
 from autograde.release.editions import Editions, ReleaseError
 from autograde.release.leaks import leaks
+from autograde.student.plans import BESIDE
 from bertlab.files import write_text
 
 
@@ -24,6 +27,16 @@ def refuse_leaks(editions: Editions, exercises: tuple[Exercise, ...]) -> None:
     found = leaks(editions.student, exercises)
     if found:
         raise ReleaseError(f"{editions.name}: the student edition would show answers: {'; '.join(found[:5])}")
+
+
+def write_fingerprints(folder: Path | None, progress=iter) -> Path:
+    """Writes the visible plan of every exercise of the catalogue; returns the folder.
+
+    folder: the one beside the student package if None. progress: wraps the exercises, to show how far it is.
+    """
+    folder = folder or BESIDE
+    planning.write_fingerprints(catalogue.EXERCISES, folder, progress)
+    return folder
 
 
 def write_assignment(course: Path, assignment: str, notebooks: list[Editions]) -> list[Path]:

@@ -327,7 +327,8 @@ def _finish(job: Job, shards: list[dict], problems: Counter) -> dict:
     """Writes the manifest, then removes what only served to resume."""
     if not shards:
         raise DataError(
-            f"{job.identity['source']}: no documents in the part asked for (split {job.identity['split']!r})"
+            f"{job.identity['source']}: no documents in the part asked for (split {job.identity['split']!r}); in a "
+            "text blank lines separate documents: give more of them, or another file with --split all"
         )
     folder = Path(job.folder)
     totals = {name: sum(shard[name] for shard in shards) for name in shards[0] if isinstance(shards[0][name], int)}

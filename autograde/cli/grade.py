@@ -1,0 +1,89 @@
+"""`autograde grade`: every submission that is new or changed → verdicts and grades."""
+
+import functools
+import json
+import time
+from contextlib import contextmanager
+from dataclasses import asdict
+
+import click
+
+from autograde.cli.grading import grading_options, limits_of, make_rooms, quiet_tensorflow, seconds_text
+from autograde.cli.options import course_option
+
+
+@click.command()
+@click.argument("assignment", required=False)
+@course_option
+@click.option("--student", "students", multiple=True, help="Only this student; may be given several times.")
+@click.option("--resume/--again", default=True, show_default=True,
+              help="Go on where an earlier run stopped, or grade everything anew.")  # fmt: skip
+@click.option("--scheduler", metavar="ADDRESS", help="Grade on a Dask cluster: tcp://host:8786. See --help of `dask`.")
+@grading_options
+def grade(assignment, course, students, resume, scheduler, workers, cell_seconds, trust, as_json):
+    """Grades ASSIGNMENT (all of them, if none is named) in a sandbox; writes the gradebook, verdicts and notebooks.
+
+    \b
+    Example:
+      autograde grade ps3 --course course2026 --workers 2
+      autograde grade ps3 --student jane --again
+
+    A submission that has been graded is not graded again until its file changes. The run can be ended at any moment and
+    started again. Exit code 1: some submissions have no grade yet; they are listed.
+    """
+    quiet_tensorflow()
+    from autograde.cli.options import CourseError
+    from autograde.grader import grade as grading
+
+    names = [assignment] if assignment else grading.assignments(course)
+    if not names:
+        raise CourseError(f"{course}: no assignment has been released; `autograde release --course {course}` does it")
+    opened = [grading.open_assignment(course, name, limits_of(cell_seconds)) for name in names]
+    began = time.monotonic()
+    with _places(scheduler, trust, workers) as grade_one:
+        reports = {item.name: _with_bar(grade_one, item, students, not resume) for item in opened}
+    if as_json:
+        click.echo(json.dumps({name: asdict(report) for name, report in reports.items()}, indent=1))
+    else:
+        click.echo("\n".join(_lines(reports, time.monotonic() - began)))
+    if any(report.failures for report in reports.values()):
+        raise SystemExit(1)
+
+
+@contextmanager
+def _places(scheduler, trust, workers):
+    """Where submissions are graded: a function (assignment, students, again, progress) → report."""
+    from autograde.grader import cluster
+    from autograde.grader.grade import grade as grade_here
+
+    if scheduler:
+        if trust:
+            raise click.UsageError("--trust-submissions is for this machine, not for a cluster")
+        with cluster.cluster(scheduler) as (pool, places):
+            yield functools.partial(cluster.grade, pool, places)
+    else:
+        with make_rooms(trust) as rooms:
+            yield lambda assignment, *rest: grade_here(assignment, rooms, rest[0], workers, *rest[1:])
+
+
+def _with_bar(grade_one, assignment, students, again):
+    from bertlab.progress import bar
+
+    with bar(f"Grading {assignment.name}") as running:
+
+        def progress(student, done, total):
+            running.set_total(total)
+            running.advance(note=student)
+
+        return grade_one(assignment, students, again, progress)
+
+
+def _lines(reports, seconds) -> list[str]:
+    lines = []
+    for name, report in reports.items():
+        before = f", {report.up_to_date} graded before" if report.up_to_date else ""
+        lines.append(f"{name}: {report.graded} graded{before} in {seconds_text(seconds)}")
+        if report.technical:
+            lines.append(f"  {report.technical} with technical failures; `autograde report {name}` lists them")
+        lines += [f"  not graded: {student}: {reason}" for student, reason in report.failures]
+    return lines

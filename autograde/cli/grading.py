@@ -1,0 +1,52 @@
+"""What the commands that grade share: limits, workers, the sandbox, and how they talk while they work."""
+
+import os
+
+import click
+
+
+def quiet_tensorflow() -> None:
+    """Keeps TensorFlow's own log off the terminal. To be called before it is imported."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")  # known mistakes run here, on a few small inputs
+
+
+def seconds_text(seconds: float) -> str:
+    """A duration for people: 8 s, 3 min 20 s."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def grading_options(command):
+    """The options of every command that runs submissions."""
+    options = (
+        click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64),
+                     help="How many submissions at a time; grades do not depend on it."),
+        click.option("--cell-seconds", default=30.0, show_default=True, type=click.FloatRange(1),
+                     help="How long one cell may take."),
+        click.option("--trust-submissions", "trust", is_flag=True,
+                     help="No sandbox: run submissions as yourself. Only for code that you wrote."),
+        click.option("--json", "as_json", is_flag=True, help="One JSON object for scripts."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def limits_of(cell_seconds: float):
+    """The limits of a room with this long for a cell."""
+    from dataclasses import replace
+
+    from autograde.grader.submission import LIMITS
+
+    return replace(LIMITS, cell_seconds=cell_seconds)
+
+
+def make_rooms(trust: bool):
+    """The rooms of this run, opened now, so that a machine without a sandbox says so before anything else."""
+    from autograde.grader.rooms import Rooms
+    from autograde.sandbox.sandboxes import open_sandbox
+
+    rooms = Rooms(lambda: open_sandbox(trust, tell=lambda line: click.echo(line, err=True)))
+    rooms.open()
+    return rooms

@@ -1,0 +1,68 @@
+"""`autograde release`: solutions → student editions, fingerprints, and an assignment of a course."""
+
+from pathlib import Path
+
+import click
+
+from autograde.cli.options import CourseError
+
+
+@click.command()
+@click.argument("notebooks", nargs=-1)
+@click.option("--to", "folder", default="course", show_default=True, type=click.Path(file_okay=False, path_type=Path),
+              help="Where the student editions go: FOLDER/NN_topic/NN_topic.ipynb.")  # fmt: skip
+@click.option("--fingerprints", type=click.Path(file_okay=False, path_type=Path),
+              help="Where the inputs of `check` go; beside the student package if not given.")  # fmt: skip
+@click.option("--course", type=click.Path(exists=True, file_okay=False, path_type=Path), envvar="AUTOGRADE_COURSE",
+              help="Also release into this nbgrader course; also from $AUTOGRADE_COURSE.")  # fmt: skip
+@click.option("--assignment", help="Name of the assignment in the course; the notebook's own name if not given.")
+@click.option("--colab", default="", help="Address under which Colab finds FOLDER; puts a badge on top.")
+@click.option("--check", is_flag=True, help="Write nothing; exit code 1 if a student edition is not up to date.")
+def release(notebooks, folder, fingerprints, course, assignment, colab, check):
+    """Builds the student edition of NOTEBOOKS (all, if none is named) from their solutions.
+
+    \b
+    Example:
+      autograde release
+      autograde release 03_attention --course course2026 --assignment ps3
+
+    The same sources give the same bytes. Nothing is written in which a line of an answer was found.
+    """
+    from autograde.cli.grading import quiet_tensorflow
+    from autograde.exercises import catalogue
+    from autograde.release import assignment as assignments
+    from autograde.release import editions as making
+    from bertlab.cli.backend import load_backend
+    from bertlab.progress import track
+
+    quiet_tensorflow()
+    load_backend()
+    names = list(notebooks) or making.notebooks()
+    made = [making.make(name, colab) for name in names]
+    if check:
+        _check(made, folder)
+        return
+    for editions in made:
+        path = assignments.write_student_edition(editions, catalogue.of_notebook(editions.name), folder)
+        click.echo(path)
+    place = assignments.write_fingerprints(fingerprints, lambda found: track(found, "Fingerprints"))
+    click.echo(f"{place}: {len(catalogue.EXERCISES)} exercises")
+    for name, group in _assignments(made, assignment) if course else ():
+        for path in assignments.write_assignment(course, name, group):
+            click.echo(path)
+
+
+def _assignments(made, assignment):
+    """(name, notebooks) of each assignment: one of all, or one for each."""
+    return [(assignment, made)] if assignment else [(editions.name, [editions]) for editions in made]
+
+
+def _check(made, folder: Path) -> None:
+    stale = []
+    for editions in made:
+        path = folder / editions.name / f"{editions.name}.ipynb"
+        if not path.exists() or path.read_text(encoding="utf-8") != editions.student:
+            stale.append(str(path))
+    if stale:
+        raise CourseError(f"not up to date: {', '.join(stale)}; `autograde release` writes them anew")
+    click.echo(f"{len(made)} student edition{'s' if len(made) != 1 else ''} up to date")

@@ -1,0 +1,88 @@
+"""Grading on other machines: submissions go to the workers of a Dask cluster, verdicts come back.
+
+Each worker makes rooms of its own, so bubblewrap must work there too. No file system is shared: a submission's files
+travel as bytes, verdicts as JSON text, and only the machine with the course writes. A worker that is lost costs time:
+Dask gives its submissions to another one. The cluster gets the course's secret and every submission, so it must be
+trusted as the grader's own machine is, and its connections protected (Dask: `--tls-*`).
+"""
+
+import functools
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from autograde.errors import AutogradeError
+from autograde.grader.grade import Assignment, Handed, Report, grade_by, grade_submission
+from autograde.grader.notebook_grading import Graded
+from autograde.grader.repair import read_submission
+from autograde.grader.results import Result
+from autograde.grader.rooms import Rooms
+
+_PATIENCE = 20.0  # seconds for the scheduler to answer
+
+
+class ClusterError(AutogradeError):
+    """No cluster at that address, or nobody in it."""
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[tuple[Executor, int]]:
+    """(an executor whose work is done by the cluster, how many submissions it takes at a time)."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ClusterError("--scheduler needs Dask: pip install 'bertlab[cluster]'") from None
+    try:
+        client = Client(address, timeout=_PATIENCE)
+    except (OSError, ValueError) as reason:
+        raise ClusterError(
+            f"{address}: no Dask scheduler answers there ({reason}); start one: dask scheduler"
+        ) from None
+    with client:
+        places = sum(client.nthreads().values())
+        if not places:
+            raise ClusterError(f"{address}: the scheduler has no workers; start one: dask worker {address}")
+        yield client.get_executor(pure=False), places
+
+
+def grade(pool: Executor, places: int, assignment: Assignment, students, again: bool, progress) -> Report:
+    """As `grade.grade`, with a cluster's executor."""
+    bare = replace(assignment, course=Path())  # a worker has no course
+
+    def send(item: Handed):
+        files = dict(_content(path) for path in item.files)
+        return pool.submit(_graded_here, bare, item.student, item.handed_in, files)
+
+    def receive(item: Handed, texts: list[str]) -> list[Graded]:
+        results = map(Result.from_json, texts)
+        submissions = [read_submission(path, assignment.templates[path.stem]) for path in item.files]
+        return [Graded(result, submission) for result, submission in zip(results, submissions)]
+
+    return grade_by(send, receive, assignment, students, places, again, progress)
+
+
+def _content(path: Path) -> tuple[str, bytes | None]:
+    """A file's name and bytes; no bytes of what is no file or cannot be read: the worker finds none there either."""
+    try:
+        return path.name, path.read_bytes() if path.is_file() and not path.is_symlink() else None
+    except OSError:
+        return path.name, None
+
+
+def _graded_here(assignment: Assignment, student: str, handed_in: str, files: dict[str, bytes | None]) -> list[str]:
+    """On a worker: grades one submission in rooms of this process; its records as JSON texts."""
+    with tempfile.TemporaryDirectory(prefix="autograde-") as folder:
+        for name, content in files.items():
+            if content is not None:
+                Path(folder, name).write_bytes(content)
+        paths = tuple(Path(folder, name) for name in files)
+        graded = grade_submission(assignment, Handed(assignment.name, student, paths, handed_in), _rooms())
+    return [one.result.to_json() for one in graded]
+
+
+@functools.cache
+def _rooms() -> Rooms:
+    return Rooms()

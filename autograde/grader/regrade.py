@@ -1,0 +1,113 @@
+"""Grades one exercise again in every graded submission, after its reference, tolerance or points were mended.
+
+Everything else stays: the verdicts on other exercises, scores given by hand, extensions, extra credit, comments. What
+comes out as before is not written at all. A file that has changed since it was graded is left to `grade`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from autograde.errors import AutogradeError
+from autograde.exercises.catalogue import of_notebook
+from autograde.exercises.spec import Exercise
+from autograde.grader.autograded import write_autograded
+from autograde.grader.grade import Assignment, GradeError, digest
+from autograde.grader.gradebook import Course, configured_penalty
+from autograde.grader.notebook_grading import Graded, grade_notebook
+from autograde.grader.results import Result, load_results
+from autograde.grader.rooms import Rooms
+
+
+@dataclass(frozen=True)
+class Change:
+    """One verdict that is another now."""
+
+    student: str
+    before: float
+    after: float
+    status: str
+
+
+@dataclass
+class Regraded:
+    """What came of it. outdated: students whose file is another one now; failures: (student, what happened)."""
+
+    same: int = 0
+    changed: list[Change] = field(default_factory=list)
+    outdated: list[str] = field(default_factory=list)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+
+
+def regrade(
+    assignment: Assignment, exercise: Exercise, rooms: Rooms, students: Iterable[str] = (), workers: int = 1,
+    progress: Callable[[str, int, int], None] = lambda student, done, total: None,
+) -> Regraded:  # fmt: skip
+    """Regrades an exercise. Raises GradeError if it is not in the assignment."""
+    if exercise.notebook not in assignment.templates:
+        raise GradeError(f"{assignment.name}: {exercise.id} is in notebook {exercise.notebook}, which is not in it")
+    chosen, report = set(students), Regraded()
+    before = [
+        result
+        for result in load_results(assignment.course, assignment.name)
+        if result.notebook == exercise.notebook and not result.problem and (not chosen or result.student in chosen)
+    ]
+    report.outdated = [result.student for result in before if digest(_file(assignment, result)) != result.sha256]
+    todo = [result for result in before if result.student not in report.outdated]
+    penalty = configured_penalty(assignment.course)
+    with Course(assignment.course) as book:
+        for done, (result, graded) in enumerate(_again(assignment, exercise, todo, rooms, workers), start=1):
+            if isinstance(graded, AutogradeError):
+                report.failures.append((result.student, str(graded)))
+            else:
+                _take(assignment, exercise, result, graded, book, penalty, report)
+            progress(result.student, done, len(todo))
+    return report
+
+
+def _file(assignment: Assignment, result: Result) -> Path:
+    return assignment.course / "submitted" / result.student / assignment.name / f"{result.notebook}.ipynb"
+
+
+def _again(assignment, exercise, todo, rooms, workers) -> Iterator[tuple[Result, Graded | AutogradeError]]:
+    """Each old record with a new grading of the notebook up to this exercise: earlier answers may carry it."""
+    every = of_notebook(exercise.notebook)
+    wanted = every[: [one.id for one in every].index(exercise.id) + 1]
+    template = assignment.templates[exercise.notebook]
+
+    def grade_one(result: Result):
+        blank = replace(result, verdicts=())
+        try:
+            return grade_notebook(
+                _file(assignment, result), template, wanted, rooms, blank, assignment.secret, assignment.limits
+            )
+        except AutogradeError as reason:
+            return reason
+
+    with ThreadPoolExecutor(workers) as pool:
+        yield from zip(todo, pool.map(grade_one, todo))
+
+
+def _take(assignment, exercise, result: Result, graded: Graded, book: Course, penalty, report: Regraded) -> None:
+    new = next(verdict for verdict in graded.result.verdicts if verdict.exercise == exercise.id)
+    old = next((verdict for verdict in result.verdicts if verdict.exercise == exercise.id), None)
+    if new == old:
+        report.same += 1
+        return
+    verdicts = {verdict.exercise: verdict for verdict in result.verdicts} | {exercise.id: new}
+    order = [one.id for one in of_notebook(exercise.notebook) if one.id in verdicts]
+    changed = replace(result, verdicts=tuple(verdicts[name] for name in order))
+    others = [
+        other
+        for other in load_results(assignment.course, assignment.name)
+        if other.student == result.student and other.notebook != result.notebook
+    ]
+    book.write(assignment.name, result.student, [*others, changed], assignment.templates, penalty)
+    template = assignment.templates[result.notebook]
+    write_autograded(
+        assignment.course, assignment.name, result.student, template, graded.submission, changed.verdicts,
+        result.handed_in,
+    )  # fmt: skip
+    changed.save(assignment.course)
+    report.changed.append(Change(result.student, old.points if old else 0.0, new.points, new.status))

@@ -1,0 +1,65 @@
+"""What a course's nbgrader_config.py puts in the place of nbgrader's own way to run submissions.
+
+nbgrader sends a submission's cells to a Jupyter kernel that runs as the instructor. Here no kernel is started:
+`nbgrader autograde` and formgrader's Autograde button still walk over the files, but
+
+- `SubmissionExporter` reads a submitted file, whatever state it is in, and gives nbgrader the released notebook with
+  the student's answers in it;
+- `GradeInRoom` grades the submitted file as `autograde grade` does (sandbox, hidden questions, gradebook) and puts the
+  verdicts into the notebook that formgrader shows.
+
+Where no sandbox works, nothing is run, and nbgrader reports the submission as failed, with the reason. nbgrader works
+in the course's folder, so that is where the course is looked for.
+"""
+
+import atexit
+import functools
+from pathlib import Path
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograde.grader import grade as grading
+from autograde.grader.autograded import autograded
+from autograde.grader.gradebook import Course, configured_penalty
+from autograde.grader.repair import read_submission
+from autograde.grader.rooms import Rooms
+from autograde.sandbox.sandboxes import open_sandbox
+
+
+class SubmissionExporter(NotebookExporter):
+    """nbgrader's reader of notebooks, except that a submitted file may be as broken as it likes."""
+
+    def from_filename(self, filename, resources=None, **keywords):
+        path, named = Path(filename), (resources or {}).get("nbgrader", {})
+        if not named or path.parts[-4:-2] != ("submitted", named["student"]):
+            return super().from_filename(filename, resources, **keywords)
+        template = grading.open_assignment(Path.cwd(), named["assignment"]).templates[named["notebook"]]
+        clean = autograded(template, read_submission(path, template), [])
+        return self.from_notebook_node(nbformat.from_dict(clean), resources, **keywords)
+
+
+class GradeInRoom(NbGraderPreprocessor):
+    """Stands where nbgrader's Execute, SaveAutoGrades and AssignLatePenalties stood."""
+
+    def preprocess(self, nb, resources):
+        """Grades the submitted file behind a notebook; returns the notebook that formgrader shows."""
+        named = resources["nbgrader"]
+        assignment = grading.open_assignment(Path.cwd(), named["assignment"])
+        (item,) = grading.handed_in(assignment, [named["student"]])
+        path = next(path for path in item.files if path.stem == named["notebook"])
+        one = grading.grade_file(assignment, item, path, _rooms(self.log.info))
+        others = grading.current_results(assignment, item, [other for other in item.files if other != path])
+        with Course(assignment.course) as book:
+            grading.record(assignment, item, [one], book, configured_penalty(assignment.course), others)
+        template = assignment.templates[path.stem]
+        return nbformat.from_dict(autograded(template, one.submission, one.result.verdicts)), resources
+
+
+@functools.cache
+def _rooms(tell) -> Rooms:
+    """One sandbox for all notebooks of this process."""
+    rooms = Rooms(lambda: open_sandbox(tell=tell))
+    atexit.register(rooms.close)
+    return rooms

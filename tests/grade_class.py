@@ -1,0 +1,82 @@
+"""A course with one released assignment, and ways to hand something in: shared by the tests of the grading loop."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autograde.errors import SandboxError
+from autograde.exercises import catalogue
+from autograde.grader.course import make_course
+from autograde.grader.grade import Assignment, open_assignment
+from autograde.grader.results import Result
+from autograde.grader.rooms import Rooms
+from autograde.release import editions
+from autograde.release.assignment import write_assignment
+
+NAME, NOTEBOOK = "ps3", "03_attention"
+SECRET = bytes(range(32)).hex()
+POINTS = sum(exercise.points for exercise in catalogue.of_notebook(NOTEBOOK))
+
+
+def released_course(folder: Path) -> Path:
+    """A course as `autograde init` and `autograde release` leave it, with a secret that is the same every time."""
+    make_course(folder)
+    (folder / ".autograde/secret").write_text(SECRET)
+    write_assignment(folder, NAME, [editions.make(NOTEBOOK)])
+    return folder
+
+
+def copied(course: Path, folder: Path) -> Path:
+    shutil.copytree(course, folder, dirs_exist_ok=True)
+    return folder
+
+
+def open_rooms() -> Rooms:
+    """Rooms, or a skipped test where this machine allows none."""
+    rooms = Rooms()
+    try:
+        rooms.open()
+    except SandboxError as error:
+        pytest.skip(f"no sandbox can be made here: {error}")
+    return rooms
+
+
+def solved(edits: dict[str, str] | None = None, after: dict[str, str] | None = None) -> str:
+    """The solution notebook; edits: exercise → another answer; after: exercise → a cell put behind its answer."""
+    content = json.loads(editions.make(NOTEBOOK).source)
+    cells = []
+    for cell in content["cells"]:
+        name = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        cells.append(cell | {"source": (edits or {}).get(name, cell["source"])})
+        if name in (after or {}):
+            cells.append({"cell_type": "code", "id": f"own-{name}", "metadata": {}, "source": after[name],
+                          "outputs": [], "execution_count": None})  # fmt: skip
+    return json.dumps(content | {"cells": cells})
+
+
+def answer(exercise: str) -> str:
+    """The solution's own cell."""
+    from autograde.exercises import cells
+
+    return cells.answer_cell(catalogue.find(exercise))
+
+
+def hand_in(course: Path, student: str, text: str | bytes) -> Path:
+    path = course / "submitted" / student / NAME / f"{NOTEBOOK}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def opened(course: Path, **options) -> Assignment:
+    return open_assignment(course, NAME, **options)
+
+
+def result_of(course: Path, student: str) -> Result:
+    return Result.load(Result(NAME, student, NOTEBOOK).path(course))
+
+
+def verdict_of(course: Path, student: str, exercise: str):
+    return next(verdict for verdict in result_of(course, student).verdicts if verdict.exercise == exercise)

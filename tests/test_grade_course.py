@@ -1,0 +1,68 @@
+"""A course folder: made without touching what is there, its secret a secret, nbgrader on the safe path."""
+
+import stat
+
+import pytest
+from click.testing import CliRunner
+
+from autograde.cli import cli
+from autograde.grader.course import CourseFolderError, make_course, read_secret
+
+
+def test_a_course_is_made_once_and_left_alone_afterwards(tmp_path):
+    assert len(make_course(tmp_path / "course")) == 3
+    before = {path: path.read_bytes() for path in (tmp_path / "course").rglob("*") if path.is_file()}
+    assert make_course(tmp_path / "course") == []
+    assert before == {path: path.read_bytes() for path in before}
+
+
+def test_only_its_owner_can_read_the_secret_and_two_courses_have_two(tmp_path):
+    for name in ("a", "b"):
+        make_course(tmp_path / name)
+    assert stat.S_IMODE((tmp_path / "a/.autograde/secret").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "a/.autograde").stat().st_mode) == 0o700
+    assert read_secret(tmp_path / "a") != read_secret(tmp_path / "b")
+    assert len(read_secret(tmp_path / "a")) == 32
+
+
+def test_a_secret_that_others_can_read_or_that_is_none_is_refused(tmp_path):
+    with pytest.raises(CourseFolderError, match="autograde init"):
+        read_secret(tmp_path)
+    make_course(tmp_path)
+    path = tmp_path / ".autograde/secret"
+    path.chmod(0o644)
+    with pytest.raises(CourseFolderError, match="chmod 600"):
+        read_secret(tmp_path)
+    path.chmod(0o600)
+    for text, said in (("not hex", "no secret in it"), ("abcd", "too short")):
+        path.write_text(text)
+        with pytest.raises(CourseFolderError, match=said):
+            read_secret(tmp_path)
+
+
+def test_settings_that_would_run_submissions_in_a_kernel_are_not_overlooked(tmp_path):
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+    with pytest.raises(CourseFolderError, match="c.Autograde.exporter_class"):
+        make_course(tmp_path)
+    assert not (tmp_path / ".autograde").exists()
+
+
+def test_nbgrader_reads_the_settings_and_has_no_kernel_left(tmp_path):
+    from nbgrader.converters import Autograde
+    from nbgrader.preprocessors import Execute
+    from traitlets.config.loader import PyFileConfigLoader
+
+    make_course(tmp_path, course_id="bert 'n' co")
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()
+    converter = Autograde(config=config)
+    names = [*converter.sanitize_preprocessors, *converter.autograde_preprocessors]
+    assert Execute not in names
+    assert [name if isinstance(name, str) else name.__name__ for name in names][-1].endswith("GradeInRoom")
+    assert config.CourseDirectory.course_id == "bert 'n' co"
+
+
+def test_the_command_says_what_it_did(tmp_path):
+    first = CliRunner().invoke(cli, ["init", str(tmp_path / "c")])
+    assert first.exit_code == 0 and "secret: keep a copy" in first.output
+    again = CliRunner().invoke(cli, ["init", str(tmp_path / "c")])
+    assert "nothing was changed" in again.output

@@ -1,0 +1,246 @@
+"""The loop over a class: everything once, through kills, faults and changed files; then nbgrader's own way in."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from autograde.cli import cli
+from autograde.errors import SandboxError
+from autograde.exercises import catalogue
+from autograde.grader.grade import GradeError, grade, handed_in, without_time
+from autograde.grader.gradebook import Course
+from autograde.grader.regrade import regrade
+from autograde.grader.results import load_results
+from autograde.grader.rooms import Rooms
+from autograde.release import editions
+from tests.grade_class import (
+    NAME,
+    NOTEBOOK,
+    POINTS,
+    answer,
+    copied,
+    hand_in,
+    open_rooms,
+    opened,
+    released_course,
+    result_of,
+    solved,
+    verdict_of,
+)
+
+WRONG = answer("scores").replace("/ d_attn**0.5", "")
+
+
+@pytest.fixture(scope="module")
+def rooms():
+    with open_rooms() as rooms:
+        yield rooms
+
+
+@pytest.fixture(scope="module")
+def pattern(tmp_path_factory):
+    course = released_course(tmp_path_factory.mktemp("pattern"))
+    hand_in(course, "right", editions.make(NOTEBOOK).source)
+    hand_in(course, "wrong", solved({"scores": WRONG}))
+    hand_in(course, "broken", "hello")
+    hand_in(course, "deadly", solved({"concat-heads": "import os\nos._exit(1)"}))
+    return course
+
+
+@pytest.fixture
+def course(pattern, tmp_path):
+    return copied(pattern, tmp_path / "course")
+
+
+def _grades(course):
+    with Course(course) as book:
+        return {row["student"]: row["score"] for row in book.grades()}
+
+
+def _records(course):
+    return [without_time(result) for result in load_results(course, NAME)]
+
+
+EXPECTED = {"right": POINTS, "wrong": POINTS - 3, "broken": 0, "deadly": POINTS - 2}
+
+
+def test_a_class_is_graded_once_with_two_workers_as_with_one(course, rooms, tmp_path):
+    seen = []
+    report = grade(opened(course), rooms, progress=lambda *where: seen.append(where))
+    assert (report.graded, report.technical, report.failures) == (4, 2, [])
+    assert _grades(course) == EXPECTED and [done for _, done, _ in seen] == [1, 2, 3, 4]
+    assert grade(opened(course), rooms).up_to_date == 4
+
+    other = copied(course, tmp_path / "other")
+    assert grade(opened(other), rooms, workers=2, again=True).graded == 4
+    assert _grades(other) == EXPECTED and _records(other) == _records(course)
+
+
+def test_only_what_changed_is_graded_again_and_only_whom_was_asked_for(course, rooms):
+    assert grade(opened(course), rooms, ["right"]).graded == 1
+    hand_in(course, "right", editions.make(NOTEBOOK).student)
+    report = grade(opened(course), rooms, ["right", "broken"])
+    assert (report.graded, report.up_to_date) == (2, 0)
+    assert _grades(course)["right"] == 0
+    with pytest.raises(GradeError, match="nothing of nobody"):
+        handed_in(opened(course), ["nobody"])
+
+
+def test_a_notebook_under_another_name_is_listed(course, rooms):
+    hand_in(course, "renamed", b"{}").rename(course / "submitted/renamed" / NAME / "Untitled3.ipynb")
+    report = grade(opened(course), rooms, ["renamed", "broken"])
+    assert report.graded == 1 and report.failures == [
+        ("renamed", "no 03_attention.ipynb among what was handed in"),
+    ]
+
+
+def test_a_fault_in_one_submission_is_listed_and_the_others_are_graded(course, rooms, monkeypatch):
+    from autograde.grader import grade as module
+
+    real = module.grade_file
+
+    def faulty(assignment, item, path, rooms):
+        if item.student == "wrong":
+            raise ZeroDivisionError("a fault of ours")
+        if item.student == "deadly":
+            raise SandboxError("no room to be had")
+        return real(assignment, item, path, rooms)
+
+    monkeypatch.setattr(module, "grade_file", faulty)
+    report = grade(opened(course), rooms, workers=2)
+    assert report.graded == 2 and sorted(student for student, _ in report.failures) == ["deadly", "wrong"]
+    assert "ZeroDivisionError" in (course / "results" / NAME / "faults/wrong.txt").read_text()
+    monkeypatch.undo()
+    assert grade(opened(course), rooms).graded == 2 and _grades(course) == EXPECTED
+
+
+def test_a_lost_zygote_is_replaced(course):
+    with open_rooms() as rooms:
+        os.kill(rooms.open()._process.pid, signal.SIGKILL)  # as the kernel does when memory is short
+        assert grade(opened(course), rooms, ["right"]).graded == 1
+    assert _grades(course) == {"right": POINTS}
+
+
+def test_where_no_sandbox_works_nothing_is_run_and_everything_is_listed(course):
+    def none():
+        raise SandboxError("no sandbox works here")
+
+    report = grade(opened(course), Rooms(none), ["right", "broken"])
+    assert [student for student, _ in report.failures] == ["right"]  # a broken file needs no room
+    assert not (course / "results" / NAME / "right").exists()
+
+
+def test_regrading_writes_what_changed_and_leaves_what_people_gave(course, rooms):
+    assignment = opened(course)
+    grade(assignment, rooms)
+    with Course(course) as course_book:
+        book = course_book.book
+        for name, student in (("check-masked-attention", "right"), ("check-scores", "wrong")):
+            mark = book.find_grade(name, NOTEBOOK, NAME, student)
+            mark.manual_score, mark.extra_credit = 1.5, 0.5
+        book.db.commit()
+    before = _records(course)
+    assert regrade(assignment, catalogue.find("scores"), rooms).same == 3
+    assert _records(course) == before
+
+    tampered = result_of(course, "right")
+    lost = tuple(replace(v, points=0.0, status="wrong") if v.exercise == "scores" else v for v in tampered.verdicts)
+    replace(tampered, verdicts=lost).save(course)
+    report = regrade(assignment, catalogue.find("scores"), rooms)
+    (change,) = report.changed
+    assert (change.student, change.before, change.after) == ("right", 0, 3) and report.same == 2
+    assert verdict_of(course, "right", "scores").passed
+    assert _grades(course) == EXPECTED | {"right": POINTS - 4 + 2, "wrong": POINTS - 3 + 2}
+
+    hand_in(course, "deadly", editions.make(NOTEBOOK).source)
+    assert regrade(assignment, catalogue.find("scores"), rooms).outdated == ["deadly"]
+
+
+def _command(course, *arguments):
+    words = [sys.executable, "-m", "autograde.cli", "grade", NAME, "--course", str(course), *arguments]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.exhaustive
+def test_killed_at_any_moment_and_started_again_it_ends_with_the_same_gradebook(course, rooms, tmp_path):
+    calm = copied(course, tmp_path / "calm")
+    grade(opened(calm), rooms)
+    for seconds in (5, 6, 6.5, 7, 7.5, 8, 9):
+        run = _command(course, "--workers", "2")
+        time.sleep(seconds)
+        run.send_signal(signal.SIGKILL)
+        run.communicate()
+    last = _command(course)
+    said, complaints = last.communicate(timeout=120)
+    assert last.returncode == 0, complaints
+    assert _grades(course) == _grades(calm) == EXPECTED and _records(course) == _records(calm)
+
+
+@pytest.mark.exhaustive
+def test_a_cluster_gives_the_same_grades(course, rooms, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    calm = copied(course, tmp_path / "calm")
+    grade(opened(calm), rooms)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as workers:
+        arguments = ["grade", NAME, "--course", str(course), "--scheduler", workers.scheduler_address]
+        run = CliRunner().invoke(cli, arguments)
+    assert run.exit_code == 0, run.output
+    assert _grades(course) == EXPECTED and _records(course) == _records(calm)
+    nobody = CliRunner().invoke(cli, [*arguments[:-1], "tcp://127.0.0.1:9"])
+    assert "no Dask scheduler answers there" in str(nobody.exception)
+
+
+@pytest.mark.exhaustive
+def test_bare_nbgrader_autograde_takes_the_safe_path(course, rooms, tmp_path):
+    calm = copied(course, tmp_path / "calm")
+    grade(opened(calm), rooms)
+    witness = tmp_path / "witness"
+    hand_in(course, "spy", solved(after={"scores": f"open({str(witness)!r}, 'w').write('I ran as the instructor')"}))
+    program = os.path.join(os.path.dirname(sys.executable), "nbgrader")
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    run = subprocess.run([program, "autograde", NAME], cwd=course, capture_output=True, text=True,
+                         env=os.environ | {"PATH": path})  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert not witness.exists()
+    assert _grades(course) == EXPECTED | {"spy": POINTS}
+    assert [r for r in _records(course) if r.student != "spy"] == _records(calm)
+    shown = json.loads((course / "autograded/wrong" / NAME / f"{NOTEBOOK}.ipynb").read_text())
+    text = json.dumps(shown)
+    assert "attention_scores" in text and "0 / 3" in text
+
+
+@pytest.mark.exhaustive
+def test_formgraders_button_takes_the_safe_path_and_keeps_manual_scores(course, rooms):
+    from nbgrader.apps.api import NbGraderAPI
+    from nbgrader.apps.nbgraderapp import NbGraderApp
+
+    before = os.getcwd()
+    os.chdir(course)
+    try:
+        app = NbGraderApp()
+        app.load_config_file()
+        app.config.CourseDirectory.root = str(course)
+        api = NbGraderAPI(config=app.config)
+        with Course(course):
+            made = api.autograde(NAME, "wrong")
+        assert made["success"], made
+        (shown,) = [row for row in api.get_submissions(NAME) if row["student"] == "wrong"]
+        assert shown["autograded"] and shown["score"] == POINTS - 3
+        with Course(course) as course_book:
+            mark = course_book.book.find_grade("check-scores", NOTEBOOK, NAME, "wrong")
+            mark.manual_score = 2
+            course_book.book.db.commit()
+        assert api.autograde(NAME, "wrong")["success"]
+        (shown,) = [row for row in api.get_submissions(NAME) if row["student"] == "wrong"]
+        assert shown["score"] == POINTS - 1
+    finally:
+        os.chdir(before)
+        shutil.rmtree(course / "autograded", ignore_errors=True)

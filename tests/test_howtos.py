@@ -1,0 +1,44 @@
+"""The how-tos in docs/ name commands, options and Python names that exist; README's commands are run elsewhere."""
+
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from bertlab.cli import cli
+
+DOCS = Path(__file__).parent.parent / "docs"
+TEXTS = [(DOCS / name).read_text(encoding="utf-8") for name in ("pretraining.md", "finetuning.md")]
+COMMANDS = [line.strip() for text in TEXTS for line in text.splitlines() if line.startswith("    bertlab ")]
+IMPORTS = [found for text in TEXTS for found in re.findall(r"^from (\S+) import (.+)$", text, re.MULTILINE)]
+
+
+def command_of(words: list[str]) -> click.Command:
+    command, context = cli, click.Context(cli)
+    for word in words:
+        if not isinstance(command, click.Group):
+            return command
+        command = command.get_command(context, word)
+        assert command is not None, f"no command {word}"
+    return command
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_option_of_a_how_to_exists(line):
+    words = shlex.split(line)[1:]
+    command = command_of(words)
+    known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    assert {word for word in words if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize("module, names", IMPORTS)
+def test_everything_a_how_to_imports_exists(module, names):
+    for name in names.split(", "):
+        assert hasattr(importlib.import_module(module), name)
+
+
+def test_the_how_tos_name_something():
+    assert len(COMMANDS) >= 12 and len(IMPORTS) >= 5

@@ -1,0 +1,146 @@
+"""From a solution notebook to what students get: deterministic, complete, and without a line of any answer."""
+
+import json
+from dataclasses import replace
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+
+from autograde import fingerprints
+from autograde.cli import cli
+from autograde.exercises import catalogue, cells
+from autograde.grader.template import Template
+from autograde.release import editions
+from autograde.release.assignment import refuse_leaks, write_assignment, write_fingerprints, write_student_edition
+from autograde.release.editions import ReleaseError
+from autograde.release.leaks import leaks, secret_lines
+
+NOTEBOOKS = [name for name in editions.notebooks() if catalogue.of_notebook(name)]
+
+
+@pytest.fixture(scope="module", params=NOTEBOOKS)
+def made(request):
+    return editions.make(request.param)
+
+
+def _solution(folder, text):
+    (folder / "00_try.py").write_text(text)
+    return lambda: editions.make("00_try", folder=folder)
+
+
+ANSWER = """# %% nbgrader={"grade_id": "one", "solution": true, "schema_version": 3}
+def one():
+    ### BEGIN SOLUTION
+    return 1
+    ### END SOLUTION
+"""
+
+
+def test_both_editions_are_notebooks_by_the_format_and_the_same_every_time(made):
+    for text in (made.source, made.student):
+        nbformat.validate(nbformat.reads(text, 4))
+        assert not any(cell.get("outputs") for cell in json.loads(text)["cells"])
+    assert made == editions.make(made.name)
+
+
+def test_no_line_of_an_answer_a_mistake_or_its_hint_reaches_the_student_edition(made):
+    exercises = catalogue.of_notebook(made.name)
+    assert leaks(made.student, exercises) == []
+    hints = [hint for exercise in exercises for hint in exercise.hints]
+    hints += [known.hint for exercise in exercises for known in exercise.misconceptions]
+    prose = json.dumps(json.loads(made.student), ensure_ascii=False)
+    assert not [hint for hint in hints if hint in prose]
+
+
+def test_every_answer_counts_secret_lines_and_finds_each_in_the_source(made):
+    exercises = catalogue.of_notebook(made.name)
+    found = leaks(made.source, exercises)
+    told = {exercise.id for exercise in exercises if any(f" {exercise.id}/solution" in line for line in found)}
+    lines = {origin.split("/")[0] for origin in secret_lines(exercises).values() if origin.endswith("/solution")}
+    assert told == lines and len(lines) > len(exercises) / 2  # the shortest answers have no telling line
+
+
+def test_the_student_edition_has_every_exercise_with_its_points_and_its_stub(made):
+    template = Template.read(made.student.encode(), made.name)
+    for exercise in catalogue.of_notebook(made.name):
+        cell = next(cell for cell in template.answers if cell.grade_id == exercise.id)
+        assert "raise NotImplementedError()" in cell.cell.source
+        assert set(exercise.names) <= cell.names
+        assert template.graded_cell(exercise.id).cell.points == exercise.points
+
+
+def test_a_leak_is_refused(made, tmp_path):
+    exercises = catalogue.of_notebook(made.name)
+    bare = replace(made, student=made.source)
+    with pytest.raises(ReleaseError, match="would show answers"):
+        write_student_edition(bare, exercises, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    refuse_leaks(made, exercises)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (ANSWER.replace("    ### END SOLUTION\n", ""), "do not pair up"),
+        (ANSWER.replace("    ### BEGIN SOLUTION\n", "").replace("    ### END SOLUTION\n", ""), "no ### BEGIN SOLUTION"),
+        (ANSWER + "\n" + ANSWER, "a grade_id of its own"),
+        (ANSWER.replace('"schema_version": 3', '"schema_version": 2'), "not 3"),
+        ("# %%\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n", "no answer has solution marks"),
+        (ANSWER.replace('"solution": true', '"grade": true'), "needs points"),
+    ],
+)
+def test_a_source_that_would_release_wrongly_is_refused_with_the_reason(tmp_path, text, said):
+    with pytest.raises(ReleaseError, match=said):
+        _solution(tmp_path, text)()
+
+
+def test_an_unknown_notebook_is_named_with_the_known_ones(tmp_path):
+    _solution(tmp_path, ANSWER)
+    with pytest.raises(ReleaseError, match=r"99_none.py: there is no such solution notebook; there are: 00_try"):
+        editions.make("99_none", folder=tmp_path)
+
+
+def test_a_badge_is_put_on_top_only_where_an_address_is_given(tmp_path):
+    _solution(tmp_path, ANSWER)
+    plain, badged = (editions.make("00_try", colab, tmp_path) for colab in ("", "https://colab.example/course/"))
+    first, *rest = json.loads(badged.student)["cells"]
+    assert "(https://colab.example/course/00_try/00_try.ipynb)" in first["source"]
+    assert rest == json.loads(plain.student)["cells"] and badged.source == plain.source
+
+
+def test_nbgrader_releases_what_the_student_edition_holds(tmp_path, made):
+    write_assignment(tmp_path, "ps", [made])
+    (path,) = (tmp_path / "release/ps").glob("*.ipynb")
+    theirs, ours = json.loads(path.read_text())["cells"], json.loads(made.student)["cells"]
+    assert ["".join(cell["source"]).rstrip() for cell in theirs] == [cell["source"].rstrip() for cell in ours]
+    assert [cell["id"] for cell in theirs] == [cell["id"] for cell in ours]
+    first = path.read_bytes()
+    write_assignment(tmp_path, "ps", [made])
+    assert path.read_bytes() == first
+
+
+@pytest.mark.exhaustive
+def test_fingerprints_are_the_same_bytes_every_time_and_hold_no_code(tmp_path):
+    for name in ("a", "b"):
+        write_fingerprints(tmp_path / name)
+    for one in sorted((tmp_path / "a").iterdir()):
+        assert one.read_bytes() == (tmp_path / "b" / one.name).read_bytes()
+    for exercise in catalogue.EXERCISES:
+        plan = fingerprints.load(tmp_path / "a" / f"{exercise.id}.npz")
+        strings = json.dumps(plan, default=lambda value: "")
+        answer_lines = [line for line in secret_lines((exercise,)) if json.dumps(line)[1:-1] in strings]
+        assert answer_lines == [] and cells.answer_cell(exercise) not in strings
+
+
+def test_the_command_says_whether_what_is_there_is_up_to_date(tmp_path):
+    name = NOTEBOOKS[0]
+    missing = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
+    assert "not up to date" in str(missing.exception)
+    made = editions.make(name)
+    path = write_student_edition(made, catalogue.of_notebook(name), tmp_path)
+    fine = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
+    assert fine.exit_code == 0 and "1 student edition up to date" in fine.output
+    path.write_text(path.read_text() + " ")
+    stale = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
+    assert str(path) in str(stale.exception)
