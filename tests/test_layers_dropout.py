@@ -14,9 +14,9 @@ SIGMAS = 5.3  # a right implementation exceeds this with a probability of 1e-7 p
 def numpy_bits(size, key):
     """The same hash in unsigned arithmetic."""
 
-    def mix(x, second=np.uint32(0)):
+    def mix(x, second=0):
         x = (x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D)
-        x = (x ^ (x >> np.uint32(15)) ^ second) * np.uint32(0x846CA68B)
+        x = (x ^ (x >> np.uint32(15)) ^ np.uint32(second)) * np.uint32(0x846CA68B)
         return x ^ (x >> np.uint32(16))
 
     golden = np.uint32(0x9E3779B9)

@@ -49,9 +49,7 @@ class Recipe(FineTuningSettings):
 
     def __post_init__(self):
         if not self.learning_rate > 0 or self.batch_size < 1 or self.epochs < 1 or not self.seeds:
-            raise ConfigError(
-                "learning_rate must be positive, batch_size and epochs at least 1, seeds not empty"
-            )
+            raise ConfigError("learning_rate must be positive, batch_size and epochs at least 1, seeds not empty")
         if len(set(self.seeds)) != len(self.seeds):
             raise ConfigError(f"seeds {self.seeds} name one twice; each gives a run of its own")
         if not 0 <= self.warmup_share < 1:
