@@ -2,8 +2,10 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 MAKEFILE = (Path(__file__).parent.parent / "Makefile").read_text(encoding="utf-8")
 COMMANDS = [re.split(r"\s+# ", line)[0] for line in README.splitlines() if line.startswith("bertlab ")]
+GRADING = [re.split(r"\s+# ", line)[0] for line in README.splitlines() if line.startswith("autograde ")]
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
@@ -83,3 +86,26 @@ def test_the_python_works(block, folder, monkeypatch):
 def test_the_make_targets_exist():
     for target in re.findall(r"`?make ([a-z-]+)", README):
         assert re.search(rf"^{target}:.*##", MAKEFILE, re.MULTILINE), f"make {target}"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed: no stranger's code is run")
+def test_the_instructors_commands_take_a_class_from_release_to_export(tmp_path):
+    """On the way a student downloads the release, hands it in untouched, and the instructor downloads that."""
+    assert [command.split()[1] for command in GRADING][:3] == ["init", "release", "collect"]
+    for command in GRADING:
+        arguments = shlex.split(command)[1:]
+        if arguments[0] == "release":  # not beside the package, where the other tests would find them
+            arguments += ["--fingerprints", "fingerprints"]
+        if arguments[0] == "collect":
+            (tmp_path / "downloads").mkdir()
+            with zipfile.ZipFile(tmp_path / "downloads" / "week3.zip", "w") as download:
+                handed_out = tmp_path / "my-course" / "release" / "ps1" / "03_attention.ipynb"
+                download.write(handed_out, "doejane_1234_56789_03_attention.ipynb")
+        result = subprocess.run(
+            [sys.executable, "-m", "autograde.cli", *arguments], cwd=tmp_path, capture_output=True, text=True,
+            timeout=600,
+        )  # fmt: skip
+        assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
+    assert "doejane" in result.stdout and re.search(r"\b0(\.0)?\b", result.stdout)
+    assert list((tmp_path / "my-course" / "feedback").rglob("*.html"))
