@@ -1,13 +1,9 @@
 """The `autograde` command. Each sub-command lives in a module of its own, imported only when it is called."""
 
-import importlib
-import os
-import sys
-
 import click
 
 from autograde.errors import AutogradeError
-from bertlab.errors import BertLabError
+from bertlab.cli.lazy import LazyGroup, run
 
 # command: (module in autograde.cli, its click object, one line of help)
 COMMANDS = {
@@ -26,24 +22,9 @@ COMMANDS = {
 }
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they run: `autograde --help` starts in a fraction of a second."""
-
-    def list_commands(self, context):
-        return list(COMMANDS)
-
-    def get_command(self, context, name):
-        if name not in COMMANDS:
-            return None
-        module, attribute, _ = COMMANDS[name]
-        return getattr(importlib.import_module(f"autograde.cli.{module}"), attribute)
-
-    def format_commands(self, context, formatter):
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, _, text) in COMMANDS.items()])
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup, package=__name__, entries=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(package_name="bertlab")
 def cli():
     """Grades notebooks of strangers: safely, with reasons, in an nbgrader course.
@@ -57,11 +38,4 @@ def cli():
 
 def main() -> None:
     """Runs the command line. A user's mistake ends with one line on standard error and exit code 2."""
-    try:
-        cli(prog_name="autograde")
-    except (AutogradeError, BertLabError) as error:
-        click.echo(f"autograde: {error}", err=True)
-        sys.exit(2)
-    except BrokenPipeError:  # the reader of our output left, as in `autograde … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    run(cli, "autograde", AutogradeError)

@@ -1,12 +1,8 @@
 """The `bertlab` command. Each sub-command lives in a module of its own, imported only when it is called."""
 
-import importlib
-import os
-import sys
-
 import click
 
-from bertlab.errors import BertLabError
+from bertlab.cli.lazy import LazyGroup, run
 
 # command: (module in bertlab.cli, its click object, one line of help)
 COMMANDS = {
@@ -29,24 +25,9 @@ COMMANDS = {
 }
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they run: `bertlab --help` starts in a fraction of a second."""
-
-    def list_commands(self, context):
-        return list(COMMANDS)
-
-    def get_command(self, context, name):
-        if name not in COMMANDS:
-            return None
-        module, attribute, _ = COMMANDS[name]
-        return getattr(importlib.import_module(f"bertlab.cli.{module}"), attribute)
-
-    def format_commands(self, context, formatter):
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, _, text) in COMMANDS.items()])
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup, package=__name__, entries=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(package_name="bertlab")
 def cli():
     """BERT, built to be read: tokenizer, data, models, checkpoints.
@@ -59,12 +40,4 @@ def cli():
 
 def main() -> None:
     """Runs the command line. A user's mistake ends with one line on standard error and exit code 2."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up notes are not the user's business
-    try:
-        cli(prog_name="bertlab")
-    except BertLabError as error:
-        click.echo(f"bertlab: {error}", err=True)
-        sys.exit(2)
-    except BrokenPipeError:  # the reader of our output left, as in `bertlab … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    run(cli, "bertlab")

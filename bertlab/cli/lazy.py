@@ -1,0 +1,46 @@
+"""A command line whose sub-commands are imported when they run: `--help` starts in a fraction of a second."""
+
+import importlib
+import os
+import sys
+
+import click
+
+from bertlab.errors import BertLabError
+
+
+class LazyGroup(click.Group):
+    """A group of commands, each in a module of its own.
+
+    package: where the modules are. entries: command → (module, its click object, one line of help).
+    """
+
+    def __init__(self, *args, package: str, entries: dict[str, tuple[str, str, str]], **kwargs):
+        super().__init__(*args, **kwargs)
+        self.package, self.entries = package, entries
+
+    def list_commands(self, context):
+        return list(self.entries)
+
+    def get_command(self, context, name):
+        if name not in self.entries:
+            return None
+        module, attribute, _ = self.entries[name]
+        return getattr(importlib.import_module(f"{self.package}.{module}"), attribute)
+
+    def format_commands(self, context, formatter):
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, _, text) in self.entries.items()])
+
+
+def run(command: click.Command, name: str, *mistakes: type[Exception]) -> None:
+    """Runs a command line. A user's mistake (BertLabError or one of `mistakes`) ends with one line and exit code 2."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up notes are not the user's business
+    try:
+        command(prog_name=name)
+    except (BertLabError, *mistakes) as error:
+        click.echo(f"{name}: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:  # the reader of our output left, as in `bertlab … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
