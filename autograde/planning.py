@@ -18,6 +18,7 @@ import numpy as np
 from autograde import fingerprints, probe
 from autograde.exercises import cells
 from autograde.exercises.spec import Case, Exercise, Reference, Same, Slopes, Sums
+from autograde.naming import without_code
 
 
 def visible_seed(exercise: Exercise) -> str:
@@ -153,7 +154,7 @@ def _outcomes(exercise, questions):
             "id": misconception.id,
             "hint": misconception.hint.format(**facts),
             "outcomes": [
-                {key: answer[key] for key in ("status", "value", "error")}
+                {"status": answer["status"], "value": answer["value"], "error": without_code(answer["error"])}
                 for answer in probe.answer(
                     questions, cells.namespace(exercise, cells.patched_cell(exercise, misconception))
                 )

@@ -120,7 +120,6 @@ def test_nbgrader_releases_what_the_student_edition_holds(tmp_path, made):
     assert path.read_bytes() == first
 
 
-@pytest.mark.exhaustive
 def test_fingerprints_are_the_same_bytes_every_time_and_hold_no_code(tmp_path):
     for name in ("a", "b"):
         write_fingerprints(tmp_path / name)
