@@ -70,7 +70,7 @@ def _reader_facts(exercise):
         "id": exercise.id, "notebook": exercise.notebook, "number": exercise.number, "title": exercise.title,
         "minutes": exercise.minutes, "lines": exercise.lines, "points": float(exercise.points),
         "names": list(exercise.names), "arguments": list(exercise.arguments), "hints": list(exercise.hints),
-        "forbidden_because": exercise.forbidden_because,
+        "forbidden_because": exercise.forbidden_because, "kept_in": exercise.kept_in,
     }  # fmt: skip
 
 

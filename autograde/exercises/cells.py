@@ -10,6 +10,7 @@ from pathlib import Path
 
 from autograde.errors import AutogradeError
 from autograde.exercises.spec import Exercise, Misconception
+from autograde.student import own
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
@@ -71,7 +72,8 @@ def namespace(exercise: Exercise, cell: str | None = None) -> dict:
 def _names_after(notebook, last, cell):
     setup, answers = read(notebook)
     names = {"__name__": "solution"}
-    _run(setup, f"<{notebook} setup>", names)
+    with own.only_stand_ins():  # what earlier notebooks built
+        _run(setup, f"<{notebook} setup>", names)
     for identity, source in answers.items():
         if identity == last:
             break

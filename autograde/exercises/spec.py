@@ -138,6 +138,7 @@ class Exercise:
     forbidden: tuple[str, ...] = ()  # dotted names that would do the exercise for the student
     forbidden_because: str = ""
     facts: Callable[[Case], dict] = lambda case: {}
+    kept_in: str = ""  # the module of the student's own package that a passed answer goes to: "attention"
 
     @property
     def points(self) -> float:

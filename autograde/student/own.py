@@ -1,0 +1,95 @@
+"""`from mybert.attention import MultiHeadAttention`: what a student has built so far, whole even where it has holes.
+
+`mybert` is the student's own package (see `keep`): one module per notebook, from the answers that passed their checks.
+Later notebooks build on it. This importer reads `mybert/attention.py` from the student's folder; a name that is not
+there, or a module that cannot be run, is filled in by a stand-in made of the library's parts (`stand_ins/`), and one
+line says so. So a hole never blocks what comes after it.
+
+    install(folder)            folder: the one that holds `mybert/`
+    with only_stand_ins(): …   for the instructor's side: whatever is imported here is a stand-in, and nothing is said
+"""
+
+import contextlib
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+from pathlib import Path
+
+PACKAGE = "mybert"
+MODULES = ("wordpiece", "embeddings", "attention", "encoder", "bert", "data", "pretraining", "finetuning")
+
+
+class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds and runs `mybert` and its modules."""
+
+    def __init__(self, folder: Path | None, say=print):
+        self.folder, self.say = folder, say
+
+    def find_spec(self, name, path=None, target=None):
+        module = name.removeprefix(f"{PACKAGE}.")
+        if name != PACKAGE and (module == name or module not in MODULES):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=name == PACKAGE)
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        if module.__name__ == PACKAGE:
+            return
+        source = self._source(module.__name__.rpartition(".")[2])
+        if source is not None:
+            self._run(module, source)
+        vars(module)["__getattr__"] = lambda name: self._stand_in(module, name)
+
+    def _source(self, module: str) -> Path | None:
+        path = self.folder / PACKAGE / f"{module}.py" if self.folder else None
+        return path if path and path.is_file() else None
+
+    def _run(self, module, path: Path) -> None:
+        before = dict(vars(module))
+        module.__file__ = str(path)
+        try:
+            exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
+        except Exception as error:  # whatever a student's file can raise: the stand-ins take its place
+            self.say(f"{PACKAGE}/{path.name} cannot be used ({type(error).__name__}: {error}); the library stands in.")
+            vars(module).clear()
+            vars(module).update(before)
+
+    def _stand_in(self, module, name: str):
+        short = module.__name__.rpartition(".")[2]
+        made = importlib.import_module(f"autograde.student.stand_ins.{short}")
+        if name.startswith("_") or name not in made.__all__:
+            raise AttributeError(f"{module.__name__} has no {name}; it has {', '.join(made.__all__)}")
+        if self.folder is not None:
+            self.say(f"{module.__name__}.{name} is not there yet: one made of the library's parts stands in for it.")
+        setattr(module, name, getattr(made, name))
+        return getattr(made, name)
+
+
+def install(folder: Path | None, say=print) -> None:
+    """Makes `import mybert` read from a folder (None: stand-ins only), anew if it was imported before."""
+    _remove()
+    sys.meta_path.insert(0, Importer(folder, say))
+
+
+@contextlib.contextmanager
+def only_stand_ins():
+    """Within it `mybert` is all stand-ins; afterwards it is again what it was."""
+    finders = list(sys.meta_path)
+    modules = _remove()
+    sys.meta_path.insert(0, Importer(None))
+    try:
+        yield
+    finally:
+        _remove()
+        sys.meta_path[:] = finders
+        sys.modules.update(modules)
+
+
+def _remove() -> dict:
+    """Takes out the importer and everything of `mybert` that is imported; returns the latter."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, Importer)]
+    names = [name for name in sys.modules if name.partition(".")[0] == PACKAGE]
+    return {name: sys.modules.pop(name) for name in names}
