@@ -94,6 +94,8 @@ def test_export_prints_a_csv(course):
         (["report", "ps9"], "nothing has been graded"),
         (["similarity", "ps9"], "released: ps3"),
         (["export", "ps9"], "there are: ps3"),
+        (["status", "ps9"], "there are: ps3"),
+        (["status", "--course", "nowhere"], "no course folder"),
     ],
 )
 def test_mistakes_are_one_sentence_with_what_to_do(course, arguments, words):
