@@ -71,6 +71,12 @@ test-all: test test-exhaustive test-peers  ## everything
 release: $(READY)  ## the student edition in course/, from solutions/
 	$(RUN)/autograde release $(ARGS)
 
+.PHONY: docs
+docs: $(READY)  ## the documentation as static pages in build/docs, with pictures of the demo where it has run
+	$(RUN)/pip install --quiet --disable-pip-version-check -r requirements/docs.txt
+	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --quiet
+	@echo "build/docs/index.html; to search in it: python -m http.server --directory build/docs"
+
 .PHONY: lab
 lab: $(READY)  ## JupyterLab on the course
 	@mkdir -p course
