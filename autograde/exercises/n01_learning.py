@@ -117,7 +117,7 @@ PAIR_SCORES = Exercise(
         ),
         Misconception(
             "pieces-counted-per-word",
-            "Your single pieces are counted once per different word, but a word that occurs 10 times brings them 10 times.",
+            "You count single pieces once per different word. A word that occurs 10 times brings its pieces 10 times.",
             (("singles.get(piece, 0) + count", "singles.get(piece, 0) + 1"),),
         ),
         Misconception(
@@ -213,7 +213,7 @@ MERGE_PAIR = Exercise(
             cell=(
                 "def merge_pair(pair, spelled):\n    left, right = pair\n"
                 '    merged = left + right.removeprefix("##")\n'
-                '    return [(" ".join(pieces).replace(left + " " + right, merged).split(), n) for pieces, n in spelled]\n'
+                '    both = left + " " + right\n    return [(" ".join(p).replace(both, merged).split(), n) for p, n in spelled]\n'
             ),
         ),
         Misconception(
@@ -301,10 +301,12 @@ LEARN_VOCABULARY = Exercise(
             "You score the pairs once, before the first merge. A merge makes new neighbours: score in every round.",
             (
                 (
-                    "    while len(pieces) < size:\n        counts, scores = count_pairs(spelled), pair_scores(spelled)\n"
+                    "    while len(pieces) < size:\n"
+                    "        counts, scores = count_pairs(spelled), pair_scores(spelled)\n"
                     "        candidates = [pair for pair in counts if counts[pair] >= min_count]\n",
                     "    counts, scores = count_pairs(spelled), pair_scores(spelled)\n"
-                    "    candidates = [pair for pair in counts if counts[pair] >= min_count]\n    while len(pieces) < size:\n",
+                    "    candidates = [pair for pair in counts if counts[pair] >= min_count]\n"
+                    "    while len(pieces) < size:\n",
                 ),
                 (
                     "        spelled = merge_pair((left, right), spelled)",

@@ -137,7 +137,7 @@ PACK = Exercise(
         ),
         Misconception(
             "separator-cut-off",
-            "You put everything together and cut the row at its end: the last [SEP] falls off. Shorten the texts before.",
+            "You cut the row when everything is together, and the last [SEP] falls off. Shorten the texts before.",
             (
                 ("*first[: length - 2]", "*first"),
                 ("        first, second = truncate_pair(first, second, length - 3)\n", ""),

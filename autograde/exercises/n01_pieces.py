@@ -95,7 +95,8 @@ WORDPIECE = Exercise(
             "Where nothing fits you write [UNK] for one character and go on. A word with a hole is [UNK] as a whole.",
             (
                 (
-                    '        if end == start:\n            return ["[UNK]"]\n        pieces.append(joiner + word[start:end])',
+                    '        if end == start:\n            return ["[UNK]"]\n'
+                    "        pieces.append(joiner + word[start:end])",
                     '        if end == start:\n            end = start + 1\n            pieces.append("[UNK]")\n'
                     "        else:\n            pieces.append(joiner + word[start:end])",
                 ),

@@ -105,7 +105,7 @@ STRIP_ACCENTS = Exercise(
     misconceptions=(
         Misconception(
             "only-ascii-kept",
-            "You kept ASCII and nothing else: ø, ß and whole scripts are gone. Only nonspacing marks (Mn) are left out.",
+            "You kept ASCII and nothing else: ø, ß and whole scripts are gone. Only marks of category Mn are left out.",
             (
                 (
                     'return "".join(character for character in taken_apart if unicodedata.category(character) != "Mn")',

@@ -1,7 +1,7 @@
 """Drawings of text cut into pieces, as HTML: any script is drawn with the reader's own fonts and can be copied.
 
-    colour_pieces([["un", "##aff", "##able"]], alt="…")     boxes, one colour per word, a dashed edge where a word goes on
-    input_table({"piece": […], "segment": […]}, alt="…")    one column per position
+    colour_pieces([["un", "##aff", "##able"]], alt="…")   boxes, one colour per word, a dashed edge where a word goes on
+    input_table({"piece": […], "segment": […]}, alt="…")  one column per position
 
 What a colour says, an edge or a word says too.
 """
