@@ -213,7 +213,8 @@ MERGE_PAIR = Exercise(
             cell=(
                 "def merge_pair(pair, spelled):\n    left, right = pair\n"
                 '    merged = left + right.removeprefix("##")\n'
-                '    both = left + " " + right\n    return [(" ".join(p).replace(both, merged).split(), n) for p, n in spelled]\n'
+                '    both = left + " " + right\n'
+                '    return [(" ".join(pieces).replace(both, merged).split(), n) for pieces, n in spelled]\n'
             ),
         ),
         Misconception(
