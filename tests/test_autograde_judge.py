@@ -285,6 +285,20 @@ def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
     assert "A generator came back" in str(generator)
     joined = judge(plan, asking(written("def words(text):\n    return text")))
     assert "A string came back where a list is needed." in str(joined)
+    lazy = judge(plan, asking(written("def words(text):\n    return map(str, text.split())")))
+    assert "A map came back where a list is needed. `list(...)` makes one of it." in str(lazy)
+
+
+def test_of_nested_lists_and_dicts_the_innermost_lists_stand_beside_each_other():
+    merged = verdict_on(
+        "merge-pair", "def merge_pair(pair, spelled):\n    return [(list('ab'), n) for _, n in spelled]"
+    )
+    assert "at [0][0][0]: yours 'a'" in str(merged) and "yours     ['a', 'b']\n" in str(merged)
+    source = (
+        "def pack(first, second, vocabulary, length):\n"
+        "    return {'token_ids': [1], 'token_type_ids': np.zeros(3), 'attention_mask': None}"
+    )
+    assert "yours     [1]\n" in str(verdict_on("pack", source))
 
 
 def test_a_failed_submission_can_be_named_afterwards_without_asking_again():
