@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from autograde.compare import Difference, matrix_slice
+from autograde.compare import Difference, compare, matrix_slice
 from autograde.texts import article, row, short
 from autograde.verdict import Picture
 
@@ -83,7 +83,7 @@ def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tupl
 def _beside(expected, got, difference) -> str:
     """Both lists, one below the other, when lists of plain things differ in an item or in their length."""
     if type(expected) is dict and type(got) is dict:
-        key = next((key for key in expected if type(expected[key]) is list and got.get(key) != expected[key]), None)
+        key = next((key for key in expected if compare(expected[key], got.get(key))), None)
         expected, got = expected.get(key), got.get(key)
     if not (_is_list(expected) and _is_list(got)) or difference.index is None:
         return ""
@@ -165,9 +165,8 @@ def note_advice(answer: dict, plan: dict, claim: dict) -> list[str]:
         return [_NO_TENSORS[returned]]
     another_kind = returned != wanted != "anything" and "no_gradient" not in notes
     if another_kind and (answer["status"] == "ok" or wanted != "tensor"):
-        return [
-            f"{article(returned or 'nothing').capitalize()} came back where {article(wanted)} is needed.{_how(returned, wanted)}"
-        ]
+        came = article(returned or "nothing")
+        return [f"{came[0].upper()}{came[1:]} came back where {article(wanted)} is needed.{_how(returned, wanted)}"]
     if answer["status"] == "refused":
         return [answer["error"]["message"] or "What came back could not be looked at."]
     if notes.get("mutated"):

@@ -218,6 +218,23 @@ def test_no_answer_whatsoever_breaks_the_judge_or_earns_points(answers, exercise
     assert str(verdict) and Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))).status == verdict.status
 
 
+_rows = st.fixed_dictionaries(dict.fromkeys(("token_ids", "token_type_ids", "attention_mask"), _anything))
+_nested = st.lists(st.tuples(st.lists(_anything, max_size=3), _anything), max_size=3)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    _anything | _rows | _nested | _nested.map(tuple) | st.dictionaries(st.tuples(st.text(max_size=2)), _anything),
+    st.sampled_from([("wordpiece", "list"), ("pair-scores", "dict"), ("merge-pair", "list"), ("pack", "dict"),
+                     ("truncate-pair", "tuple"), ("clean-text", "str")]),
+)  # fmt: skip
+def test_no_value_breaks_the_judge_of_text_or_earns_points(value, exercise):
+    identity, kind = exercise
+    answer = {"status": "ok", "value": value, "notes": {"returned": kind}}
+    verdict = judge(visible_plan(identity), lambda questions: [answer] * len(questions))
+    assert verdict.points == 0 and str(verdict)
+
+
 def test_html_escapes_what_a_student_wrote_and_says_the_same_without_colour():
     verdict = _scores("raise ValueError('<script>alert(1)</script>')")
     page = rendering.as_html(verdict)
