@@ -4,9 +4,8 @@ from autograde.student import check, heat_maps, lines, load_backend, progress
 """
 
 import os
-from pathlib import Path
 
-from autograde.student import own
+from autograde.student import home, own, store
 from autograde.student.checking import check
 from autograde.student.overview import progress
 from autograde.student.pictures import heat_maps, lines
@@ -15,6 +14,7 @@ from bertlab.cli.backend import load_backend
 # TensorFlow repeats every error of a student's on the terminal in words of its own; `check` says it better.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-own.install(Path.cwd().parent)
+store.mend(home.find())
+own.install(home.find)
 
 __all__ = ["check", "heat_maps", "lines", "load_backend", "progress"]
