@@ -54,6 +54,8 @@ def statements(source: str) -> list[Statement]:
         else:
             text = "\n".join(lines[above : node.end_lineno]).strip("\n")
         above = node.end_lineno
+        while above < len(lines) and lines[above].startswith((" ", "\t")) and lines[above].lstrip().startswith("#"):
+            text, above = f"{text}\n{lines[above]}", above + 1  # a remark at the end of a function
         found.append(_statement(node, text))
     return [statement for statement in found if statement is not None]
 

@@ -1,9 +1,9 @@
 """Where a student's course lives: the folder that holds `mybert/` and the progress file, whichever notebook is open.
 
-    course/                      the home
-    ├── .course_progress.json
-    ├── mybert/
-    └── 03_attention/03_attention.ipynb
+course/                      the home
+├── .course_progress.json
+├── mybert/
+└── 03_attention/03_attention.ipynb
 """
 
 import contextlib

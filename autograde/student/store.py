@@ -27,7 +27,7 @@ from autograde.student.pieces import NotKept, Piece, gather
 from autograde.student.written import module_text, project_text, readme_text, test_text
 from autograde.verdict import Verdict
 from bertlab.errors import BertLabError
-from bertlab.files import write_text
+from bertlab.files import write_bytes, write_text
 
 PACKAGE = own.PACKAGE
 PIECES = ".kept"
@@ -159,28 +159,24 @@ def _of_module(pieces: dict[str, Piece], module: str) -> list[Piece]:
 def _put(path: Path, text: str, pieces: list[Piece], force: bool = False) -> str:
     """Writes a generated file; see `write`."""
     content = stamped(text, path.suffix, pieces)
-    try:
-        there = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        there = None
-    except UnicodeDecodeError:
-        there = path.read_text(encoding="utf-8", errors="surrogateescape")
+    there = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else None
     if there == content:
         return ""
     said = ""
     if there is not None and not is_generated(there, pieces):
         if not force:
             return ""
-        copy = path.with_name(f"{path.stem}.edited-{_digest(there)[:6]}{path.suffix}")
+        copy = beside(path, there)
         if not copy.exists():
-            write_text(copy, there) if there.isprintable() or _encodable(there) else copy.write_bytes(path.read_bytes())
+            write_bytes(copy, path.read_bytes())
         said = f" You had edited that file: your version is in {PACKAGE}/{copy.name}."
     write_text(path, content)
     return said
 
 
-def _encodable(text: str) -> bool:
-    return not any(0xD800 <= ord(character) <= 0xDFFF for character in text)
+def beside(path: Path, text: str) -> Path:
+    """Where an edited version of a file is kept: the same text in the same place."""
+    return path.with_name(f"{path.stem}.edited-{_digest(text)[:6]}{path.suffix}")
 
 
 def stamped(text: str, suffix: str, pieces: Iterable[Piece]) -> str:

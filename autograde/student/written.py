@@ -17,9 +17,12 @@ import pytest
 from autograde.student.store import passes
 
 HOME = Path(__file__).resolve().parents[2]
+EXERCISES = """
+{exercises}
+""".split()
 
 
-@pytest.mark.parametrize("exercise", {exercises})
+@pytest.mark.parametrize("exercise", EXERCISES)
 def test_{module}_passes_the_check_of(exercise):
     assert passes(exercise, HOME).passed
 '''
@@ -139,7 +142,7 @@ def _joined(lines: list[str]) -> list[str]:
 
 def test_text(module: str, pieces: list[Piece]) -> str:
     """The tests of a module: the checks that its pieces passed."""
-    return _TEST.format(module=module, exercises=[piece.exercise for piece in pieces])
+    return _TEST.format(module=module, exercises="\n".join(piece.exercise for piece in pieces))
 
 
 def project_text(pieces: list[Piece]) -> str:
