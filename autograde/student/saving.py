@@ -4,8 +4,8 @@ save_state()              writes mybert_state.zip in the course's home: the pack
 load_state("…zip")        puts such a file's content into the home; what is there already stays
 keep_in_drive()           Colab: makes a folder of the mounted Google Drive the home
 
-A file may come from anywhere, so it is read with care: only names that `save_state` writes, sizes within limits, nothing
-unpacked before all of it has been looked at. Loading runs nothing of it.
+A file may come from anywhere, so it is read with care: only names that `save_state` writes, sizes within limits,
+nothing unpacked before all of it has been looked at. Loading runs nothing of it.
 """
 
 import json
@@ -123,7 +123,7 @@ def _unpacked(source: Path) -> dict[str, bytes]:
     """A saved state's files. Raises StateError for a file with anything else in it."""
     try:
         with zipfile.ZipFile(source) as archive:
-            members = archive.infolist()
+            members = [member for member in archive.infolist() if not member.is_dir()]
             if len(members) > _MOST_FILES:
                 raise StateError(f"{source}: {len(members)} files are in it; a saved state has at most {_MOST_FILES}")
             return {member.filename: content for member, content in _contents(source, archive, members)}
