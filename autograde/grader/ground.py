@@ -8,10 +8,10 @@ When notebook 04 is graded, `mybert` in the room consists of
 
 Of the module that the notebook itself builds, and of later ones, nothing is there: it would do the exercise.
 
-**The rule of time.** What a submission stands on is settled when it is first graded and kept in its record (`upstream`).
-It stays with that very submission: grading it again uses what is recorded, whatever has become of the earlier notebook
-since; a new version of the file stands on what is there then. And it does not depend on the order of grading: an
-earlier notebook that has no record yet is graded on the way (only to know what passed; its own turn comes).
+**The rule of time.** What a submission stands on is settled when it is first graded and kept in its record
+(`upstream`). It stays with that very submission: grading it again uses what is recorded, whatever has become of the
+earlier notebook since; a new version of the file stands on what is there then. And it does not depend on the order of
+grading: an earlier notebook that has no record yet is graded on the way (only to know what passed; its turn comes).
 
 All of it is text of a stranger's. Here it is cut by statements (`autograde.statements`); it runs in the room only.
 """
@@ -29,7 +29,7 @@ from autograde.exercises import catalogue
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
 from autograde.grader.template import Template
-from autograde.statements import needed, statements
+from autograde.statements import Statement, needed, statements
 from autograde.student import own
 
 _MODULE = re.compile(r"[a-z][a-z0-9_]{0,40}")
@@ -92,18 +92,29 @@ def _allowed(notebook: str, modules: dict[str, str]) -> dict[str, str]:
 
 
 def modules_of(one: Earlier, result: Result) -> dict[str, str]:
-    """Module → text, of the passed answers of one notebook and what they need of it."""
+    """Module → text, of the passed answers of one notebook and what they need of it.
+
+    What they need of an answer that failed is a stand-in's, where there is one.
+    """
     program = read_submission(one.source, one.template).program
     pieces = [statement for cell in program for statement in statements(cell.source)]
     passed = {verdict.exercise for verdict in result.verdicts if verdict.passed}
-    names: dict[str, set[str]] = {}
+    wanted: dict[str, set[str]] = {}
+    failed: dict[str, set[str]] = {}
     for exercise in catalogue.of_notebook(one.notebook):
-        if exercise.kept_in and exercise.id in passed:
+        if exercise.kept_in:
+            names = wanted if exercise.id in passed else failed
             names.setdefault(exercise.kept_in, set()).update(exercise.names)
-    return {
-        module: "\n\n".join(statement.source for statement in needed(pieces, wanted).statements) + "\n"
-        for module, wanted in names.items()
-    }
+    return {module: _module_text(module, pieces, names, failed.get(module, set())) for module, names in wanted.items()}
+
+
+def _module_text(module: str, pieces: list[Statement], names: set[str], failed: set[str]) -> str:
+    chosen = needed(pieces, names).statements
+    replaced = sorted(failed & set().union(*(statement.binds for statement in chosen)))
+    lines = [
+        f"try:\n    from {own.STAND_INS}.{module} import {name}\nexcept ImportError:\n    pass" for name in replaced
+    ]
+    return "\n\n".join([statement.source for statement in chosen] + lines) + "\n"
 
 
 def room_files(notebook: str, upstream: dict[str, str]) -> dict[str, bytes]:

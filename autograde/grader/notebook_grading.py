@@ -24,10 +24,13 @@ class Graded:
 
 
 def grade_notebook(
-    source: Path | bytes, template: Template, exercises: tuple[Exercise, ...], rooms: Rooms, blank: Result, secret: bytes,
-    limits: Limits,
+    source: Path | bytes, template: Template, exercises: tuple[Exercise, ...], rooms: Rooms, blank: Result,
+    secret: bytes, limits: Limits,
 ) -> Graded:  # fmt: skip
-    """The record `blank` filled in; its `upstream` is what the notebook stands on. Raises SandboxError where no room can be made; never for what is in the file."""
+    """The record `blank` filled in; its `upstream` is what the notebook stands on.
+
+    Raises SandboxError where no room can be made; never for what is in the file.
+    """
     began = time.monotonic()
     submission = read_submission(source, template)
     if submission.problem:

@@ -3,7 +3,7 @@
 `mybert` is the student's own package (see `keep`): one module per notebook, from the answers that passed their checks.
 Later notebooks build on it. This importer reads `mybert/attention.py` from the student's folder; a name that is not
 there, or a module that cannot be run, is filled in by a stand-in made of the library's parts (`stand_ins/`), and one
-line says so. So a hole never blocks what comes after it. Further modules of the student's own in `mybert/` are found, too.
+line says so. So a hole never blocks what comes after it. Further modules that a student puts there are found, too.
 
     install(folder)            folder: the one that holds `mybert/`, or a function that finds it
     with only_stand_ins(): …   for the instructor's side: whatever is imported here is a stand-in, and nothing is said
