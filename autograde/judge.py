@@ -140,7 +140,7 @@ def fault(claim: dict, answers: list[dict]) -> Difference | None:
 def _raises(claim, answers):
     answer = answers[claim["answer"]]
     if answer["status"] != "raised":
-        return Difference("not raised", f"this call was to be refused with a {claim['error']}, and it was not")
+        return Difference("raised", f"this call was to be refused with a {claim['error']}, and it was not")
     if answer["error"]["type"] != claim["error"]:
         return Difference("raised", f"refused with {answer['error']['type']}; expected a {claim['error']}")
     return None

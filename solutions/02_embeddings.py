@@ -158,14 +158,13 @@ def bare_attention(x):
     return ops.matmul(ops.softmax(ops.matmul(x, ops.transpose(x)), axis=-1), x)
 
 
-words = ["dog", "bites", "man"]
 x = ops.convert_to_tensor(rng.normal(size=(3, 5)).astype("float32"))
 order = ops.convert_to_tensor([2, 1, 0])
 straight, turned = bare_attention(x), bare_attention(ops.take(x, order, axis=0))
 heat_maps(
     [straight, turned, unshuffle(turned, order)],
-    titles=["dog bites man", "man bites dog", "put back in order"],
-    rows=words,
+    titles=["dog bites man", "man bites dog", "the same, put back"],
+    rows=["1st row", "2nd row", "3rd row"],
     numbers=True,
     alt="Three matrices of outputs: the second is the first upside down, the third equals the first",
 )
@@ -296,7 +295,7 @@ lines(
 
 # %% [markdown]
 # **Can it go further than it was trained?** One lecture hopes so ("periods restart") and says at once that it "doesn't really work". Try it: let the simplest possible reader, a linear one, learn to read the position from the first 50 rows of your table, then
-# hand it the next 50. The table goes on without an error. The reader does not.
+# hand it the next 50. The table goes on without an error, and nothing that the reader has learned tells it what these rows mean. (Press, Smith & Lewis 2022 measured the same on language models: a few dozen tokens beyond the longest training text, sinusoids are lost.)
 
 # %%
 addresses = np.asarray(sinusoids(100, 64), "float64")
@@ -442,8 +441,8 @@ embedded = [input_embeddings(ops.convert_to_tensor([ids]), one_sentence, w_e, w_
 straight, turned = (bare_attention(x) for x in embedded)
 heat_maps(
     [straight, unshuffle(turned, order), ops.abs(straight - unshuffle(turned, order))],
-    titles=["dog bites man", "man bites dog, in order", "difference"],
-    rows=words,
+    titles=["dog bites man", "man bites dog, put back", "difference"],
+    rows=["dog", "bites", "man"],
     numbers=True,
     alt="Outputs for the two sentences with positions, put in the same order, and their difference, which is no longer zero",
 )
@@ -530,16 +529,17 @@ base(token_ids, token_type_ids)
 print(f"{base.count_params():,} parameters, {base.count_params() / 109_482_240:.1%} of BERT-Base")
 
 # %% [markdown]
-# Are equal words equal in this layer? Compare the two `[SEP]` of your line, and the first with *dog*. They share a token vector, but neither place nor sentence.
+# Three tables of equally large random numbers, one sum: two tokens that share one of the three ingredients have a cosine of about 1/3, two that share two about 2/3. So at the start of its life BERT can already see two things, who is in the same sentence
+# and which pieces are equal: find the two `[SEP]` (one ingredient in common) and the two `[PAD]` (two).
 
 # %%
-similar = cosine_similarities(layer(token_ids, token_type_ids)[0])
+wide = BertEmbeddings(vocab_size=len(vocabulary), hidden_size=512)
 heat_maps(
-    [similar],
-    titles=["cosine after your layer"],
+    [cosine_similarities(wide(token_ids, token_type_ids)[0])],
+    titles=["cosine after your layer, untrained"],
     rows=line,
     columns=line,
-    alt="Cosines of 13 embedded pieces: 1 on the diagonal, high between equal pieces such as the two [SEP] and the two [PAD]",
+    alt="Cosines of 13 embedded pieces: a darker block for each sentence, the two [PAD] belong to the first; one darker cell where the two [SEP] meet",
 )
 
 # %% [markdown]

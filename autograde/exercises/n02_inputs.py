@@ -29,8 +29,8 @@ SEGMENT_IDS = Exercise(
     forbidden_because=BUILD_IT,
     hints=(
         "Put the question to one token: how many [SEP] stand before it? 0 means A, 1 means B.",
-        "`ops.cumsum` of the booleans (cast to integers) counts the [SEP] up to *and with* each token; the token itself "
-        "must not count.",
+        "`ops.cumsum` of the booleans (cast to integers) counts the [SEP] up to *and with* each token; the token "
+        "itself must not count.",
         "Padding stands behind a [SEP] too. Whatever the count says, a [PAD] belongs to segment 0.",
     ),
     misconceptions=(
@@ -54,12 +54,12 @@ SEGMENT_IDS = Exercise(
             "a-third-segment",
             "You return the number of [SEP] before a token. Behind the second [SEP] that is 2, and there are only two "
             "segment vectors; [PAD] gets 0.",
-            (("return ops.cast(in_second, \"int32\")", "return before"),),
+            (('return ops.cast(in_second, "int32")', "return before"),),
         ),
         Misconception(
             "segments-from-one",
             "Your segments are called 1 and 2. They are rows of a table with two rows: 0 and 1.",
-            (("ops.cast(in_second, \"int32\")", "ops.cast(in_second, \"int32\") + 1"),),
+            (('ops.cast(in_second, "int32")', 'ops.cast(in_second, "int32") + 1'),),
         ),
         Misconception(
             "counted-down-the-batch",
@@ -69,13 +69,13 @@ SEGMENT_IDS = Exercise(
     ),
 )
 
-SIDE_BY_SIDE = '''
+SIDE_BY_SIDE = """
 def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
     tokens = token_embeddings(token_ids, w_e)
     kinds = token_embeddings(token_type_ids, w_s)
     places = ops.broadcast_to(learned_positions(token_ids.shape[-1], w_p), tokens.shape)
     return ops.concatenate([tokens, kinds, places], axis=-1)
-'''
+"""
 
 INPUT_EMBEDDINGS = Exercise(
     id="input-embeddings",
@@ -92,7 +92,10 @@ INPUT_EMBEDDINGS = Exercise(
     parts=(
         values(2, draws.sums),
         Part(
-            "each sentence on its own", 1, draws.each_sentence_alone, "a sentence must give the same alone as in a batch"
+            "each sentence on its own",
+            1,
+            draws.each_sentence_alone,
+            "a sentence must give the same alone as in a batch",
         ),
     ),
     forbidden=READY_MADE,
@@ -203,8 +206,8 @@ BERT_EMBEDDINGS = Exercise(
         ),
         Misconception(
             "dropout-always",
-            "Numbers are dropped outside training too, so the same sentence gives another result each time. Hand on the "
-            "`training` that you are given.",
+            "Numbers are dropped outside training too, so the same sentence gives another result each time. Hand on "
+            "the `training` that you are given.",
             (("self.drop(self.norm(x), training=training)", "self.drop(self.norm(x), training=True)"),),
         ),
         Misconception(

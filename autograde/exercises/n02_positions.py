@@ -5,13 +5,13 @@ from autograde.exercises import n02_draws as draws
 from autograde.exercises.n02_common import BUILD_IT, MODULE, NOTEBOOK, READY_MADE
 from autograde.exercises.spec import Exercise, Misconception, Part, cases, function, values
 
-A_FREQUENCY_PER_COLUMN = '''
+A_FREQUENCY_PER_COLUMN = """
 def sinusoids(length, d_e):
     position = ops.expand_dims(ops.arange(length, dtype="float32"), axis=1)
     column = ops.arange(d_e, dtype="float32")
     angles = position / 10000 ** (column / d_e)
     return ops.where(column % 2 == 0, ops.sin(angles), ops.cos(angles))
-'''
+"""
 
 SINUSOIDS = Exercise(
     id="sinusoids",
@@ -46,8 +46,8 @@ SINUSOIDS = Exercise(
         ),
         Misconception(
             "positions-from-one",
-            "You number the positions from 1, as the lecture does. In the paper, and in BERT, the first token stands at "
-            "0: its row is 0, 1, 0, 1, …",
+            "You number the positions from 1, as the lecture does. In the paper, and in BERT, the first token stands "
+            "at 0: its row is 0, 1, 0, 1, …",
             (('ops.arange(length, dtype="float32")', 'ops.arange(1, length + 1, dtype="float32")'),),
         ),
         Misconception(
@@ -123,7 +123,12 @@ POSITION_SIMILARITY = Exercise(
             "squared-lengths",
             "You divide by the sum of squares; the length is its root. Your own diagonal shows it: a vector and itself "
             "must give 1.",
-            (("ops.sqrt(ops.sum(ops.square(x), axis=-1, keepdims=True))", "ops.sum(ops.square(x), axis=-1, keepdims=True)"),),
+            (
+                (
+                    "ops.sqrt(ops.sum(ops.square(x), axis=-1, keepdims=True))",
+                    "ops.sum(ops.square(x), axis=-1, keepdims=True)",
+                ),
+            ),
         ),
         Misconception(
             "one-length-for-all",
@@ -143,24 +148,24 @@ POSITION_SIMILARITY = Exercise(
     ),
 )
 
-SILENT = '''
+SILENT = """
 def learned_positions(length, w_p):
     return w_p[:length]
-'''
-WRAPPED = '''
+"""
+WRAPPED = """
 def learned_positions(length, w_p):
     return ops.take(w_p, ops.arange(length) % w_p.shape[0], axis=0)
-'''
-REPEATED = '''
+"""
+REPEATED = """
 def learned_positions(length, w_p):
     places = ops.minimum(ops.arange(length), w_p.shape[0] - 1)
     return ops.take(w_p, places, axis=0)
-'''
-ASSERTED = '''
+"""
+ASSERTED = """
 def learned_positions(length, w_p):
     assert length <= w_p.shape[0], "too long"
     return w_p[:length]
-'''
+"""
 
 LEARNED_POSITIONS = Exercise(
     id="learned-positions",
@@ -194,8 +199,8 @@ LEARNED_POSITIONS = Exercise(
     misconceptions=(
         Misconception(
             "silently-short",
-            "A slice beyond the end of a table is no error in Python: it gives fewer rows than asked for, and nobody is "
-            "told. Say no yourself.",
+            "A slice beyond the end of a table is no error in Python: it gives fewer rows than asked for, and nobody "
+            "is told. Say no yourself.",
             cell=SILENT,
         ),
         Misconception(

@@ -33,8 +33,8 @@ TOKEN_EMBEDDINGS = Exercise(
     misconceptions=(
         Misconception(
             "rows-from-one",
-            "You count the rows from 1, as the algorithm's notation does. The ids of a vocabulary file count from 0: id "
-            "0 is the first row.",
+            "You count the rows from 1, as the algorithm's notation does. The ids of a vocabulary file count from 0: "
+            "id 0 is the first row.",
             (("ops.expand_dims(token_ids, -1)", "ops.expand_dims(token_ids - 1, -1)"),),
         ),
         Misconception(

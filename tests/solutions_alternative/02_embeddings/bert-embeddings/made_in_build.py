@@ -5,13 +5,13 @@ class BertEmbeddings(keras.layers.Layer):
         self.hidden_size = hidden_size
         self.rate = dropout
 
-    def build(self, ids_shape, types_shape=None):
+    def build(self, token_ids_shape, token_type_ids_shape):
         self.token, self.segment, self.position = (keras.layers.Embedding(n, self.hidden_size) for n in self.sizes)
         self.norm = keras.layers.LayerNormalization(epsilon=1e-12)
         self.drop = keras.layers.Dropout(self.rate)
         for part in (self.token, self.segment, self.position):
-            part.build(ids_shape)
-        self.norm.build((*ids_shape, self.hidden_size))
+            part.build(token_ids_shape)
+        self.norm.build((*token_ids_shape, self.hidden_size))
 
     def call(self, token_ids, token_type_ids, training=None):
         places = ops.broadcast_to(ops.arange(ops.shape(token_ids)[1]), ops.shape(token_ids))

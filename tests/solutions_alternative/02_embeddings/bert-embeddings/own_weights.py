@@ -4,7 +4,7 @@ class BertEmbeddings(keras.layers.Layer):
         self.rows = {"token": vocab_size, "segment": num_segments, "position": max_positions}
         self.hidden_size, self.rate = hidden_size, dropout
 
-    def build(self, *shapes):
+    def build(self, token_ids_shape, token_type_ids_shape):
         for name, count in self.rows.items():
             setattr(self, name, self.add_weight(shape=(count, self.hidden_size), name=name))
         self.gamma = self.add_weight(shape=(self.hidden_size,), initializer="ones", name="gamma")

@@ -4,6 +4,7 @@ class BertEmbeddings(keras.Model):
         self.token = keras.layers.Embedding(vocab_size, hidden_size)
         self.segment = keras.layers.Embedding(num_segments, hidden_size)
         self.position = keras.layers.Embedding(max_positions, hidden_size)
+        self.position.build((None,))
         self.norm = keras.layers.LayerNormalization(axis=-1, epsilon=1e-12)
         self.drop = keras.layers.Dropout(dropout)
 
