@@ -82,7 +82,7 @@ course_map(
     [
         [("text", "“my dog is cute”")],
         [("01 WordPiece", "text → pieces"), ("02 Embeddings", "pieces → vectors"), ("03 Attention", "who looks at whom"), ("04 Encoder", "a layer, a stack")],
-        [("05 BERT", "the whole model, published weights"), ("06 Data", "blanks to fill, pairs to judge"), ("07 Pre-training", "on a GPU, if there is one"), ("08 Fine-tuning", "a task of your own")],
+        [("05 BERT", "published weights"), ("06 Data", "blanks and pairs"), ("07 Pre-training", "on a GPU, if there is one"), ("08 Fine-tuning", "a task of your own")],
         [("a BERT", "yours")],
     ],
     alt="The course from top to bottom: text; WordPiece, embeddings, attention, encoder; BERT, data, pre-training, fine-tuning; a BERT of your own",
@@ -146,7 +146,7 @@ sentence_vector = only_the_first_word
 check(sentence_vector)
 
 # %% [markdown]
-# Read it from the top: the exercise and its points; **tried**, the inputs with their shapes (the same for everybody and every time); **shape** and dtype, which were right; **values**, the first place where yours differs from what was expected; then both, side by side.
+# Read it from the top: the exercise and its points; **tried**, the inputs with their shapes (the same for everybody and every time); **shape** and dtype, which were right; **values**, the first place where yours differs from what was expected. (A matrix is also drawn, yours beside the expected one.)
 # Nothing was sent anywhere: `check` works on this machine, without a network, and you may run it as often as you like. It costs nothing.
 #
 # The second does not even run to its end.
@@ -212,12 +212,8 @@ heat_maps(
 # ---
 # # What is kept, and where you stand
 #
-# `progress()` shows every exercise of the course with its points. It reads what `check` has noted on this machine.
-
-# %%
-progress()
-
-# %% [markdown]
+# **`progress()`** shows every exercise of the course with its points. It reads what `check` has noted on this machine; every notebook ends with it, this one too.
+#
 # **`mybert`, your own package.** From notebook 01 on, an answer that passes its check is also written into a folder `mybert/` beside the notebooks' folders: `mybert/wordpiece.py`, `mybert/attention.py` and so on. Later notebooks use it: `from mybert.attention import MultiHeadAttention` is *your* layer. Where a piece is missing, the notebook says so in a line
 # and goes on with a stand-in, so you can skip an exercise and come back. (This warm-up is not kept: BERT has no use for it.)
 #
