@@ -7,6 +7,8 @@ import os
 
 from autograde.student import home, own, store
 from autograde.student.checking import check
+from autograde.student.drawings_embeddings import sum_of_rows, tables
+from autograde.student.drawings_welcome import course_map
 from autograde.student.drawings_wordpiece import colour_pieces, input_table
 from autograde.student.overview import progress
 from autograde.student.pictures import heat_maps, lines
@@ -22,6 +24,7 @@ own.install(home.find)
 __all__ = [
     "check",
     "colour_pieces",
+    "course_map",
     "heat_maps",
     "input_table",
     "keep_in_drive",
@@ -30,4 +33,6 @@ __all__ = [
     "load_state",
     "progress",
     "save_state",
+    "sum_of_rows",
+    "tables",
 ]
