@@ -174,7 +174,7 @@ def _records(course):
 
 
 QUIRK = """
-print("what is shown is left out", attention)
+print("what is shown is left out", softmax_rows)
 SCALE = 2
 def scale(d):
     return d ** (1 / SCALE)
