@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from autograde import planning
 from autograde.exercises import catalogue, cells
 from autograde.student import home, own, plans, saving, state, store
 from autograde.student.pieces import NotKept, Piece, gather
@@ -197,20 +198,34 @@ def test_a_stand_in_is_nobodys_answer(course):
     assert "Not kept" in outcome.kept and not (course / "mybert/attention.py").exists()
 
 
-def test_a_class_its_neighbours_and_the_course_order(course):
-    notebook = Notebook().run(cells.read("03_attention")[0])
-    for name in ("mh-attention", "multi-head-layer", "attention", "scores", "softmax-rows", "masked-attention"):
-        for needed in ("add-to-rows", "concat-heads", "softmax-rows", "scores", "attention", "masked-attention", name):
-            notebook.run(cells.answer_cell(catalogue.find(needed)))
-        assert notebook.check(catalogue.find(name).names[0]).kept == "Kept in mybert/attention.py."
-    text = _module(course)
-    kept = ["softmax_rows", "attention_scores", "attention(", "masked_attention", "mh_attention", "MultiHeadAttention"]
-    assert [text.index(f"{word} {name}") for name in kept for word in ("def", "class") if f"{word} {name}" in text] == (
-        sorted(text.index(f"{word} {name}") for name in kept for word in ("def", "class") if f"{word} {name}" in text)
-    )
-    assert text.count("HIDDEN = -1e9") == 1 and text.count("def softmax_rows") == 1
-    for exercise in store.load(course):
-        assert store.passes(exercise, course).passed
+def _solved(notebook):
+    notebook.run(cells.read("03_attention")[0])
+    for exercise in catalogue.of_notebook("03_attention"):
+        notebook.run(cells.answer_cell(exercise))
+    return notebook
+
+
+def test_a_class_its_neighbours_and_the_course_order():
+    notebook = _solved(Notebook())
+    names = [exercise.names[0] for exercise in catalogue.of_notebook("03_attention")]
+    text = module_text("attention", [notebook.piece(name) for name in names])
+    defined = [node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    assert defined == names and text.count("HIDDEN = -1e9") == 1
+    alone = {}
+    exec(module_text("attention", [notebook.piece("MultiHeadAttention")]), alone)
+    assert {"MultiHeadAttention", "attention_scores", "softmax_rows", "HIDDEN"} <= set(alone)
+    assert "mh_attention" not in alone
+
+
+@pytest.mark.exhaustive
+def test_a_whole_notebook_is_kept_whatever_the_order_of_checks(course):
+    notebook = _solved(Notebook())
+    exercises = list(catalogue.of_notebook("03_attention"))
+    for exercise in reversed(exercises):
+        assert notebook.check(exercise.names[0]).kept == "Kept in mybert/attention.py."
+    assert list(store.load(course)) == [exercise.id for exercise in exercises]
+    for exercise in exercises:
+        assert store.passes(exercise.id, course).passed
 
 
 def test_of_two_versions_of_a_helper_the_exercises_own_counts_then_the_newer():
@@ -422,16 +437,16 @@ def test_the_package_can_be_installed_and_used_without_the_course(course, tmp_pa
     assert done.stdout == "3 False\n"
 
 
-def test_the_tests_in_the_package_are_its_checks(course):
-    Notebook().run(ROWS).check("add_to_rows")
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "mybert/tests"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(words, cwd=course, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
+def test_the_tests_in_the_package_are_its_checks(course, tmp_path):
+    planning.write_fingerprints([catalogue.find(name) for name in ("scores", "add-to-rows")], tmp_path / "fingerprints")
+    notebook = Notebook().run(SCORES).run(ROWS)
+    notebook.check("attention_scores"), notebook.check("add_to_rows")
     path = course / "mybert/attention.py"
     path.write_text(path.read_text().replace("x + b", "x - b"))
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "mybert/tests"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "AUTOGRADE_FINGERPRINTS": str(tmp_path / "fingerprints")}
     done = subprocess.run(words, cwd=course, env=environment, capture_output=True, text=True)
-    assert done.returncode == 1 and "3.2 add_to_rows" in done.stdout
+    assert done.returncode == 1 and "1 failed, 1 passed" in done.stdout and "✗ 3.2 add_to_rows" in done.stdout
 
 
 # --- machines that forget ---
