@@ -15,7 +15,6 @@ from bertlab.cli.backend import load_backend
 # TensorFlow repeats every error of a student's on the terminal in words of its own; `check` says it better.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-store.mend(home.find())
-own.install(home.find)
+own.install(home.find, prepare=store.mend)
 
 __all__ = ["check", "heat_maps", "keep_in_drive", "lines", "load_backend", "load_state", "progress", "save_state"]
