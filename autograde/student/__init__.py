@@ -18,8 +18,7 @@ from bertlab.cli.backend import load_backend
 # TensorFlow repeats every error of a student's on the terminal in words of its own; `check` says it better.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-store.mend(home.find())
-own.install(home.find)
+own.install(home.find, prepare=store.mend)
 
 __all__ = [
     "check",
