@@ -42,9 +42,7 @@ def _draw_stack(axis, names):
     axis.annotate("", (0, height - 0.3), (0, below), arrowprops=dict(arrowstyle="->"))
 
 
-def curves(
-    x_values, panels: dict[str, dict], x="", y="", log=False, limits=None, markers=True, *, alt: str
-) -> None:
+def curves(x_values, panels: dict[str, dict], x="", y="", log=False, limits=None, markers=True, *, alt: str) -> None:
     """Panels side by side, each with curves over the same x, told apart by dash and marker as well as by colour.
 
     panels: title → {name of a curve: its values}, at most five curves each. log: the y axis is logarithmic.
