@@ -251,19 +251,21 @@ def worst_point(x: Tensor, exact: Tensor, approximate: Tensor) -> Tensor:
 check(worst_point)
 
 # %% [markdown]
-# **See it.** Your three, beside ReLU; and the errors of the two cheap ones, on a scale of their own. Below, the worst places.
+# **See it.** Above, your GELU beside ReLU, and beside the two cheap ones. Below, their errors, each on a scale of its own, and the worst places in numbers.
 
 # %%
 grid = ops.linspace(-5.0, 5.0, 2001)
+near = ops.linspace(-3.0, 1.5, 901)
 kinds = ("sigmoid", "tanh")
 cheap = {kind: gelu_approximation(grid, kind) for kind in kinds}
 curves(
-    grid,
+    near,
     {
-        "Four bends": {"GELU": gelu(grid), "x·σ(1.702x)": cheap["sigmoid"], "tanh": cheap["tanh"], "ReLU": ops.relu(grid)},
+        "Exact and ReLU": {"GELU": gelu(near), "ReLU": ops.relu(near)},
+        "Exact and approximate": {"GELU": gelu(near)} | {kind: gelu_approximation(near, kind) for kind in kinds},
     },
     x="x",
-    alt="GELU and its approximations lie on one another; they dip to minus 0.17 near minus 0.75 and follow ReLU far out",
+    alt="Left: GELU dips to minus 0.17 near minus 0.75 where ReLU is 0. Right: the exact GELU and its two approximations nearly lie on one another",
 )
 curves(
     grid,
@@ -558,67 +560,110 @@ class Encoder(keras.layers.Layer):
 check(Encoder)
 
 # %% [markdown]
-# **See it: why all this.** A stack of 24 layers, fresh from its random start, and a loss at the top. How much of the loss's gradient arrives at the input of each layer? On the left your layer with and without its residuals; on the right your two orders.
+# **See it: why all this.** Your own parts in five arrangements, 24 deep, every matrix random with variance 1 / (numbers that come in), and a loss on top. Left: the gradient at the input of each layer, compared with layer 24's. Right: how much the words
+# of a sentence still differ from each other, as a share of the numbers' spread.
 
 # %%
 import tensorflow as tf
 
 
-class WithoutResiduals(EncoderLayer):
-    """Your layer with the two additions taken out."""
-
+class SubLayersOnly(EncoderLayer):
     def call(self, x, attention_mask=None, training=None):
-        y = self.attention_norm(self.attention(x, attention_mask=attention_mask))
-        return self.output_norm(self.feed_forward(y))
+        return self.feed_forward(self.attention(x))
 
 
-def gradient_norms(kind, depth=24, hidden=64):
-    """The norm of the loss's gradient at the input of each of `depth` layers."""
-    keras.utils.set_random_seed(4)
-    stream = ops.convert_to_tensor(np.random.default_rng(1).normal(size=(4, 16, hidden)).astype("float32"))
-    target = ops.convert_to_tensor(np.random.default_rng(2).normal(size=(4, 16, hidden)).astype("float32"))
-    states = [stream]
+class ResidualsOnly(EncoderLayer):
+    def call(self, x, attention_mask=None, training=None):
+        y = x + self.attention(x)
+        return y + self.feed_forward(y)
+
+
+class NormsOnly(EncoderLayer):
+    def call(self, x, attention_mask=None, training=None):
+        return self.output_norm(self.feed_forward(self.attention_norm(self.attention(x))))
+
+
+def look_into(kind, depth=24, hidden=64):
+    """A fresh stack with a loss on top. For each layer: gradient at its input, gradient of its weights, words' difference."""
+    rng = np.random.default_rng(4)
+    x, target = (ops.convert_to_tensor(rng.normal(size=(4, 16, hidden)).astype("float32")) for _ in range(2))
+    layers = [kind(num_heads=4, intermediate_size=4 * hidden) for _ in range(depth)]
+    for layer in layers:
+        layer(x)  # makes its weights
+        for weight in layer.weights:
+            if len(weight.shape) == 2:
+                weight.assign(rng.normal(size=weight.shape) / weight.shape[0] ** 0.5)
+    states = [x]
     with tf.GradientTape() as tape:
-        tape.watch(stream)
-        for _ in range(depth):
-            states.append(kind(num_heads=4, intermediate_size=4 * hidden)(states[-1]))
+        tape.watch(x)
+        for layer in layers:
+            states.append(layer(states[-1]))
         loss = ops.mean(ops.square(LayerNorm()(states[-1]) - target))
-    return [float(ops.norm(gradient)) for gradient in tape.gradient(loss, states[:-1])]
+    inputs, weights = tape.gradient(loss, [states[:-1], [[w.value for w in layer.weights] for layer in layers]])
+    differences = [float(ops.mean(ops.std(state, axis=1)) / ops.std(state)) for state in states[1:]]
+    return (
+        np.array([tf.linalg.global_norm([gradient]) for gradient in inputs]),
+        np.array([tf.linalg.global_norm(gradients) for gradients in weights]),
+        np.maximum(differences, 1e-7),  # float32 tells no smaller differences apart
+    )
 
 
-norms = {kind: gradient_norms(kind) for kind in (EncoderLayer, WithoutResiduals, PreNormEncoderLayer)}
+kinds = {
+    "sub-layers alone": SubLayersOnly,
+    "residuals only": ResidualsOnly,
+    "LayerNorm only": NormsOnly,
+    "post-LN": EncoderLayer,
+    "pre-LN": PreNormEncoderLayer,
+}
+found = {name: look_into(kind) for name, kind in kinds.items()}
 curves(
     range(1, 25),
     {
-        "With and without residuals": {
-            "post-LN": norms[EncoderLayer],
-            "post-LN without residuals": norms[WithoutResiduals],
-        },
-        "Two orders": {"pre-LN": norms[PreNormEncoderLayer], "post-LN (BERT)": norms[EncoderLayer]},
+        "Gradient at a layer's input / at layer 24's": {name: inputs / inputs[-1] for name, (inputs, _, _) in found.items()},
+        "How much the words still differ": {name: differences for name, (_, _, differences) in found.items()},
     },
     x="layer",
-    y="gradient norm at its input",
     log=True,
-    alt="Gradient norms by depth on a logarithmic axis. Without residuals they fall by many orders of magnitude towards the first layer; with post-LN they fall slowly; with pre-LN they stay level",
+    alt="Left: towards layer 1 the gradient vanishes for sub-layers alone, explodes for residuals only, and stays level with LayerNorm. Right: without residuals all words have become one after a few layers; with them they differ much longer",
 )
-for kind, values in norms.items():
-    print(f"{kind.__name__:20} layer 1 gets {values[0] / values[-1]:.2g} of what layer 24 gets")
+for name, (inputs, _, differences) in found.items():
+    print(f"{name:17} layer 1 gets {inputs[0] / inputs[-1]:8.1e} × the gradient of layer 24; words differ by {differences[-1]:.0e}")
 
 # %% [markdown]
-# Without residuals the lower layers hear next to nothing: they could not learn. Post-LN normalises the road itself, and each LayerNorm takes a share of the gradient on the way down; pre-LN leaves the road alone. That is why post-LN models need a *warm-up* of the
-# learning rate (notebook 07) and pre-LN models can do without (Xiong et al. 2020). BERT is post-LN, with warm-up.
+# - *Sub-layers alone*: the lower layers hear nothing. They could not learn.
+# - *Residuals only*: the road carries the gradient, but every layer adds to it, and it runs away.
+# - *LayerNorm only*: the gradient's size looks healthy. But all words have become the same word: attention averages, and nothing brings back what a token was (Dong, Cordonnier & Loukas 2021).
+# - Both together: level, and words stay words.
+#
+# And the two orders? Look at the gradient of the *weights* of the last layer, in stacks of 2 to 32 layers:
+
+# %%
+depths = [2, 4, 8, 16, 32]
+top = {name: [look_into(kinds[name], depth)[1][-1] for depth in depths] for name in ("post-LN", "pre-LN")}
+falling = [top["pre-LN"][0] * (depths[0] / depth) ** 0.5 for depth in depths]
+curves(
+    depths,
+    {"Gradient of the last layer's weights": top | {"like 1/√L": falling}},
+    x="layers in the stack, L",
+    log=True,
+    alt="Gradient norm of the last layer's weights against the number of layers: level for post-LN, falling about as one over the root of L for pre-LN",
+)
+
+# %% [markdown]
+# In a pre-LN stack the stream has grown by the time it reaches the last layer, so that layer's share is small and so is its gradient, about as $1/\sqrt L$. In a post-LN stack every sum is brought back to size, and the last layer's first steps are as large
+# in a deep model as in a shallow one. That is why post-LN models need a *warm-up* of the learning rate (notebook 07) and pre-LN models can do without (Xiong et al. 2020). BERT is post-LN, with warm-up.
 #
 # ---
 # # Recap
 #
-# Two sub-layers: attention mixes tokens, the feed-forward network thinks about each. Around each a residual, so that gradients have a road and a layer only finds what to change; behind each a LayerNorm, so that numbers keep their range; in between, while training, dropout.
+# Two sub-layers: attention mixes tokens, the feed-forward network thinks about each. Around each a residual, so that gradients have a road and words stay themselves; behind each a LayerNorm, so that numbers keep their range; in between, while training, dropout.
 # Twelve of these are BERT's encoder.
 #
 # **To think about**
 #
 # 1. LayerNorm throws away each vector's length and mean. What could a model no longer tell apart, if there were no residual connections?
 # 2. Take GELU out of the network. Which single matrix does it become, and would the twelve layers still be worth twelve?
-# 3. In a pre-LN stack the stream only grows. What happens to the share that layer 24 contributes, and what would you put behind the last layer?
+# 3. The output of a pre-LN stack has never been normalised. What would you put behind its last layer before a head reads it?
 #
 # **Next:** notebook 05 puts your embeddings of notebook 02 below this stack and heads on top of it, and loads a published BERT into it.
 
