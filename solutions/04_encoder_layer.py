@@ -633,7 +633,7 @@ for name, (inputs, _, differences) in found.items():
 # - *Sub-layers alone*: the lower layers hear nothing. They could not learn.
 # - *Residuals only*: the road carries the gradient, but every layer adds to it, and it runs away.
 # - *LayerNorm only*: the gradient's size looks healthy. But all words have become the same word: attention averages, and nothing brings back what a token was (Dong, Cordonnier & Loukas 2021).
-# - Both together: level, and words stay words.
+# - Both together (post-LN, pre-LN): the gradient is level, and words stay different words far longer.
 #
 # And the two orders? Look at the gradient of the *weights* of the last layer, in stacks of 2 to 32 layers:
 
