@@ -75,10 +75,10 @@ stacked_boxes(
 #
 # LayerNormEachRow does this to every row of $X$. By hand: $e = (1, 2, 3, 4)$ has $m = 2.5$ and $v = 1.25$, so $\hat e = (-1.3416, -0.4472, 0.4472, 1.3416)$.
 #
-# ⚠ **About ε.** The lecture's line 4 has none. Then a vector whose numbers are all equal has $v = 0$, and $0/0$ is NaN. Another lecture writes $\frac{x - \mu}{\sigma + \varepsilon}$, outside the root. The paper's authors' code, Keras
+# ⚠ **About ε.** The lecture's line 4 has none. Then a vector whose numbers are all equal has $v = 0$, and $0/0$ is NaN. Another lecture writes $\frac{x - \mu}{\sigma + \varepsilon}$, outside the root. Keras
 # and BERT have it *inside*: $\sqrt{v + \varepsilon}$, with $\varepsilon = 10^{-12}$ in BERT. For ordinary vectors nobody can tell; where $v$ is as small as ε, you will.
 #
-# ⚠ Line 3 divides by $d$, not by $d - 1$: nothing is being estimated here, the vector is all there is. (The lecture's quotation marks around 'sample variance' mean just this.)
+# ⚠ Line 3 divides by $d$, not by $d - 1$: nothing is being estimated here, the vector is all there is. (Hence the quotation marks that the lecture puts around 'sample variance'.) And mean *zero*: another lecture's "unit mean" is a slip.
 
 # %% nbgrader={"grade": false, "grade_id": "layer-norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-12) -> Tensor:
@@ -111,7 +111,7 @@ heat_maps(
     titles=["ε = 10⁻¹²", "ε = 10⁻⁶"],
     rows=["e", "e / 10⁴", "e / 10⁶"],
     numbers=True,
-    alt="Two matrices of three rows. With epsilon 1e-12 the first two rows agree and the third is smaller by a third; with 1e-6 the second row is near a tenth and the third near zero",
+    alt="Two matrices of three rows. With epsilon 1e-12 the first two rows agree and the third is a quarter smaller; with 1e-6 the second row is near a tenth and the third near zero",
 )
 
 # %% [markdown]
@@ -173,8 +173,10 @@ histograms(
 )
 
 # %% [markdown]
-# LayerNorm looks at one token at a time: not at its neighbours, not at the rest of the batch. (*Batch* normalization, its older relative, averages over the batch: then a sentence would be read differently in different company.)
-# One lecture adds that some transformers use $m = \beta = 0$: they only divide by the root of the mean square. That is RMSNorm (Zhang & Sennrich 2019), and it works nearly as well.
+# LayerNorm looks at one token at a time: not at its neighbours, not at the rest of the batch. ⚠ So it is each *vector* that gets mean 0 and variance 1; a lecture has "each unit / dimension", and those keep their own means. (*Batch* normalization, its older relative, averages over the batch: then a sentence would be read differently in different company.)
+# One lecture adds that some transformers use $m = \beta = 0$: they only divide by the root of the mean square. That is RMSNorm (Zhang & Sennrich 2019).
+#
+# ⚠ "No loss of information", says a lecture about normalization. There is one: where the vector stood and how long it was, two numbers of $d$, are gone. Think of it when you come to the residuals.
 #
 # ---
 # # A network for each word
@@ -208,7 +210,7 @@ check(gelu)
 # %% [markdown]
 # ## 4.4 Two cheaper ones · 3 points · ~6 minutes
 #
-# erf was slow once, so the paper offers two approximations, and published models use all three: BERT's own code the exact one and the one with tanh, GPT-2 the one with tanh, CLIP the one with σ.
+# The paper offers two approximations, for those to whom speed is worth more than exactness, and published models use all three: `transformers` runs BERT with the exact one, BERT's own code has the one with tanh, and so has GPT-2; CLIP has the one with σ.
 #
 # $$\text{"sigmoid":}\quad x \cdot \sigma(1.702\, x) \qquad\qquad \text{"tanh":}\quad \tfrac12\, x \left(1 + \tanh\!\left(\sqrt{2/\pi}\,\left(x + 0.044715\, x^3\right)\right)\right)$$
 
@@ -275,7 +277,7 @@ curves(
 )
 for kind in kinds:
     place, distance = worst_point(grid, gelu(grid), cheap[kind]).numpy()
-    print(f"{kind:8} at worst {distance:.6f} away, at x = {place:+.3f}")
+    print(f"{kind:8} at worst {distance:.5f} away, {abs(place):.1f} to the left and to the right of 0")
 
 # %% [markdown]
 # The one with tanh is forty times closer. Is that close enough? A checkpoint should be run with the function it was trained with: swapped for its neighbour, a BERT's hidden states move by about a thousandth, and nobody will tell you.
@@ -286,7 +288,7 @@ for kind in kinds:
 #
 # $$\text{FFN}(X) = \max(0,\; X W_1 +_{(\text{rows})} b_1)\, W_2 +_{(\text{rows})} b_2 \qquad W_1 \in \mathbb{R}^{d_e \times d_\text{mlp}},\; W_2 \in \mathbb{R}^{d_\text{mlp} \times d_e}$$
 #
-# The same four parameters serve every row. ⚠ A lecture says that ReLU turns values "less than or equal to 0" into 0; at 0 it was 0 anyway.
+# The same four parameters serve every row: a *position-wise* network.
 
 # %% nbgrader={"grade": false, "grade_id": "relu-ffn", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def relu_ffn(x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor) -> Tensor:
@@ -502,7 +504,7 @@ print(f"H = 64: {layer.count_params():,} parameters; 12 H² + 13 H = {12 * 64**2
 #
 # $$X \leftarrow X + \text{SubLayer}(\text{LayerNorm}(X))$$
 #
-# The stream $X$ itself is then never normalised: from the first layer to the last it is only added to. ⚠ One lecture says that LayerNorm is applied before attention and before the network. That is this order, GPT-2's; in the original Transformer and in BERT it comes after each.
+# The stream $X$ itself is then never normalised: from the first layer to the last it is only added to. ⚠ One lecture says that LayerNorm is applied before attention and before the network. That is this order, GPT-2's; in the original Transformer and in BERT it comes after each. (It also places GPT-2's two residuals before and after the network. One leads around attention, one around the network.)
 #
 # Only `call` is new: your `EncoderLayer` has all the parts already.
 
