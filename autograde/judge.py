@@ -158,7 +158,7 @@ def _fault_of(answer, claim) -> Difference | None:
         return Difference("type", f"yours is {article(notes.get('returned', 'nothing'))}; expected {article(returns)}")
     if notes.get("mutated"):
         return Difference("mutated", "an argument was changed")
-    if notes.get("new_weights") or (notes.get("unstable") and claim["kind"] != "dropped"):
+    if notes.get("new_weights") or (notes.get("unstable") and claim["kind"] not in ("dropped", "varies")):
         return Difference("unstable", "two equal calls gave different results")
     return None
 
@@ -214,7 +214,13 @@ def _dropped(claim, answers):
     return compare(np.where(zero, np.float32(0), scaled), got, Tolerance(claim["rtol"], claim["atol"]))
 
 
-_CLAIMS = {"equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped}
+def _varies(claim, answers):
+    if answers[claim["answer"]]["notes"].get("unstable"):
+        return None
+    return Difference("values", "two equal calls in training gave the same result: nothing is left to chance")
+
+
+_CLAIMS = {"equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped, "varies": _varies}
 
 
 # --- words that need the plan ---

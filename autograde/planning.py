@@ -17,7 +17,7 @@ import numpy as np
 
 from autograde import fingerprints, probe
 from autograde.exercises import cells
-from autograde.exercises.spec import Case, Dropped, Exercise, Raises, Reference, Same, Slopes, Sums
+from autograde.exercises.spec import Case, Dropped, Exercise, Raises, Reference, Same, Slopes, Sums, Varies
 from autograde.naming import without_code
 
 
@@ -96,6 +96,8 @@ def _claims(exercise, trial, questions):
         elif isinstance(claim, Dropped):
             whole = expected_of(exercise, trial.cases[claim.answer])
             yield common | {"kind": "dropped", "answer": first + claim.answer, "rate": claim.rate, "whole": whole}
+        elif isinstance(claim, Varies):
+            yield common | {"kind": "varies", "answer": first + claim.answer}
         elif isinstance(claim, Slopes):
             case = trial.cases[claim.answer]
             questions.append(_gradient_question(exercise, case, claim))

@@ -1,7 +1,7 @@
 """All exercises of the course, as data: find one by name, list them, count them."""
 
 from autograde.errors import AutogradeError
-from autograde.exercises import n00_welcome, n01_wordpiece, n02_embeddings, n03_attention
+from autograde.exercises import n00_welcome, n01_wordpiece, n02_embeddings, n03_attention, n04_encoder
 from autograde.exercises.spec import Exercise
 
 # In the order of the notebooks.
@@ -10,6 +10,7 @@ EXERCISES: tuple[Exercise, ...] = (
     *n01_wordpiece.EXERCISES,
     *n02_embeddings.EXERCISES,
     *n03_attention.EXERCISES,
+    *n04_encoder.EXERCISES,
 )
 
 

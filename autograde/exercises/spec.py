@@ -91,6 +91,13 @@ class Dropped:
 
 
 @dataclass(frozen=True)
+class Varies:
+    """Two equal calls of a layer give different results: chance acts. The case has a `seed`."""
+
+    answer: int = 0
+
+
+@dataclass(frozen=True)
 class Trial:
     """Some calls and what must hold of their results."""
 

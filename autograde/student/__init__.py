@@ -8,6 +8,7 @@ import os
 from autograde.student import home, own, store
 from autograde.student.checking import check
 from autograde.student.drawings_embeddings import sum_of_rows, tables
+from autograde.student.drawings_encoder import curves, histograms, stacked_boxes
 from autograde.student.drawings_welcome import course_map
 from autograde.student.drawings_wordpiece import colour_pieces, input_table
 from autograde.student.overview import progress
@@ -24,7 +25,9 @@ __all__ = [
     "check",
     "colour_pieces",
     "course_map",
+    "curves",
     "heat_maps",
+    "histograms",
     "input_table",
     "keep_in_drive",
     "lines",
@@ -32,6 +35,7 @@ __all__ = [
     "load_state",
     "progress",
     "save_state",
+    "stacked_boxes",
     "sum_of_rows",
     "tables",
 ]
