@@ -166,8 +166,7 @@ check(sentence_vector)
 # %% [markdown]
 # Read it from the top: the exercise and its points; **tried**, the inputs with their shapes (the same for everybody and every time); **shape** and
 # dtype, which were right; **values**, the first place where yours differs from what was expected. (A matrix is also drawn, yours beside the expected
-# one.)
-# Nothing was sent anywhere: `check` works on this machine, without a network, and you may run it as often as you like. It costs nothing.
+# one.) Nothing was sent anywhere: `check` works on this machine, without a network, and you may run it as often as you like. It costs nothing.
 #
 # The second does not even run to its end.
 
@@ -181,8 +180,8 @@ check(sentence_vector)
 
 # %% [markdown]
 # An error is told with your line and in plain words. And this was the second failing try, so a **hint** came along: 1 of 3, the most general. Each
-# further try with *different* code brings a more specific one; none of them is the solution. When your answer is wrong in a way that `check` knows,
-# it does better than a hint and says at once what the mistake *is*.
+# further try with *different* code brings a more specific one; none of them is the solution. When your answer is wrong in a way that `check` knows, it
+# does better than a hint and says at once what the mistake *is*.
 #
 # ## 0.1 A sentence as one vector · 2 points · ~6 minutes
 #
@@ -242,8 +241,8 @@ heat_maps(
 #
 # **`mybert`, your own package.** From notebook 01 on, an answer that passes its check is also written into a folder `mybert/` beside the notebooks'
 # folders: `mybert/wordpiece.py`, `mybert/attention.py` and so on. Later notebooks use it: `from mybert.attention import MultiHeadAttention` is *your*
-# layer. Where a piece is missing, the notebook says so in a line
-# and goes on with a stand-in, so you can skip an exercise and come back. (This warm-up is not kept: BERT has no use for it.)
+# layer. Where a piece is missing, the notebook says so in a line and goes on with a stand-in, so you can skip an exercise and come back. (This warm-up
+# is not kept: BERT has no use for it.)
 #
 # **On a machine that forgets**, a pool computer or Colab without a Drive: `save_state()` puts package and progress into one small file that you take
 # with you, `load_state("…")` brings them back.
@@ -263,8 +262,8 @@ print("Handing in:", HAND_IN or "your instructor will tell you where and until w
 # %% [markdown]
 # **Handing in.** Save the notebook (on Colab: *File → Download → .ipynb*) and hand in that one file; neither outputs nor `mybert/` are needed. The
 # grader runs your answers in a locked room and asks the same kind of questions with *other inputs*, which nobody sees beforehand. So a `check` that
-# passes is a very good sign, and an answer made to fit the visible inputs earns nothing.
-# Each exercise counts on its own: if an early one failed, a later one that builds on it is graded with a correct stand-in.
+# passes is a very good sign, and an answer made to fit the visible inputs earns nothing. Each exercise counts on its own: if an early one failed, a
+# later one that builds on it is graded with a correct stand-in.
 #
 # **The map**
 #

@@ -14,10 +14,9 @@
 # %% [markdown]
 # # 02 · Embeddings
 #
-# Notebook 01 turned text into numbers, but numbers of the wrong kind: piece 11987 is not "more" than piece 21. Here every piece becomes a
-# vector that can be learned, and because the next notebook's attention cannot tell *dog bites man* from *man bites dog*, the vector also has to say
-# where the
-# piece stands.
+# Notebook 01 turned text into numbers, but numbers of the wrong kind: piece 11987 is not "more" than piece 21. Here every piece becomes a vector that
+# can be learned, and because the next notebook's attention cannot tell *dog bites man* from *man bites dog*, the vector also has to say where the piece
+# stands.
 #
 # By the end you will have built
 #
@@ -29,8 +28,7 @@
 # 70 to 85 minutes, 27 points. Everything runs on this machine, without a network.
 #
 # **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: a token is a row. $N_V$ pieces in the
-# vocabulary, $\ell$
-# tokens, $d_e$ numbers per token, at most $\ell_\text{max}$ positions.
+# vocabulary, $\ell$ tokens, $d_e$ numbers per token, at most $\ell_\text{max}$ positions.
 
 # %%
 from autograde.student import check, heat_maps, lines, load_backend, progress, sum_of_rows, tables
@@ -44,8 +42,8 @@ from keras import ops
 from tensorflow import Tensor
 
 # %% [markdown]
-# One picture to begin with: what BERT reads. Each piece of two packed sentences becomes the sum of three vectors, *what* it is, *which* sentence it
-# is in, *where* it stands (Devlin et al. 2019, figure 2). At the end your own layer computes exactly this.
+# One picture to begin with: what BERT reads. Each piece of two packed sentences becomes the sum of three vectors, *what* it is, *which* sentence it is
+# in, *where* it stands (Devlin et al. 2019, figure 2). At the end your own layer computes exactly this.
 
 # %%
 pieces = "[CLS] my dog is cute [SEP] he likes play ##ing [SEP]".split()
@@ -67,14 +65,12 @@ sum_of_rows(
 # ## 2.1 A row for every piece · 3 points · ~8 minutes · ETransformer, line 3
 #
 # All vectors stand in one matrix, $W_e \in \mathbb{R}^{N_V \times d_e}$: row $v$ belongs to piece $v$. Looking up is picking a row. But picking can
-# also be *written as a product*:
-# make a row of zeros with a single 1 at place $v$, and multiply.
+# also be *written as a product*: make a row of zeros with a single 1 at place $v$, and multiply.
 #
 # $$(0 \;\; 0 \;\; 1 \;\; 0)\begin{pmatrix}1&2\\3&4\\5&6\\7&8\end{pmatrix} = (5 \quad 6)$$
 #
 # Why care? Because then an embedding is nothing new: a linear layer without a bias on a one-hot input. Its gradient is that of any matrix product, and
-# only the rows that were used get one.
-# Write the look-up this way, as a product.
+# only the rows that were used get one. Write the look-up this way, as a product.
 #
 # (The algorithm counts rows from 1; a vocabulary file counts from 0, and so do you. There may be axes in front, a batch of sentences; they stay as they
 # are.)
@@ -116,8 +112,7 @@ heat_maps(
 
 # %% [markdown]
 # And the price? With BERT's 30,522 pieces and 768 numbers, a product takes 23,440,896 multiplications per token, nearly all of them by zero. So a
-# library *gathers*: it
-# copies 768 numbers. The result is the same, and so is the gradient.
+# library *gathers*: it copies 768 numbers. The result is the same, and so is the gradient.
 
 # %%
 large = ops.convert_to_tensor(rng.normal(size=(30522, 768)).astype("float32"))
@@ -133,14 +128,14 @@ print("largest difference to gathering:", float(ops.max(ops.abs(token_embeddings
 # ## 2.2 Back in order · 2 points · ~6 minutes
 #
 # Self-attention mixes every token with every other. Before you build it properly in notebook 03, here it is at its barest, as one lecture introduces
-# it: a token's query, key and value are all the token's own vector.
-# Each output is a weighted average of all tokens, and the weights come from dot products.
+# it: a token's query, key and value are all the token's own vector. Each output is a weighted average of all tokens, and the weights come from dot
+# products.
 #
 # $$Y = \text{softmax}_\text{row}(X X^\top)\, X$$
 #
 # Nothing in this formula knows *where* a token stands: shuffle the rows of $X$ and the rows of $Y$ are the same vectors, shuffled alike. Attention is
-# an operation on **sets**. To see that, you need a function
-# that undoes a shuffle. Somebody made `shuffled = x[order]`, so row $r$ of `shuffled` is token `order[r]`. Put the rows back.
+# an operation on **sets**. To see that, you need a function that undoes a shuffle. Somebody made `shuffled = x[order]`, so row $r$ of `shuffled` is
+# token `order[r]`. Put the rows back.
 #
 # $$\text{order} = (2, 0, 1):\quad (a, b, c) \;\xrightarrow{\text{shuffle}}\; (c, a, b) \;\xrightarrow{\text{unshuffle}}\; (a, b, c)$$
 
@@ -188,8 +183,8 @@ print("largest difference after putting back:", float(ops.max(ops.abs(straight -
 # ## 2.3 Clocks: sinusoidal positions · 4 points · ~12 minutes · Vaswani et al. 2017, section 3.5
 #
 # How do you write a number in a row of numbers between −1 and 1? With clocks. A second hand says exactly where you are within a minute, but not in
-# which; an hour hand is vague but goes round slowly. Take $d_e / 2$ hands,
-# each slower than the one before, and write down the two coordinates of each hand's tip:
+# which; an hour hand is vague but goes round slowly. Take $d_e / 2$ hands, each slower than the one before, and write down the two coordinates of each
+# hand's tip:
 #
 # $$P[p, 2i] = \sin\!\left(\frac{p}{10000^{2i/d_e}}\right) \qquad P[p, 2i+1] = \cos\!\left(\frac{p}{10000^{2i/d_e}}\right) \qquad p = 0, 1, \dots \quad i = 0, \dots, \tfrac{d_e}{2} - 1$$
 #
@@ -249,8 +244,8 @@ print(f"10000 · 2π = {20000 * np.pi:,.0f}")
 
 # %% [markdown]
 # Why sine *and* cosine? Because with both, going $k$ places further is one rotation of every hand, the same wherever you start (Vaswani et al. 2017
-# give this as the reason for their choice). A linear layer can learn "three to the left". Check it on your own table: one matrix
-# takes every row to the row three further on.
+# give this as the reason for their choice). A linear layer can learn "three to the left". Check it on your own table: one matrix takes every row to the
+# row three further on.
 
 # %%
 steps = 3
@@ -290,8 +285,8 @@ check(cosine_similarities)
 
 # %% [markdown]
 # **See it.** Position against position: your sinusoids, beside a table of random numbers, which is what learned positions are before they have learned
-# anything. The sinusoids' picture has stripes along the diagonal: what two places have in
-# common depends on their distance only, because $\sin a \sin b + \cos a \cos b = \cos(a - b)$.
+# anything. The sinusoids' picture has stripes along the diagonal: what two places have in common depends on their distance only, because
+# $\sin a \sin b + \cos a \cos b = \cos(a - b)$.
 
 # %%
 random_table = ops.convert_to_tensor(rng.normal(size=(100, 64)).astype("float32"))
@@ -315,9 +310,9 @@ lines(
 
 # %% [markdown]
 # **Can it go further than it was trained?** One lecture hopes so ("periods restart") and says at once that it "doesn't really work". Try it: let the
-# simplest possible reader, a linear one, learn to read the position from the first 50 rows of your table, then
-# hand it the next 50. The table goes on without an error, and nothing that the reader has learned tells it what these rows mean. (Press, Smith & Lewis
-# 2022 measured the same on language models: a few dozen tokens beyond the longest training text, sinusoids are lost.)
+# simplest possible reader, a linear one, learn to read the position from the first 50 rows of your table, then hand it the next 50. The table goes on
+# without an error, and nothing that the reader has learned tells it what these rows mean. (Press, Smith & Lewis 2022 measured the same on language
+# models: a few dozen tokens beyond the longest training text, sinusoids are lost.)
 
 # %%
 addresses = np.asarray(sinusoids(100, 64), "float64")
@@ -340,12 +335,11 @@ print(f"largest error on positions 0 to 49: {error[:50].max():.2f}; on 50 to 99:
 # ## 2.5 A table that ends · 3 points · ~6 minutes · ETransformer, line 3
 #
 # The other way is not to think at all: one vector per position, $W_p \in \mathbb{R}^{\ell_\text{max} \times d_e}$, random at first and learned like
-# everything else (Gehring et al. 2017 did it for translation with convolutions). Vaswani et al. tried
-# both and found "nearly identical results" (their table 3, row E). BERT learns its positions, with $\ell_\text{max} = 512$.
+# everything else (Gehring et al. 2017 did it for translation with convolutions). Vaswani et al. tried both and found "nearly identical results" (their
+# table 3, row E). BERT learns its positions, with $\ell_\text{max} = 512$.
 #
 # What it costs: there is no row 512, and there never will be one. A longer text must be refused, *loudly*: a slice beyond the end is no error in
-# Python, and a gather beyond the end is one on a CPU
-# and silently gives zeros on a GPU (see the documentation of `tf.gather`).
+# Python, and a gather beyond the end is one on a CPU and silently gives zeros on a GPU (see the documentation of `tf.gather`).
 
 # %% nbgrader={"grade": false, "grade_id": "learned-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def learned_positions(length: int, w_p: Tensor) -> Tensor:
@@ -378,9 +372,8 @@ for length in (4, 6):
 # %% [markdown]
 # **Other ways to say where.** *Beside instead of on top*: one could concatenate $[e_t; p_t]$ rather than add. It is less different than it looks: the
 # next layer's product would be $[e; p]\,[W_1; W_2] = eW_1 + pW_2$ (the weights stacked), and adding is the case $W_1 = W_2$; it saves width and, people
-# found, costs little.
-# *Relative positions*: add to the scores of attention something that depends on $t - s$ only (Shaw, Uszkoreit & Vaswani 2018). *Syntax*: count the
-# steps in a dependency tree instead of words (Wang et al. 2019). BERT does none of these.
+# found, costs little. *Relative positions*: add to the scores of attention something that depends on $t - s$ only (Shaw, Uszkoreit & Vaswani 2018).
+# *Syntax*: count the steps in a dependency tree instead of words (Wang et al. 2019). BERT does none of these.
 #
 # ---
 # # Which: two sentences in one line
@@ -388,9 +381,9 @@ for length in (4, 6):
 # ## 2.6 Sentence A or sentence B? · 3 points · ~9 minutes
 #
 # BERT reads two sentences at once, packed into one line: `[CLS] A [SEP] B [SEP]`. A third vector says which of the two a piece belongs to: $E_A$ for
-# everything up to *and with* the first `[SEP]`, $E_B$ for everything after it up to and with the second.
-# Your `pack` of notebook 01 made these segment ids while it had both sentences in hand. Here you have only the line of ids, a whole batch of them, and
-# no loop: **how many `[SEP]` stand before this token?**
+# everything up to *and with* the first `[SEP]`, $E_B$ for everything after it up to and with the second. Your `pack` of notebook 01 made these segment
+# ids while it had both sentences in hand. Here you have only the line of ids, a whole batch of them, and no loop: **how many `[SEP]` stand before this
+# token?**
 #
 # Lines are filled up with `[PAD]`. Padding belongs to segment 0, also behind the second `[SEP]`, and also where there is no second sentence at all
 # (that is what the published tokenizer gives).
@@ -492,14 +485,12 @@ heat_maps(
 #
 # *LayerNorm* brings each token's vector to mean 0 and variance 1, then scales and shifts it; you build it yourself in notebook 04 and use
 # `keras.layers.LayerNormalization` until then. ⚠ Its small constant ε is 0.001 in Keras and $10^{-12}$ in BERT, and here that is no detail: BERT's
-# tables begin
-# with a standard deviation of 0.02, so the variance of a sum of three is $3 \cdot 0.02^2 = 0.0012$, just as small as Keras's ε. *Dropout* sets a share
-# of the numbers to 0 while the model is trained, and does nothing afterwards; that is what `training` is for.
+# tables begin with a standard deviation of 0.02, so the variance of a sum of three is $3 \cdot 0.02^2 = 0.0012$, just as small as Keras's ε. *Dropout*
+# sets a share of the numbers to 0 while the model is trained, and does nothing afterwards; that is what `training` is for.
 #
 # Name the sub-layers `self.token`, `self.segment`, `self.position` (`keras.layers.Embedding`) and `self.norm`: the check puts its own weights into
-# them, and notebook 05 will put BERT's. Make everything in `__init__`, use it in `call`.
-# Start each table with an initializer of *its own*, `keras.initializers.TruncatedNormal(stddev=0.02)`: one that is shared gives all three the same
-# numbers.
+# them, and notebook 05 will put BERT's. Make everything in `__init__`, use it in `call`. Start each table with an initializer of *its own*,
+# `keras.initializers.TruncatedNormal(stddev=0.02)`: one that is shared gives all three the same numbers.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class BertEmbeddings(keras.layers.Layer):
@@ -574,8 +565,8 @@ print(f"{base.count_params():,} parameters, {base.count_params() / 109_482_240:.
 
 # %% [markdown]
 # Three tables of equally large random numbers, one sum: two tokens that share one of the three ingredients have a cosine of about 1/3, two that share
-# two about 2/3. So at the start of its life BERT can already see two things, who is in the same sentence
-# and which pieces are equal: find the two `[SEP]` (one ingredient in common) and the two `[PAD]` (two).
+# two about 2/3. So at the start of its life BERT can already see two things, who is in the same sentence and which pieces are equal: find the two
+# `[SEP]` (one ingredient in common) and the two `[PAD]` (two).
 
 # %%
 wide = BertEmbeddings(vocab_size=len(vocabulary), hidden_size=512)
@@ -592,8 +583,8 @@ heat_maps(
 # # Recap
 #
 # A piece is a row of a table; looking it up is a product with a one-hot row. Attention sees a set, so the place has to be in the vector: as clocks that
-# need no training, or as a table that is learned and ends. A third vector says which sentence.
-# Their sum, normalised, is what every layer above gets to see.
+# need no training, or as a table that is learned and ends. A third vector says which sentence. Their sum, normalised, is what every layer above gets to
+# see.
 #
 # **To think about**
 #
