@@ -9,6 +9,7 @@ from autograde.student import home, own, store
 from autograde.student.checking import check
 from autograde.student.drawings_embeddings import sum_of_rows, tables
 from autograde.student.drawings_welcome import course_map
+from autograde.student.drawings_wordpiece import colour_pieces, input_table
 from autograde.student.overview import progress
 from autograde.student.pictures import heat_maps, lines
 from autograde.student.saving import keep_in_drive, load_state, save_state
@@ -22,8 +23,10 @@ own.install(home.find)
 
 __all__ = [
     "check",
+    "colour_pieces",
     "course_map",
     "heat_maps",
+    "input_table",
     "keep_in_drive",
     "lines",
     "load_backend",
