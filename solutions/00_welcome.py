@@ -286,7 +286,7 @@ print("Handing in:", HAND_IN or "your instructor will tell you where and until w
 #
 # **To think about**
 #
-# 1. The mean made two different sentences equal. Find a third arrangement of numbers, still one vector per sentence, that would tell them apart.
+# 1. The mean made two different sentences equal. Find another way to make one vector of a sentence, of any length, that would tell them apart.
 # 2. Why might a grader use inputs that nobody has seen, when the check's inputs are visible to all?
 # 3. What would the mean of *all* words of a novel look like, compared with that of another novel?
 #
