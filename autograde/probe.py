@@ -91,7 +91,10 @@ def _answer_one(question, namespace, limits):
         value = to_plain(raw)
         encode(value, limits)
     except NotImplementedError as raised:
-        status, error = "not attempted", tracing.describe_error(raised, namespace, question)
+        error = tracing.describe_error(raised, namespace, question)
+        other = tracing.empty_stub_used(raised, namespace, question)
+        status = "raised" if other else "not attempted"
+        error["message"] = f"{other}, which your code uses, is still an empty stub" if other else error["message"]
     except _MissingError:
         status = "missing"
     except AutogradeError as refused:
