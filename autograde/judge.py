@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograde import shortcuts
+from autograde import random_claims, shortcuts
 from autograde.compare import Difference, Tolerance, compare
 from autograde.naming import recognise
 from autograde.verdict import PartResult, Verdict
@@ -102,7 +102,7 @@ def _weigh(plan, answers, reveal):
     claim, difference = next(failure for failure in failures if failure is not None)
     answer = answers[claim["answer"]]
     status = "partly" if points else ("raised" if answer["status"] == "raised" else "wrong")
-    mistake = recognise(plan, answers)
+    mistake = recognise(plan, answers) or random_claims.recognise(plan, answers)
     advice = [mistake["hint"]] if mistake else []
     advice += note_advice(answer, plan) or error_advice(answer) if not mistake or answer["status"] == "raised" else []
     facts, picture = (), None
@@ -186,7 +186,8 @@ def _slopes(claim, answers):
     return compare(claim["expected"], np.array(slopes, "float32"), Tolerance(claim["rtol"], claim["atol"]))
 
 
-_CLAIMS = {"equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes}
+_CLAIMS = {"equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes,
+           "obeys": random_claims.obeys, "rates": random_claims.rates}  # fmt: skip
 
 
 # --- words that need the plan ---

@@ -23,7 +23,7 @@ def recognise(plan: dict, answers: list[dict]) -> dict | None:
         mistake
         for mistake in known
         if all(same_outcome(mistake["outcomes"][index], answers[index]) for index in first_part)
-        and not all(_same_value(claim["expected"], answers[index]["value"]) for index, claim in right.items())
+        and not all(same_value(claim["expected"], answers[index]["value"]) for index, claim in right.items())
     ]
     return near[0] if len(near) == 1 else None
 
@@ -33,7 +33,7 @@ def same_outcome(known: dict, got: dict) -> bool:
     if known["status"] != got["status"]:
         return False
     if known["status"] == "ok":
-        return _same_value(known["value"], got["value"])
+        return same_value(known["value"], got["value"])
     return signature(known["error"]) == signature(got["error"])
 
 
@@ -51,13 +51,14 @@ def without_code(error: dict | None) -> dict | None:
     return {"type": error["type"], "message": " ".join(_SHAPES.findall(error["message"]))}
 
 
-def _same_value(known, got):
+def same_value(known, got) -> bool:
+    """Whether two plain values are the same; numbers of arrays nearly so."""
     if type(known) is not type(got):
         return False
     if type(known) in (list, tuple):
-        return len(known) == len(got) and all(map(_same_value, known, got))
+        return len(known) == len(got) and all(map(same_value, known, got))
     if type(known) is dict:
-        return known.keys() == got.keys() and all(_same_value(known[key], got[key]) for key in known)
+        return known.keys() == got.keys() and all(same_value(known[key], got[key]) for key in known)
     if type(known) is not np.ndarray:
         return known == got
     if known.shape != got.shape:

@@ -20,6 +20,9 @@ A **question** is a plain value (see `values`), a dict:
                                                          gradients of Σ output · question["cotangent"] with
                                                          respect to arguments by index or weights by role
     {"kind": "repeat", "of": probe, "seeds": [1, 2, …]}  the same call under several random seeds → list
+    {"kind": "seeded", "name": …, "seeds": [1, 2, …]}    calls a function once for each seed, with a NumPy generator of
+                                                         that seed as its last argument → list of what it returns
+    {"kind": "items", "name": …, "most": 12}             calls a function and takes the first items of what it returns
     {"kind": "attribute", "name": …}                     a value that the student assigned
     {"kind": "weights", …as for layer}                   [[path, shape], …] of the built layer
 
@@ -42,6 +45,7 @@ An **answer** is a plain value, a dict:
 import contextlib
 import dis
 import io
+import itertools
 import math
 import sys
 import types
@@ -137,6 +141,10 @@ def _ask(probe, question, namespace, notes):
         return _named(probe, namespace)
     if kind == "repeat":
         return _repeat(probe, question, namespace, notes)
+    if kind == "seeded":
+        return _seeded(probe, question, namespace, notes)
+    if kind == "items":
+        return _items(probe, question, namespace, notes)
     if kind == "gradient":
         return _gradient(probe, question, namespace, notes)
     if kind == "function":
@@ -182,6 +190,34 @@ def _repeat(probe, question, namespace, notes):
         keras.utils.set_random_seed(seed)
         results.append(to_plain(_ask(probe["of"], question, namespace, notes)))
     return results
+
+
+def _seeded(probe, question, namespace, notes):
+    import numpy as np
+
+    function, results, mutated = _named(probe, namespace), [], set()
+    for seed in probe["seeds"]:
+        rng = np.random.default_rng(seed)
+        arguments, keywords = _inputs(probe, question)
+        result = _call(lambda *given, rng=rng, **named: function(*given, rng, **named), arguments, keywords, notes)
+        mutated.update(notes["mutated"])
+        notes["returned"] = describe(result)
+        if result is None or result is ...:
+            return result
+        results.append(to_plain(result))
+    notes["mutated"] = sorted(mutated)
+    return results
+
+
+def _items(probe, question, namespace, notes):
+    import keras
+
+    keras.utils.set_random_seed(0)  # so that what draws from the library's own chance is the same every time
+    result = _call(_named(probe, namespace), *_inputs(probe, question), notes)
+    notes["returned"] = describe(result)
+    if result is None or result is ...:
+        return result
+    return [to_plain(item) for item in itertools.islice(result, probe["most"])]
 
 
 # --- layers ---

@@ -26,7 +26,9 @@ def call_text(names: list[str], question: dict) -> str:
     given = given[:SHOWN] if more else given
     config = question["probe"].get("config") or {}
     made = f"{question['probe']['name']}({', '.join(f'{k}={v}' for k, v in config.items())}) on " if config else ""
-    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more
+    calls = len(question["probe"].get("seeds", ()))
+    chance = f", rng of {calls} seeds" if calls else ""
+    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more + chance
 
 
 def _kind_text(value):
@@ -110,7 +112,7 @@ def error_advice(answer: dict) -> list[str]:
 def note_advice(answer: dict, plan: dict) -> list[str]:
     """What to do about facts that only the student's process could see."""
     notes, name = answer["notes"], plan["exercise"]["names"][0]
-    returned = notes.get("returned")
+    returned, wanted = notes.get("returned"), plan["parts"][0]["claims"][0]["returns"]
     if answer["status"] not in ("ok", "refused"):
         return []
     if returned == "nothing":
@@ -119,7 +121,7 @@ def note_advice(answer: dict, plan: dict) -> list[str]:
         return [f"`{name}` returned `...`: put your own expression there."]
     if returned == "symbolic Keras tensor":
         return ["A symbolic tensor came back. Use the tensors you are given; no `keras.Input` is needed here."]
-    if returned in ("NumPy array", "NumPy scalar"):
+    if wanted == "tensor" and returned in ("NumPy array", "NumPy scalar"):
         return [
             "A NumPy array came back where a tensor is needed: a gradient cannot flow through NumPy. Use `keras.ops`."
         ]
@@ -127,7 +129,7 @@ def note_advice(answer: dict, plan: dict) -> list[str]:
         return ["A generator came back: `yield` makes one. Collect the items and `return` them."]
     if answer["status"] == "refused":
         return [answer["error"]["message"] or "What came back could not be looked at."]
-    if returned != "tensor" and "no_gradient" not in notes:
+    if wanted == "tensor" and returned != "tensor" and "no_gradient" not in notes:
         return [
             f"A {returned} came back where a tensor is needed. Join its parts with `ops.stack` or `ops.concatenate`."
         ]
