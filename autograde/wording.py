@@ -15,6 +15,7 @@ _NOISE = (
 _MATMUL = re.compile(r"Matrix size-incompatible: In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]")
 _BROADCAST = re.compile(r"Incompatible shapes: \[([\d,]*)\] vs\. \[([\d,]*)\]")
 SHOWN = 3  # arguments that are spelled out
+LONGEST_LIST = 80  # characters of a list among them
 
 _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
 
@@ -38,7 +39,10 @@ def _kind_text(value):
         kinds = [_kind_text(item) for item in value]
         if len(kinds) > 1 and len(set(kinds)) == 1:
             return f"{len(kinds)} × {kinds[0]}"
-        return "[" + ", ".join(kinds[:SHOWN]) + (", …]" if len(kinds) > SHOWN else "]")
+        text = "[" + ", ".join(kinds[:SHOWN]) + (", …]" if len(kinds) > SHOWN else "]")
+        return text if len(text) <= LONGEST_LIST else text[: LONGEST_LIST - 2] + " …"
+    if type(value) is dict:
+        return "{" + ", ".join(f"{key} {_kind_text(item)}" for key, item in value.items()) + "}"
     return repr(value)[:40]
 
 

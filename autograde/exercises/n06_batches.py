@@ -44,7 +44,7 @@ MAKE_EXAMPLE = Exercise(
         ),
         Misconception(
             "filling-counts",
-            "All weights are 1, so that the filling counts as predictions of token 0 at position 0. Filling has weight 0.",
+            "All weights are 1, so the filling counts as predictions of token 0 at position 0. Its weight is 0.",
             (("[1.0] * len(positions) + [0.0] * unused", "[1.0] * most"),),
         ),
         Misconception(
@@ -59,7 +59,7 @@ MAKE_EXAMPLE = Exercise(
         ),
         Misconception(
             "predictions-not-filled-up",
-            "Your lists of predictions have as many items as this row has. In a batch all rows need the same: fill to `most`.",
+            "Your lists of predictions are as long as this row needs. A batch needs one length: fill up to `most`.",
             (("unused = most - len(positions)", "unused = 0"),),
         ),
     ),
@@ -92,7 +92,7 @@ BATCHES = Exercise(
     misconceptions=(
         Misconception(
             "unshuffled",
-            "The examples come in the order in which they are stored, so neighbours of a document share a batch. Shuffle.",
+            "The examples come in the order in which they are stored: neighbours share a batch. Shuffle.",
             (("dataset = dataset.shuffle(len(examples[\"input_ids\"]), seed=seed)", "dataset = dataset"),),
         ),
         Misconception(

@@ -41,7 +41,7 @@ MASK_EACH = Exercise(
             ),
             (
                 ("if rng.random() < p:", "if t in drawn:"),
-                ("positions = []", "positions = []\n    drawn = rng.choice(len(masked), round(p * len(masked)), False)"),
+                ("positions = []", "positions, n = [], len(masked)\n    drawn = rng.permutation(n)[: round(p * n)]"),
             ),
         ),
         Misconception(
@@ -153,8 +153,8 @@ CHOOSE_POSITIONS = Exercise(
     forbidden_because=BUILD_IT,
     hints=(
         "First: which positions may be chosen at all? Then draw among those.",
-        "A position is a place, 0, 1, 2 …, not the id that stands there: the same id may stand in several places.",
-        "`rng.choice` has a parameter that keeps it from drawing the same thing twice. And there may be fewer than `count`.",
+        "A position is a place, 0, 1, 2 …, not the id that stands there: an id may stand in several places.",
+        "`rng.choice` can be kept from drawing the same thing twice. And there may be fewer than `count`.",
     ),
     misconceptions=(
         Misconception(
@@ -230,7 +230,7 @@ MASK_TOKENS = Exercise(
     misconceptions=(
         Misconception(
             "always-the-mask",
-            "Every chosen token becomes [MASK]. In fine-tuning [MASK] never occurs; so 10 % become another token, 10 % stay.",
+            "Every chosen token becomes [MASK]. In fine-tuning it never occurs: 10 % become another token, 10 % stay.",
             (("fate = rng.random()", "fate = 0.0"),),
         ),
         Misconception(
@@ -240,7 +240,7 @@ MASK_TOKENS = Exercise(
         ),
         Misconception(
             "none-replaced",
-            "80, 0, 20: no token is ever replaced by another. Then whatever is not [MASK] could be trusted to be right.",
+            "80, 0, 20: no token becomes another one. Then whatever is not [MASK] could be trusted to be right.",
             (("elif fate < 0.9:", "elif fate < 0.8:"),),
         ),
         Misconception(
@@ -254,7 +254,10 @@ MASK_TOKENS = Exercise(
         Misconception(
             "one-fate-for-all",
             "One draw decides for all chosen tokens of the row: they share their fate. Draw inside the loop.",
-            (("    for t in positions:\n        fate = rng.random()", "    fate = rng.random()\n    for t in positions:"),),
+            (
+                ("    for t in positions:", "    fate = rng.random()\n    for t in positions:"),
+                ("        fate = rng.random()\n", ""),
+            ),
         ),
         Misconception(
             "place-in-the-list",

@@ -99,7 +99,7 @@ TRUNCATE = Exercise(
     misconceptions=(
         Misconception(
             "always-from-the-end",
-            "All tokens leave at the end, as in notebook 01. Here a coin decides for each, so that no end is always lost.",
+            "All tokens leave at the end, as in notebook 01. Here a coin decides for each: front or end.",
             (("rng.random() < 0.5", "rng.random() < 0"),),
         ),
         Misconception(

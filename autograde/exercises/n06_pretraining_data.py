@@ -1,4 +1,4 @@
-"""Notebook 06, pre-training data: its exercises in order. What a student sees stands in solutions/06_pretraining_data.py."""
+"""Notebook 06, pre-training data: its exercises in order. Students see solutions/06_pretraining_data.py."""
 
 from autograde.exercises.n06_batches import BATCHES, MAKE_EXAMPLE
 from autograde.exercises.n06_masks import CHOOSE_POSITIONS, MASK_EACH, MASK_TOKENS, NUMBER_OF_PREDICTIONS
