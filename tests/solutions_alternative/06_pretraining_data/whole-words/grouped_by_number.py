@@ -1,5 +1,7 @@
 import itertools
 
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+
 
 def whole_words(pieces):
     numbers, number = [], 0

@@ -1,3 +1,6 @@
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+
+
 def whole_words(pieces, start=0):
     if start == len(pieces):
         return []

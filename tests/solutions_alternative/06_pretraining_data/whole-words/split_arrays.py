@@ -1,3 +1,6 @@
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+
+
 def whole_words(pieces):
     regular = np.flatnonzero([piece not in SPECIAL for piece in pieces])
     if not len(regular):
