@@ -427,7 +427,6 @@ bars(
     title="Where B comes from; A is about penguins",
     y="pairs of 2,000",
     numbers=True,
-    line=1000,
     alt="About 1000 pairs are IsNext, all from the document about penguins; NotNext comes from the three others, about 333 each",
 )
 
@@ -711,7 +710,7 @@ lines(
 )
 
 # %% [markdown]
-# **See it.** How fast is all this? A GPU that trains BERT-Base on 128 tokens eats some hundred rows per second and must never wait. Making rows in Python is the slow part; reading finished ones is not. So: make them once, or in several processes. (Your numbers will differ from run to run.)
+# **See it.** How fast is all this? A GPU that trains BERT-Base on 128 tokens eats some hundred rows per second and must never wait. Making rows one by one in Python is slow, reading finished ones is not. So: make them once, or whole batches at a time as `bertlab` does, or in several processes. (Your numbers will differ from run to run.)
 
 # %%
 def per_second(step, rows_each: int, seconds: float = 0.4) -> float:
@@ -724,13 +723,13 @@ def per_second(step, rows_each: int, seconds: float = 0.4) -> float:
     return done / (time.perf_counter() - start)
 
 
-stream = iter(batches(examples, 32, seed=1))
-disk = iter(tf.data.TFRecordDataset(sorted(map(str, folder.iterdir()))).repeat().batch(32).map(lambda b: tf.io.parse_example(b, shape_of)))
+stream = iter(batches(examples, 100, seed=1))
+disk = iter(tf.data.TFRecordDataset(sorted(map(str, folder.iterdir()))).repeat().batch(100).map(lambda b: tf.io.parse_example(b, shape_of)))
 speeds = {
-    "pair, truncate, mask": per_second(lambda: make_examples(1, seed=1), 20),
-    "mask only": per_second(lambda: [mask_row(ids, rng) for ids in rows], len(rows)),
-    "read shards": per_second(lambda: next(disk), 32),
-    "batches from memory": per_second(lambda: next(stream), 32),
+    "make:\npair, cut, mask": per_second(lambda: make_examples(1, seed=1), 20),
+    "mask only\n(dynamic)": per_second(lambda: [mask_row(ids, rng) for ids in rows], len(rows)),
+    "read\nfrom shards": per_second(lambda: next(disk), 100),
+    "batches\nfrom memory": per_second(lambda: next(stream), 100),
 }
 bars(list(speeds), {"rows": list(speeds.values())}, title="Rows of 20 tokens per second", y="rows per second", numbers=True,
      alt="Rows per second: making rows in Python is slowest, reading records and batching arrays from memory are faster")  # fmt: skip

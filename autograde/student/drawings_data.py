@@ -54,12 +54,14 @@ def _box(axis, left, token, fate):
     axis.text(middle, 0.16, "" if fate == "special" else fate, ha="center", va="center", fontsize=9, color="#404040")
 
 
-def bars(labels, groups: dict, title="", x="", y="", numbers=False, line=None, *, alt: str) -> None:
+def bars(labels, groups: dict, title="", x="", y="", numbers=False, *, alt: str) -> None:
     """Bars for each label, one per group, told apart by hatching as well as by colour.
 
-    groups: name → one height per label. numbers: write each height above its bar. line: a height to draw across.
+    groups: name → one height per label. numbers: write each height above its bar.
     """
-    figure, axes = _figure(max(4.5, min(11.0, 0.5 * len(labels) * max(1, 0.7 * len(groups)) + 2)), 3.6, 1, 1)
+    figure, axes = _figure(
+        max(4.5, min(11.0, 0.5 * len(labels) * max(1.6 if len(labels) < 8 else 1, 0.7 * len(groups)) + 2)), 3.6, 1, 1
+    )
     axis, width = axes.flat[0], 0.8 / len(groups)
     places = np.arange(len(labels))
     for index, ((name, heights), (colour, hatch)) in enumerate(zip(groups.items(), _BARS)):
@@ -67,8 +69,6 @@ def bars(labels, groups: dict, title="", x="", y="", numbers=False, line=None, *
         drawn = axis.bar(left, heights, width, color=colour, edgecolor="white", hatch=hatch, label=name)
         if numbers:
             axis.bar_label(drawn, fmt="{:,.3g}" if max(heights) < 1000 else "{:,.0f}", fontsize=9, padding=2)
-    if line is not None:
-        axis.axhline(line, color="black", linewidth=1, linestyle=":")
     axis.set_xticks(places, labels)
     axis.set(title=title, xlabel=x, ylabel=y)
     axis.margins(y=0.15)
