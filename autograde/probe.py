@@ -196,14 +196,14 @@ def _seeded(probe, question, namespace, notes):
     import numpy as np
 
     function, results, mutated = _named(probe, namespace), [], set()
+    before = _fingerprints(_inputs(probe, question)[0])
     for seed in probe["seeds"]:
-        rng = np.random.default_rng(seed)
-        arguments, keywords = _inputs(probe, question)
-        result = _call(lambda *given, rng=rng, **named: function(*given, rng, **named), arguments, keywords, notes)
-        mutated.update(notes["mutated"])
+        arguments, keywords = _inputs(probe, question)  # each call gets its own
+        result = function(*arguments, np.random.default_rng(seed), **keywords)
         notes["returned"] = describe(result)
         if result is None or result is ...:
             return result
+        mutated.update(index for index, pair in enumerate(zip(before, _fingerprints(arguments))) if pair[0] != pair[1])
         results.append(to_plain(result))
     notes["mutated"] = sorted(mutated)
     return results

@@ -174,7 +174,7 @@ def test_an_argument_that_is_changed_is_told():
 # --- nothing that comes back is trusted ---
 
 NONSENSE = [
-    None, 7, "text", [], [[]], {}, {"input_ids": 3}, [None], [1.5], [True], (1, 2, 3), ([], []), (["a"], [2]),
+    None, 7, "text", [], [[]], {}, {"input_ids": 3}, [None], [1.5], [True], (3, 2, 1), ([], []), (["a"], [2]),
     [10**30], [-1], np.zeros(()), np.zeros((3, 3)), np.array(["x"]), [np.zeros((2, 2), int)], ("a", "b", 0), ([], 1, 2),
     [{"input_ids": np.zeros((4, 5), "int32")}] * 20, [{"input_ids": np.zeros(())}], np.full(5, np.nan), [[0] * 5000],
 ]  # fmt: skip
