@@ -56,6 +56,7 @@ from autograde.plain import describe, is_tensor, to_plain, to_tensors
 from autograde.values import Limits, encode
 
 LONGEST_MESSAGE = 600
+WATCHED_CALLS = 20  # of a function that is called hundreds of times, those after which its arguments are looked at
 _STUB_INSTRUCTIONS = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "POP_TOP"}
 
 
@@ -197,13 +198,16 @@ def _seeded(probe, question, namespace, notes):
 
     function, results, mutated = _named(probe, namespace), [], set()
     before = _fingerprints(_inputs(probe, question)[0])
-    for seed in probe["seeds"]:
+    for number, seed in enumerate(probe["seeds"]):
         arguments, keywords = _inputs(probe, question)  # each call gets its own
         result = function(*arguments, np.random.default_rng(seed), **keywords)
-        notes["returned"] = describe(result)
         if result is None or result is ...:
             return result
-        mutated.update(index for index, pair in enumerate(zip(before, _fingerprints(arguments))) if pair[0] != pair[1])
+        if number == 0:
+            notes["returned"] = describe(result)
+        if number < WATCHED_CALLS:
+            after = _fingerprints(arguments)
+            mutated.update(index for index, pair in enumerate(zip(before, after)) if pair[0] != pair[1])
         results.append(to_plain(result))
     notes["mutated"] = sorted(mutated)
     return results
