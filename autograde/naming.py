@@ -65,6 +65,8 @@ def same_value(known, got) -> bool:
         return False
     if not {known.dtype.kind, got.dtype.kind}.isdisjoint("bU"):  # booleans and text are equal or not
         return bool(known.dtype == got.dtype and (known == got).all())
+    if known.dtype.kind in "iu" and got.dtype.kind in "iu":  # so are whole numbers
+        return bool((known == got).all())
     known, got = known.astype("float64"), got.astype("float64")
     return bool(np.allclose(got, known, rtol=1e-3, atol=1e-5 * max(1.0, _size(known)), equal_nan=True))
 

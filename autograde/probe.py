@@ -53,6 +53,7 @@ import types
 from autograde import tracing
 from autograde.errors import AutogradeError
 from autograde.plain import describe, is_tensor, to_plain, to_tensors
+from autograde.rules import whole_numbers
 from autograde.values import Limits, encode
 
 LONGEST_MESSAGE = 600
@@ -208,9 +209,17 @@ def _seeded(probe, question, namespace, notes):
         if number < WATCHED_CALLS:
             after = _fingerprints(arguments)
             mutated.update(index for index, pair in enumerate(zip(before, after)) if pair[0] != pair[1])
-        results.append(to_plain(result))
+        results.append(_compact(to_plain(result)))
     notes["mutated"] = sorted(mutated)
     return results
+
+
+def _compact(value):
+    """A list of NumPy's whole numbers as a list of Python's, also within a tuple: each would be an array by itself."""
+    if type(value) is tuple:
+        return tuple(map(_compact, value))
+    numbers = whole_numbers(value) if type(value) is list else None
+    return value if numbers is None else numbers
 
 
 def _items(probe, question, namespace, notes):

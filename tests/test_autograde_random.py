@@ -12,7 +12,7 @@ from autograde_case import asking, visible_plan, written
 from autograde import planning, probe, random_claims
 from autograde.chances import FALSE_ALARM, bounds
 from autograde.compare import Difference
-from autograde.exercises import catalogue
+from autograde.exercises import catalogue, cells
 from autograde.judge import judge
 from autograde.rules import RULES
 
@@ -221,3 +221,17 @@ def test_a_plan_of_calls_that_never_repeat_a_seed_but_the_first():
 
 def test_two_rates_are_alike_only_within_chance():
     assert random_claims._same_rate(150, 160, 1500) and not random_claims._same_rate(150, 300, 1500)
+
+
+def test_hundreds_of_results_fit_into_one_frame_also_when_they_are_numpys_numbers():
+    from autograde.values import DEFAULT_LIMITS, encode
+
+    numpys = "def choose_positions(ids, special, count, rng):\n    allowed = np.flatnonzero(~np.isin(ids, special))\n"
+    numpys += "    return sorted(rng.permutation(allowed)[:count])"
+    plan = visible_plan("choose-positions")
+    assert judge(plan, asking(written(numpys))).passed
+    for exercise in CHANCY:
+        questions = visible_plan(exercise.id)["questions"]
+        answers = probe.answer(questions, cells.namespace(exercise))
+        encode(answers, DEFAULT_LIMITS)
+        assert sum(len(str(answer["value"])) for answer in answers) < 200_000

@@ -27,9 +27,9 @@ def obeying(rng: Random, rule: str, *arguments, calls: int = 60, note: str = "")
     return Trial((Case(arguments, seeds=seeds(rng, calls), note=note),), (Obeys(rule),))
 
 
-def chancy(rng: Random, rule: str, rates: dict, *arguments) -> Trial:
+def chancy(rng: Random, rule: str, rates: dict, *arguments, calls: int = CALLS) -> Trial:
     """Many calls in which things happen as often as they should."""
-    return Trial((Case(arguments, seeds=seeds(rng)),), (Rates(rule, rates),))
+    return Trial((Case(arguments, seeds=seeds(rng, calls)),), (Rates(rule, rates),))
 
 
 def tokens(rng: Random, count: int) -> list[int]:
@@ -60,7 +60,9 @@ def independent(rng: Random) -> list[Trial]:
 def all_or_nothing(rng: Random) -> list[Trial]:
     sure = {f"position {place}": (1, 1.0) for place in range(4)}
     never = {f"position {place}": (1, 0.0) for place in range(4)}
-    return [chancy(rng, "each masked", rates, tokens(rng, 4), MASK, p) for p, rates in ((1.0, sure), (0.0, never))]
+    return [
+        chancy(rng, "each masked", rates, tokens(rng, 4), MASK, p, calls=20) for p, rates in ((1.0, sure), (0.0, never))
+    ]
 
 
 # --- 6.2 how many ---
