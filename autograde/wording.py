@@ -39,7 +39,9 @@ def call_text(names: list[str], question: dict) -> str:
     given = given[:SHOWN] if more else given
     config = question["probe"].get("config") or {}
     made = f"{question['probe']['name']}({', '.join(f'{k}={v}' for k, v in config.items())}) on " if config else ""
-    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more
+    calls = len(question["probe"].get("seeds", ()))
+    chance = f", rng of {calls} seeds" if calls else ""
+    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more + chance
 
 
 def _kind_text(value):

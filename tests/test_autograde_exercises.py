@@ -28,7 +28,8 @@ def _mistaken(exercise, misconception):
 
 
 def _numeric_claims(plan):
-    return [claim for part in plan["parts"] for claim in part["claims"] if "expected" in claim]
+    claims = [claim for part in plan["parts"] for claim in part["claims"] if "expected" in claim]
+    return [claim for claim in claims if isinstance(claim["expected"], np.ndarray)]
 
 
 def _fails_without_a_distance(plan, outcomes):
@@ -108,6 +109,8 @@ def test_no_two_misconceptions_answer_alike_and_none_answers_like_the_solution(e
 
 @each_exercise
 def test_the_tolerance_lies_far_above_float32_noise_and_far_below_the_nearest_misconception(exercise):
+    if not _numeric_claims(visible_plan(exercise.id)):
+        return  # no number with a tolerance: compared exactly, or counted (see test_autograde_random)
     noise = []
     for draw in range(1 if exercise.id in SLOW else 3):
         plan = planning.make_plan(exercise, f"noise {draw}", misconceptions=False)

@@ -7,6 +7,7 @@ import os
 
 from autograde.student import home, own, store
 from autograde.student.checking import check
+from autograde.student.drawings_data import bars, token_boxes
 from autograde.student.drawings_embeddings import sum_of_rows, tables
 from autograde.student.drawings_encoder import curves, histograms, stacked_boxes
 from autograde.student.drawings_welcome import course_map
@@ -22,6 +23,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 own.install(home.find, prepare=store.mend)
 
 __all__ = [
+    "bars",
     "check",
     "colour_pieces",
     "course_map",
@@ -38,4 +40,5 @@ __all__ = [
     "stacked_boxes",
     "sum_of_rows",
     "tables",
+    "token_boxes",
 ]
