@@ -110,22 +110,19 @@ def real_tokens(lengths, tokens: int) -> np.ndarray:
     return (np.arange(tokens) < np.array(lengths)[:, None]).astype("int32")
 
 
-def packed_pairs(rng: Random) -> list[Case]:
-    """Sentence pairs, some of them padded."""
-    ids = token_ids(rng, 3, 6)
-    segments = (np.arange(6) >= rng.integers(2, 4, (3, 1))).astype("int32")
-    return [bert_case(rng, ids, segments, real_tokens([6, 4, 5], 6))]
-
-
 def nothing_padded(rng: Random) -> list[Case]:
     ids = token_ids(rng, 2, 5)
     segments = (np.arange(5) >= rng.integers(2, 4, (2, 1))).astype("int32")
     return [bert_case(rng, ids, segments, np.ones((2, 5), "int32"), hidden_size=6, num_heads=3, num_layers=1)]
 
 
-def much_padding(rng: Random) -> list[Case]:
-    """One real token, then filling that must not count, whatever ids stand there."""
-    return [bert_case(rng, token_ids(rng, 2, 6), np.zeros((2, 6), "int32"), real_tokens([1, 2], 6))]
+def padded_texts(rng: Random) -> list[Case]:
+    """Pairs of several lengths; and texts that are nearly all filling, which must not count whatever ids stand there."""
+    segments = (np.arange(6) >= rng.integers(2, 4, (3, 1))).astype("int32")
+    return [
+        bert_case(rng, token_ids(rng, 3, 6), segments, real_tokens([6, 4, 5], 6)),
+        bert_case(rng, token_ids(rng, 2, 6), np.zeros((2, 6), "int32"), real_tokens([1, 2], 6)),
+    ]
 
 
 # --- the heads ---
