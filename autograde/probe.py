@@ -8,6 +8,7 @@ A **question** is a plain value (see `values`), a dict:
      "arguments": [array, …],          NumPy arrays arrive as tensors, unless the probe says {"tensors": False}
      "keywords": {"mask": array},      optional
      "weights": {role: array},         optional: for layers
+     "seed": 7,                        optional: of everything random, set before the thing is made or called
      "watch": ["keras.ops.softmax"]}   optional: note whether any of these functions or layers ran
 
 **Probes** by kind:
@@ -136,6 +137,8 @@ def _is_stub(thing) -> bool:
 
 def _ask(probe, question, namespace, notes):
     kind = probe["kind"]
+    if "seed" in question:
+        _set_seed(question["seed"])
     if kind == "attribute":
         return _named(probe, namespace)
     if kind == "repeat":
@@ -190,12 +193,16 @@ def _filled(function, question, notes):
     return {"returned": to_plain(returned), "variables": to_plain(variables)}
 
 
-def _repeat(probe, question, namespace, notes):
+def _set_seed(seed):
     import keras
 
+    keras.utils.set_random_seed(seed)
+
+
+def _repeat(probe, question, namespace, notes):
     results = []
     for seed in probe["seeds"]:
-        keras.utils.set_random_seed(seed)
+        _set_seed(seed)
         results.append(to_plain(_ask(probe["of"], question, namespace, notes)))
     return results
 
