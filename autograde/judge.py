@@ -104,7 +104,9 @@ def _weigh(plan, answers, reveal):
     status = "partly" if points else ("raised" if answer["status"] == "raised" else "wrong")
     mistake = recognise(plan, answers)
     advice = [mistake["hint"]] if mistake else []
-    advice += note_advice(answer, plan) or error_advice(answer) if not mistake or answer["status"] == "raised" else []
+    advice += (
+        note_advice(answer, plan, claim) or error_advice(answer) if not mistake or answer["status"] == "raised" else []
+    )
     facts, picture = (), None
     if reveal:
         facts = _tried(plan, claim["answer"], 0) + shape_facts(claim, answer, difference)
@@ -161,7 +163,7 @@ def _fault_of(answer, claim) -> Difference | None:
 
 
 def _with_article(word):
-    return word if word in ("nothing", "...") else f"a {word}"
+    return word if word in ("nothing", "...") else f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
 
 
 def _equals(claim, answers):

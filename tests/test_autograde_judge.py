@@ -244,8 +244,12 @@ def test_tolerance_treats_infinities_as_equal_and_nan_as_different():
         (np.array([True, False]), np.array([False, True]), "the opposite of expected everywhere"),
         (["play", "##ing"], ["play", "ing"], "at [1]: yours 'ing'   expected '##ing'"),
         (["a", "b"], ["a"], "yours has 1 items; expected 2"),
-        ({"ids": [1]}, {"ids": [2]}, "at ['ids']"),
-        ((1, 2), None, "yours is a nothing"),
+        ({"ids": [1]}, {"ids": [2]}, "at ['ids'][0]: yours 2   expected 1"),
+        ({("a", "b"): 1}, {("a", "b"): 1, "a": 2}, "keys that should not be there: 'a'"),
+        ({("a", "##b"): 1.5}, {}, "keys missing from yours: ('a', '##b')"),
+        ("zoe", "zoe\u0301", r"yours 'zoe\u0301'   expected 'zoe'"),
+        ("a " * 60, "a " * 50 + "b " + "a " * 9, "from character 100"),
+        ((1, 2), None, "yours is nothing; expected a tuple"),
         (3.0, 4, "yours 4   expected 3"),
     ],
 )
@@ -275,8 +279,12 @@ def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
     assert judge(plan, asking(written("def words(text):\n    return text.split()"))).passed
     wrong = judge(plan, asking(written("def words(text):\n    return text.split(' ')")))
     assert "at [1]: yours ''   expected 'robin'" in str(wrong)
+    assert "yours     ['the', '', 'robin']" in str(wrong)
+    assert "expected  ['the', 'robin']" in str(wrong) and "tensor" not in str(wrong)
     generator = judge(plan, asking(written("def words(text):\n    yield from text.split()")))
     assert "A generator came back" in str(generator)
+    joined = judge(plan, asking(written("def words(text):\n    return text")))
+    assert "A string came back where a list is needed." in str(joined)
 
 
 def test_a_failed_submission_can_be_named_afterwards_without_asking_again():

@@ -10,6 +10,7 @@ from autograde.student import own
 from autograde.student.checking import check
 from autograde.student.drawings_bert import bars, blocks, shares
 from autograde.student.drawings_embeddings import sum_of_rows, tables
+from autograde.student.drawings_wordpiece import colour_pieces, input_table
 from autograde.student.overview import progress
 from autograde.student.pictures import heat_maps, lines
 from bertlab.cli.backend import load_backend
@@ -23,7 +24,9 @@ __all__ = [
     "bars",
     "blocks",
     "check",
+    "colour_pieces",
     "heat_maps",
+    "input_table",
     "lines",
     "load_backend",
     "progress",
