@@ -21,8 +21,8 @@ A **question** is a plain value (see `values`), a dict:
                                                          gradients of Σ output · question["cotangent"] with
                                                          respect to arguments by index or weights by role
     {"kind": "repeat", "of": probe, "seeds": [1, 2, …]}  the same call under several random seeds → list
-    {"kind": "fill", "name": …}                          calls a function whose first argument, a dict of arrays, arrives
-                                                         as Keras variables; the others as NumPy arrays →
+    {"kind": "fill", "name": …}                          calls a function whose first argument, a dict of arrays,
+                                                         arrives as Keras variables; the others as NumPy arrays →
                                                          {"returned": …, "variables": what they hold afterwards}
     {"kind": "attribute", "name": …}                     a value that the student assigned
     {"kind": "weights", …as for layer}                   [[path, shape], …] of the built layer

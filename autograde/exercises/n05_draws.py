@@ -117,7 +117,7 @@ def nothing_padded(rng: Random) -> list[Case]:
 
 
 def padded_texts(rng: Random) -> list[Case]:
-    """Pairs of several lengths; and texts that are nearly all filling, which must not count whatever ids stand there."""
+    """Pairs of several lengths; and texts that are nearly all filling, which must not count whatever its ids."""
     segments = (np.arange(6) >= rng.integers(2, 4, (3, 1))).astype("int32")
     return [
         bert_case(rng, token_ids(rng, 3, 6), segments, real_tokens([6, 4, 5], 6)),

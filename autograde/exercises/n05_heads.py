@@ -102,7 +102,7 @@ MLM_HEAD = Exercise(
         ),
         Misconception(
             "probabilities",
-            "Probabilities came back. The head returns logits; softmax is the loss's business, which computes it safely.",
+            "Probabilities came back. The head returns logits; the loss takes softmax itself, and safely.",
             (
                 (
                     "ops.matmul(x, ops.transpose(table)) + self.bias",
@@ -132,7 +132,7 @@ MLM_HEAD = Exercise(
         ),
         Misconception(
             "table-not-turned",
-            "The table is (V, H) as it lies: a row per piece. Turn it, so that the dot products with its rows come out.",
+            "The table lies as it is, (V, H): a row per piece. Turn it, so that each piece has a column.",
             (("ops.transpose(table)", "table"),),
         ),
     ),

@@ -221,7 +221,7 @@ BERT = Exercise(
         ),
         Misconception(
             "pooled-embeddings",
-            "You pool what goes into the encoder. [CLS] has seen nothing there yet: pool the last layer's hidden states.",
+            "You pool what goes into the encoder. [CLS] has seen nothing yet: pool the last layer's hidden states.",
             (("self.pooler(hidden)", "self.pooler(x)"),),
         ),
         Misconception(

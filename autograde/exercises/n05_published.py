@@ -124,7 +124,7 @@ LOAD_PUBLISHED = Exercise(
     forbidden_because=LOAD_IT,
     hints=(
         "One loop over `variables.items()`; `published_name(path)` is the key into `tensors`.",
-        "The path's last word says whether to turn: kernels are (in, out) here and (out, in) there. Tables are not turned.",
+        "The path's last word says whether to turn: kernels are (in, out) here and (out, in) there; tables stay.",
         "`variable.assign(value)` puts numbers into a variable. A set of all tensors' names, minus those you used, is "
         "what was left over.",
     ),
@@ -229,7 +229,10 @@ FILL_IN = Exercise(
             "least-likely",
             "You took the {k} smallest: sorting goes upwards. Turn it round, or sort by the negative.",
             (
-                ("shares, best = ops.top_k(row, k)", "best = ops.argsort(row)[:k]\n            shares = ops.take(row, best)"),
+                (
+                    "shares, best = ops.top_k(row, k)",
+                    "best = ops.argsort(row)[:k]\n            shares = ops.take(row, best)",
+                ),
             ),
         ),
         Misconception(

@@ -6,7 +6,7 @@ _FILLS = (("#1f5fa8", ""), ("#f2c894", "///"), ("#6b6b6b", "..."), ("#d9e6f2", "
 
 
 def blocks(levels: list[list[str]], *, alt: str) -> None:
-    """Boxes with words in them, level by level from the bottom up, an arrow from each level to every box of the next."""
+    """Boxes with words in them, level by level from the bottom up, an arrow from each level to the boxes above it."""
     figure, axes = _figure(7.6, 0.86 * len(levels), 1, 1)
     axis = axes.flat[0]
     for height, names in enumerate(levels):
@@ -16,7 +16,7 @@ def blocks(levels: list[list[str]], *, alt: str) -> None:
             box = {"boxstyle": "round,pad=0.45", "facecolor": "#eaf1f8", "edgecolor": "#1f5fa8", "linewidth": 1.4}
             axis.text(middle, height, name, ha="center", va="center", fontsize=11, bbox=box)
             if height:
-                below = min(max(middle, 0.3), 0.7) if len(levels[height - 1]) == 1 else middle
+                below = 0.5 + 0.3 * (middle - 0.5) if len(levels[height - 1]) == 1 else middle
                 ends = {"xy": (middle, height - 0.33), "xytext": (below, height - 0.67)}
                 axis.annotate("", **ends, arrowprops={"arrowstyle": "-|>", "color": "#444444"})
     axis.set(xlim=(0, 1), ylim=(-0.5, len(levels) - 0.4))

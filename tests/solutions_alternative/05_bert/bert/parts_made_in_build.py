@@ -1,6 +1,14 @@
 class Bert(keras.layers.Layer):
     def __init__(
-        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
+        self,
+        vocab_size,
+        hidden_size,
+        num_layers,
+        num_heads,
+        intermediate_size,
+        max_positions=512,
+        dropout=0.1,
+        **kwargs,
     ):
         super().__init__(**kwargs)
         self.dictionary = (vocab_size, hidden_size, max_positions, 2, dropout)

@@ -9,6 +9,11 @@ class ETransformer(keras.layers.Layer):
     def call(self, x):
         results = []
         for text in ops.unstack(x):
-            e = ops.stack([self.token(token) + self.position(ops.convert_to_tensor(t)) for t, token in enumerate(ops.unstack(text))])
+            e = ops.stack(
+                [
+                    self.token(token) + self.position(ops.convert_to_tensor(t))
+                    for t, token in enumerate(ops.unstack(text))
+                ]
+            )
             results.append(self.final(self.encoder(e[None])))
         return ops.concatenate(results)
