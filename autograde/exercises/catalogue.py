@@ -7,6 +7,7 @@ from autograde.exercises import (
     n02_embeddings,
     n03_attention,
     n04_encoder,
+    n05_bert,
     n06_pretraining_data,
 )
 from autograde.exercises.spec import Exercise
@@ -18,6 +19,7 @@ EXERCISES: tuple[Exercise, ...] = (
     *n02_embeddings.EXERCISES,
     *n03_attention.EXERCISES,
     *n04_encoder.EXERCISES,
+    *n05_bert.EXERCISES,
     *n06_pretraining_data.EXERCISES,
 )
 
