@@ -7,7 +7,7 @@ import os
 
 from autograde.student import home, own, store
 from autograde.student.checking import check
-from autograde.student.drawings_bert import bars, blocks, shares
+from autograde.student.drawings_bert import blocks, guess_bars, shares
 from autograde.student.drawings_data import bars, token_boxes
 from autograde.student.drawings_embeddings import sum_of_rows, tables
 from autograde.student.drawings_encoder import curves, histograms, stacked_boxes
@@ -25,6 +25,7 @@ own.install(home.find, prepare=store.mend)
 
 __all__ = [
     "bars",
+    "guess_bars",
     "blocks",
     "check",
     "colour_pieces",
