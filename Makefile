@@ -48,8 +48,9 @@ sandbox:  ## bubblewrap, without which no stranger's code is run: installed wher
 		"bubblewrap); what needs it is left out"
 
 .PHONY: demo
-demo: $(READY)  ## corpus, vocabulary, pre-training, fine-tuning, report: about five minutes
+demo: $(READY) sandbox  ## corpus to fine-tuned BERT and a graded sample class, with reports: about five minutes
 	@$(RUN)/bertlab demo --out build/demo $(ARGS)
+	@echo && $(RUN)/autograde demo --out build/demo/class
 
 .PHONY: test
 test: $(READY) sandbox  ## the quick tests: no peers, no network, under 15 minutes
