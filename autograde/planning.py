@@ -114,7 +114,11 @@ def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
 
 def expected_of(exercise: Exercise, case: Case):
     """The reference's result, computed in float64; an array takes the dtype that the exercise asks for."""
-    extra = {"weights": _doubles(case.weights), "config": case.config} if exercise.probe["kind"] == "layer" else {}
+    extra = (
+        {"weights": _doubles(case.weights), "config": case.config}
+        if exercise.probe["kind"] in ("layer", "step")
+        else {}
+    )
     result = exercise.reference(*_doubles(list(case.arguments)), **_doubles(case.keywords), **extra)
     return result.astype(exercise.dtype) if isinstance(result, (np.ndarray, np.generic)) else result
 

@@ -49,7 +49,8 @@ LEARNING_RATE = Exercise(
         ),
         Misconception(
             "never-up",
-            "The first step is made at the full rate. Adam's averages know nothing yet: for {warmup} steps the rate rises.",
+            "The first step is made at the full rate. Adam's averages know nothing yet: for {warmup} "
+            "steps the rate rises.",
             (("ops.minimum(rising, falling)", "falling"),),
         ),
         Misconception(
@@ -104,7 +105,8 @@ DECAYS = Exercise(
         ),
         Misconception(
             "only-kernels-decay",
-            "You let the kernels decay and nothing else. The embeddings decay too: the rule names those that are spared.",
+            "You let the kernels decay and nothing else. The embeddings decay too: the rule names "
+            "those that are spared.",
             (("not in (\"bias\", \"gamma\", \"beta\")", "== \"kernel\""),),
         ),
         Misconception(
@@ -159,7 +161,8 @@ MASKED_ACCURACY = Exercise(
         ),
         Misconception(
             "mean-of-rows",
-            "You take each row's share and then the mean of the rows. Every prediction counts alike, wherever it stands.",
+            "You take each row's share and then the mean of the rows. Every prediction counts alike, "
+            "wherever it stands.",
             (
                 (
                     "ops.sum(hits * weights) / ops.sum(weights)",

@@ -50,7 +50,8 @@ ETRAINING_LOSS = Exercise(
         ),
         Misconception(
             "log-of-the-sum",
-            "You add the chances and take one logarithm. Each position has a logarithm of its own, and these are added.",
+            "You add the chances and take one logarithm. Each position has a logarithm of its own, and "
+            "these are added.",
             (("ops.sum(ops.log(chances))", "ops.log(ops.sum(chances))"),),
         ),
         Misconception(
@@ -216,7 +217,8 @@ GATHER_POSITIONS = Exercise(
     hints=(
         "Row b of the result holds the vectors of row b of `hidden` at the places that row b of `positions` names.",
         "`ops.take_along_axis(…, axis=1)` goes row by row. It wants as many axes in both.",
-        "With an axis added at the end, the positions are (batch, predictions, 1); along the last axis they are repeated.",
+        "With an axis added at the end, the positions are (batch, predictions, 1); along the last "
+        "axis they are repeated.",
     ),
     misconceptions=(
         Misconception(
@@ -251,7 +253,8 @@ GATHER_POSITIONS = Exercise(
         ),
         Misconception(
             "zeroed-instead-of-taken",
-            "You set the other vectors to zero and keep all {tokens} places. The head would still multiply each of them "
+            "You set the other vectors to zero and keep all {tokens} places. The head would still "
+            "multiply each of them "
             "with the whole vocabulary: take the few out.",
             (
                 (

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from autograde.exercises.n07_common import model_roles
 from autograde.exercises.n07_draws import (
     gather_positions,
     mlm_loss,
@@ -15,6 +14,7 @@ from autograde.exercises.n07_draws import (
     whole_numbers,
 )
 from autograde.exercises.spec import Case
+from autograde.roles import model_roles, weight_shapes
 
 Random = np.random.Generator
 _ERF = np.vectorize(math.erf)
@@ -79,24 +79,6 @@ def model_weights(rng: Random, config: dict) -> dict[str, np.ndarray]:
         else normal(rng, *shape, size=0.4 if len(shape) > 1 else 0.2)
         for role, shape in weight_shapes(config).items()
     }
-
-
-def weight_shapes(config: dict) -> dict[str, tuple[int, ...]]:
-    """The shape of every role for a configuration."""
-    hidden, inner, pieces = config["hidden_size"], config["intermediate_size"], config["vocab_size"]
-    tables = {"embeddings/token": pieces, "embeddings/position": config["max_positions"], "embeddings/segment": 2}
-    widths = {"feed_forward/inner": (hidden, inner), "feed_forward/outer": (inner, hidden), "nsp": (hidden, 2)}
-    shapes = {}
-    for role in model_roles(config["num_layers"]):
-        place, _, part = role.rpartition("/")
-        before, after = next((sizes for name, sizes in widths.items() if place.endswith(name)), (hidden, hidden))
-        if role in tables:
-            shapes[role] = (tables[role], hidden)
-        elif role == "mlm/bias":
-            shapes[role] = (pieces,)
-        else:
-            shapes[role] = (before, after) if part == "kernel" else (after,)
-    return shapes
 
 
 def rows_of_tokens(rng: Random, rows: int, tokens: int, predictions: int, padded: bool, pieces: int) -> tuple:

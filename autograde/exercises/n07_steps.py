@@ -2,7 +2,7 @@
 
 from autograde.exercises import n07_model_draws as draws
 from autograde.exercises.n07_common import MODULE, NOTEBOOK
-from autograde.exercises.spec import Exercise, Misconception, Part, cases, function, layer, training_step, values
+from autograde.exercises.spec import Exercise, Misconception, cases, function, layer, training_step, values
 
 PRETRAINING_MODEL = Exercise(
     id="pretraining-model",
@@ -26,7 +26,8 @@ PRETRAINING_MODEL = Exercise(
     hints=(
         "Three parts in `__init__`: `self.bert`, `self.mlm`, `self.nsp`. In `call` each is used once.",
         "`self.bert(…)` returns two things. The vectors of all tokens go to one head, the pooled [CLS] to the other.",
-        "The MLM head gets the vectors at `positions` only, and the table of the token embeddings: the weights are tied.",
+        "The MLM head gets the vectors at `positions` only, and the table of the token embeddings: "
+        "the weights are tied.",
     ),
     misconceptions=(
         Misconception(
@@ -37,7 +38,8 @@ PRETRAINING_MODEL = Exercise(
         ),
         Misconception(
             "guesses-everywhere",
-            "Your MLM head works on every token. Only those at `positions` are to be guessed: `gather_positions` first.",
+            "Your MLM head works on every token. Only those at `positions` are to be guessed: "
+            "`gather_positions` first.",
             (("gather_positions(hidden, positions)", "hidden"),),
         ),
         Misconception(
@@ -102,7 +104,8 @@ CLIP_GRADIENTS = Exercise(
         ),
         Misconception(
             "each-number-by-itself",
-            "You cut off single numbers at ±{most}. It is the length of the whole that is limited; its direction stays.",
+            "You cut off single numbers at ±{most}. It is the length of the whole that is limited; its "
+            "direction stays.",
             (("gradient * factor for", "ops.clip(gradient, -most, most) for"),),
         ),
         Misconception(
