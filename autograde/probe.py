@@ -8,6 +8,7 @@ A **question** is a plain value (see `values`), a dict:
      "arguments": [array, …],          NumPy arrays arrive as tensors, unless the probe says {"tensors": False}
      "keywords": {"mask": array},      optional
      "weights": {role: array},         optional: for layers
+     "seed": 7,                        optional: of everything random, set before the thing is made or called
      "watch": ["keras.ops.softmax"]}   optional: note whether any of these functions or layers ran
 
 **Probes** by kind:
@@ -28,8 +29,9 @@ A **question** is a plain value (see `values`), a dict:
     {"kind": "weights", …as for layer}                   [[path, shape], …] of the built layer
 
 A role's paths are tried in turn: "query.kernel" is an attribute of an attribute, "layers_.0" an item of a list; in
-"query.*.kernel" the star stands for every item of a list, and the array is shared out among them along its last axis (one Dense per head). A weight of
-another shape but the same size is filled in row-major order, so (H, A·d) also fits (H, A, d).
+"query.*.kernel" the star stands for every item of a list, and the array is shared out among them along its last axis
+(one Dense per head). A weight of another shape but the same size is filled in row-major order, so (H, A·d) also fits
+(H, A, d).
 
 An **answer** is a plain value, a dict:
 
@@ -138,6 +140,8 @@ def _is_stub(thing) -> bool:
 
 def _ask(probe, question, namespace, notes):
     kind = probe["kind"]
+    if "seed" in question:
+        _set_seed(question["seed"])
     if kind == "attribute":
         return _named(probe, namespace)
     if kind == "repeat":
@@ -181,12 +185,16 @@ def _call(function, arguments, keywords, notes):
     return result
 
 
-def _repeat(probe, question, namespace, notes):
+def _set_seed(seed):
     import keras
 
+    keras.utils.set_random_seed(seed)
+
+
+def _repeat(probe, question, namespace, notes):
     results = []
     for seed in probe["seeds"]:
-        keras.utils.set_random_seed(seed)
+        _set_seed(seed)
         results.append(to_plain(_ask(probe["of"], question, namespace, notes)))
     return results
 

@@ -45,12 +45,12 @@ PRETRAINING_MODEL = Exercise(
         Misconception(
             "segments-lost",
             "The segments do not reach BERT: all tokens count as sentence A.",
-            (("token_ids, token_type_ids, attention_mask, training", "token_ids, ops.zeros_like(token_type_ids), attention_mask, training"),),
+            (("self.bert(token_ids, token_type_ids,", "self.bert(token_ids, ops.zeros_like(token_type_ids),"),),
         ),
         Misconception(
             "padding-visible",
             "The mask does not reach BERT, so the words look at the padding too.",
-            (("token_type_ids, attention_mask, training=", "token_type_ids, ops.ones_like(attention_mask), training="),),
+            (("attention_mask, training=training)", "ops.ones_like(attention_mask), training=training)"),),
         ),
         Misconception(
             "heads-exchanged",
@@ -168,12 +168,7 @@ TRAIN_STEP = Exercise(
         Misconception(
             "mean-of-both-losses",
             "You take the mean of the two losses. BERT adds them: the gradient is twice as long as yours.",
-            (
-                (
-                    'mlm_loss(logits, batch["labels"], batch["weights"]) + nsp_loss(next_logits, batch["next_sentence"])',
-                    '(mlm_loss(logits, batch["labels"], batch["weights"]) + nsp_loss(next_logits, batch["next_sentence"])) / 2',
-                ),
-            ),
+            (("loss = mlm_loss(", "loss = 0.5 * mlm_loss("), (" + nsp_loss(", " + 0.5 * nsp_loss(")),
         ),
         Misconception(
             "no-step-taken",
