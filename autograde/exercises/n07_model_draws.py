@@ -19,7 +19,7 @@ from autograde.roles import model_roles, weight_shapes
 Random = np.random.Generator
 _ERF = np.vectorize(math.erf)
 
-SIZES = {"vocab_size": 11, "hidden_size": 8, "num_layers": 2, "num_heads": 2, "intermediate_size": 12,
+SIZES = {"vocab_size": 11, "hidden_size": 8, "num_layers": 1, "num_heads": 2, "intermediate_size": 12,
          "max_positions": 7}  # fmt: skip
 MODEL_ROLES = model_roles(SIZES["num_layers"])
 
@@ -97,7 +97,7 @@ def model_case(rng: Random, rows: int, tokens: int, predictions: int, padded: bo
 
 
 def inputs_of_model(rng: Random) -> list[Case]:
-    return [model_case(rng, 3, 5, 2, padded=False), model_case(rng, 2, 7, 3, padded=False)]
+    return [model_case(rng, 3, 5, 2, padded=False)]
 
 
 def padded_inputs(rng: Random) -> list[Case]:
@@ -163,7 +163,7 @@ def train_step(batch, *, weights, config, steps, rate):
         length = math.sqrt(sum(np.sum(gradient**2) for gradient in gradients.values()))
         for role, gradient in gradients.items():
             weights[role] = weights[role] - rate * gradient * min(1.0, 1.0 / length)
-    return {"loss": loss.astype("float32")} | {role: array.astype("float32") for role, array in weights.items()}
+    return {"loss": np.array(loss, "float32")} | {role: array.astype("float32") for role, array in weights.items()}
 
 
 def tiny_case(rng: Random, size: float, steps: int = 1) -> Case:
