@@ -11,6 +11,7 @@ import numpy as np
 from autograde import shortcuts
 from autograde.compare import Difference, Tolerance, compare
 from autograde.naming import recognise
+from autograde.texts import article
 from autograde.verdict import PartResult, Verdict
 from autograde.wording import call_text, error_advice, note_advice, shape_facts, small_picture
 
@@ -104,7 +105,9 @@ def _weigh(plan, answers, reveal):
     status = "partly" if points else ("raised" if answer["status"] == "raised" else "wrong")
     mistake = recognise(plan, answers)
     advice = [mistake["hint"]] if mistake else []
-    advice += note_advice(answer, plan) or error_advice(answer) if not mistake or answer["status"] == "raised" else []
+    advice += (
+        note_advice(answer, plan, claim) or error_advice(answer) if not mistake or answer["status"] == "raised" else []
+    )
     facts, picture = (), None
     if reveal:
         facts = _tried(plan, claim["answer"], 0) + shape_facts(claim, answer, difference)
@@ -152,16 +155,12 @@ def _fault_of(answer, claim) -> Difference | None:
     if answer["status"] != "ok":
         return Difference("raised", answer["status"])
     if returns != "anything" and notes.get("returned") != returns:
-        return Difference("type", f"yours is {_with_article(notes.get('returned', 'nothing'))}; expected a {returns}")
+        return Difference("type", f"yours is {article(notes.get('returned', 'nothing'))}; expected {article(returns)}")
     if notes.get("mutated"):
         return Difference("mutated", "an argument was changed")
     if notes.get("new_weights") or (notes.get("unstable") and claim["kind"] != "dropped"):
         return Difference("unstable", "two equal calls gave different results")
     return None
-
-
-def _with_article(word):
-    return word if word in ("nothing", "...") else f"a {word}"
 
 
 def _equals(claim, answers):

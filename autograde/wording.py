@@ -4,7 +4,8 @@ import re
 
 import numpy as np
 
-from autograde.compare import Difference, matrix_slice
+from autograde.compare import Difference, compare, matrix_slice
+from autograde.texts import article, row, short
 from autograde.verdict import Picture
 
 _NOISE = (
@@ -15,6 +16,18 @@ _NOISE = (
 _MATMUL = re.compile(r"Matrix size-incompatible: In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]")
 _BROADCAST = re.compile(r"Incompatible shapes: \[([\d,]*)\] vs\. \[([\d,]*)\]")
 SHOWN = 3  # arguments that are spelled out
+LONGEST_ARGUMENT = 160  # characters of a text, a list of texts or a dict among them
+
+_NUMPY = "A NumPy array came back where a tensor is needed: a gradient cannot flow through NumPy. Use `keras.ops`."
+_NO_TENSORS = {
+    "symbolic Keras tensor": (
+        "A symbolic tensor came back. Use the tensors you are given; no `keras.Input` is needed here."
+    ),
+    "NumPy array": _NUMPY,
+    "NumPy scalar": _NUMPY,
+}
+
+_SEQUENCES = ("tuple", "map", "filter", "zip", "dict_keys", "dict_values", "deque", "chain")
 
 _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
 
@@ -32,12 +45,18 @@ def call_text(names: list[str], question: dict) -> str:
 def _kind_text(value):
     if type(value) is np.ndarray:
         return f"{value.shape} {value.dtype.name}"
-    if type(value) in (list, tuple):
+    if type(value) in (list, tuple) and _holds_arrays(value):
         kinds = [_kind_text(item) for item in value]
         if len(kinds) > 1 and len(set(kinds)) == 1:
             return f"{len(kinds)} × {kinds[0]}"
         return "[" + ", ".join(kinds[:SHOWN]) + (", …]" if len(kinds) > SHOWN else "]")
-    return repr(value)[:40]
+    return short(value, LONGEST_ARGUMENT)
+
+
+def _holds_arrays(value):
+    if type(value) in (list, tuple):
+        return any(map(_holds_arrays, value))
+    return type(value) is np.ndarray
 
 
 def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tuple[str, str], ...]:
@@ -53,7 +72,7 @@ def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tupl
                                                        ("where", place)) if text)  # fmt: skip
     value = answer["value"]
     if type(value) is not np.ndarray or claim["kind"] != "equals" or difference.kind == "type":
-        return (("values", difference.message),)
+        return (("values", difference.message + _beside(claim.get("expected"), value, difference)),)
     if difference.kind == "shape":
         return (("shape", f"✗ {difference.message}"),)
     dtype = f"✗  expected {claim['expected'].dtype.name}" if difference.kind == "dtype" else "✓"
@@ -61,6 +80,29 @@ def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tupl
     if difference.kind != "dtype":
         facts.append(("values", difference.message))
     return tuple(facts)
+
+
+def _beside(expected, got, difference) -> str:
+    """Both lists, one below the other, when lists of plain things differ in an item or in their length."""
+    if type(expected) is dict and type(got) is dict:
+        key = next((key for key in expected if compare(expected[key], got.get(key))), None)
+        expected, got = expected.get(key), got.get(key)
+    if not (_is_list(expected) and _is_list(got)) or difference.index is None:
+        return ""
+    place = min(len(got), len(expected))  # where one of them ends, if nothing differs before
+    for step in difference.index:
+        if not (_is_list(expected[step]) and _is_list(got[step])):
+            place = step
+            break
+        expected, got = expected[step], got[step]
+        place = min(len(got), len(expected))
+    if _holds_arrays(expected) or _holds_arrays(got):
+        return ""
+    return f"\nyours     {row(got, place)}\nexpected  {row(expected, place)}"
+
+
+def _is_list(value):
+    return type(value) in (list, tuple)
 
 
 def small_picture(difference: Difference) -> Picture | None:
@@ -109,30 +151,26 @@ def error_advice(answer: dict) -> list[str]:
     return []
 
 
-def note_advice(answer: dict, plan: dict) -> list[str]:
+def note_advice(answer: dict, plan: dict, claim: dict) -> list[str]:
     """What to do about facts that only the student's process could see."""
     notes, name = answer["notes"], plan["exercise"]["names"][0]
-    returned = notes.get("returned")
+    returned, wanted = notes.get("returned"), "tensor" if claim["kind"] == "slopes" else claim["returns"]
     if answer["status"] not in ("ok", "refused"):
         return []
     if returned == "nothing":
         return [f"`{name}` computed something and returned nothing: did you forget `return`?"]
     if returned == "...":
         return [f"`{name}` returned `...`: put your own expression there."]
-    if returned == "symbolic Keras tensor":
-        return ["A symbolic tensor came back. Use the tensors you are given; no `keras.Input` is needed here."]
-    if returned in ("NumPy array", "NumPy scalar"):
-        return [
-            "A NumPy array came back where a tensor is needed: a gradient cannot flow through NumPy. Use `keras.ops`."
-        ]
     if returned == "generator":
         return ["A generator came back: `yield` makes one. Collect the items and `return` them."]
+    if wanted == "tensor" and returned in _NO_TENSORS:
+        return [_NO_TENSORS[returned]]
+    another_kind = returned != wanted != "anything" and "no_gradient" not in notes
+    if another_kind and (answer["status"] == "ok" or wanted != "tensor"):
+        came = article(returned or "nothing")
+        return [f"{came[0].upper()}{came[1:]} came back where {article(wanted)} is needed.{_how(returned, wanted)}"]
     if answer["status"] == "refused":
         return [answer["error"]["message"] or "What came back could not be looked at."]
-    if returned != "tensor" and "no_gradient" not in notes:
-        return [
-            f"A {returned} came back where a tensor is needed. Join its parts with `ops.stack` or `ops.concatenate`."
-        ]
     if notes.get("mutated"):
         return ["Your function changes one of its arguments. Whoever called you still needs it: work on a new value."]
     if notes.get("no_gradient"):
@@ -142,6 +180,13 @@ def note_advice(answer: dict, plan: dict) -> list[str]:
     if notes.get("unstable") or notes.get("new_weights"):
         return ["Two equal calls gave different results: weights are made anew in `call`. Make them in `build`, once."]
     return _value_advice(answer)
+
+
+def _how(returned, wanted):
+    """How to make what is needed of what came back."""
+    if wanted == "tensor":
+        return " Join its parts with `ops.stack` or `ops.concatenate`."
+    return " `list(...)` makes one of it." if wanted == "list" and returned in _SEQUENCES else ""
 
 
 def _value_advice(answer):

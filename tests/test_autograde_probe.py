@@ -55,6 +55,12 @@ def test_what_has_no_plain_form_is_refused_by_its_name(expression, word):
     assert (got["status"], got["value"], got["notes"]["returned"]) == ("refused", None, word)
 
 
+@pytest.mark.parametrize("made", ["Counter()", "defaultdict(int)", "dict()"])
+def test_every_dict_of_the_standard_library_is_a_dict(made):
+    got = _ask(f"from collections import *\ndef f(x):\n    d = {made}\n    d['a', 'b'] = 2\n    return d")
+    assert (got["status"], got["value"], got["notes"]["returned"]) == ("ok", {("a", "b"): 2}, "dict")
+
+
 def test_an_object_that_calls_itself_an_array_is_not_believed():
     source = (
         "class Liar:\n    shape = (2, 3)\n    def __array__(self, *a, **k):\n        return np.zeros((2, 3))\n"
