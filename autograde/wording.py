@@ -50,6 +50,8 @@ def _kind_text(value):
         if len(kinds) > 1 and len(set(kinds)) == 1:
             return f"{len(kinds)} × {kinds[0]}"
         return "[" + ", ".join(kinds[:SHOWN]) + (", …]" if len(kinds) > SHOWN else "]")
+    if type(value) is dict and any(map(_holds_arrays, value.values())):
+        return f"a dict of {', '.join(value)}"
     return short(value, LONGEST_ARGUMENT)
 
 

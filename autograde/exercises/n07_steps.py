@@ -158,7 +158,7 @@ TRAIN_STEP = Exercise(
         Misconception(
             "not-clipped",
             "The gradient goes to the optimizer at full length. Clip all of it to length 1 first.",
-            (("clip_gradients(tape.gradient(loss, variables))", "tape.gradient(loss, variables)"),),
+            (("optimizer.apply(clip_gradients(gradients), variables)", "optimizer.apply(gradients, variables)"),),
         ),
         Misconception(
             "next-sentence-forgotten",
@@ -173,7 +173,7 @@ TRAIN_STEP = Exercise(
         Misconception(
             "no-step-taken",
             "The loss is right, and the weights are what they were: the gradients never reach `optimizer.apply`.",
-            (("    optimizer.apply(gradients, variables)\n", ""),),
+            (("    optimizer.apply(clip_gradients(gradients), variables)\n", ""),),
         ),
         Misconception(
             "filling-trained-on",

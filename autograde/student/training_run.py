@@ -18,6 +18,7 @@ from autograde.probe import places_of
 from autograde.roles import CONFIG, model_roles, weight_shapes
 
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
+WEIGHTS = "pretraining_weights.safetensors"  # what is handed in, beside the notebook
 HELD_OUT_ROWS = 512
 _STATE = "state.safetensors"
 _NAMES = {"input_ids": "token_ids", "token_type_ids": "token_type_ids", "attention_mask": "attention_mask",
@@ -97,7 +98,7 @@ class RunData:
 
 def prepare(settings: RunSettings, cache: Path | None = None) -> RunData:
     """Text → tokens → rows, for training and held out. The built-in text is gathered once and kept in `cache`."""
-    from bertlab.data.documents import is_validation, load_documents
+    from bertlab.data.documents import is_validation
     from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
     from bertlab.data.pretraining.live import Batches, ExampleArrays
     from bertlab.data.pretraining.masking import PieceTable
@@ -106,7 +107,7 @@ def prepare(settings: RunSettings, cache: Path | None = None) -> RunData:
 
     tokenizer = WordPieceTokenizer(Vocabulary.from_file(VOCABULARY))
     table = PieceTable.of(tokenizer.vocabulary)
-    documents = list(load_documents(_source(settings.text, cache)))
+    documents = documents_of(settings.text, cache)
     rows = ExampleSettings(
         sequence_length=settings.length, dynamic_masking=True, duplicate_factor=1, seed=settings.seed
     )
@@ -121,16 +122,17 @@ def prepare(settings: RunSettings, cache: Path | None = None) -> RunData:
     return RunData(batches, held_out, list(tokenizer.vocabulary.pieces), len(kept.values), loss, accuracy)
 
 
-def _source(text: str, cache: Path | None) -> str:
-    """Where to load documents from; gathers the documentation of Python if need be."""
-    if text != "python":
-        return text
+def documents_of(text: str, cache: Path | None = None) -> list:
+    """All documents of a text; "python" is gathered at first use and kept in `cache`."""
     from bertlab.data.corpus.build import DOCUMENTS, MANIFEST, build_corpus, default_corpus_dir
+    from bertlab.data.documents import load_documents
 
+    if text != "python":
+        return list(load_documents(text))
     folder = cache or default_corpus_dir().with_name("corpus-python")
     if not (folder / MANIFEST).exists():
         build_corpus(folder, workers=1, packages=["python"])
-    return str(folder / DOCUMENTS)
+    return list(load_documents(folder / DOCUMENTS))
 
 
 def _renamed(batch) -> dict[str, np.ndarray]:
@@ -250,7 +252,19 @@ class Run:
         self._began_at = self.done
 
 
-def hand_in(model, settings: RunSettings, path: str | Path) -> str:
+def check_weights(path: str | Path = WEIGHTS) -> str:
+    """What the grader would say about the file before it looks at any guess."""
+    from autograde.weights_file import WeightsError, read_weights
+
+    try:
+        weights = read_weights(path)
+    except WeightsError as reason:
+        return f"✗ {reason}"
+    sizes = ", ".join(f"{name} {size}" for name, size in weights.config.items())
+    return f"✓ {Path(path).name} can be graded: {sizes}"
+
+
+def hand_in(model, settings: RunSettings, path: str | Path = WEIGHTS) -> str:
     """Writes the model's weights by role, with the sizes of the model, and says what was written.
 
     Raises RunError naming a weight that is not where the course's agreement has it.
