@@ -41,10 +41,10 @@ def _fails_without_a_distance(plan, outcomes):
 def _excess(claim, value):
     """The largest |got − expected| in units of the tolerance; infinite for another shape, NaN or another text."""
     expected = claim["expected"]
-    if type(expected) is not np.ndarray:
-        return 0.0 if compare(expected, value, Tolerance(claim["rtol"], claim["atol"])) is None else np.inf
     if value is None:
         return np.inf
+    if type(expected) is not np.ndarray:
+        return 0.0 if compare(expected, value, Tolerance(claim["rtol"], claim["atol"])) is None else np.inf
     if claim["kind"] == "slopes":
         value = np.array([np.sum(gradient * along) for gradient, along in zip(value, claim["directions"])], "float32")
     if type(value) is not np.ndarray or value.shape != expected.shape or value.dtype.kind != expected.dtype.kind:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autograde.student import own
 from autograde.student.checking import check
+from autograde.student.drawings_bert import bars, blocks, shares
 from autograde.student.drawings_embeddings import sum_of_rows, tables
 from autograde.student.drawings_wordpiece import colour_pieces, input_table
 from autograde.student.overview import progress
@@ -20,6 +21,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 own.install(Path.cwd().parent)
 
 __all__ = [
+    "bars",
+    "blocks",
     "check",
     "colour_pieces",
     "heat_maps",
@@ -27,6 +30,7 @@ __all__ = [
     "lines",
     "load_backend",
     "progress",
+    "shares",
     "sum_of_rows",
     "tables",
 ]
