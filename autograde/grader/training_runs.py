@@ -42,7 +42,7 @@ def grade_run(run: TrainingRun, folder: Path, grading: Grading, steps: list[Step
     question = _question(run, weights, rows)
     for own in (True, False):
         try:
-            with enter(rooms, grading.limits) as room:
+            with enter(grading, rooms, grading.upstream if own else {}) as room:
                 _walk(grading, steps, room, own)
                 answer = clean(room.ask([question], SECONDS)[0])
         except RoomEnded as ended:

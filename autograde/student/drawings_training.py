@@ -93,7 +93,11 @@ class LiveCurves:
         right.set_ylim(bottom=0)
         for axis in (left, right):
             axis.grid(alpha=0.3)
-            axis.legend(frameon=False, fontsize=9)
+            axis.legend(
+                frameon=False,
+                fontsize=9,
+                **({"loc": "upper right", "bbox_to_anchor": (1, 0.92)} if axis is left else {}),
+            )
         last = history[-1]
         alt = (
             f"Curves of a run after {last['step']} steps: held-out loss {last['loss']:.2f}, perplexity "
