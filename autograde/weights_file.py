@@ -40,7 +40,7 @@ def read_weights(path: str | Path) -> Weights:
     """Reads and checks a file. Raises WeightsError."""
     path = Path(path)
     if path.is_symlink() or not path.is_file():
-        raise WeightsError(f"there is no {path.name}")
+        raise WeightsError(f"There is no {path.name}")
     with path.open("rb") as file:
         content = file.read(LARGEST_FILE + 1)  # never more, whatever the size is said to be
     if len(content) > LARGEST_FILE:
