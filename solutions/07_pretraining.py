@@ -529,7 +529,7 @@ check(perplexity)
 # | arithmetic | 1·10¹² operations | 2·10¹⁶ operations: about two and a half hours on a Colab T4 if it does 30 % of its 8.1·10¹² per second (computed, not measured) |
 # | aim | held-out loss below 6.35, that is, below the dotted line | held-out loss below 4.2, where the library's own small reference run ended after 1,000 steps |
 #
-# With a network, `choose_settings(text="hf:wikitext/wikitext-103-raw-v1")` trains on Wikipedia instead (103 million words; it needs `pip install datasets`). If the runtime is cut off, start the notebook again and run it to here: the run goes on where it was saved last.
+# With a network, `choose_settings(text="hf:Salesforce/wikitext/wikitext-103-raw-v1")` trains on Wikipedia instead (103 million words: several gigabytes of memory, and `pip install datasets`). If the runtime is cut off, start the notebook again and run it to here: the run goes on where it was saved last.
 #
 # **How it is graded.** The cell after the run writes `pretraining_weights.safetensors` beside this notebook. Hand it in together with the notebook. The grader puts the weights into *your* `PreTrainingModel` and lets it fill in blanks of a text that you have not seen masked like that:
 # 2 points if the weights fit and give finite numbers; 2 points for a loss of at most 6.6, when a fresh model has 8.3; 2 points for a loss of at most 6.35 and at least 6 % of the blanks right, better than somebody who knows all frequencies and nothing else (6.4 and 3 %). No graphics card is needed for any of them.

@@ -11,6 +11,7 @@ where it was made.
 import functools
 import hashlib
 import hmac
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from autograde.verdict import PartResult, Verdict
 from autograde.weights_file import Weights, WeightsError, read_weights
 
 SECONDS = 60.0  # for all guesses
+_GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 
 
 def grade_run(run: TrainingRun, folder: Path, grading: Grading, steps: list[Step], rooms) -> Verdict:
@@ -71,7 +73,8 @@ def hidden_rows(run: TrainingRun, secret: bytes, student: str) -> dict[str, np.n
     from bertlab.data.pretraining.examples import examples_from_tokens
     from bertlab.data.pretraining.settings import ExampleSettings
 
-    vocabulary, tokens = _hidden_tokens()
+    with _GATHERING:
+        vocabulary, tokens = _hidden_tokens()
     digest = hmac.new(secret, "\0".join((student, run.notebook, run.id)).encode(), hashlib.sha256).digest()
     seed = int.from_bytes(digest[:4], "big") >> 1
     settings = ExampleSettings(sequence_length=run.tokens, duplicate_factor=1, seed=seed)
