@@ -9,6 +9,7 @@ from autograde.exercises import (
     n04_encoder,
     n05_bert,
     n06_pretraining_data,
+    n07_pretraining,
 )
 from autograde.exercises.spec import Exercise
 
@@ -21,6 +22,7 @@ EXERCISES: tuple[Exercise, ...] = (
     *n04_encoder.EXERCISES,
     *n05_bert.EXERCISES,
     *n06_pretraining_data.EXERCISES,
+    *n07_pretraining.EXERCISES,
 )
 
 
