@@ -54,6 +54,8 @@ def compare(expected, got, tolerance: Tolerance = Tolerance()) -> Difference | N
         return _compare_sequences(expected, got, tolerance)
     if isinstance(expected, dict):
         return _compare_dicts(expected, got, tolerance)
+    if type(expected) in (int, float) and type(got) is np.ndarray and got.ndim == 0 and got.dtype.kind in "iuf":
+        got = got.item()  # NumPy's own numbers are numbers
     if isinstance(expected, float) and type(got) in (int, float):
         array = np.array(got, "float64")
         return _compare_arrays(np.array(expected), array, tolerance)

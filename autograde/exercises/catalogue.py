@@ -1,11 +1,14 @@
 """All exercises of the course, as data: find one by name, list them, count them."""
 
 from autograde.errors import AutogradeError
-from autograde.exercises import n03_attention
+from autograde.exercises import n03_attention, n08_finetuning
 from autograde.exercises.spec import Exercise
 
 # In the order of the notebooks.
-EXERCISES: tuple[Exercise, ...] = (*n03_attention.EXERCISES,)
+EXERCISES: tuple[Exercise, ...] = (
+    *n03_attention.EXERCISES,
+    *n08_finetuning.EXERCISES,
+)
 
 
 class UnknownExerciseError(AutogradeError, KeyError):
