@@ -26,7 +26,7 @@ def tagging_loss(logits, labels):
     rows, places = np.nonzero(labels != IGNORED)
     if not len(rows):
         return np.array(0.0)
-    return -np.mean(np.log(shares[rows, places, labels[rows, places]]))
+    return np.array(-np.mean(np.log(shares[rows, places, labels[rows, places]])))
 
 
 def _sentence(rng: Random, words: int) -> tuple[list, list]:

@@ -1,4 +1,4 @@
-"""Notebook 08, fine-tuning: its exercises in order. What a student sees of them stands in solutions/08_finetuning.py."""
+"""Notebook 08, fine-tuning: its exercises in order. What a student sees of them is in solutions/08_finetuning.py."""
 
 from autograde.exercises.n08_rates import LAYER_RATES
 from autograde.exercises.n08_spans import BEST_SPAN, SPAN_HEAD, SPAN_SCORES

@@ -62,7 +62,8 @@ LAYER_RATES = Exercise(
         ),
         Misconception(
             "head-decayed-too",
-            "Your head already has rate · decay. It starts from random numbers and gets the full rate: zero steps down.",
+            "Your head already has rate · decay. It starts from random numbers and gets the full rate: zero "
+            "steps down.",
             (("range(num_layers + 1, -1, -1)", "range(num_layers + 2, 0, -1)"),),
         ),
         Misconception(
@@ -77,7 +78,8 @@ LAYER_RATES = Exercise(
         ),
         Misconception(
             "frozen-from-the-top",
-            "You freeze the head and what is nearest to it. The head knows nothing yet; what is frozen lies at the bottom.",
+            "You freeze the head and what is nearest to it. The head knows nothing yet; what is frozen lies at "
+            "the bottom.",
             (("[0.0] * frozen + rates[frozen:]", "rates[: len(rates) - frozen] + [0.0] * frozen"),),
         ),
         Misconception(
@@ -93,7 +95,8 @@ LAYER_RATES = Exercise(
         ),
         Misconception(
             "frozen-removed",
-            "You leave the frozen layers out, and the list no longer fits the model. They stay in it, with the rate 0.0.",
+            "You leave the frozen layers out, and the list no longer fits the model. They stay in it, with the "
+            "rate 0.0.",
             (("[0.0] * frozen + rates[frozen:]", "rates[frozen:]"),),
         ),
     ),

@@ -33,14 +33,14 @@ SPAN_HEAD = Exercise(
     misconceptions=(
         Misconception(
             "reshaped",
-            "You reshape where axes must be exchanged: start and end logits of one half of the tokens end up in the row of "
-            "starts. Transpose.",
+            "You reshape where axes must be exchanged: start and end logits of one half of the tokens end up in"
+            " the row of starts. Transpose.",
             (("ops.transpose(logits, (0, 2, 1))", "ops.reshape(logits, (ops.shape(logits)[0], 2, -1))"),),
         ),
         Misconception(
             "not-transposed",
-            "(batch, tokens, 2) is what Dense gives. Row 0 of the result is to hold the starts of all tokens, row 1 the "
-            "ends.",
+            "(batch, tokens, 2) is what Dense gives. Row 0 of the result is to hold the starts of all tokens, "
+            "row 1 the ends.",
             (
                 ("logits = ops.transpose(logits, (0, 2, 1))", "logits = logits"),
                 ("ops.expand_dims(may_answer, axis=1)", "ops.expand_dims(may_answer, axis=-1)"),
@@ -53,7 +53,8 @@ SPAN_HEAD = Exercise(
         ),
         Misconception(
             "hidden-is-zero",
-            "A logit of 0 is an ordinary one, often larger than the right answer's. To be out of the race it must be HIDDEN, −10⁹.",
+            "A logit of 0 is an ordinary one, often larger than the right answer's. To be out of the race it "
+            "must be HIDDEN, −10⁹.",
             (("logits, HIDDEN)", "logits, 0.0)"),),
         ),
         Misconception(
@@ -63,8 +64,8 @@ SPAN_HEAD = Exercise(
         ),
         Misconception(
             "start-or-end",
-            "Your softmax lets each token choose between being a start and an end. Tokens compete for the start, and again "
-            "for the end; the loss does both softmaxes.",
+            "Your softmax lets each token choose between being a start and an end. Tokens compete for the "
+            "start, and again for the end; the loss does both softmaxes.",
             (("logits = self.dense(hidden)", "logits = ops.softmax(self.dense(hidden))"),),
         ),
     ),
@@ -125,7 +126,8 @@ BEST_SPAN = Exercise(
         ),
         Misconception(
             "always-an-answer",
-            "You always give a span. If the best sum does not beat start[0] + end[0] + threshold, the answer is (0, 0).",
+            "You always give a span. If the best sum does not beat start[0] + end[0] + threshold, the answer is"
+            " (0, 0).",
             (("if best > start[0] + end[0] + threshold else (0, 0)", ""),),
         ),
         Misconception(
@@ -170,8 +172,8 @@ SPAN_SCORES = Exercise(
         ),
         Misconception(
             "recall",
-            "You divide by the words of the right answer only (recall). Then whoever answers with the whole paragraph is "
-            "always right.",
+            "You divide by the words of the right answer only (recall). Then whoever answers with the whole "
+            "paragraph is always right.",
             (("2 * shared / (len(gold) + len(guess))", "shared / len(gold)"),),
         ),
         Misconception(

@@ -110,7 +110,8 @@ F1_MATTHEWS = Exercise(
         ),
         Misconception(
             "mean-of-precision-and-recall",
-            "You average precision and recall. F1 is their *harmonic* mean, 2TP / (2TP + FP + FN): the smaller one rules.",
+            "You average precision and recall. F1 is their *harmonic* mean, 2TP / (2TP + FP + FN): the smaller "
+            "one rules.",
             (
                 (
                     "f1 = 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0",
@@ -130,8 +131,8 @@ F1_MATTHEWS = Exercise(
         ),
         Misconception(
             "divided-by-zero",
-            "Right where all four counts are there. With a class that never occurs or is never predicted a denominator is "
-            "0: the figure is then 0.0 by convention.",
+            "Right where all four counts are there. With a class that never occurs or is never predicted a "
+            "denominator is 0: the figure is then 0.0 by convention.",
             ((" if tp + fp + fn else 0.0", ""), (" if spread else 0.0", "")),
         ),
     ),
@@ -187,7 +188,8 @@ CHOICE_LOGITS = Exercise(
         ),
         Misconception(
             "cosine",
-            "You divide by the lengths of the vectors. The score is the plain dot product; how long a vector is may count.",
+            "You divide by the lengths of the vectors. The score is the plain dot product; how long a vector is"
+            " may count.",
             (
                 (
                     "scores = ops.matmul(cls, v)",
@@ -230,19 +232,20 @@ SPEARMAN = Exercise(
         ),
         Misconception(
             "order-for-ranks",
-            "argsort says *which* value comes first, second, third. A rank says at which place a value comes: the other "
-            "way round.",
+            "argsort says *which* value comes first, second, third. A rank says at which place a value comes: "
+            "the other way round.",
             (("return smaller + (equal + 1) / 2", "return np.argsort(values)"),),
         ),
         Misconception(
             "ties-by-order",
-            "Right without ties. Among equal values yours ranks the earlier one lower, so the order of the rows counts. "
-            "Equal values share the mean of their ranks.",
+            "Right without ties. Among equal values yours ranks the earlier one lower, so the order of the rows"
+            " counts. Equal values share the mean of their ranks.",
             (("return smaller + (equal + 1) / 2", "return np.argsort(np.argsort(values, kind='stable'))"),),
         ),
         Misconception(
             "ties-share-the-lowest",
-            "Right without ties. Equal values all get the lowest of their ranks in yours; the mean keeps the sum of ranks.",
+            "Right without ties. Equal values all get the lowest of their ranks in yours; the mean keeps the "
+            "sum of ranks.",
             (("return smaller + (equal + 1) / 2", "return smaller + 1"),),
         ),
         Misconception(

@@ -37,8 +37,8 @@ ALIGN_LABELS = Exercise(
         ),
         Misconception(
             "rest-is-outside",
-            "Your later pieces carry the tag 0, as if they were words outside of everything. They are to carry IGNORED: "
-            "the loss does not look at them.",
+            "Your later pieces carry the tag 0, as if they were words outside of everything. They are to carry "
+            "IGNORED: the loss does not look at them.",
             (("tag if index == 0 else IGNORED", "tag if index == 0 else 0"),),
         ),
         Misconception(
@@ -92,7 +92,8 @@ TAGGING_LOSS = Exercise(
     forbidden_because=WRITE_IT,
     hints=(
         "Per position: −log of the share that the right class gets. Then the mean, over the positions that count.",
-        "−100 is no index: put 0 in its place (`ops.where`) before you look anything up, and throw the result away after.",
+        "−100 is no index: put 0 in its place (`ops.where`) before you look anything up, and throw the result "
+        "away after.",
         "log_softmax, take_along_axis (or a one-hot product), times a mask of 0 and 1, summed, over the mask's sum.",
     ),
     misconceptions=(
@@ -103,7 +104,8 @@ TAGGING_LOSS = Exercise(
         ),
         Misconception(
             "mean-over-all",
-            "You sum over the positions that count and divide by all positions. Then the loss shrinks with every [PAD].",
+            "You sum over the positions that count and divide by all positions. Then the loss shrinks with "
+            "every [PAD].",
             (("ops.maximum(ops.sum(weights), 1)", "ops.size(weights)"),),
         ),
         Misconception(
@@ -113,8 +115,8 @@ TAGGING_LOSS = Exercise(
         ),
         Misconception(
             "sentence-by-sentence",
-            "You take the mean of each sentence and then the mean of these. A word in a short sentence then counts more "
-            "than one in a long sentence.",
+            "You take the mean of each sentence and then the mean of these. A word in a short sentence then "
+            "counts more than one in a long sentence.",
             (
                 (
                     "-ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)",
@@ -124,12 +126,14 @@ TAGGING_LOSS = Exercise(
         ),
         Misconception(
             "no-log",
-            "You average the shares of the right classes, without the logarithm. −log makes a confident mistake expensive.",
+            "You average the shares of the right classes, without the logarithm. −log makes a confident mistake"
+            " expensive.",
             (("ops.log_softmax(logits, axis=-1)", "ops.softmax(logits, axis=-1)"),),
         ),
         Misconception(
             "softmax-over-tokens",
-            "Your softmax runs over the tokens, so they compete for a class. Here classes compete for a token: last axis.",
+            "Your softmax runs over the tokens, so they compete for a class. Here classes compete for a token: "
+            "last axis.",
             (("ops.log_softmax(logits, axis=-1)", "ops.log_softmax(logits, axis=1)"),),
         ),
         Misconception(
