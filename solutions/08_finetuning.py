@@ -100,6 +100,146 @@ print(f"{len(sentences)} labelled rows, {len(held_out)} to measure on, {len(pack
 print(f"{packages[sentences[0].label]}: {sentences[0].text}")
 
 # %% [markdown]
+# ### An encoder that has read something
+#
+# Three ways to begin, the best one first: the published checkpoint, if `CHECKPOINT` names one; the weights that notebook 07 has left beside it, if you made its run; otherwise a **short pre-training right here**: a vocabulary of 800 pieces and a
+# masked language model of 2 layers, trained on the texts of the training rows without their labels, for some 25 seconds of one core. That is about a millionth of what BERT-base got, and you will see what so little is worth, and for what.
+
+# %%
+from pathlib import Path
+
+from bertlab.wordpiece.learner import learn_vocabulary
+from mybert.bert import Bert, MlmHead
+from mybert.pretraining import gather_positions, mlm_loss
+from mybert.wordpiece import pack, tokenize
+
+LENGTH, PIECES = 48, 800
+SIZE = {"hidden_size": 64, "num_layers": 2, "num_heads": 2, "intermediate_size": 256, "max_positions": 128}
+
+vocabulary = {piece: number for number, piece in enumerate(learn_vocabulary(unlabelled, PIECES, score="frequency"))}
+
+
+def encode(texts, length: int = LENGTH) -> dict[str, np.ndarray]:
+    """Packs texts, or pairs of texts, with your own `pack`; a dict of three arrays (rows, length)."""
+    pairs = [text if isinstance(text, tuple) else (text, None) for text in texts]
+    packed = [pack(*pair, vocabulary, length) for pair in pairs]
+    return {name: np.array([row[name] for row in packed], "int32") for name in packed[0]}
+
+
+def fresh_bert():
+    """Your encoder with random weights, called once so that they exist."""
+    bert = Bert(len(vocabulary), **SIZE)
+    bert(*[ops.ones((1, 2), "int32")] * 3)
+    return bert
+
+
+print(" ".join(tokenize("Fine-tuning changes pretrained weights.", vocabulary)))
+
+# %% [markdown]
+# The short pre-training, with your own `gather_positions`, `mlm_loss` and `MlmHead`. Of 24 pieces in a row, 6 are to be guessed.
+
+# %%
+def shortly_pretrained(steps: int = 800, rows: int = 64, width: int = 24, blanks: int = 6):
+    """Trains your encoder on masked language modelling; returns its weights and the losses."""
+    keras.utils.set_random_seed(0)
+    chance = np.random.default_rng(0)
+    stream = np.concatenate([[vocabulary[piece] for piece in tokenize(text, vocabulary)] for text in unlabelled])
+    stream = stream[: len(stream) // (width - 2) * (width - 2)].reshape(-1, width - 2)
+    bert, head = fresh_bert(), MlmHead(len(vocabulary))
+    table = bert.embeddings.token.embeddings
+    head(ops.zeros((1, 1, SIZE["hidden_size"])), table)
+    variables = [v for part in (bert.embeddings, bert.encoder, head) for v in part.trainable_variables]
+    optimizer = keras.optimizers.Adam(keras.optimizers.schedules.PolynomialDecay(2e-3, steps, 0.0), beta_2=0.98, global_clipnorm=1.0)
+    optimizer.build(variables)
+
+    @tf.function
+    def step(ids, positions, labels):
+        with tf.GradientTape() as tape:
+            hidden, _ = bert(ids, ops.zeros_like(ids), ops.ones_like(ids), training=True)
+            logits = head(gather_positions(hidden, positions), bert.embeddings.token.embeddings)
+            loss = mlm_loss(logits, labels, ops.ones(ops.shape(labels)))
+        optimizer.apply_gradients(zip(tape.gradient(loss, [v.value for v in variables]), variables))
+        return loss
+
+    losses = []
+    for _ in range(steps):
+        text = stream[chance.integers(len(stream), size=rows)]
+        ids = np.pad(text, ((0, 0), (1, 1)), constant_values=((0, 0), (vocabulary["[CLS]"], vocabulary["[SEP]"])))
+        positions = 1 + np.argsort(chance.random(text.shape), axis=1)[:, :blanks]
+        labels = np.take_along_axis(ids, positions, axis=1)
+        fate = chance.random(positions.shape)  # 80 % [MASK], 10 % any piece, 10 % as it was
+        any_piece = chance.integers(5, len(vocabulary), size=positions.shape)
+        shown = np.where(fate < 0.8, vocabulary["[MASK]"], np.where(fate < 0.9, any_piece, labels))
+        np.put_along_axis(ids, positions, shown, axis=1)
+        losses.append(float(step(*(ops.convert_to_tensor(part, "int32") for part in (ids, positions, labels)))))
+    return bert.get_weights(), losses
+
+# %%
+import tensorflow as tf
+
+start = time.process_time()
+pretrained_weights, losses = shortly_pretrained()
+print(f"{time.process_time() - start:.0f} seconds of CPU")
+lines(
+    range(25, len(losses) + 1, 25),
+    {"masked-language-model loss": np.reshape(losses, (-1, 25)).mean(axis=1)},
+    title="A short pre-training",
+    x="step",
+    y="loss (mean of 25)",
+    alt=f"The loss falls from {losses[0]:.1f} to {np.mean(losses[-25:]):.2f}",
+)
+
+# %% [markdown]
+# ### One way to train them all
+#
+# The encoder, a head, a loss, three or four passes over the rows. The paper's recipe: batch 16 or 32, 2 to 4 epochs, a rate of 2e-5 to 5e-5, rising over the first tenth and then falling (appendix A.3). Small encoders bear, and need, far larger rates: here 1e-3.
+
+# %%
+class FineTuned(keras.Model):
+    """Your encoder with one head. The head gets the vectors and, if the row has it, `may_answer`."""
+
+    def __init__(self, bert, head):
+        super().__init__()
+        self.bert, self.head = bert, head
+        bert.pooler.trainable = False  # our heads read the encoder's own vectors
+
+    def call(self, row, training=None):
+        hidden, _ = self.bert(row["token_ids"], row["token_type_ids"], row["attention_mask"], training=training)
+        if "may_answer" in row:
+            return self.head(hidden, row["may_answer"])
+        return self.head(hidden, training=training)
+
+
+class LayerwiseAdam(keras.optimizers.Adam):
+    """Adam with a factor on the step of each variable, by the variable's path (1 where none is given)."""
+
+    factors = {}
+
+    def update_step(self, gradient, variable, learning_rate):
+        super().update_step(gradient, variable, learning_rate * self.factors.get(variable.path, 1.0))
+
+
+def fine_tune(head, rows, targets, loss, weights=None, epochs=4, rate=1e-3, factors_of=None, seed=1):
+    """Trains the encoder and a head. weights: None begins from scratch. factors_of: model → {path: factor}."""
+    keras.utils.set_random_seed(seed)
+    model = FineTuned(fresh_bert(), head)
+    model({name: array[:2] for name, array in rows.items()})
+    if weights is not None:
+        model.bert.set_weights(weights)
+    steps = epochs * -(-len(targets) // 32)
+    schedule = keras.optimizers.schedules.CosineDecay(0.0, steps - steps // 10, warmup_target=rate, warmup_steps=steps // 10)
+    optimizer = LayerwiseAdam(schedule, global_clipnorm=1.0)
+    optimizer.factors = factors_of(model) if factors_of else {}
+    model.compile(optimizer, loss)
+    model.fit(rows, targets, batch_size=32, epochs=epochs, verbose=0)
+    return model
+
+
+def predict(model, rows) -> np.ndarray:
+    """The logits of all rows."""
+    return model.predict(rows, batch_size=100, verbose=0)
+
+# %% [markdown]
 # ---
 # # Shape 1: a sentence and its class
 #
@@ -140,6 +280,58 @@ class ClassificationHead(keras.layers.Layer):
 
 # %% nbgrader={"grade": true, "grade_id": "check-cls-head", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(ClassificationHead)
+
+# %% [markdown]
+# ### The first shape, run
+#
+# *Which package does this paragraph of documentation come from?* Ten packages, as many rows of each; the packages' own names are masked, so 10 % is what guessing gives. The same head, the same rows, the same order of batches, once on random weights and once on pre-trained ones.
+
+# %%
+rows, targets = encode([row.text for row in sentences]), np.array([row.label for row in sentences])
+held_out_rows, truth = encode([row.text for row in held_out]), np.array([row.label for row in held_out])
+cross_entropy = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+outcomes = {}
+for start, weights in {"from scratch": None, "pre-trained": pretrained_weights}.items():
+    model = fine_tune(ClassificationHead(len(packages)), rows, targets, cross_entropy, weights)
+    outcomes[start] = predict(model, held_out_rows)
+    right = np.mean(outcomes[start].argmax(axis=1) == truth)
+    print(f"{start:13} {right:6.1%} of {len(truth)} held-out rows right   (± {np.sqrt(right * (1 - right) / len(truth)):.1%})")
+
+# %% [markdown]
+# The ± is one standard error of a share of that many rows: differences smaller than about twice that mean nothing. {SENTENCE_COMMENT}
+#
+# **See it.** Where do the mistakes go? Rows are true classes, columns predictions; each row sums to 1.
+
+# %%
+logits = outcomes["from scratch"]
+confusion = np.zeros((len(packages), len(packages)))
+np.add.at(confusion, (truth, logits.argmax(axis=1)), 1)
+heat_maps(
+    [confusion / confusion.sum(axis=1, keepdims=True)],
+    titles=["true (row) against predicted (column)"],
+    rows=list(packages),
+    columns=list(packages),
+    numbers=True,
+    largest=1,
+    alt="Confusion matrix of the package task: shares of each true class by predicted class, most on the diagonal",
+)
+
+# %% [markdown]
+# **Read the mistakes, the surest first.** It is the most useful quarter of an hour in any project: among the mistakes a model is *sure* of you find wrong labels, ambiguous rows, and words it clings to.
+
+# %%
+def surest_mistakes(texts, truth, logits, names, most=4):
+    """Prints the wrong answers with the largest shares."""
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    given = shares.argmax(axis=1)
+    wrong = [row for row in np.argsort(-shares.max(axis=1)) if given[row] != truth[row]]
+    for row in wrong[:most]:
+        print(f"{shares[row].max():4.0%} {names[given[row]]}, but it is {names[truth[row]]}:\n     {texts[row][:150]}\n")
+
+
+surest_mistakes([row.text for row in held_out], truth, logits, packages)
 
 # %% [markdown]
 # ---
@@ -209,6 +401,24 @@ for name, given in answers.items():
     print(f"{name:13} accuracy {right:.2f}   F1 {f1:.2f}   Matthews {matthews:5.2f}")
 
 # %% [markdown]
+# ### The second shape, run
+#
+# *Does this text go on as that summary began?* (built from docstrings; the wrong continuations come from the same package, so the subject does not give it away). It is the hardest of our four tasks: the answer stands in neither text, only between them. Expect little from an encoder this small.
+
+# %%
+pair_names, pairs, held_out_pairs = task_of("pair", train=1200)
+rows = encode([(row.text_a, row.text_b) for row in pairs])
+held_out_rows = encode([(row.text_a, row.text_b) for row in held_out_pairs])
+truth = np.array([row.label for row in held_out_pairs])
+pair_model = fine_tune(
+    ClassificationHead(len(pair_names)), rows, np.array([row.label for row in pairs]), cross_entropy, pretrained_weights
+)
+given = predict(pair_model, held_out_rows).argmax(axis=1)
+f1, matthews = f1_and_matthews(truth.tolist(), given.tolist())
+print(f"accuracy {np.mean(given == truth):.2f}   F1 {f1:.2f}   Matthews {matthews:.2f}   (labels: {', '.join(pair_names)})")
+print(f"always the same class: accuracy {max(np.mean(truth == 0), np.mean(truth == 1)):.2f}   Matthews 0.00")
+
+# %% [markdown]
 # ## 8.3 Which continuation? · 3 points · ~8 minutes · Devlin et al. 2019, section 4.4
 #
 # SWAG gives a beginning and four continuations, of which one is sensible. Each of the four becomes a packed pair with the same beginning: four rows, one question. A
@@ -234,6 +444,21 @@ def choice_logits(hidden: Tensor, v: Tensor, choices: int) -> Tensor:
 
 # %% nbgrader={"grade": true, "grade_id": "check-choice-logits", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(choice_logits)
+
+# %% [markdown]
+# **See it.** No new training: the pair model's head has a column for "belongs" and one for "other"; their difference is a vector $V$. Each held-out summary gets its own continuation and three of others.
+
+# %%
+belong = [row for row in held_out_pairs if row.label == 0][:40]
+continuations = [[belong[(place + step) % len(belong)].text_b for step in (0, 7, 14, 21)] for place in range(len(belong))]
+rows = encode([(row.text_a, text) for row, texts in zip(belong, continuations) for text in texts])
+hidden, _ = pair_model.bert(rows["token_ids"], rows["token_type_ids"], rows["attention_mask"])
+kernel = pair_model.head.dense.kernel
+scores = np.array(choice_logits(hidden, kernel[:, 0] - kernel[:, 1], 4))  # (questions, 4)
+print(f"the right one of four in {np.mean(scores.argmax(axis=1) == 0):.0%} of {len(scores)} questions; guessing gives 25%")
+print(belong[0].text_a)
+for score, text in sorted(zip(scores[0].tolist(), continuations[0]), reverse=True):
+    print(f"  {score:6.2f} {'✓' if text == continuations[0][0] else ' '} {text[:90]}")
 
 # %% [markdown]
 # ## 8.4 How similar? A number instead of a class · 3 points · ~8 minutes
@@ -349,6 +574,55 @@ def tagging_loss(logits: Tensor, labels: Tensor) -> Tensor:
 check(tagging_loss)
 
 # %% [markdown]
+# ### The third shape, run
+#
+# *Which words of this sentence were marked as code?* The head is Keras's `Dense`, on every token. Only 300 sentences this time, so that what was learnt before counts.
+
+# %%
+tag_names, tagged, held_out_tagged = task_of("tagging", train=300)
+
+
+def encode_tagged(rows, length: int = LENGTH):
+    """Packed rows and their labels (rows, length), by your align_labels; what does not fit is cut."""
+    texts, labels = [], []
+    for row in rows:
+        pieces = [tokenize(word, vocabulary) for word in row.words]
+        wanted = align_labels(pieces, row.tags)[: length - 1]
+        labels.append(wanted + [IGNORED] * (length - len(wanted)))
+        texts.append(" ".join(row.words))
+    return encode(texts, length), np.array(labels, "int32")
+
+
+def tags_loss(labels, logits):
+    return tagging_loss(logits, ops.cast(labels, "int32"))
+
+
+from bertlab.data.tasks.metrics_entities import entity_scores
+
+rows, targets = encode_tagged(tagged)
+held_out_rows, truth = encode_tagged(held_out_tagged)
+asked = truth != IGNORED
+print(f"always O: {np.mean(truth[asked] == 0):.1%} of the words right, and not one piece of code found")
+for start, weights in {"from scratch": None, "pre-trained": pretrained_weights}.items():
+    tagger = fine_tune(keras.layers.Dense(len(tag_names)), rows, targets, tags_loss, weights, epochs=6, rate=2e-3)
+    given = predict(tagger, held_out_rows).argmax(axis=-1)
+    gold, guess = ([[tag_names[tag] for tag in line[mask]] for line, mask in zip(tags, asked)] for tags in (truth, given))
+    scores = entity_scores(gold, guess)
+    print(f"{start:13} words right {scores['accuracy']:.1%}   F1 of whole pieces of code {scores['f1']:.1%}")
+
+# %% [markdown]
+# {TAGGING_COMMENT}
+#
+# **See it.** Five held-out sentences. `[…]` is what the tagger marks; a ✗ behind a word says that its tag is wrong.
+
+# %%
+for row, line in list(zip(held_out_tagged, range(len(given))))[:5]:
+    shown = []
+    for word, tag, right in zip(row.words, given[line][asked[line]], truth[line][asked[line]]):
+        shown.append((f"[{word}]" if tag else word) + ("" if tag == right else " ✗"))
+    print(" ".join(shown))
+
+# %% [markdown]
 # ---
 # # Shape 4: a question and its answer
 #
@@ -428,8 +702,8 @@ def best_span(start, end, first: int, last: int, longest: int, threshold: float 
 check(best_span)
 
 # %% [markdown]
-# **See it.** The lecture's question, with logits written by hand, as a trained model might give them. The best *end* taken by itself is "potter" in the title: a name like any other. As a pair with a
-# start in front of it that is impossible or poor, and the pair `j … rowling` wins. Above it the same with a paragraph that does not say who wrote it.
+# **See it.** The lecture's question, with logits written by hand, as a trained model might give them. The best *end* taken by itself is "potter": a name like any other. Its start would
+# have to stand before it, and there only the title is left; the pair `j … rowling` has the larger sum. Last line: what a high score of [CLS] does.
 
 # %%
 row = "[CLS] who wrote the harry potter series ? [SEP] the harry potter was written by j . k . rowling . [SEP]".split()
@@ -496,6 +770,85 @@ for prediction in ("J.K. Rowling", "the J. K. Rowling", "written by J.K. Rowling
     print("{!r:28} exact {:.0f}   F1 {:.2f}".format(prediction, *span_scores(prediction, ["J.K. Rowling", "Rowling"])))
 
 # %% [markdown]
+# ### The fourth shape, run
+#
+# *What is axis?*, asked of the description of a function's parameters. Every fourth question is put to another function's description, which does not say: there the answer is none. A row of 96 pieces must hold question and text; longer ones are left out here (SQuAD's are cut into overlapping windows:
+# `bertlab.data.tasks.windows`).
+
+# %%
+QUESTION_LENGTH = 96
+_, questions, held_out_questions = task_of("question", train=700, validation=250)
+
+
+def encode_questions(rows):
+    """Packed rows with may_answer, the first and last token of each answer, the paragraphs' places, and the rows kept."""
+    kept, targets, places = [], [], []
+    for number, row in enumerate(rows):
+        context, starts = row.context, row.answer_starts
+        if not DATA_DIR and number % 4 == 3:  # a question that this text does not answer
+            context, starts = rows[number - 1].context, ()
+        first = 2 + len(tokenize(row.question, vocabulary))  # behind [CLS], the question and [SEP]
+        last = first + len(tokenize(context, vocabulary)) - 1
+        if last > QUESTION_LENGTH - 2:
+            continue
+        span = (0, 0)  # [CLS] twice: no answer
+        if starts:
+            begin = first + len(tokenize(context[: starts[0]], vocabulary))
+            span = (begin, begin + len(tokenize(row.answers[0], vocabulary)) - 1)
+        kept.append((row.question, context, row.answers[: len(starts)]))
+        targets.append(span)
+        places.append((first, last))
+    encoded = encode([(question, context) for question, context, _ in kept], QUESTION_LENGTH)
+    columns, (firsts, lasts) = np.arange(QUESTION_LENGTH), np.array(places).T[..., None]
+    encoded["may_answer"] = ((columns >= firsts) & (columns <= lasts)) | (columns == 0)
+    return encoded, np.array(targets, "int32"), places, kept
+
+
+def span_loss(targets, logits):
+    """Cross-entropy of the starts and of the ends. targets (batch, 2), logits (batch, 2, tokens)"""
+    return ops.mean(ops.sparse_categorical_crossentropy(ops.cast(targets, "int32"), logits, from_logits=True))
+
+
+rows, targets, _, _ = encode_questions(questions)
+held_out_rows, _, places, asked = encode_questions(held_out_questions)
+pieces = list(vocabulary)
+print(f"{len(targets)} rows to train on, {len(asked)} held out, {sum(not answers for *_, answers in asked)} of these without an answer")
+reader = fine_tune(SpanHead(), rows, targets, span_loss, pretrained_weights, epochs=4, rate=2e-3)
+logits = predict(reader, held_out_rows)
+
+
+def answer_of(number: int, threshold: float = 0.0) -> str:
+    """The text of the best span, joined from its pieces; "" for no answer."""
+    first, last = best_span(*logits[number], *places[number], longest=40, threshold=threshold)
+    ids = held_out_rows["token_ids"][number, first : last + 1] if first else []
+    return " ".join(pieces[i] for i in ids).replace(" ##", "")
+
+# %% [markdown]
+# Which threshold? Try several on held-out rows. A high one gives up too soon, a low one answers everything. (Chosen and judged on the same rows the best one flatters a little; a real project keeps a third set.)
+
+# %%
+thresholds = [-8, -4, -2, 0, 2, 4, 8]
+exact, f1 = [], []
+for threshold in thresholds:
+    scores = [span_scores(answer_of(n, threshold), list(answers)) for n, (*_, answers) in enumerate(asked)]
+    exact.append(np.mean([e for e, _ in scores]))
+    f1.append(np.mean([f for _, f in scores]))
+    print(f"τ = {threshold:3}: exact match {exact[-1]:.1%}   F1 {f1[-1]:.1%}")
+lines(
+    thresholds,
+    {"F1": f1, "exact match": exact, "always “no answer”": [np.mean([not answers for *_, answers in asked])] * len(thresholds)},
+    title="Answer or not?",
+    x="threshold τ",
+    y="share",
+    alt=f"F1 and exact match of the reader against the threshold, from {min(f1):.2f} to {max(f1):.2f}",
+)
+
+# %%
+for number in range(3):
+    question, context, answers = asked[number]
+    print(f"{question}   in: {context[:110]}…\n   right: {answers[0][:70] if answers else '(no answer)'}\n   yours: {answer_of(number)[:70] or '(no answer)'}\n")
+
+# %% [markdown]
 # ---
 # # How far may each layer move?
 #
@@ -525,3 +878,107 @@ def layer_rates(num_layers: int, rate: float, decay: float, frozen: int = 0) -> 
 
 # %% nbgrader={"grade": true, "grade_id": "check-layer-rates", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(layer_rates)
+
+# %% [markdown]
+# **See it.** The first task once more, with pre-trained weights: everything moves alike; the rates fall by 0.7 at each step down; all but the head is frozen. A frozen layer needs no gradient and no memory for Adam, and a head alone cannot teach [CLS] to gather anything: that is why BERT is fine-tuned *whole*
+# (section 3.2 of the paper), and why frozen features want a larger model on top (notebook 09).
+
+# %%
+def factors(decay: float, frozen: int = 0):
+    """The factor of each variable, from your layer_rates."""
+
+    def of(model):
+        parts = [model.bert.embeddings, *model.bert.encoder.layers_, model.head]
+        rates = layer_rates(len(parts) - 2, 1.0, decay, frozen)
+        return {v.path: rate for part, rate in zip(parts, rates) for v in part.trainable_variables}
+
+    return of
+
+
+rows, targets = encode([row.text for row in sentences]), np.array([row.label for row in sentences])
+held_out_rows, truth = encode([row.text for row in held_out]), np.array([row.label for row in held_out])
+ways = {"falling by 0.7": factors(0.7), "only the head": factors(1.0, frozen=SIZE["num_layers"] + 1)}
+shares = {"all alike": np.mean(outcomes["pre-trained"].argmax(axis=1) == truth)}
+for name, way in ways.items():
+    model = fine_tune(ClassificationHead(len(packages)), rows, targets, cross_entropy, pretrained_weights, factors_of=way)
+    shares[name] = np.mean(predict(model, held_out_rows).argmax(axis=1) == truth)
+for name, share in shares.items():
+    print(f"{name:15} {share:.1%}")
+
+# %% [markdown]
+# ---
+# # The list of tasks
+#
+# All of them are one of the four shapes. Sizes are rows to train on; the last figures are BERT-base's in the paper (tables 1, 2, 4 and 5; section 4.4). `task_of` reads each of them from its published files, and so does `bertlab finetune NAME`.
+#
+# | task | what is asked | shape | rows | metric | BERT-base | name |
+# |---|---|---|---|---|---|---|
+# | SST-2 | is this film review positive? | sentence | 67,000 | accuracy | 93.5 | `sst2` |
+# | CoLA | is this a sentence of English? | sentence | 8,600 | Matthews | 52.1 | `cola` |
+# | MRPC | do these news sentences say the same? | pair | 3,700 | F1, accuracy | 88.9 | `mrpc` |
+# | QQP | are these two questions the same? | pair | 364,000 | F1, accuracy | 71.2 | `qqp` |
+# | STS-B | how similar, from 0 to 5? | pair → number | 5,700 | Pearson, Spearman | 85.8 | `stsb` |
+# | MNLI | does B follow from A, contradict it, or neither? | pair, 3 classes | 393,000 | accuracy | 84.6 | `mnli` |
+# | QNLI | does this sentence answer the question? | pair | 105,000 | accuracy | 90.5 | `qnli` |
+# | RTE | does B follow from A? | pair | 2,500 | accuracy | 66.4 | `rte` |
+# | WNLI | whom does the pronoun mean? | pair | 635 | accuracy | left out | `wnli` |
+# | SWAG | which of four continuations? | four pairs | 73,500 | accuracy | 81.6 (dev) | `swag` |
+# | SQuAD 1.1 | which words of the paragraph answer? | question + text → span | 87,600 | exact match, F1 | F1 88.5 (dev) | `squad` |
+# | SQuAD 2.0 | … or does it not say? | question + text → span or none | 130,300 | exact match, F1 | large: F1 83.1 | `squad2` |
+# | CoNLL-2003 | which words are names, of what? | tags | 14,000 sentences | F1 of entities | 92.4 | `conll2003` |
+#
+# The paper leaves WNLI out: its authors found that nobody had beaten "always the larger class" on it (section 4.1).
+#
+# ---
+# # Your own data
+#
+# Spam or not, a claim to check or not: a table with a column of texts and a column of labels is all it takes. Here is one, as small as can be (the first three lines are from a lecture); put your own file in its place. For claim detection
+# the columns would be `sentence` and `claim`, and nothing else would change.
+
+# %%
+MY_FILE, TEXT, LABEL = Path("messages.csv"), "message", "class"
+SPAM = ["Buy these pills", "Win cash prizes", "Cheap pills, buy now", "You win a cash prize today", "Claim your free prize now",
+        "Win free money now", "Buy cheap watches", "Free cash, no risk", "Your prize is waiting, claim it", "Lose weight with these pills",
+        "Make money fast", "Cheap loans now, no risk"]  # fmt: skip
+HAM = ["Dear Mr. Atreides, please find attached the report", "Are we still meeting on Tuesday?", "Please find the minutes attached",
+       "Thank you for the report", "The meeting is moved to Friday", "Could you send the figures?", "I will call you on Monday",
+       "Please see the comments in the file", "Thanks, see you at the meeting", "Dear all, the seminar is in room 4",
+       "Could we talk about the figures?", "The train is late, I will be there at nine"]  # fmt: skip
+if not MY_FILE.exists():
+    lines_of_file = [f'{LABEL},{TEXT}', *(f'spam,"{text}"' for text in SPAM), *(f'ham,"{text}"' for text in HAM)]
+    MY_FILE.write_text("\n".join(lines_of_file) + "\n", encoding="utf-8")
+
+mine = load_task(MY_FILE, columns={"text": TEXT, "label": LABEL})
+model = fine_tune(
+    ClassificationHead(len(mine.labels)),
+    encode([row.text for row in mine.train], 24),
+    np.array([row.label for row in mine.train]),
+    cross_entropy,
+    pretrained_weights,
+    epochs=30,
+)
+for text in ("Win a free watch now", "Please send the minutes of the meeting", "Dear winner, your cash is attached"):
+    logits = predict(model, encode([text], 24))[0]
+    shares = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
+    print("   ".join(f"{name} {share:.0%}" for name, share in zip(mine.labels, shares)), f"  {text}")
+
+# %% [markdown]
+# Twenty-four rows teach a handful of words and nothing else: the last message shows it. With a few hundred rows, held-out ones to measure on, and a published checkpoint this is how real filters are made:
+# `bertlab finetune messages.csv --column text=message --column label=class --validation-share 0.2 --model CHECKPOINT` does it all, with seeds, a confusion matrix and the list of surest mistakes.
+#
+# ---
+# # Recap
+#
+# One row for every task: `[CLS] A [SEP] B [SEP]`. A class is read off [CLS], a tag off each word's first piece, an answer off the two tokens that begin and end it. What is new is one small matrix and a loss that knows whom to ask. Figures have to fit the question: accuracy flatters where one
+# class is frequent, correlation wants order, F1 of spans rewards what is nearly right.
+#
+# **To think about**
+#
+# 1. A tagger decides each token by itself. Which impossible rows of tags can it therefore produce, and how would you repair them afterwards?
+# 2. Start and end are scored independently, so the score of a span is a sum. Which pairs of wrong spans can that make look good?
+# 3. You have 200 labelled rows and may choose: label 200 more, or pre-train on a million unlabelled ones from your field. What would you need to know to decide?
+#
+# **Next:** notebook 09 does without fine-tuning: it takes vectors out of a frozen encoder, layer by layer, and asks which of them know what.
+
+# %%
+progress()
