@@ -62,6 +62,8 @@ def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tupl
     error = answer["error"]
     if answer["status"] == "refused":
         return ()  # the advice says why
+    if claim["kind"] == "raises":
+        return (("refusal", difference.message),)
     if answer["status"] != "ok":
         place = f"your line {error['line']}:  {error['text']}" if error["line"] else ""
         return tuple((label, text) for label, text in (("error", f"{error['type']}: {plain_error(error)}"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autograde.student import own
 from autograde.student.checking import check
+from autograde.student.drawings_embeddings import sum_of_rows, tables
 from autograde.student.drawings_finetuning import read_offs, span_bars
 from autograde.student.overview import progress
 from autograde.student.pictures import heat_maps, lines
@@ -18,4 +19,4 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 own.install(Path.cwd().parent)
 
-__all__ = ["check", "heat_maps", "lines", "load_backend", "progress", "read_offs", "span_bars"]
+__all__ = ["check", "heat_maps", "lines", "load_backend", "progress", "read_offs", "span_bars", "sum_of_rows", "tables"]
