@@ -1,9 +1,9 @@
 """Plain values ⇄ a JSON header and raw buffers: the only form in which anything passes between the two rooms.
 
-A *value* is None, bool, int, float, str, a list, a tuple, a dict whose keys are strings or tuples of strings, or a NumPy
-array, nested. Nothing else exists: no objects, no object arrays, no pickle. `encode` splits a value into a JSON-able header and the arrays'
-bytes; `decode` rebuilds it and believes nothing: every size, type and count is checked against `Limits` before any
-memory is set aside, and whatever does not fit raises `ValueTreeError`.
+A *value* is None, bool, int, float, str, a list, a tuple, a dict whose keys are strings or tuples of strings, or a
+NumPy array, nested. Nothing else exists: no objects, no object arrays, no pickle. `encode` splits a value into a
+JSON-able header and the arrays' bytes; `decode` rebuilds it and believes nothing: every size, type and count is checked
+against `Limits` before any memory is set aside, and whatever does not fit raises `ValueTreeError`.
 
     header, buffers = encode({"scores": np.zeros((2, 3), "float32"), "note": "three keys"})
     value = decode(header, buffers)          # the same dict; arrays are fresh copies

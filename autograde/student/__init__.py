@@ -10,6 +10,7 @@ from autograde.student import own
 from autograde.student.checking import check
 from autograde.student.drawings_embeddings import sum_of_rows, tables
 from autograde.student.drawings_finetuning import read_offs, span_bars
+from autograde.student.drawings_wordpiece import colour_pieces, input_table
 from autograde.student.overview import progress
 from autograde.student.pictures import heat_maps, lines
 from bertlab.cli.backend import load_backend
@@ -19,4 +20,4 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 own.install(Path.cwd().parent)
 
-__all__ = ["check", "heat_maps", "lines", "load_backend", "progress", "read_offs", "span_bars", "sum_of_rows", "tables"]
+__all__ = ["check", "colour_pieces", "heat_maps", "input_table", "lines", "load_backend", "progress", "read_offs", "span_bars", "sum_of_rows", "tables"]
