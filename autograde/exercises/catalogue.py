@@ -2,6 +2,15 @@
 
 from autograde.errors import AutogradeError
 from autograde.exercises import n01_wordpiece, n02_embeddings, n03_attention, n08_finetuning
+from autograde.exercises.spec import Exercise
+
+# In the order of the notebooks.
+EXERCISES: tuple[Exercise, ...] = (
+    *n01_wordpiece.EXERCISES,
+    *n02_embeddings.EXERCISES,
+    *n03_attention.EXERCISES,
+    *n08_finetuning.EXERCISES,
+)
 
 
 class UnknownExerciseError(AutogradeError, KeyError):

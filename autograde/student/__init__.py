@@ -20,4 +20,16 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 own.install(Path.cwd().parent)
 
-__all__ = ["check", "colour_pieces", "heat_maps", "input_table", "lines", "load_backend", "progress", "read_offs", "span_bars", "sum_of_rows", "tables"]
+__all__ = [
+    "check",
+    "colour_pieces",
+    "heat_maps",
+    "input_table",
+    "lines",
+    "load_backend",
+    "progress",
+    "read_offs",
+    "span_bars",
+    "sum_of_rows",
+    "tables",
+]
