@@ -25,7 +25,7 @@
 # - `f1_and_matthews`, `spearman`, `span_scores`: the figures that leaderboards print;
 # - `layer_rates`: how far each layer may move;
 #
-# and run all four shapes on your own BERT, pre-trained and from scratch on the same rows.
+# and run all four shapes on your own BERT, and the same rows from scratch and after pre-training.
 #
 # 75 to 90 minutes, 34 points. Everything runs on this machine, without a network.
 
@@ -66,17 +66,14 @@ read_offs(
 # %% [markdown]
 # ## What you start from
 #
-# Two switches. As they stand, everything is built in: four labelled tasks made from the documentation of the installed Python packages, and an encoder that is
-# pre-trained below in a few seconds. Point `DATA_DIR` at a folder with the published files (`SST-2/`, `MRPC/`, `conll2003/`, `SQuAD2/`) and `CHECKPOINT` at a folder with a
-# published BERT, and the same cells run the real thing (with a GPU: BERT-base takes minutes there, hours here).
+# Two switches. As they stand, everything is built in: four labelled tasks made from the documentation of the installed Python packages (the first run gathers it, which takes a minute or two). Point `DATA_DIR` at a folder that holds the published files
+# (`SST-2/`, `MRPC/`, `conll2003/`, `SQuAD2/`) and `CHECKPOINT` at a folder with a published BERT (`config.json`, `model.safetensors`, `vocab.txt`), and the same cells run the real thing, on a GPU in minutes.
 
 # %%
 DATA_DIR = None  # for example "glue_data"
 CHECKPOINT = None  # for example "bert-base-uncased"
 
 # %%
-import time
-
 from bertlab.data.tasks.load import load_task
 
 BUILT_IN = {"sentence": "package", "pair": "pairs", "tagging": "code-words", "question": "parameters"}
@@ -92,107 +89,55 @@ def task_of(shape: str, train: int = 1200, validation: int = 300):
     return task.labels, list(task.train)[:train], list(task.validation)[:validation]
 
 
-PRETRAINING_ROWS = 8000
-packages, sentences, held_out = task_of("sentence", train=PRETRAINING_ROWS)
-unlabelled = [row.text for row in sentences]  # what pre-training may read: texts, no labels, none of those held out
-sentences = sentences[:1200]
+packages, sentences, held_out = task_of("sentence")
 print(f"{len(sentences)} labelled rows, {len(held_out)} to measure on, {len(packages)} classes: {', '.join(packages)}")
 print(f"{packages[sentences[0].label]}: {sentences[0].text}")
 
 # %% [markdown]
-# ### An encoder that has read something
+# ### What the encoder knows already
 #
-# Three ways to begin, the best one first: the published checkpoint, if `CHECKPOINT` names one; the weights that notebook 07 has left beside it, if you made its run; otherwise a **short pre-training right here**: a vocabulary of 800 pieces and a
-# masked language model of 2 layers, trained on the texts of the training rows without their labels, for some 25 seconds of one core. That is about a millionth of what BERT-base got, and you will see what so little is worth, and for what.
+# The best start there is: the published checkpoint if `CHECKPOINT` names one (read by your own `load_published`); else the weights that notebook 07 has left in its folder, if you made its run; else **random numbers**. The next cell says which it is. Read every figure below with that line in mind: with
+# random numbers you see what the labelled rows alone can teach, and in section "What is pre-training worth?" you pre-train on the spot, in a small world of its own.
 
 # %%
-from pathlib import Path
-
-from bertlab.wordpiece.learner import learn_vocabulary
+from autograde.student.starting_points import starting_point
 from mybert.bert import Bert, MlmHead
 from mybert.pretraining import gather_positions, mlm_loss
 from mybert.wordpiece import pack, tokenize
 
-LENGTH, PIECES = 48, 800
-SIZE = {"hidden_size": 64, "num_layers": 2, "num_heads": 2, "intermediate_size": 256, "max_positions": 128}
-
-vocabulary = {piece: number for number, piece in enumerate(learn_vocabulary(unlabelled, PIECES, score="frequency"))}
+begin = starting_point(CHECKPOINT, "../07_pretraining/pretraining_weights.safetensors")
+vocabulary = {piece: number for number, piece in enumerate(begin.pieces)}
+LENGTH = min(48, begin.sizes["max_positions"])
+print("Your encoder starts from", begin)
 
 
 def encode(texts, length: int = LENGTH) -> dict[str, np.ndarray]:
-    """Packs texts, or pairs of texts, with your own `pack`; a dict of three arrays (rows, length)."""
+    """Cuts texts, or pairs of texts, into pieces and packs them; a dict of three arrays (rows, length)."""
     pairs = [text if isinstance(text, tuple) else (text, None) for text in texts]
-    packed = [pack(*pair, vocabulary, length) for pair in pairs]
+    in_pieces = [[None if text is None else tokenize(text, vocabulary) for text in pair] for pair in pairs]
+    return arrays([pack(first, second, vocabulary, length) for first, second in in_pieces])
+
+
+def arrays(packed: list[dict]) -> dict[str, np.ndarray]:
+    """Packed rows, one below the other."""
     return {name: np.array([row[name] for row in packed], "int32") for name in packed[0]}
 
 
-def fresh_bert():
-    """Your encoder with random weights, called once so that they exist."""
-    bert = Bert(len(vocabulary), **SIZE)
+def new_bert(**sizes):
+    """Your encoder, called once so that its weights exist; without sizes the one to begin with."""
+    bert = Bert(**(sizes or begin.sizes))
     bert(*[ops.ones((1, 2), "int32")] * 3)
+    if not sizes:
+        begin.fill(bert)
     return bert
 
 
 print(" ".join(tokenize("Fine-tuning changes pretrained weights.", vocabulary)))
 
 # %% [markdown]
-# The short pre-training, with your own `gather_positions`, `mlm_loss` and `MlmHead`. Of 24 pieces in a row, 6 are to be guessed.
-
-# %%
-def shortly_pretrained(steps: int = 800, rows: int = 64, width: int = 24, blanks: int = 6):
-    """Trains your encoder on masked language modelling; returns its weights and the losses."""
-    keras.utils.set_random_seed(0)
-    chance = np.random.default_rng(0)
-    stream = np.concatenate([[vocabulary[piece] for piece in tokenize(text, vocabulary)] for text in unlabelled])
-    stream = stream[: len(stream) // (width - 2) * (width - 2)].reshape(-1, width - 2)
-    bert, head = fresh_bert(), MlmHead(len(vocabulary))
-    table = bert.embeddings.token.embeddings
-    head(ops.zeros((1, 1, SIZE["hidden_size"])), table)
-    variables = [v for part in (bert.embeddings, bert.encoder, head) for v in part.trainable_variables]
-    optimizer = keras.optimizers.Adam(keras.optimizers.schedules.PolynomialDecay(2e-3, steps, 0.0), beta_2=0.98, global_clipnorm=1.0)
-    optimizer.build(variables)
-
-    @tf.function
-    def step(ids, positions, labels):
-        with tf.GradientTape() as tape:
-            hidden, _ = bert(ids, ops.zeros_like(ids), ops.ones_like(ids), training=True)
-            logits = head(gather_positions(hidden, positions), bert.embeddings.token.embeddings)
-            loss = mlm_loss(logits, labels, ops.ones(ops.shape(labels)))
-        optimizer.apply_gradients(zip(tape.gradient(loss, [v.value for v in variables]), variables))
-        return loss
-
-    losses = []
-    for _ in range(steps):
-        text = stream[chance.integers(len(stream), size=rows)]
-        ids = np.pad(text, ((0, 0), (1, 1)), constant_values=((0, 0), (vocabulary["[CLS]"], vocabulary["[SEP]"])))
-        positions = 1 + np.argsort(chance.random(text.shape), axis=1)[:, :blanks]
-        labels = np.take_along_axis(ids, positions, axis=1)
-        fate = chance.random(positions.shape)  # 80 % [MASK], 10 % any piece, 10 % as it was
-        any_piece = chance.integers(5, len(vocabulary), size=positions.shape)
-        shown = np.where(fate < 0.8, vocabulary["[MASK]"], np.where(fate < 0.9, any_piece, labels))
-        np.put_along_axis(ids, positions, shown, axis=1)
-        losses.append(float(step(*(ops.convert_to_tensor(part, "int32") for part in (ids, positions, labels)))))
-    return bert.get_weights(), losses
-
-# %%
-import tensorflow as tf
-
-start = time.process_time()
-pretrained_weights, losses = shortly_pretrained()
-print(f"{time.process_time() - start:.0f} seconds of CPU")
-lines(
-    range(25, len(losses) + 1, 25),
-    {"masked-language-model loss": np.reshape(losses, (-1, 25)).mean(axis=1)},
-    title="A short pre-training",
-    x="step",
-    y="loss (mean of 25)",
-    alt=f"The loss falls from {losses[0]:.1f} to {np.mean(losses[-25:]):.2f}",
-)
-
-# %% [markdown]
 # ### One way to train them all
 #
-# The encoder, a head, a loss, three or four passes over the rows. The paper's recipe: batch 16 or 32, 2 to 4 epochs, a rate of 2e-5 to 5e-5, rising over the first tenth and then falling (appendix A.3). Small encoders bear, and need, far larger rates: here 1e-3.
+# The encoder, a head, a loss, a few passes over the rows. The paper's recipe: batches of 16 or 32, 2 to 4 epochs, a rate of 2e-5 to 5e-5 that rises over the first tenth of the steps and then falls (appendix A.3). Small encoders need far larger rates: here 2e-3.
 
 # %%
 class FineTuned(keras.Model):
@@ -219,25 +164,28 @@ class LayerwiseAdam(keras.optimizers.Adam):
         super().update_step(gradient, variable, learning_rate * self.factors.get(variable.path, 1.0))
 
 
-def fine_tune(head, rows, targets, loss, weights=None, epochs=4, rate=1e-3, factors_of=None, seed=1):
-    """Trains the encoder and a head. weights: None begins from scratch. factors_of: model → {path: factor}."""
-    keras.utils.set_random_seed(seed)
-    model = FineTuned(fresh_bert(), head)
+RATE = 5e-5 if CHECKPOINT else 2e-3
+
+
+def fine_tune(bert, head, rows, targets, loss, epochs=4, rate=RATE, factors_of=None, eagerly=False):
+    """Trains an encoder and a head on rows. factors_of: model → {path: factor} for the rates."""
+    model = FineTuned(bert, head)
     model({name: array[:2] for name, array in rows.items()})
-    if weights is not None:
-        model.bert.set_weights(weights)
     steps = epochs * -(-len(targets) // 32)
-    schedule = keras.optimizers.schedules.CosineDecay(0.0, steps - steps // 10, warmup_target=rate, warmup_steps=steps // 10)
+    warm = max(1, steps // 10)
+    schedule = keras.optimizers.schedules.CosineDecay(0.0, steps - warm, warmup_target=rate, warmup_steps=warm)
     optimizer = LayerwiseAdam(schedule, global_clipnorm=1.0)
     optimizer.factors = factors_of(model) if factors_of else {}
-    model.compile(optimizer, loss)
+    model.compile(optimizer, loss, run_eagerly=eagerly, jit_compile=False)
     model.fit(rows, targets, batch_size=32, epochs=epochs, verbose=0)
     return model
 
 
 def predict(model, rows) -> np.ndarray:
-    """The logits of all rows."""
-    return model.predict(rows, batch_size=100, verbose=0)
+    """The logits of all rows, a hundred at a time."""
+    count = len(rows["token_ids"])
+    parts = [{name: array[place : place + 100] for name, array in rows.items()} for place in range(0, count, 100)]
+    return np.concatenate([np.array(model(part)) for part in parts])
 
 # %% [markdown]
 # ---
@@ -253,7 +201,7 @@ def predict(model, rows) -> np.ndarray:
 # loss (`from_logits=True`), which can then compute log-softmax in a stable way.
 #
 # Call the linear layer `self.dense`. (The published code sends $C$ through the pooler of notebook 05 first, a layer with tanh that next-sentence prediction has trained. The
-# paper's formula has none, and our short pre-training below has no next-sentence task, so we follow the paper.)
+# paper's formula has none, and we follow the paper.)
 
 # %% nbgrader={"grade": false, "grade_id": "cls-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ClassificationHead(keras.layers.Layer):
@@ -284,27 +232,24 @@ check(ClassificationHead)
 # %% [markdown]
 # ### The first shape, run
 #
-# *Which package does this paragraph of documentation come from?* Ten packages, as many rows of each; the packages' own names are masked, so 10 % is what guessing gives. The same head, the same rows, the same order of batches, once on random weights and once on pre-trained ones.
+# *Which package does this paragraph of documentation come from?* Ten packages, equally many rows of each, their own names masked: guessing gets 10 %.
 
 # %%
+keras.utils.set_random_seed(1)
 rows, targets = encode([row.text for row in sentences]), np.array([row.label for row in sentences])
 held_out_rows, truth = encode([row.text for row in held_out]), np.array([row.label for row in held_out])
 cross_entropy = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
-outcomes = {}
-for start, weights in {"from scratch": None, "pre-trained": pretrained_weights}.items():
-    model = fine_tune(ClassificationHead(len(packages)), rows, targets, cross_entropy, weights)
-    outcomes[start] = predict(model, held_out_rows)
-    right = np.mean(outcomes[start].argmax(axis=1) == truth)
-    print(f"{start:13} {right:6.1%} of {len(truth)} held-out rows right   (± {np.sqrt(right * (1 - right) / len(truth)):.1%})")
+model = fine_tune(new_bert(), ClassificationHead(len(packages)), rows, targets, cross_entropy)
+logits = predict(model, held_out_rows)
+right = np.mean(logits.argmax(axis=1) == truth)
+print(f"{right:.1%} of {len(truth)} held-out rows right (± {np.sqrt(right * (1 - right) / len(truth)):.1%}, one standard error)")
+print(f"The encoder started from {begin}.")
 
 # %% [markdown]
-# The ± is one standard error of a share of that many rows: differences smaller than about twice that mean nothing. {SENTENCE_COMMENT}
-#
 # **See it.** Where do the mistakes go? Rows are true classes, columns predictions; each row sums to 1.
 
 # %%
-logits = outcomes["from scratch"]
 confusion = np.zeros((len(packages), len(packages)))
 np.add.at(confusion, (truth, logits.argmax(axis=1)), 1)
 heat_maps(
@@ -314,11 +259,11 @@ heat_maps(
     columns=list(packages),
     numbers=True,
     largest=1,
-    alt="Confusion matrix of the package task: shares of each true class by predicted class, most on the diagonal",
+    alt="Confusion matrix of the package task: for each true class the shares of the predicted classes",
 )
 
 # %% [markdown]
-# **Read the mistakes, the surest first.** It is the most useful quarter of an hour in any project: among the mistakes a model is *sure* of you find wrong labels, ambiguous rows, and words it clings to.
+# **Read the mistakes, the surest first.** It is the most useful quarter of an hour in any project: where a model is *sure* and wrong you find wrong labels, rows that nobody could know, and the words it clings to.
 
 # %%
 def surest_mistakes(texts, truth, logits, names, most=4):
@@ -332,6 +277,147 @@ def surest_mistakes(texts, truth, logits, names, most=4):
 
 
 surest_mistakes([row.text for row in held_out], truth, logits, packages)
+
+# %% [markdown]
+# ---
+# # What is pre-training worth?
+#
+# On real text the answer costs hours: masked language modelling stays for a long time on a plateau where it knows little more than how frequent words are (notebook 07), and half a minute of it is worth *nothing* for the task above; we have tried. So look at a **small world** that can be learnt in seconds: two dozen
+# animals and tools, sentences that say what such things do and where, made by the next cell.
+#
+# The task: is it alive? The labelled rows are few and say nothing else: *we see the robin here* → yes, *we see the hammer here* → no. **Ten of the twenty-four nouns have labels; you are asked about the other fourteen.** From the labels alone nothing can be known about them. But the unlabelled sentences
+# have said that an owl sleeps and eats, like a robin.
+
+# %%
+LIVING = "robin dog cat horse bee owl fox hen mouse cow frog goat".split()
+TOOLS = "hammer saw knife nail wheel lamp rope spade bucket clock ladder chair".split()
+TELLING = {
+    True: ("hungry wild young sleepy".split(), LIVING, "sleeps eats drinks runs".split(), "nest stable pond barn".split()),
+    False: ("rusty broken wooden heavy".split(), TOOLS, "hangs breaks lies leans".split(), "workshop drawer shed cellar".split()),
+}
+
+
+def made_sentence(chance) -> str:
+    """Four words that go together, or, one time in five, a sentence that does not tell."""
+    how, what, does, where = (str(chance.choice(words)) for words in TELLING[bool(chance.random() < 0.5)])
+    return f"the {how} {what} {does} in the {where}" if chance.random() < 0.8 else f"we see the {what} here"
+
+
+chance = np.random.default_rng(8)
+world = [made_sentence(chance) for _ in range(3000)]
+world_words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted({word for text in world for word in text.split()})]
+world_vocabulary = {word: number for number, word in enumerate(world_words)}
+WORLD = dict(vocab_size=len(world_words), hidden_size=32, num_layers=2, num_heads=2, intermediate_size=128, max_positions=10, dropout=0.0)
+
+
+def encode_world(texts):
+    return arrays([pack(text.split(), None, world_vocabulary, WORLD["max_positions"]) for text in texts])
+
+
+print(*world[:4], sep="\n")
+
+# %% [markdown]
+# Pre-training, with your own `Bert`, `MlmHead`, `gather_positions` and `mlm_loss`: one word of each sentence is hidden, 80 % by [MASK], 10 % by any word, 10 % not at all.
+
+# %%
+import tensorflow as tf
+
+
+def pretrain(bert, rows, steps=600, batch=64):
+    """Masked language modelling on rows; returns the loss of each step."""
+    head, table = MlmHead(WORLD["vocab_size"]), bert.embeddings.token.embeddings
+    head(ops.zeros((1, 1, WORLD["hidden_size"])), table)
+    variables = [v for part in (bert.embeddings, bert.encoder, head) for v in part.trainable_variables]
+    optimizer = keras.optimizers.Adam(keras.optimizers.schedules.PolynomialDecay(3e-3, steps, 0.0), global_clipnorm=1.0)
+    optimizer.build(variables)
+
+    @tf.function
+    def step(ids, is_real, positions, labels):
+        with tf.GradientTape() as tape:
+            hidden, _ = bert(ids, ops.zeros_like(ids), is_real, training=True)
+            logits = head(gather_positions(hidden, positions), bert.embeddings.token.embeddings)
+            loss = mlm_loss(logits, labels, ops.ones(ops.shape(labels)))
+        gradients = tape.gradient(loss, [variable.value for variable in variables])
+        optimizer.apply_gradients(zip(gradients, variables))
+        return loss
+
+    losses = []
+    for _ in range(steps):
+        chosen = chance.integers(len(rows["token_ids"]), size=batch)
+        ids, is_real = rows["token_ids"][chosen], rows["attention_mask"][chosen]
+        words = is_real.sum(axis=1, keepdims=True) - 2
+        positions = 1 + (chance.random((batch, 1)) * words).astype("int32")
+        labels = np.take_along_axis(ids, positions, axis=1)
+        fate, any_word = chance.random((batch, 1)), chance.integers(5, WORLD["vocab_size"], size=(batch, 1))
+        shown = np.where(fate < 0.8, world_vocabulary["[MASK]"], np.where(fate < 0.9, any_word, labels))
+        np.put_along_axis(ids, positions, shown, axis=1)
+        losses.append(float(step(*(ops.convert_to_tensor(part, "int32") for part in (ids, is_real, positions, labels)))))
+    return losses
+
+
+keras.utils.set_random_seed(4)
+reader_of_the_world = new_bert(**WORLD)
+losses = pretrain(reader_of_the_world, encode_world(world))
+world_weights = reader_of_the_world.get_weights()
+lines(
+    range(20, len(losses) + 1, 20),
+    {"masked-language-model loss": np.reshape(losses, (-1, 20)).mean(axis=1)},
+    title="Reading without labels",
+    x="step",
+    y="loss (mean of 20)",
+    alt=f"The loss of the small pre-training falls from {losses[0]:.1f} to {np.mean(losses[-20:]):.2f}",
+)
+
+# %% [markdown]
+# **See it.** The similarity (cosine) of the nouns' embeddings, first as they were drawn at random, then after reading. Nobody has said which nouns are alive.
+
+# %%
+def similarities(bert, nouns):
+    table = np.array(bert.embeddings.token.embeddings)
+    vectors = (table - table.mean(axis=0))[[world_vocabulary[noun] for noun in nouns]]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors @ vectors.T
+
+
+some = LIVING[:8] + TOOLS[:8]
+before, after = similarities(new_bert(**WORLD), some), similarities(reader_of_the_world, some)
+heat_maps(
+    [before, after],
+    titles=["at random", "after reading"],
+    rows=some,
+    columns=some,
+    largest=1,
+    alt="Similarities of sixteen nouns: without structure at random; after reading two dark blocks, animals and tools",
+)
+
+# %% [markdown]
+# Now the same ten labelled rows, the same head, the same steps, from both starts; three seeds each, because with so few rows luck counts.
+
+# %%
+labelled_nouns, other_nouns = LIVING[:5] + TOOLS[:5], LIVING[5:] + TOOLS[5:]
+alive = {noun: int(noun in LIVING) for noun in LIVING + TOOLS}
+rows, targets = encode_world([f"we see the {noun} here" for noun in labelled_nouns]), np.array([alive[n] for n in labelled_nouns])
+other_rows, other_truth = encode_world([f"we see the {noun} here" for noun in other_nouns]), np.array([alive[n] for n in other_nouns])
+
+
+def asked_about_others(weights, factors_of=None, epochs=60, seed=1):
+    """Fine-tunes on the ten rows; the share of right answers on them and on the other nouns."""
+    keras.utils.set_random_seed(seed)
+    bert = new_bert(**WORLD)
+    if weights is not None:
+        bert.set_weights(weights)
+    model = fine_tune(bert, ClassificationHead(2), rows, targets, cross_entropy, epochs, 2e-3, factors_of, eagerly=True)
+    pairs = ((rows, targets), (other_rows, other_truth))
+    return tuple(float(np.mean(predict(model, r).argmax(axis=1) == t)) for r, t in pairs)
+
+
+for name, weights in {"from scratch": None, "pre-trained": world_weights}.items():
+    figures = [asked_about_others(weights, seed=seed) for seed in (1, 2, 3)]
+    print(f"{name:13} labelled nouns {[f'{seen:.0%}' for seen, _ in figures]}   other nouns {[f'{unseen:.0%}' for _, unseen in figures]}")
+
+# %% [markdown]
+# Both know their ten rows by heart. Only the one that has *read* can say something about nouns that no label has ever named, because they lie near those that have one. That is what pre-training is worth: a label for one word becomes a label for its neighbours. On real text the same, with more reading: BERT-base gets
+# 52.1 on CoLA, where the best system before this kind of pre-training had 35.0 (paper, table 1).
 
 # %% [markdown]
 # ---
@@ -406,13 +492,12 @@ for name, given in answers.items():
 # *Does this text go on as that summary began?* (built from docstrings; the wrong continuations come from the same package, so the subject does not give it away). It is the hardest of our four tasks: the answer stands in neither text, only between them. Expect little from an encoder this small.
 
 # %%
-pair_names, pairs, held_out_pairs = task_of("pair", train=1200)
+pair_names, pairs, held_out_pairs = task_of("pair")
 rows = encode([(row.text_a, row.text_b) for row in pairs])
 held_out_rows = encode([(row.text_a, row.text_b) for row in held_out_pairs])
 truth = np.array([row.label for row in held_out_pairs])
-pair_model = fine_tune(
-    ClassificationHead(len(pair_names)), rows, np.array([row.label for row in pairs]), cross_entropy, pretrained_weights
-)
+keras.utils.set_random_seed(2)
+pair_model = fine_tune(new_bert(), ClassificationHead(len(pair_names)), rows, np.array([row.label for row in pairs]), cross_entropy, epochs=3)
 given = predict(pair_model, held_out_rows).argmax(axis=1)
 f1, matthews = f1_and_matthews(truth.tolist(), given.tolist())
 print(f"accuracy {np.mean(given == truth):.2f}   F1 {f1:.2f}   Matthews {matthews:.2f}   (labels: {', '.join(pair_names)})")
@@ -576,21 +661,21 @@ check(tagging_loss)
 # %% [markdown]
 # ### The third shape, run
 #
-# *Which words of this sentence were marked as code?* The head is Keras's `Dense`, on every token. Only 300 sentences this time, so that what was learnt before counts.
+# *Which words of this sentence were marked as code?* The head is Keras's `Dense`, on every token.
 
 # %%
-tag_names, tagged, held_out_tagged = task_of("tagging", train=300)
+tag_names, tagged, held_out_tagged = task_of("tagging")
 
 
 def encode_tagged(rows, length: int = LENGTH):
     """Packed rows and their labels (rows, length), by your align_labels; what does not fit is cut."""
-    texts, labels = [], []
+    packed, labels = [], []
     for row in rows:
         pieces = [tokenize(word, vocabulary) for word in row.words]
+        packed.append(pack(sum(pieces, []), None, vocabulary, length))
         wanted = align_labels(pieces, row.tags)[: length - 1]
         labels.append(wanted + [IGNORED] * (length - len(wanted)))
-        texts.append(" ".join(row.words))
-    return encode(texts, length), np.array(labels, "int32")
+    return arrays(packed), np.array(labels, "int32")
 
 
 def tags_loss(labels, logits):
@@ -603,20 +688,20 @@ rows, targets = encode_tagged(tagged)
 held_out_rows, truth = encode_tagged(held_out_tagged)
 asked = truth != IGNORED
 print(f"always O: {np.mean(truth[asked] == 0):.1%} of the words right, and not one piece of code found")
-for start, weights in {"from scratch": None, "pre-trained": pretrained_weights}.items():
-    tagger = fine_tune(keras.layers.Dense(len(tag_names)), rows, targets, tags_loss, weights, epochs=6, rate=2e-3)
-    given = predict(tagger, held_out_rows).argmax(axis=-1)
-    gold, guess = ([[tag_names[tag] for tag in line[mask]] for line, mask in zip(tags, asked)] for tags in (truth, given))
-    scores = entity_scores(gold, guess)
-    print(f"{start:13} words right {scores['accuracy']:.1%}   F1 of whole pieces of code {scores['f1']:.1%}")
+keras.utils.set_random_seed(3)
+tagger = fine_tune(new_bert(), keras.layers.Dense(len(tag_names)), rows, targets, tags_loss, epochs=3)
+given = predict(tagger, held_out_rows).argmax(axis=-1)
+gold, guess = ([[tag_names[tag] for tag in line[mask]] for line, mask in zip(tags, asked)] for tags in (truth, given))
+scores = entity_scores(gold, guess)
+print(f"your tagger: {scores['accuracy']:.1%} of the words right; F1 of whole pieces of code {scores['f1']:.1%}")
 
 # %% [markdown]
-# {TAGGING_COMMENT}
+# Once more accuracy flatters: most words are no code, so "always O" has most of them right. The figure that is printed for NER is F1 over whole *entities*: all words of the name, and its type, or nothing.
 #
 # **See it.** Five held-out sentences. `[…]` is what the tagger marks; a ✗ behind a word says that its tag is wrong.
 
 # %%
-for row, line in list(zip(held_out_tagged, range(len(given))))[:5]:
+for line, row in enumerate(held_out_tagged[:5]):
     shown = []
     for word, tag, right in zip(row.words, given[line][asked[line]], truth[line][asked[line]]):
         shown.append((f"[{word}]" if tag else word) + ("" if tag == right else " ✗"))
@@ -776,7 +861,7 @@ for prediction in ("J.K. Rowling", "the J. K. Rowling", "written by J.K. Rowling
 # `bertlab.data.tasks.windows`).
 
 # %%
-QUESTION_LENGTH = 96
+QUESTION_LENGTH = min(96, begin.sizes["max_positions"])
 _, questions, held_out_questions = task_of("question", train=700, validation=250)
 
 
@@ -811,9 +896,10 @@ def span_loss(targets, logits):
 
 rows, targets, _, _ = encode_questions(questions)
 held_out_rows, _, places, asked = encode_questions(held_out_questions)
-pieces = list(vocabulary)
+pieces = begin.pieces
 print(f"{len(targets)} rows to train on, {len(asked)} held out, {sum(not answers for *_, answers in asked)} of these without an answer")
-reader = fine_tune(SpanHead(), rows, targets, span_loss, pretrained_weights, epochs=4, rate=2e-3)
+keras.utils.set_random_seed(4)
+reader = fine_tune(new_bert(), SpanHead(), rows, targets, span_loss, epochs=4)
 logits = predict(reader, held_out_rows)
 
 
@@ -880,30 +966,25 @@ def layer_rates(num_layers: int, rate: float, decay: float, frozen: int = 0) -> 
 check(layer_rates)
 
 # %% [markdown]
-# **See it.** The first task once more, with pre-trained weights: everything moves alike; the rates fall by 0.7 at each step down; all but the head is frozen. A frozen layer needs no gradient and no memory for Adam, and a head alone cannot teach [CLS] to gather anything: that is why BERT is fine-tuned *whole*
-# (section 3.2 of the paper), and why frozen features want a larger model on top (notebook 09).
+# **See it.** The small world once more, pre-trained: everything moves alike; the rates fall by half at each step down; all but the head is frozen. The last is the cheapest (no gradient below the head), but a head alone cannot teach [CLS] to look at the noun: nobody has asked [CLS] anything during the pre-training. That is why
+# BERT is fine-tuned *whole*, and why frozen vectors need a larger model on top (notebook 09).
 
 # %%
 def factors(decay: float, frozen: int = 0):
-    """The factor of each variable, from your layer_rates."""
+    """From a model to the factor of each of its variables, by your layer_rates."""
 
     def of(model):
         parts = [model.bert.embeddings, *model.bert.encoder.layers_, model.head]
         rates = layer_rates(len(parts) - 2, 1.0, decay, frozen)
-        return {v.path: rate for part, rate in zip(parts, rates) for v in part.trainable_variables}
+        return {variable.path: rate for part, rate in zip(parts, rates) for variable in part.trainable_variables}
 
     return of
 
 
-rows, targets = encode([row.text for row in sentences]), np.array([row.label for row in sentences])
-held_out_rows, truth = encode([row.text for row in held_out]), np.array([row.label for row in held_out])
-ways = {"falling by 0.7": factors(0.7), "only the head": factors(1.0, frozen=SIZE["num_layers"] + 1)}
-shares = {"all alike": np.mean(outcomes["pre-trained"].argmax(axis=1) == truth)}
-for name, way in ways.items():
-    model = fine_tune(ClassificationHead(len(packages)), rows, targets, cross_entropy, pretrained_weights, factors_of=way)
-    shares[name] = np.mean(predict(model, held_out_rows).argmax(axis=1) == truth)
-for name, share in shares.items():
-    print(f"{name:15} {share:.1%}")
+rows, targets = encode_world([f"we see the {noun} here" for noun in labelled_nouns]), np.array([alive[n] for n in labelled_nouns])
+for name, way in {"all alike": factors(1.0), "falling by half": factors(0.5), "only the head": factors(1.0, frozen=3)}.items():
+    seen, unseen = asked_about_others(world_weights, way)
+    print(f"{name:16} labelled nouns {seen:4.0%}   other nouns {unseen:4.0%}")
 
 # %% [markdown]
 # ---
@@ -936,6 +1017,8 @@ for name, share in shares.items():
 # the columns would be `sentence` and `claim`, and nothing else would change.
 
 # %%
+from pathlib import Path
+
 MY_FILE, TEXT, LABEL = Path("messages.csv"), "message", "class"
 SPAM = ["Buy these pills", "Win cash prizes", "Cheap pills, buy now", "You win a cash prize today", "Claim your free prize now",
         "Win free money now", "Buy cheap watches", "Free cash, no risk", "Your prize is waiting, claim it", "Lose weight with these pills",
@@ -949,14 +1032,9 @@ if not MY_FILE.exists():
     MY_FILE.write_text("\n".join(lines_of_file) + "\n", encoding="utf-8")
 
 mine = load_task(MY_FILE, columns={"text": TEXT, "label": LABEL})
-model = fine_tune(
-    ClassificationHead(len(mine.labels)),
-    encode([row.text for row in mine.train], 24),
-    np.array([row.label for row in mine.train]),
-    cross_entropy,
-    pretrained_weights,
-    epochs=30,
-)
+keras.utils.set_random_seed(5)
+my_rows, my_targets = encode([row.text for row in mine.train], 24), np.array([row.label for row in mine.train])
+model = fine_tune(new_bert(), ClassificationHead(len(mine.labels)), my_rows, my_targets, cross_entropy, epochs=30, eagerly=True)
 for text in ("Win a free watch now", "Please send the minutes of the meeting", "Dear winner, your cash is attached"):
     logits = predict(model, encode([text], 24))[0]
     shares = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
