@@ -156,12 +156,13 @@ class FineTuned(keras.Model):
 
 
 class LayerwiseAdam(keras.optimizers.Adam):
-    """Adam with a factor on the step of each variable, by the variable's path (1 where none is given)."""
+    """Adam with a factor on the step of each variable; factors: one for each, in the model's order, or None."""
 
-    factors = {}
+    factors = None
 
     def update_step(self, gradient, variable, learning_rate):
-        super().update_step(gradient, variable, learning_rate * self.factors.get(variable.path, 1.0))
+        factor = 1.0 if self.factors is None else self.factors[self._get_variable_index(variable)]
+        super().update_step(gradient, variable, learning_rate * factor)
 
 
 RATE = 5e-5 if CHECKPOINT else 2e-3
@@ -175,7 +176,9 @@ def fine_tune(bert, head, rows, targets, loss, epochs=4, rate=RATE, factors_of=N
     warm = max(1, steps // 10)
     schedule = keras.optimizers.schedules.CosineDecay(0.0, steps - warm, warmup_target=rate, warmup_steps=warm)
     optimizer = LayerwiseAdam(schedule, global_clipnorm=1.0)
-    optimizer.factors = factors_of(model) if factors_of else {}
+    if factors_of:
+        by_path = factors_of(model)
+        optimizer.factors = [by_path[variable.path] for variable in model.trainable_variables]
     model.compile(optimizer, loss, run_eagerly=eagerly, jit_compile=False)
     model.fit(rows, targets, batch_size=32, epochs=epochs, verbose=0)
     return model

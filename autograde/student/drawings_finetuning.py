@@ -16,7 +16,7 @@ def read_offs(rows: dict, *, alt: str) -> None:
     figure, axes = pictures._figure(11, 1.25 * len(rows) + 0.2, len(rows), 1)
     for axis, (title, (tokens, read)) in zip(axes.flat, rows.items()):
         axis.set_title(title, loc="left", fontsize=12)
-        axis.set(xlim=(0, widest), ylim=(0, 2.4))
+        axis.set(xlim=(-0.1, widest + 0.1), ylim=(0, 2.4))
         axis.set_axis_off()
         for place, (token, end) in enumerate(zip(tokens, _ends(tokens))):
             _box(axis, token, end - _width(token), 0.1, place in read)
