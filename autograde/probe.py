@@ -21,6 +21,9 @@ A **question** is a plain value (see `values`), a dict:
                                                          gradients of Σ output · question["cotangent"] with
                                                          respect to arguments by index or weights by role
     {"kind": "repeat", "of": probe, "seeds": [1, 2, …]}  the same call under several random seeds → list
+    {"kind": "fill", "name": …}                          calls a function whose first argument, a dict of arrays,
+                                                         arrives as Keras variables; the others as NumPy arrays →
+                                                         {"returned": …, "variables": what they hold afterwards}
     {"kind": "attribute", "name": …}                     a value that the student assigned
     {"kind": "weights", …as for layer}                   [[path, shape], …] of the built layer
 
@@ -144,6 +147,8 @@ def _ask(probe, question, namespace, notes):
         return _gradient(probe, question, namespace, notes)
     if kind == "function":
         return _call(_named(probe, namespace), *_inputs(probe, question), notes)
+    if kind == "fill":
+        return _filled(_named(probe, namespace), question, notes)
     if kind in ("layer", "weights"):
         arguments, keywords = _inputs(probe, question)
         layer = _built_layer(probe, arguments, keywords, namespace, notes)
@@ -175,6 +180,17 @@ def _call(function, arguments, keywords, notes):
     after = _fingerprints(arguments)
     notes["mutated"] = [index for index, pair in enumerate(zip(before, after)) if pair[0] != pair[1]]
     return result
+
+
+def _filled(function, question, notes):
+    """What a function returns that puts numbers into variables, and what is in them afterwards."""
+    import keras
+
+    (starts, *others), keywords = to_plain(question["arguments"]), to_plain(question.get("keywords", {}))
+    variables = {name: keras.Variable(start) for name, start in starts.items()}
+    returned = function(dict(variables), *others, **keywords)
+    notes["returned"] = describe(returned)
+    return {"returned": to_plain(returned), "variables": to_plain(variables)}
 
 
 def _set_seed(seed):
@@ -220,10 +236,7 @@ def _put_weights(layer, roles, weights):
     for role, array in weights.items():
         places = _places(layer, roles[role])
         if places is None:
-            have = (
-                ", ".join(f"{weight.path} {tuple(weight.shape)}" for weight in layer.weights)
-                or "none that were made in `__init__` or `build`"
-            )
+            have = _few_weights(layer.weights) or "none that were made in `__init__` or `build`"
             raise RefusedError(f"no weight `{roles[role][0]}` was found in {type(layer).__name__}; its weights: {have}")
         width, left_over = divmod(array.shape[-1], len(places))
         for index, variable in enumerate(places):
@@ -234,6 +247,12 @@ def _put_weights(layer, roles, weights):
                     f"expected {array.shape if len(places) == 1 else share.shape}"
                 )
             variable.assign(share.reshape(variable.shape))
+
+
+def _few_weights(weights, most=6):
+    """The first weights with their shapes; of a whole model not all."""
+    text = ", ".join(f"{weight.path} {tuple(weight.shape)}" for weight in weights[:most])
+    return text + (f" and {len(weights) - most} more" if len(weights) > most else "")
 
 
 def _places(layer, paths):

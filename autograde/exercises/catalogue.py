@@ -1,7 +1,7 @@
 """All exercises of the course, as data: find one by name, list them, count them."""
 
 from autograde.errors import AutogradeError
-from autograde.exercises import n01_wordpiece, n02_embeddings, n03_attention, n08_finetuning
+from autograde.exercises import n01_wordpiece, n02_embeddings, n03_attention, n05_bert, n08_finetuning
 from autograde.exercises.spec import Exercise
 
 # In the order of the notebooks.
@@ -9,6 +9,7 @@ EXERCISES: tuple[Exercise, ...] = (
     *n01_wordpiece.EXERCISES,
     *n02_embeddings.EXERCISES,
     *n03_attention.EXERCISES,
+    *n05_bert.EXERCISES,
     *n08_finetuning.EXERCISES,
 )
 

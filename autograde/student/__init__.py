@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autograde.student import own
 from autograde.student.checking import check
+from autograde.student.drawings_bert import bars, blocks, shares
 from autograde.student.drawings_embeddings import sum_of_rows, tables
 from autograde.student.drawings_finetuning import read_offs, span_bars
 from autograde.student.drawings_wordpiece import colour_pieces, input_table
@@ -21,6 +22,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 own.install(Path.cwd().parent)
 
 __all__ = [
+    "bars",
+    "blocks",
     "check",
     "colour_pieces",
     "heat_maps",
@@ -29,6 +32,7 @@ __all__ = [
     "load_backend",
     "progress",
     "read_offs",
+    "shares",
     "span_bars",
     "sum_of_rows",
     "tables",
