@@ -168,18 +168,28 @@ class LayerwiseAdam(keras.optimizers.Adam):
 RATE = 5e-5 if CHECKPOINT else 2e-3
 
 
-def fine_tune(bert, head, rows, targets, loss, epochs=4, rate=RATE, factors_of=None, eagerly=False):
-    """Trains an encoder and a head on rows. factors_of: model → {path: factor} for the rates."""
+def fine_tune(bert, head, rows, targets, loss, epochs=4, rate=RATE, factors_of=None, again=None):
+    """Trains an encoder and a head on rows.
+
+    factors_of: model → {path of a variable: factor of its rate}
+    again: a model that this function has trained on as many rows; its compiled step is used once more, which saves seconds
+    """
     model = FineTuned(bert, head)
     model({name: array[:2] for name, array in rows.items()})
-    steps = epochs * -(-len(targets) // 32)
-    warm = max(1, steps // 10)
-    schedule = keras.optimizers.schedules.CosineDecay(0.0, steps - warm, warmup_target=rate, warmup_steps=warm)
-    optimizer = LayerwiseAdam(schedule, global_clipnorm=1.0)
-    if factors_of:
-        by_path = factors_of(model)
-        optimizer.factors = [by_path[variable.path] for variable in model.trainable_variables]
-    model.compile(optimizer, loss, run_eagerly=eagerly, jit_compile=False)
+    if again is not None:
+        again.set_weights(model.get_weights())
+        for variable in again.optimizer.variables:
+            variable.assign(ops.zeros_like(variable))
+        model = again
+    else:
+        steps = epochs * -(-len(targets) // 32)
+        warm = max(1, steps // 10)
+        schedule = keras.optimizers.schedules.CosineDecay(0.0, steps - warm, warmup_target=rate, warmup_steps=warm)
+        optimizer = LayerwiseAdam(schedule, global_clipnorm=1.0)
+        if factors_of:
+            by_path = factors_of(model)
+            optimizer.factors = [by_path[variable.path] for variable in model.trainable_variables]
+        model.compile(optimizer, loss, jit_compile=False)
     model.fit(rows, targets, batch_size=32, epochs=epochs, verbose=0)
     return model
 
@@ -376,7 +386,7 @@ lines(
 
 # %%
 def similarities(bert, nouns):
-    table = np.array(bert.embeddings.token.embeddings)
+    table = ops.convert_to_numpy(bert.embeddings.token.embeddings)
     vectors = (table - table.mean(axis=0))[[world_vocabulary[noun] for noun in nouns]]
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors @ vectors.T
@@ -398,25 +408,35 @@ heat_maps(
 
 # %%
 labelled_nouns, other_nouns = LIVING[:5] + TOOLS[:5], LIVING[5:] + TOOLS[5:]
-alive = {noun: int(noun in LIVING) for noun in LIVING + TOOLS}
-rows, targets = encode_world([f"we see the {noun} here" for noun in labelled_nouns]), np.array([alive[n] for n in labelled_nouns])
-other_rows, other_truth = encode_world([f"we see the {noun} here" for noun in other_nouns]), np.array([alive[n] for n in other_nouns])
 
 
-def asked_about_others(weights, factors_of=None, epochs=60, seed=1):
-    """Fine-tunes on the ten rows; the share of right answers on them and on the other nouns."""
+def seen(nouns):
+    """The rows *we see the … here* and whether each is alive."""
+    return encode_world([f"we see the {noun} here" for noun in nouns]), np.array([int(noun in LIVING) for noun in nouns])
+
+
+def start_in_world(weights, seed):
+    """An encoder with these weights (None: random ones) and a fresh head."""
     keras.utils.set_random_seed(seed)
     bert = new_bert(**WORLD)
     if weights is not None:
         bert.set_weights(weights)
-    model = fine_tune(bert, ClassificationHead(2), rows, targets, cross_entropy, epochs, 2e-3, factors_of, eagerly=True)
-    pairs = ((rows, targets), (other_rows, other_truth))
-    return tuple(float(np.mean(predict(model, r).argmax(axis=1) == t)) for r, t in pairs)
+    return bert, ClassificationHead(2)
 
 
+def right_in_world(model):
+    """The shares of right answers on the labelled and on the other nouns."""
+    pairs = map(seen, (labelled_nouns, other_nouns))
+    return [float(np.mean(predict(model, rows).argmax(axis=1) == truth)) for rows, truth in pairs]
+
+
+rows, targets = seen(labelled_nouns * 60)  # the ten rows, sixty times
+model = None
 for name, weights in {"from scratch": None, "pre-trained": world_weights}.items():
-    figures = [asked_about_others(weights, seed=seed) for seed in (1, 2, 3)]
-    print(f"{name:13} labelled nouns {[f'{seen:.0%}' for seen, _ in figures]}   other nouns {[f'{unseen:.0%}' for _, unseen in figures]}")
+    for seed in (1, 2, 3):
+        model = fine_tune(*start_in_world(weights, seed), rows, targets, cross_entropy, epochs=3, rate=2e-3, again=model)
+        known, others = right_in_world(model)
+        print(f"{name:13} seed {seed}: labelled nouns {known:4.0%}   other nouns {others:4.0%}")
 
 # %% [markdown]
 # Both know their ten rows by heart. Only the one that has *read* can say something about nouns that no label has ever named, because they lie near those that have one. That is what pre-training is worth: a label for one word becomes a label for its neighbours. On real text the same, with more reading: BERT-base gets
@@ -969,7 +989,7 @@ def layer_rates(num_layers: int, rate: float, decay: float, frozen: int = 0) -> 
 check(layer_rates)
 
 # %% [markdown]
-# **See it.** The small world once more, pre-trained: everything moves alike; the rates fall by half at each step down; all but the head is frozen. The last is the cheapest (no gradient below the head), but a head alone cannot teach [CLS] to look at the noun: nobody has asked [CLS] anything during the pre-training. That is why
+# **See it.** The small world once more, pre-trained; above, everything moved alike. Now the rates fall by half at each step down; then all but the head is frozen. The last is the cheapest (no gradient below the head), but a head alone cannot teach [CLS] to look at the noun: nobody has asked [CLS] anything during the pre-training. That is why
 # BERT is fine-tuned *whole*, and why frozen vectors need a larger model on top (notebook 09).
 
 # %%
@@ -984,10 +1004,11 @@ def factors(decay: float, frozen: int = 0):
     return of
 
 
-rows, targets = encode_world([f"we see the {noun} here" for noun in labelled_nouns]), np.array([alive[n] for n in labelled_nouns])
-for name, way in {"all alike": factors(1.0), "falling by half": factors(0.5), "only the head": factors(1.0, frozen=3)}.items():
-    seen, unseen = asked_about_others(world_weights, way)
-    print(f"{name:16} labelled nouns {seen:4.0%}   other nouns {unseen:4.0%}")
+rows, targets = seen(labelled_nouns * 60)
+for name, way in {"falling by half": factors(0.5), "only the head": factors(1.0, frozen=3)}.items():
+    model = fine_tune(*start_in_world(world_weights, 1), rows, targets, cross_entropy, 3, 2e-3, way)
+    known, others = right_in_world(model)
+    print(f"{name:16} labelled nouns {known:4.0%}   other nouns {others:4.0%}")
 
 # %% [markdown]
 # ---
@@ -1037,7 +1058,7 @@ if not MY_FILE.exists():
 mine = load_task(MY_FILE, columns={"text": TEXT, "label": LABEL})
 keras.utils.set_random_seed(5)
 my_rows, my_targets = encode([row.text for row in mine.train], 24), np.array([row.label for row in mine.train])
-model = fine_tune(new_bert(), ClassificationHead(len(mine.labels)), my_rows, my_targets, cross_entropy, epochs=30, eagerly=True)
+model = fine_tune(new_bert(), ClassificationHead(len(mine.labels)), my_rows, my_targets, cross_entropy, epochs=30)
 for text in ("Win a free watch now", "Please send the minutes of the meeting", "Dear winner, your cash is attached"):
     logits = predict(model, encode([text], 24))[0]
     shares = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
