@@ -433,7 +433,7 @@ def right_in_world(model):
 rows, targets = seen(labelled_nouns * 60)  # the ten rows, sixty times
 model = None
 for name, weights in {"from scratch": None, "pre-trained": world_weights}.items():
-    for seed in (1, 2, 3):
+    for seed in (1, 2):
         model = fine_tune(*start_in_world(weights, seed), rows, targets, cross_entropy, epochs=3, rate=2e-3, again=model)
         known, others = right_in_world(model)
         print(f"{name:13} seed {seed}: labelled nouns {known:4.0%}   other nouns {others:4.0%}")
@@ -512,16 +512,16 @@ for name, given in answers.items():
 # %% [markdown]
 # ### The second shape, run
 #
-# *Does this text go on as that summary began?* (built from docstrings; the wrong continuations come from the same package, so the subject does not give it away). It is the hardest of our four tasks: the answer stands in neither text, only between them. Expect little from an encoder this small.
+# *Does this text go on as that summary began?* (built from docstrings; the wrong continuations come from the same package, so the subject does not give it away). It is the hardest of our four tasks: the answer stands in neither text, only between them. An encoder that starts from random numbers learns nothing here from 800 pairs, and the figures say so: this is what Matthews 0 looks like.
 
 # %%
-pair_names, pairs, held_out_pairs = task_of("pair")
+pair_names, pairs, held_out_pairs = task_of("pair", train=800)
 rows = encode([(row.text_a, row.text_b) for row in pairs])
 held_out_rows = encode([(row.text_a, row.text_b) for row in held_out_pairs])
 truth = np.array([row.label for row in held_out_pairs])
 keras.utils.set_random_seed(2)
-pair_model = fine_tune(new_bert(), ClassificationHead(len(pair_names)), rows, np.array([row.label for row in pairs]), cross_entropy, epochs=3)
-given = predict(pair_model, held_out_rows).argmax(axis=1)
+pair_reader = fine_tune(new_bert(), ClassificationHead(len(pair_names)), rows, np.array([row.label for row in pairs]), cross_entropy, epochs=2)
+given = predict(pair_reader, held_out_rows).argmax(axis=1)
 f1, matthews = f1_and_matthews(truth.tolist(), given.tolist())
 print(f"accuracy {np.mean(given == truth):.2f}   F1 {f1:.2f}   Matthews {matthews:.2f}   (labels: {', '.join(pair_names)})")
 print(f"always the same class: accuracy {max(np.mean(truth == 0), np.mean(truth == 1)):.2f}   Matthews 0.00")
@@ -554,19 +554,46 @@ def choice_logits(hidden: Tensor, v: Tensor, choices: int) -> Tensor:
 check(choice_logits)
 
 # %% [markdown]
-# **See it.** No new training: the pair model's head has a column for "belongs" and one for "other"; their difference is a vector $V$. Each held-out summary gets its own continuation and three of others.
+# **See it.** The small world again, whose pairs can be learnt in seconds: a beginning (*the hungry goat*) and a continuation (*sleeps in the stable*) that belongs to it or not. The head of 8.1 learns that first. Its matrix has a column for "belongs" and one for "other"; their difference is a vector $V$,
+# and with it your `choice_logits` can choose among four continuations, without any further training.
 
 # %%
-belong = [row for row in held_out_pairs if row.label == 0][:40]
-continuations = [[belong[(place + step) % len(belong)].text_b for step in (0, 7, 14, 21)] for place in range(len(belong))]
-rows = encode([(row.text_a, text) for row, texts in zip(belong, continuations) for text in texts])
+def drawn(alive: bool) -> list[str]:
+    return [str(chance.choice(words)) for words in TELLING[alive]]
+
+
+def parted(belongs: bool) -> tuple[list[str], list[str]]:
+    """The words of a beginning and of a continuation, of the same kind or not."""
+    alive = bool(chance.random() < 0.5)
+    how, what, _, _ = drawn(alive)
+    _, _, does, where = drawn(alive == belongs)
+    return ["the", how, what], [does, "in", "the", where]
+
+
+def encode_parted(pairs):
+    return arrays([pack(first, second, world_vocabulary, WORLD["max_positions"]) for first, second in pairs])
+
+
+chance = np.random.default_rng(11)
+other = np.arange(960) % 2  # 0 belongs, 1 does not
+pair_model = fine_tune(
+    *start_in_world(world_weights, 1), encode_parted([parted(label == 0) for label in other]), other, cross_entropy, epochs=5
+)
+questions = []
+for _ in range(40):
+    beginning, right = parted(belongs=True)
+    alive = right[0] in TELLING[True][2]
+    wrong = [[does, "in", "the", where] for _, _, does, where in (drawn(not alive) for _ in range(3))]
+    questions.append((beginning, [right, *wrong]))
+rows = encode_parted([(beginning, text) for beginning, texts in questions for text in texts])
 hidden, _ = pair_model.bert(rows["token_ids"], rows["token_type_ids"], rows["attention_mask"])
 kernel = pair_model.head.dense.kernel
 scores = np.array(choice_logits(hidden, kernel[:, 0] - kernel[:, 1], 4))  # (questions, 4)
 print(f"the right one of four in {np.mean(scores.argmax(axis=1) == 0):.0%} of {len(scores)} questions; guessing gives 25%")
-print(belong[0].text_a)
-for score, text in sorted(zip(scores[0].tolist(), continuations[0]), reverse=True):
-    print(f"  {score:6.2f} {'✓' if text == continuations[0][0] else ' '} {text[:90]}")
+for beginning, texts in questions[:2]:
+    print(" ".join(beginning), "…")
+    for score, text in zip(scores[questions.index((beginning, texts))].tolist(), texts):
+        print(f"  {score:6.2f} {'✓' if text == texts[0] else ' '} … {' '.join(text)}")
 
 # %% [markdown]
 # ## 8.4 How similar? A number instead of a class · 3 points · ~8 minutes
@@ -687,7 +714,7 @@ check(tagging_loss)
 # *Which words of this sentence were marked as code?* The head is Keras's `Dense`, on every token.
 
 # %%
-tag_names, tagged, held_out_tagged = task_of("tagging")
+tag_names, tagged, held_out_tagged = task_of("tagging", train=900)
 
 
 def encode_tagged(rows, length: int = LENGTH):
@@ -878,6 +905,9 @@ for prediction in ("J.K. Rowling", "the J. K. Rowling", "written by J.K. Rowling
     print("{!r:28} exact {:.0f}   F1 {:.2f}".format(prediction, *span_scores(prediction, ["J.K. Rowling", "Rowling"])))
 
 # %% [markdown]
+# The second line is a trap of the official rule: punctuation is *taken out*, not replaced by a blank, so "J.K." becomes one word and "J. K." two.
+
+# %% [markdown]
 # ### The fourth shape, run
 #
 # *What is axis?*, asked of the description of a function's parameters. Every fourth question is put to another function's description, which does not say: there the answer is none. A row of 96 pieces must hold question and text; longer ones are left out here (SQuAD's are cut into overlapping windows:
@@ -956,6 +986,9 @@ lines(
 for number in range(3):
     question, context, answers = asked[number]
     print(f"{question}   in: {context[:110]}…\n   right: {answers[0][:70] if answers else '(no answer)'}\n   yours: {answer_of(number)[:70] or '(no answer)'}\n")
+
+# %% [markdown]
+# From random numbers and a few hundred rows the reader has learnt which stretches look like descriptions, not yet to look up the name that was asked for; compare its best F1 with "always no answer". Looking something up in a text is what pre-trained encoders bring along: BERT-base reaches F1 88.5 on SQuAD 1.1.
 
 # %% [markdown]
 # ---
@@ -1065,7 +1098,7 @@ for text in ("Win a free watch now", "Please send the minutes of the meeting", "
     print("   ".join(f"{name} {share:.0%}" for name, share in zip(mine.labels, shares)), f"  {text}")
 
 # %% [markdown]
-# Twenty-four rows teach a handful of words and nothing else: the last message shows it. With a few hundred rows, held-out ones to measure on, and a published checkpoint this is how real filters are made:
+# Twenty-four rows teach a handful of words, and the answers are far surer than they have a right to be. With a few hundred rows, held-out ones to measure on, and a published checkpoint this is how real filters are made:
 # `bertlab finetune messages.csv --column text=message --column label=class --validation-share 0.2 --model CHECKPOINT` does it all, with seeds, a confusion matrix and the list of surest mistakes.
 #
 # ---
