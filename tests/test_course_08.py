@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from autograde.exercises import catalogue, cells
+from autograde.student import own
 
 NOTEBOOK = "08_finetuning"
 
@@ -82,3 +83,62 @@ def test_a_fine_tuned_row_shows_the_shapes_that_the_heads_read():
     assert names["ClassificationHead"](3)(hidden).shape == (2, 3)
     assert names["SpanHead"]()(hidden, keras.ops.ones((2, 7), "bool")).shape == (2, 2, 7)
     assert names["choice_logits"](hidden, keras.ops.ones(8), 2).shape == (1, 2)
+
+
+def test_fine_tuning_starts_from_random_numbers_where_there_is_nothing_better(tmp_path):
+    from autograde.student.starting_points import starting_point
+
+    start = starting_point(None, tmp_path / "pretraining_weights.safetensors")
+    assert not start.has_weights and str(start).startswith("random weights")
+    assert start.sizes["vocab_size"] == len(start.pieces) == len(set(start.pieces))
+    assert {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} < set(start.pieces)
+
+
+def test_fine_tuning_starts_from_a_published_folder_read_by_the_students_own_code(tmp_path):
+    from bertlab.checkpoints import save
+    from bertlab.config import BertConfig
+    from bertlab.models import BertForPreTraining
+    from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+
+    pieces = [*SPECIAL_TOKENS, *"abcdefgh"]
+    model = BertForPreTraining(BertConfig(len(pieces), 8, 2, 2, 16, max_position_embeddings=12, hidden_act="gelu"))
+    save(model, tmp_path, WordPieceTokenizer(Vocabulary(pieces)))
+    ids = np.array([[2, 6, 7, 3]], "int32")
+    row = {"input_ids": ids, "token_type_ids": 0 * ids, "attention_mask": 0 * ids + 1}
+    hidden = _hidden_after_filling(tmp_path, None, ids)
+    assert np.allclose(hidden, model.bert(row)["sequence_output"], atol=1e-5)
+
+
+def test_fine_tuning_starts_from_the_weights_that_notebook_07_handed_in(tmp_path):
+    import json
+
+    from safetensors.numpy import save_file
+
+    from autograde.student.starting_points import role_of
+
+    sizes = dict(vocab_size=4096, hidden_size=8, num_layers=1, num_heads=2, intermediate_size=16, max_positions=12)
+    with own.only_stand_ins():
+        from mybert.bert import Bert, own_variables
+
+        bert = Bert(**sizes)
+        ids = np.array([[2, 60, 70, 3]], "int32")
+        expected, _ = bert(ids, 0 * ids, 0 * ids + 1)
+        arrays = {role_of(place): np.array(variable.value) for place, variable in own_variables(bert).items()}
+    assert "layer_0/attention/query/kernel" in arrays and "embeddings/token" in arrays and "pooler/bias" in arrays
+    path = tmp_path / "pretraining_weights.safetensors"
+    save_file(arrays, path, metadata={"config": json.dumps(sizes)})
+    assert np.allclose(_hidden_after_filling(None, path, ids), expected, atol=1e-6)
+
+
+def _hidden_after_filling(checkpoint, handed_in, ids):
+    """What a fresh encoder, filled by the starting point, makes of a row."""
+    from autograde.student.starting_points import starting_point
+
+    with own.only_stand_ins():
+        from mybert.bert import Bert
+
+        start = starting_point(checkpoint, handed_in or "nowhere")
+        bert = Bert(**start.sizes)
+        bert(ids, 0 * ids, 0 * ids + 1)
+        start.fill(bert)
+        return bert(ids, 0 * ids, 0 * ids + 1)[0]
