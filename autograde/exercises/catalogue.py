@@ -10,6 +10,7 @@ from autograde.exercises import (
     n05_bert,
     n06_pretraining_data,
     n07_pretraining,
+    n08_finetuning,
 )
 from autograde.exercises.spec import Exercise
 
@@ -23,6 +24,7 @@ EXERCISES: tuple[Exercise, ...] = (
     *n05_bert.EXERCISES,
     *n06_pretraining_data.EXERCISES,
     *n07_pretraining.EXERCISES,
+    *n08_finetuning.EXERCISES,
 )
 
 
