@@ -65,13 +65,13 @@ for sentence in ("Dog bites man", "Man bites dog"):
 # Two vectors, equal to the last number, for two different newspapers. (Order comes back in notebook 02, as positions.) The second loss is worse: a word that was not in the list when the list was made has no number at all.
 # It is *out of vocabulary*, and however often you meet it, the model reads the same "unknown". A longer list only moves the problem, since language makes new words every day.
 #
-# The other extreme is a list of characters: nothing is ever unknown, but `t`, `h`, `e` mean little by themselves and texts become five times as long. **Sub-words** stand between: frequent words stay whole, rare ones are spelled in
+# The other extreme is a list of characters: nothing is ever unknown, but `t`, `h`, `e` mean little by themselves and a text becomes four to five times as long (you will measure it). **Sub-words** stand between: frequent words stay whole, rare ones are spelled in
 # a few pieces. Schuster & Nakajima (2012) made them for Japanese and Korean voice search, Wu et al. (2016) used them for translation, Devlin et al. (2019) for BERT.
 #
 # ---
 # # Text into words
 #
-# ## 1.1 Clean text · 3 points · ~8 minutes
+# ## 1.1 Clean text · 3 points · ~6 minutes
 #
 # Text from the web is full of characters that nobody sees: line ends, blanks of other widths, soft hyphens, byte order marks, the `�` of a broken file. Unicode gives every character a *category*, and `unicodedata.category` tells it:
 #
@@ -130,7 +130,7 @@ for text in ("soft\u00adhyphen,\u3000wide blank,\tta\u200bb", "BERT读中文 and
     print("after: ", ascii(clean_text(text)), "which a reader sees as", clean_text(text))
 
 # %% [markdown]
-# ## 1.2 Lower case, no accents · 3 points · ~6 minutes
+# ## 1.2 Lower case, no accents · 3 points · ~5 minutes
 #
 # An *uncased* vocabulary holds no capitals and no accents, so `Zoë`, `zoe` and `ZOE` are one word. Lower-casing is easy. Accents come off in two steps: Unicode's decomposition **NFD** takes `ë` apart into `e` and a combining
 # mark; then every *nonspacing mark* (category `Mn`) is left out.
@@ -163,7 +163,7 @@ for text in (word, strip_accents(word)):
 # %% [markdown]
 # So an uncased tokenizer finds no Korean word in a vocabulary of whole syllables. That is one reason why the *cased* multilingual BERT is the one to use for most languages (google-research/bert, `multilingual.md`).
 #
-# ## 1.3 Punctuation stands alone · 3 points · ~8 minutes
+# ## 1.3 Punctuation stands alone · 3 points · ~7 minutes
 #
 # `bird.` and `bird` should be the same word. So every punctuation character becomes a word of its own. Which characters are those?
 #
@@ -203,7 +203,7 @@ def split_punctuation(word: str) -> list[str]:
 check(split_punctuation)
 
 # %% [markdown]
-# ## 1.4 The basic tokenizer · 2 points · ~4 minutes
+# ## 1.4 The basic tokenizer · 2 points · ~3 minutes
 #
 # Put the three together. In this order: clean; cut at blanks; for an uncased vocabulary lower-case and strip each word; split each word at its punctuation.
 
@@ -253,13 +253,13 @@ print(*(word for word, _ in Counter(unknown).most_common(12)), sep=", ")
 # ---
 # # Words into pieces
 #
-# ## 1.5 The longest piece that fits · 4 points · ~10 minutes
+# ## 1.5 The longest piece that fits · 4 points · ~9 minutes
 #
 # Given a vocabulary, how is a word cut? *Greedy longest match first* (Wu et al. 2016; `WordpieceTokenizer` in google-research/bert):
 #
 # > take the longest piece of the vocabulary that begins the word; then the longest that goes on from there, now among the pieces with `##`; and so on to the end.
 #
-# Two rules complete it. If at some place no piece fits, the **whole** word becomes `[UNK]`: there is no going back to a shorter piece, and no keeping of what was found. And a word of more than 200 characters is `[UNK]` unseen.
+# Two rules complete it. If at some place no piece fits, the **whole** word becomes `[UNK]`: there is no going back to a shorter piece, and no keeping of what was found. And a word of more than 200 characters is `[UNK]` unseen (Hugging Face's tokenizers say 100).
 
 # %% nbgrader={"grade": false, "grade_id": "wordpiece", "locked": false, "schema_version": 3, "solution": true, "task": false}
 LONGEST_WORD = 200  # characters
@@ -291,7 +291,7 @@ def wordpiece(word: str, vocabulary: dict[str, int]) -> list[str]:
 check(wordpiece)
 
 # %% [markdown]
-# ## 1.6 The whole tokenizer · 2 points · ~3 minutes
+# ## 1.6 The whole tokenizer · 2 points · ~2 minutes
 #
 # Text into words, words into pieces, all in one list.
 
@@ -375,9 +375,9 @@ print(wordpiece("abc", numbered(["a", "ab", "##bc"])))
 # # Where the pieces come from
 #
 # A vocabulary is learnt from text, and the learner is a loop: spell every word in single characters, find the best two neighbours, make them one piece everywhere, repeat until the list is long enough. The program that made BERT's own lists was
-# never published; this is the algorithm of Schuster & Nakajima (2012) in the form in which it is usually taught.
+# never published (google-research/bert, README, *Learning a new WordPiece vocabulary*); this is the algorithm of Schuster & Nakajima (2012, section 3) in the form in which it is usually taught.
 #
-# ## 1.7 Count the neighbours · 2 points · ~6 minutes
+# ## 1.7 Count the neighbours · 2 points · ~5 minutes
 #
 # The text is given as its different words, each spelled in pieces, with the number of times it occurs:
 #
@@ -411,14 +411,13 @@ def count_pairs(spelled: list[tuple[list[str], int]]) -> dict[tuple[str, str], i
 check(count_pairs)
 
 # %% [markdown]
-# ## 1.8 The WordPiece score · 3 points · ~6 minutes
+# ## 1.8 The WordPiece score · 3 points · ~5 minutes
 #
 # Which pair is best? Byte-pair encoding (Sennrich et al. 2016) takes the most frequent one. WordPiece takes the pair that meets more often than its members' own frequencies would lead one to expect:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(ab)}{\text{count}(a) \cdot \text{count}(b)}$$
 #
-# `count(a)` counts *all* occurrences of piece $a$ in the text, wherever it stands in a word. Up to a constant factor this is the ratio $p(ab)\,/\,p(a)\,p(b)$, and merging the pair with the highest ratio is how Schuster & Nakajima's "increases the likelihood of the training data the most"
-# is read. Divide once, by the product, so that equal ratios come out as equal numbers.
+# `count(a)` counts *all* occurrences of piece $a$ in the text, wherever it stands in a word. Up to a constant factor this is the ratio $p(ab)\,/\,p(a)\,p(b)$: Schuster & Nakajima ask for the merge that makes the training text most likely, and this is how one usually reads them. Divide once, by the product, so that equal ratios come out as equal numbers.
 
 # %% nbgrader={"grade": false, "grade_id": "pair-scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pair_scores(spelled: list[tuple[list[str], int]]) -> dict[tuple[str, str], float]:
@@ -459,7 +458,7 @@ for name, pairs in (("highest score", by_score), ("most frequent", by_count)):
 # %% [markdown]
 # *jazz* occurs once and wins: its two `##z` are never seen anywhere else, so the ratio is 1 / (2 · 2). A ratio of small counts is easily large. Keep that in mind for 1.10.
 #
-# ## 1.9 Merge · 3 points · ~8 minutes
+# ## 1.9 Merge · 3 points · ~7 minutes
 #
 # The chosen pair becomes one piece wherever it stands: from left to right, each piece used once. The new piece's text is the two texts joined, and the `##` of the right one vanishes inside:
 #
@@ -492,7 +491,7 @@ def merge_pair(pair: tuple[str, str], spelled: list[tuple[list[str], int]]) -> l
 check(merge_pair)
 
 # %% [markdown]
-# ## 1.10 Learn a vocabulary · 4 points · ~12 minutes
+# ## 1.10 Learn a vocabulary · 4 points · ~10 minutes
 #
 # Now the loop. **The rule for ties**, which every learner needs and few state: of the pairs with the highest score take the one that occurs most often; if several are left, the one that comes first in the order of `(left, right)`, as Python compares tuples of strings.
 #
@@ -578,17 +577,32 @@ print("the first merges with min_count 2: ", *learnt_pieces[2][smallest : smalle
 print("the first merges with min_count 10:", *learnt_pieces[10][smallest : smallest + 10])
 
 # %% [markdown]
+# The same sentence, as the list grows: letters, then syllables, then words.
+
+# %%
+line = "the default method returns the number of arguments"
+grown = {size: tokenize(line, numbered(learnt_pieces[10][:size])) for size in sizes[::3]}
+colour_pieces(
+    list(grown.values()),
+    labels=[f"{size} in the list" for size in grown],
+    alt="; ".join(f"with {size} in the list the sentence is {len(pieces)} pieces" for size, pieces in grown.items()),
+)
+
+# %% [markdown]
+# Look at *the*, the most frequent word of all: it is still two pieces when *arguments* is one. `th` and `##e` both meet so many others that their ratio stays low.
+#
 # Left to itself, the ratio spends the list on the rarest neighbours. With a least count it learns pieces that pay. (The library's own learner starts with a high least count and halves it whenever no pair is left, which needs no parameter: `bertlab/wordpiece/learner.py`.)
 #
 # **How long should the list be?** The lecture says 30,000 pieces for English, 110,000 for 100 languages. ⚠ Those are round numbers: BERT's English lists have 30,522 (uncased) and 28,996 (cased) pieces, the multilingual ones 105,879 (uncased, 102 languages) and 119,547 (cased, 104 languages;
 # google-research/bert, README and `multilingual.md`). Every piece costs a row of 768 numbers in BERT-base:
 
 # %%
-for name, pieces in (("English, uncased", 30_522), ("multilingual, cased", 119_547)):
-    print(f"{name:<20} {pieces:>7,} pieces × 768 = {pieces * 768:>11,} parameters, of {pieces * 768 + 86_041_344:,} in all")
+rest = 86_041_344  # parameters of BERT-base without these rows; notebook 05 counts them
+for name, size in (("English, uncased", 30_522), ("multilingual, cased", 119_547)):
+    print(f"{name:<20} {size:>7,} pieces × 768 = {size * 768:>11,} parameters, of {size * 768 + rest:,} in all")
 
 # %% [markdown]
-# Half of the multilingual model is its list of pieces; and still each language gets about a thousand of its own.
+# Half of the multilingual model is its list of pieces, and still that is about a thousand for each language.
 #
 # ---
 # # Beside the real thing
@@ -634,7 +648,7 @@ colour_pieces(
 # ---
 # # Pieces into BERT's input
 #
-# ## 1.11 Make room · 3 points · ~6 minutes
+# ## 1.11 Make room · 3 points · ~5 minutes
 #
 # BERT has a fixed number of places. Two texts that are too long together are shortened piece by piece: always the **longer** one loses its **last** piece; if both are equally long, the **second** one does (`_truncate_seq_pair` in google-research/bert, `run_classifier.py`).
 
@@ -656,7 +670,7 @@ def truncate_pair(first: list[str], second: list[str], room: int) -> tuple[list[
 check(truncate_pair)
 
 # %% [markdown]
-# ## 1.12 Pack · 4 points · ~10 minutes
+# ## 1.12 Pack · 4 points · ~8 minutes
 #
 # At last the three rows of numbers (Devlin et al. 2019, section 3 and figure 2). One text: `[CLS] a [SEP]`. Two: `[CLS] a [SEP] b [SEP]`. Then `[PAD]` up to the given length, which is the same for all.
 #
