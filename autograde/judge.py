@@ -127,22 +127,38 @@ def _part_result(part, failure, base_holds):
 
 def _first_failure(part, answers) -> tuple[dict, Difference] | None:
     for claim in part["claims"]:
-        difference = _fault_of(answers[claim["answer"]], claim["returns"]) or _CLAIMS[claim["kind"]](claim, answers)
+        difference = fault(claim, answers)
         if difference:
             return claim, difference
     return None
 
 
-def _fault_of(answer, returns: str) -> Difference | None:
+def fault(claim: dict, answers: list[dict]) -> Difference | None:
+    """Why a claim of a plan does not hold of these (clean) answers; None if it does."""
+    if claim["kind"] == "raises":
+        return _raises(claim, answers)
+    return _fault_of(answers[claim["answer"]], claim) or _CLAIMS[claim["kind"]](claim, answers)
+
+
+def _raises(claim, answers):
+    answer = answers[claim["answer"]]
+    if answer["status"] != "raised":
+        return Difference("raised", f"this call was to be refused with a {claim['error']}, and it was not")
+    if answer["error"]["type"] != claim["error"]:
+        return Difference("raised", f"refused with {answer['error']['type']}; expected a {claim['error']}")
+    return None
+
+
+def _fault_of(answer, claim) -> Difference | None:
     """What is wrong with an answer whatever its values."""
-    notes = answer["notes"]
+    notes, returns = answer["notes"], claim["returns"]
     if answer["status"] != "ok":
         return Difference("raised", answer["status"])
     if returns != "anything" and notes.get("returned") != returns:
         return Difference("type", f"yours is {article(notes.get('returned', 'nothing'))}; expected {article(returns)}")
     if notes.get("mutated"):
         return Difference("mutated", "an argument was changed")
-    if notes.get("unstable") or notes.get("new_weights"):
+    if notes.get("new_weights") or (notes.get("unstable") and claim["kind"] not in ("dropped", "varies")):
         return Difference("unstable", "two equal calls gave different results")
     return None
 
@@ -185,7 +201,26 @@ def _slopes(claim, answers):
     return compare(claim["expected"], np.array(slopes, "float32"), Tolerance(claim["rtol"], claim["atol"]))
 
 
-_CLAIMS = {"equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes}
+def _dropped(claim, answers):
+    """Each number 0 or the whole / (1 − rate), and as many zeros as chance gives (within five standard deviations)."""
+    got, rate = answers[claim["answer"]]["value"], claim["rate"]
+    scaled = (claim["whole"].astype("float64") / (1 - rate)).astype("float32")
+    if type(got) is not np.ndarray or got.shape != scaled.shape or got.dtype.kind != "f":
+        return compare(scaled, got)
+    zero = got == 0
+    share = float(zero.mean())
+    if abs(share - rate) > 5 * (rate * (1 - rate) / got.size) ** 0.5:
+        return Difference("values", f"{share:.0%} of the numbers are 0; expected about {rate:.0%}")
+    return compare(np.where(zero, np.float32(0), scaled), got, Tolerance(claim["rtol"], claim["atol"]))
+
+
+def _varies(claim, answers):
+    if answers[claim["answer"]]["notes"].get("unstable"):
+        return None
+    return Difference("values", "two equal calls in training gave the same result: nothing is left to chance")
+
+
+_CLAIMS = {"equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped, "varies": _varies}
 
 
 # --- words that need the plan ---

@@ -17,7 +17,7 @@ import numpy as np
 
 from autograde import fingerprints, probe
 from autograde.exercises import cells
-from autograde.exercises.spec import Case, Exercise, Reference, Same, Slopes, Sums
+from autograde.exercises.spec import Case, Dropped, Exercise, Raises, Reference, Same, Slopes, Sums, Varies
 from autograde.naming import without_code
 
 
@@ -91,6 +91,13 @@ def _claims(exercise, trial, questions):
             yield common | {"kind": "equals", "answer": first + claim.answer, "expected": expected}
         elif isinstance(claim, Sums):
             yield common | {"kind": "sums", "answer": first + claim.answer, "axis": claim.axis, "total": claim.total}
+        elif isinstance(claim, Raises):
+            yield common | {"kind": "raises", "answer": first + claim.answer, "error": claim.error}
+        elif isinstance(claim, Dropped):
+            whole = expected_of(exercise, trial.cases[claim.answer])
+            yield common | {"kind": "dropped", "answer": first + claim.answer, "rate": claim.rate, "whole": whole}
+        elif isinstance(claim, Varies):
+            yield common | {"kind": "varies", "answer": first + claim.answer}
         elif isinstance(claim, Slopes):
             case = trial.cases[claim.answer]
             questions.append(_gradient_question(exercise, case, claim))
@@ -112,6 +119,8 @@ def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
                 "arguments": list(case.arguments), "keywords": case.keywords}  # fmt: skip
     if case.weights:
         question["weights"] = case.weights
+    if case.seed is not None:
+        question["seed"] = case.seed
     if watch:
         question["watch"] = list(exercise.forbidden)
     return question
@@ -119,9 +128,14 @@ def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
 
 def expected_of(exercise: Exercise, case: Case):
     """The reference's result, computed in float64; an array takes the dtype that the exercise asks for."""
-    extra = {"weights": _doubles(case.weights), "config": case.config} if exercise.probe["kind"] == "layer" else {}
-    result = exercise.reference(*_doubles(list(case.arguments)), **_doubles(case.keywords), **extra)
+    result = _reference(exercise, case.arguments, case.keywords, case.weights, case.config)
     return result.astype(exercise.dtype) if isinstance(result, (np.ndarray, np.generic)) else result
+
+
+def _reference(exercise, arguments, keywords, weights, config):
+    """The reference's result in float64."""
+    extra = {"weights": _doubles(weights), "config": config} if exercise.probe["kind"] == "layer" else {}
+    return exercise.reference(*_doubles(list(arguments)), **_doubles(keywords), **extra)
 
 
 def _gradient_question(exercise, case, claim):
@@ -133,13 +147,13 @@ def _gradient_question(exercise, case, claim):
 def _expected_slopes(exercise, case, claim, step=1e-5):
     """Central differences of Σ output × cotangent along each direction, in float64."""
 
-    def total(role, shift):
-        weights = _doubles(case.weights)
-        weights[role] = weights[role] + shift * claim.directions[role]
-        arguments, keywords = _doubles(list(case.arguments)), _doubles(case.keywords)
-        return np.sum(exercise.reference(*arguments, **keywords, weights=weights, config=case.config) * claim.cotangent)
+    def total(name, shift):
+        arguments, weights = list(case.arguments), dict(case.weights)
+        moved = arguments if type(name) is int else weights
+        moved[name] = moved[name].astype("float64") + shift * claim.directions[name]
+        return np.sum(_reference(exercise, arguments, case.keywords, weights, case.config) * claim.cotangent)
 
-    return np.array([(total(role, step) - total(role, -step)) / (2 * step) for role in claim.directions], "float32")
+    return np.array([(total(name, step) - total(name, -step)) / (2 * step) for name in claim.directions], "float32")
 
 
 def _doubles(value):

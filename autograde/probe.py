@@ -8,6 +8,7 @@ A **question** is a plain value (see `values`), a dict:
      "arguments": [array, …],          NumPy arrays arrive as tensors, unless the probe says {"tensors": False}
      "keywords": {"mask": array},      optional
      "weights": {role: array},         optional: for layers
+     "seed": 7,                        optional: of everything random, set before the thing is made or called
      "watch": ["keras.ops.softmax"]}   optional: note whether any of these functions or layers ran
 
 **Probes** by kind:
@@ -90,7 +91,10 @@ def _answer_one(question, namespace, limits):
         value = to_plain(raw)
         encode(value, limits)
     except NotImplementedError as raised:
-        status, error = "not attempted", tracing.describe_error(raised, namespace, question)
+        error = tracing.describe_error(raised, namespace, question)
+        other = tracing.empty_stub_used(raised, namespace, question)
+        status = "raised" if other else "not attempted"
+        error["message"] = f"{other}, which your code uses, is still an empty stub" if other else error["message"]
     except _MissingError:
         status = "missing"
     except AutogradeError as refused:
@@ -133,6 +137,8 @@ def _is_stub(thing) -> bool:
 
 def _ask(probe, question, namespace, notes):
     kind = probe["kind"]
+    if "seed" in question:
+        _set_seed(question["seed"])
     if kind == "attribute":
         return _named(probe, namespace)
     if kind == "repeat":
@@ -174,12 +180,16 @@ def _call(function, arguments, keywords, notes):
     return result
 
 
-def _repeat(probe, question, namespace, notes):
+def _set_seed(seed):
     import keras
 
+    keras.utils.set_random_seed(seed)
+
+
+def _repeat(probe, question, namespace, notes):
     results = []
     for seed in probe["seeds"]:
-        keras.utils.set_random_seed(seed)
+        _set_seed(seed)
         results.append(to_plain(_ask(probe["of"], question, namespace, notes)))
     return results
 

@@ -64,6 +64,8 @@ def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tupl
     error = answer["error"]
     if answer["status"] == "refused":
         return ()  # the advice says why
+    if claim["kind"] == "raises":
+        return (("refusal", difference.message),)
     if answer["status"] != "ok":
         place = f"your line {error['line']}:  {error['text']}" if error["line"] else ""
         return tuple((label, text) for label, text in (("error", f"{error['type']}: {plain_error(error)}"),
@@ -176,7 +178,10 @@ def note_advice(answer: dict, plan: dict, claim: dict) -> list[str]:
             "No gradient reaches your weights: on its way the result left the tensors (NumPy, `.numpy()`, a constant)."
         ]
     if notes.get("unstable") or notes.get("new_weights"):
-        return ["Two equal calls gave different results: weights are made anew in `call`. Make them in `build`, once."]
+        return [
+            "Two equal calls gave different results. Either weights are made anew in `call` (make them in `build`, "
+            "once), or something random acts where it should not: dropout outside training, or on more than it should."
+        ]
     return _value_advice(answer)
 
 

@@ -1,11 +1,17 @@
 """All exercises of the course, as data: find one by name, list them, count them."""
 
 from autograde.errors import AutogradeError
-from autograde.exercises import n01_wordpiece, n03_attention
+from autograde.exercises import n00_welcome, n01_wordpiece, n02_embeddings, n03_attention, n04_encoder
 from autograde.exercises.spec import Exercise
 
 # In the order of the notebooks.
-EXERCISES: tuple[Exercise, ...] = (*n01_wordpiece.EXERCISES, *n03_attention.EXERCISES)
+EXERCISES: tuple[Exercise, ...] = (
+    *n00_welcome.EXERCISES,
+    *n01_wordpiece.EXERCISES,
+    *n02_embeddings.EXERCISES,
+    *n03_attention.EXERCISES,
+    *n04_encoder.EXERCISES,
+)
 
 
 class UnknownExerciseError(AutogradeError, KeyError):
