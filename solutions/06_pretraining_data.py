@@ -583,7 +583,7 @@ for key, array in examples.items():
     print(f"{key:22} {str(array.shape):10} {array.dtype}")
 
 # %% [markdown]
-# **See it.** Four of the rows, as a model sees them, and below each what it is asked.
+# **See it.** Four of the rows, as a model sees them, and above each what it is asked. (Of 200 pairs a fair coin calls 43 to 57 % NotNext.)
 
 # %%
 drawn, asked = [], []
