@@ -10,7 +10,10 @@ from itertools import permutations
 
 import numpy as np
 
+from autograde.texts import around, article, first_difference, row, short, visible
+
 SAME_FACTOR = 1e-3  # a ratio counts as the same everywhere if it varies by less than this
+LONGEST_TEXT = 60  # characters of a string that are shown; of a longer one those around the first difference
 SLICE = 6  # rows and columns of the small slice that is shown
 
 
@@ -51,41 +54,58 @@ def compare(expected, got, tolerance: Tolerance = Tolerance()) -> Difference | N
         return _compare_sequences(expected, got, tolerance)
     if isinstance(expected, dict):
         return _compare_dicts(expected, got, tolerance)
-    if isinstance(expected, float) and type(got) in (int, float):
+    if isinstance(expected, float) and (type(got) in (int, float) or _is_scalar(got)):
         array = np.array(got, "float64")
         return _compare_arrays(np.array(expected), array, tolerance)
     if type(got) is not type(expected) or got != expected:
-        return Difference("values", f"yours {_short(got)}   expected {_short(expected)}", (), got, expected)
+        return Difference("values", _plain_message(expected, got), (), got, expected)
     return None
 
 
-def _short(value) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+def _is_scalar(value) -> bool:
+    """Whether this is what NumPy or a backend calls a number: an array without axes."""
+    return type(value) is np.ndarray and value.shape == () and value.dtype.kind in "iuf"
+
+
+def _plain_message(expected, got):
+    if type(got) is str and type(expected) is str and max(len(visible(got)), len(visible(expected))) > LONGEST_TEXT:
+        place = first_difference(got, expected)
+        return f"yours {around(got, place)}   expected {around(expected, place)}   from character {place}"
+    return f"yours {short(got)}   expected {short(expected)}"
 
 
 def _compare_sequences(expected, got, tolerance):
     if type(got) not in (list, tuple):
-        return Difference("type", f"yours is a {kind_of(got)}; expected a {type(expected).__name__}")
+        return Difference("type", f"yours is {article(kind_of(got))}; expected {article(type(expected).__name__)}")
     for index, (wanted, item) in enumerate(zip(expected, got)):
         found = compare(wanted, item, tolerance)
         if found:
-            message = f"at [{index}]: {found.message}"
-            return Difference(found.kind, message, (index, *(found.index or ())), found.yours, found.expected)
+            return _inside(f"[{index}]", found, (index, *(found.index or ())))
     if len(got) != len(expected):
         return Difference("length", f"yours has {len(got)} items; expected {len(expected)}", (), got, expected)
     return None
 
 
 def _compare_dicts(expected, got, tolerance):
-    if type(got) is not dict or set(got) != set(expected):
-        keys = sorted(got) if type(got) is dict else kind_of(got)
-        return Difference("type", f"yours has the keys {keys}; expected {sorted(expected)}")
+    if type(got) is not dict:
+        return Difference("type", f"yours is {article(kind_of(got))}; expected a dict")
+    missing = [key for key in expected if key not in got]
+    extra = [key for key in got if key not in expected]
+    if missing or extra:
+        lists = (("keys missing from yours", missing), ("keys that should not be there", extra))
+        return Difference("type", "\n".join(f"{words}: {row(keys)[1:-1]}" for words, keys in lists if keys))
     for key, wanted in expected.items():
         found = compare(wanted, got[key], tolerance)
         if found:
-            return Difference(found.kind, f"at [{key!r}]: {found.message}", found.index, found.yours, found.expected)
+            return _inside(f"[{visible(key)}]", found, found.index)
     return None
+
+
+def _inside(place: str, found: Difference, index) -> Difference:
+    """A difference inside a list or dict, seen from outside: "at ['ids'][3]: yours 0   expected 1"."""
+    message = found.message.replace("first difference yours", "yours")
+    deeper = message.removeprefix("at ") if message.startswith("at [") else f": {message}"
+    return Difference(found.kind, f"at {place}{deeper}", index, found.yours, found.expected)
 
 
 def kind_of(value) -> str:
@@ -97,7 +117,7 @@ def _compare_arrays(expected, got, tolerance):
     if type(got) in (bool, int, float):
         got = np.array(got)
     if type(got) is not np.ndarray:
-        return Difference("type", f"yours is a {kind_of(got)}; expected a tensor of shape {expected.shape}")
+        return Difference("type", f"yours is {article(kind_of(got))}; expected a tensor of shape {expected.shape}")
     if got.shape != expected.shape:
         return Difference("shape", _shape_message(expected, got), None, got, expected)
     if not _same_family(expected.dtype, got.dtype):

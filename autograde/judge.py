@@ -11,6 +11,7 @@ import numpy as np
 from autograde import random_claims, shortcuts
 from autograde.compare import Difference, Tolerance, compare
 from autograde.naming import recognise
+from autograde.texts import article
 from autograde.verdict import PartResult, Verdict
 from autograde.wording import call_text, error_advice, note_advice, shape_facts, small_picture
 
@@ -104,7 +105,9 @@ def _weigh(plan, answers, reveal):
     status = "partly" if points else ("raised" if answer["status"] == "raised" else "wrong")
     mistake = recognise(plan, answers) or random_claims.recognise(plan, answers)
     advice = [mistake["hint"]] if mistake else []
-    advice += note_advice(answer, plan) or error_advice(answer) if not mistake or answer["status"] == "raised" else []
+    advice += (
+        note_advice(answer, plan, claim) or error_advice(answer) if not mistake or answer["status"] == "raised" else []
+    )
     facts, picture = (), None
     if reveal:
         facts = _tried(plan, claim["answer"], 0) + shape_facts(claim, answer, difference)
@@ -124,28 +127,40 @@ def _part_result(part, failure, base_holds):
 
 def _first_failure(part, answers) -> tuple[dict, Difference] | None:
     for claim in part["claims"]:
-        difference = _fault_of(answers[claim["answer"]], claim["returns"]) or _CLAIMS[claim["kind"]](claim, answers)
+        difference = fault(claim, answers)
         if difference:
             return claim, difference
     return None
 
 
-def _fault_of(answer, returns: str) -> Difference | None:
-    """What is wrong with an answer whatever its values."""
-    notes = answer["notes"]
-    if answer["status"] != "ok":
-        return Difference("raised", answer["status"])
-    if returns != "anything" and notes.get("returned") != returns:
-        return Difference("type", f"yours is {_with_article(notes.get('returned', 'nothing'))}; expected a {returns}")
-    if notes.get("mutated"):
-        return Difference("mutated", "an argument was changed")
-    if notes.get("unstable") or notes.get("new_weights"):
-        return Difference("unstable", "two equal calls gave different results")
+def fault(claim: dict, answers: list[dict]) -> Difference | None:
+    """Why a claim of a plan does not hold of these (clean) answers; None if it does."""
+    if claim["kind"] == "raises":
+        return _raises(claim, answers)
+    return _fault_of(answers[claim["answer"]], claim) or _CLAIMS[claim["kind"]](claim, answers)
+
+
+def _raises(claim, answers):
+    answer = answers[claim["answer"]]
+    if answer["status"] != "raised":
+        return Difference("raised", f"this call was to be refused with a {claim['error']}, and it was not")
+    if answer["error"]["type"] != claim["error"]:
+        return Difference("raised", f"refused with {answer['error']['type']}; expected a {claim['error']}")
     return None
 
 
-def _with_article(word):
-    return word if word in ("nothing", "...") else f"a {word}"
+def _fault_of(answer, claim) -> Difference | None:
+    """What is wrong with an answer whatever its values."""
+    notes, returns = answer["notes"], claim["returns"]
+    if answer["status"] != "ok":
+        return Difference("raised", answer["status"])
+    if returns != "anything" and notes.get("returned") != returns:
+        return Difference("type", f"yours is {article(notes.get('returned', 'nothing'))}; expected {article(returns)}")
+    if notes.get("mutated"):
+        return Difference("mutated", "an argument was changed")
+    if notes.get("new_weights") or (notes.get("unstable") and claim["kind"] not in ("dropped", "varies")):
+        return Difference("unstable", "two equal calls gave different results")
+    return None
 
 
 def _equals(claim, answers):
@@ -186,8 +201,29 @@ def _slopes(claim, answers):
     return compare(claim["expected"], np.array(slopes, "float32"), Tolerance(claim["rtol"], claim["atol"]))
 
 
-_CLAIMS = {"equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes,
-           "obeys": random_claims.obeys, "rates": random_claims.rates}  # fmt: skip
+def _dropped(claim, answers):
+    """Each number 0 or the whole / (1 − rate), and as many zeros as chance gives (within five standard deviations)."""
+    got, rate = answers[claim["answer"]]["value"], claim["rate"]
+    scaled = (claim["whole"].astype("float64") / (1 - rate)).astype("float32")
+    if type(got) is not np.ndarray or got.shape != scaled.shape or got.dtype.kind != "f":
+        return compare(scaled, got)
+    zero = got == 0
+    share = float(zero.mean())
+    if abs(share - rate) > 5 * (rate * (1 - rate) / got.size) ** 0.5:
+        return Difference("values", f"{share:.0%} of the numbers are 0; expected about {rate:.0%}")
+    return compare(np.where(zero, np.float32(0), scaled), got, Tolerance(claim["rtol"], claim["atol"]))
+
+
+def _varies(claim, answers):
+    if answers[claim["answer"]]["notes"].get("unstable"):
+        return None
+    return Difference("values", "two equal calls in training gave the same result: nothing is left to chance")
+
+
+_CLAIMS = {
+    "equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped, "varies": _varies,
+    "obeys": random_claims.obeys, "rates": random_claims.rates,
+}  # fmt: skip
 
 
 # --- words that need the plan ---

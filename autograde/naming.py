@@ -1,5 +1,6 @@
 """Recognises a known mistake by what it outputs: the same inputs went through each misconception's code beforehand."""
 
+import math
 import re
 
 import numpy as np
@@ -59,6 +60,8 @@ def same_value(known, got) -> bool:
         return len(known) == len(got) and all(map(same_value, known, got))
     if type(known) is dict:
         return known.keys() == got.keys() and all(same_value(known[key], got[key]) for key in known)
+    if type(known) is float:
+        return math.isclose(known, got, rel_tol=1e-9)
     if type(known) is not np.ndarray:
         return known == got
     if known.shape != got.shape:

@@ -6,12 +6,14 @@ array, or a subclass with its own `__eq__` or `__array__`, is named for what it 
 
 import sys
 import types
+from collections import Counter, OrderedDict, defaultdict
 
 import numpy as np
 
 from autograde.errors import AutogradeError
 
 _PLAIN = (bool, int, float, str)
+_DICTS = (dict, Counter, defaultdict, OrderedDict)
 
 
 class NotPlainError(AutogradeError, TypeError):
@@ -42,6 +44,8 @@ def describe(value) -> str:
         return "variable"
     if is_tensor(value):
         return "tensor"
+    if type(value) in _DICTS:
+        return "dict"
     return type(value).__name__
 
 
@@ -51,7 +55,7 @@ def to_plain(value):
         return value
     if type(value) in (list, tuple):
         return type(value)(to_plain(item) for item in value)
-    if type(value) is dict:
+    if type(value) in _DICTS:
         return {key: to_plain(item) for key, item in value.items()}
     if type(value) is np.ndarray:
         return value.copy()

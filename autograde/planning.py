@@ -17,7 +17,19 @@ import numpy as np
 
 from autograde import chances, fingerprints, probe
 from autograde.exercises import cells
-from autograde.exercises.spec import Case, Exercise, Obeys, Rates, Reference, Same, Slopes, Sums
+from autograde.exercises.spec import (
+    Case,
+    Dropped,
+    Exercise,
+    Obeys,
+    Raises,
+    Rates,
+    Reference,
+    Same,
+    Slopes,
+    Sums,
+    Varies,
+)  # fmt: skip
 from autograde.naming import without_code
 
 
@@ -52,12 +64,17 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     plan = {
         "exercise": _reader_facts(exercise),
         "seed": seed,
-        "watch": list(exercise.forbidden),
+        "watch": [*exercise.forbidden, *_ready_made(exercise)],
         "questions": questions,
         "parts": parts,
         "misconceptions": [],
     }
     return with_misconceptions(exercise, plan) if misconceptions else plan
+
+
+def _ready_made(exercise):
+    """Where this exercise's own result could be imported from instead of being written."""
+    return ("autograde.student.stand_ins", f"mybert.{exercise.kept_in}") if exercise.kept_in else ()
 
 
 def with_misconceptions(exercise: Exercise, plan: dict) -> dict:
@@ -86,6 +103,13 @@ def _claims(exercise, trial, questions):
             yield common | {"kind": "equals", "answer": first + claim.answer, "expected": expected}
         elif isinstance(claim, Sums):
             yield common | {"kind": "sums", "answer": first + claim.answer, "axis": claim.axis, "total": claim.total}
+        elif isinstance(claim, Raises):
+            yield common | {"kind": "raises", "answer": first + claim.answer, "error": claim.error}
+        elif isinstance(claim, Dropped):
+            whole = expected_of(exercise, trial.cases[claim.answer])
+            yield common | {"kind": "dropped", "answer": first + claim.answer, "rate": claim.rate, "whole": whole}
+        elif isinstance(claim, Varies):
+            yield common | {"kind": "varies", "answer": first + claim.answer}
         elif isinstance(claim, Slopes):
             case = trial.cases[claim.answer]
             questions.append(_gradient_question(exercise, case, claim))
@@ -123,6 +147,8 @@ def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
     question = {"probe": exercise.probe | more, "arguments": list(case.arguments), "keywords": case.keywords}
     if case.weights:
         question["weights"] = case.weights
+    if case.seed is not None:
+        question["seed"] = case.seed
     if watch:
         question["watch"] = list(exercise.forbidden)
     return question
@@ -130,9 +156,14 @@ def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
 
 def expected_of(exercise: Exercise, case: Case):
     """The reference's result, computed in float64; an array takes the dtype that the exercise asks for."""
-    extra = {"weights": _doubles(case.weights), "config": case.config} if exercise.probe["kind"] == "layer" else {}
-    result = exercise.reference(*_doubles(list(case.arguments)), **_doubles(case.keywords), **extra)
+    result = _reference(exercise, case.arguments, case.keywords, case.weights, case.config)
     return result.astype(exercise.dtype) if isinstance(result, (np.ndarray, np.generic)) else result
+
+
+def _reference(exercise, arguments, keywords, weights, config):
+    """The reference's result in float64."""
+    extra = {"weights": _doubles(weights), "config": config} if exercise.probe["kind"] == "layer" else {}
+    return exercise.reference(*_doubles(list(arguments)), **_doubles(keywords), **extra)
 
 
 def _gradient_question(exercise, case, claim):
@@ -144,13 +175,13 @@ def _gradient_question(exercise, case, claim):
 def _expected_slopes(exercise, case, claim, step=1e-5):
     """Central differences of Σ output × cotangent along each direction, in float64."""
 
-    def total(role, shift):
-        weights = _doubles(case.weights)
-        weights[role] = weights[role] + shift * claim.directions[role]
-        arguments, keywords = _doubles(list(case.arguments)), _doubles(case.keywords)
-        return np.sum(exercise.reference(*arguments, **keywords, weights=weights, config=case.config) * claim.cotangent)
+    def total(name, shift):
+        arguments, weights = list(case.arguments), dict(case.weights)
+        moved = arguments if type(name) is int else weights
+        moved[name] = moved[name].astype("float64") + shift * claim.directions[name]
+        return np.sum(_reference(exercise, arguments, case.keywords, weights, case.config) * claim.cotangent)
 
-    return np.array([(total(role, step) - total(role, -step)) / (2 * step) for role in claim.directions], "float32")
+    return np.array([(total(name, step) - total(name, -step)) / (2 * step) for name in claim.directions], "float32")
 
 
 def _doubles(value):

@@ -8,6 +8,7 @@ A **question** is a plain value (see `values`), a dict:
      "arguments": [array, …],          NumPy arrays arrive as tensors, unless the probe says {"tensors": False}
      "keywords": {"mask": array},      optional
      "weights": {role: array},         optional: for layers
+     "seed": 7,                        optional: of everything random, set before the thing is made or called
      "watch": ["keras.ops.softmax"]}   optional: note whether any of these functions or layers ran
 
 **Probes** by kind:
@@ -23,6 +24,9 @@ A **question** is a plain value (see `values`), a dict:
     {"kind": "seeded", "name": …, "seeds": [1, 2, …]}    calls a function once for each seed, with a NumPy generator of
                                                          that seed as its last argument → list of what it returns
     {"kind": "items", "name": …, "most": 12}             calls a function and takes the first items of what it returns
+    {"kind": "fill", "name": …}                          calls a function whose first argument, a dict of arrays,
+                                                         arrives as Keras variables; the others as NumPy arrays →
+                                                         {"returned": …, "variables": what they hold afterwards}
     {"kind": "attribute", "name": …}                     a value that the student assigned
     {"kind": "weights", …as for layer}                   [[path, shape], …] of the built layer
 
@@ -96,7 +100,10 @@ def _answer_one(question, namespace, limits):
         value = to_plain(raw)
         encode(value, limits)
     except NotImplementedError as raised:
-        status, error = "not attempted", tracing.describe_error(raised, namespace, question)
+        error = tracing.describe_error(raised, namespace, question)
+        other = tracing.empty_stub_used(raised, namespace, question)
+        status = "raised" if other else "not attempted"
+        error["message"] = f"{other}, which your code uses, is still an empty stub" if other else error["message"]
     except _MissingError:
         status = "missing"
     except AutogradeError as refused:
@@ -139,6 +146,8 @@ def _is_stub(thing) -> bool:
 
 def _ask(probe, question, namespace, notes):
     kind = probe["kind"]
+    if "seed" in question:
+        _set_seed(question["seed"])
     if kind == "attribute":
         return _named(probe, namespace)
     if kind == "repeat":
@@ -151,6 +160,8 @@ def _ask(probe, question, namespace, notes):
         return _gradient(probe, question, namespace, notes)
     if kind == "function":
         return _call(_named(probe, namespace), *_inputs(probe, question), notes)
+    if kind == "fill":
+        return _filled(_named(probe, namespace), question, notes)
     if kind in ("layer", "weights"):
         arguments, keywords = _inputs(probe, question)
         layer = _built_layer(probe, arguments, keywords, namespace, notes)
@@ -184,12 +195,27 @@ def _call(function, arguments, keywords, notes):
     return result
 
 
-def _repeat(probe, question, namespace, notes):
+def _filled(function, question, notes):
+    """What a function returns that puts numbers into variables, and what is in them afterwards."""
     import keras
 
+    (starts, *others), keywords = to_plain(question["arguments"]), to_plain(question.get("keywords", {}))
+    variables = {name: keras.Variable(start) for name, start in starts.items()}
+    returned = function(dict(variables), *others, **keywords)
+    notes["returned"] = describe(returned)
+    return {"returned": to_plain(returned), "variables": to_plain(variables)}
+
+
+def _set_seed(seed):
+    import keras
+
+    keras.utils.set_random_seed(seed)
+
+
+def _repeat(probe, question, namespace, notes):
     results = []
     for seed in probe["seeds"]:
-        keras.utils.set_random_seed(seed)
+        _set_seed(seed)
         results.append(to_plain(_ask(probe["of"], question, namespace, notes)))
     return results
 
@@ -262,10 +288,7 @@ def _put_weights(layer, roles, weights):
     for role, array in weights.items():
         places = _places(layer, roles[role])
         if places is None:
-            have = (
-                ", ".join(f"{weight.path} {tuple(weight.shape)}" for weight in layer.weights)
-                or "none that were made in `__init__` or `build`"
-            )
+            have = _few_weights(layer.weights) or "none that were made in `__init__` or `build`"
             raise RefusedError(f"no weight `{roles[role][0]}` was found in {type(layer).__name__}; its weights: {have}")
         width, left_over = divmod(array.shape[-1], len(places))
         for index, variable in enumerate(places):
@@ -276,6 +299,12 @@ def _put_weights(layer, roles, weights):
                     f"expected {array.shape if len(places) == 1 else share.shape}"
                 )
             variable.assign(share.reshape(variable.shape))
+
+
+def _few_weights(weights, most=6):
+    """The first weights with their shapes; of a whole model not all."""
+    text = ", ".join(f"{weight.path} {tuple(weight.shape)}" for weight in weights[:most])
+    return text + (f" and {len(weights) - most} more" if len(weights) > most else "")
 
 
 def _places(layer, paths):

@@ -1,9 +1,9 @@
 """Plain values ⇄ a JSON header and raw buffers: the only form in which anything passes between the two rooms.
 
-A *value* is None, bool, int, float, str, a list, a tuple, a dict with string keys, or a NumPy array, nested. Nothing
-else exists: no objects, no object arrays, no pickle. `encode` splits a value into a JSON-able header and the arrays'
-bytes; `decode` rebuilds it and believes nothing: every size, type and count is checked against `Limits` before any
-memory is set aside, and whatever does not fit raises `ValueTreeError`.
+A *value* is None, bool, int, float, str, a list, a tuple, a dict whose keys are strings or tuples of strings, or a
+NumPy array, nested. Nothing else exists: no objects, no object arrays, no pickle. `encode` splits a value into a
+JSON-able header and the arrays' bytes; `decode` rebuilds it and believes nothing: every size, type and count is checked
+against `Limits` before any memory is set aside, and whatever does not fit raises `ValueTreeError`.
 
     header, buffers = encode({"scores": np.zeros((2, 3), "float32"), "note": "three keys"})
     value = decode(header, buffers)          # the same dict; arrays are fresh copies
@@ -15,6 +15,7 @@ Header: `[kind]` or `[kind, content]`, by kind:
     ["list", [node, …]]   ["tuple", [node, …]]   ["dict", [[key, node], …]]
     ["array", {"dtype": "float32", "shape": [2, 3], "buffer": 0}]
 
+The key of a dict is its text, or the list of its texts: ["play", "##ing"] for the tuple ("play", "##ing").
 Whole numbers travel as decimal text and floats as hexadecimal text, so NaN, infinities and every last bit survive JSON.
 Arrays are C-ordered and little-endian. `dtype` is one of `DTYPES`, or "U" and a length for text. Every buffer is used
 exactly once, in order.
@@ -33,6 +34,7 @@ DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
 _TEXT_DTYPE = re.compile(r"U([1-9][0-9]{0,4})", re.ASCII)
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,40}", re.ASCII)
 _LARGEST_CODE_POINT = 0x10FFFF
+_LONGEST_KEY = 8  # strings in a tuple that is a dict's key
 
 
 class ValueTreeError(AutogradeError, ValueError):
@@ -106,9 +108,15 @@ def _encode(value, buffers, budget, depth):
 
 
 def _key(key, budget):
-    if type(key) is not str:
-        raise ValueTreeError(f"a dict key of type {type(key).__name__} cannot pass: keys are strings")
-    return _checked_text(key, budget)
+    """A key as it stands in the header: its text, or the list of its texts."""
+    if type(key) is str:
+        return _checked_text(key, budget)
+    if type(key) is not tuple or not 0 < len(key) <= _LONGEST_KEY or any(type(part) is not str for part in key):
+        raise ValueTreeError(
+            f"a dict key of type {type(key).__name__} cannot pass: keys are strings or tuples of a few strings"
+        )
+    budget.spend("nodes", len(key))
+    return [_checked_text(part, budget) for part in key]
 
 
 def _checked_text(text, budget):
@@ -191,7 +199,8 @@ def _decode_dict(pairs, buffers, used, budget, depth):
     for pair in pairs:
         if type(pair) is not list or len(pair) != 2:
             raise ValueTreeError("malformed value: a dict holds pairs of key and node")
-        key = _key(pair[0], budget)
+        key = pair[0] if type(pair[0]) is not list else tuple(pair[0])
+        _key(key, budget)
         if key in result:
             raise ValueTreeError("malformed value: a dict names the same key twice")
         result[key] = _decode(pair[1], buffers, used, budget, depth + 1)

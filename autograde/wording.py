@@ -4,7 +4,8 @@ import re
 
 import numpy as np
 
-from autograde.compare import Difference, matrix_slice
+from autograde.compare import Difference, compare, matrix_slice
+from autograde.texts import article, row, short
 from autograde.verdict import Picture
 
 _NOISE = (
@@ -15,7 +16,18 @@ _NOISE = (
 _MATMUL = re.compile(r"Matrix size-incompatible: In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]")
 _BROADCAST = re.compile(r"Incompatible shapes: \[([\d,]*)\] vs\. \[([\d,]*)\]")
 SHOWN = 3  # arguments that are spelled out
-LONGEST_LIST = 80  # characters of a list among them
+LONGEST_ARGUMENT = 160  # characters of a text, a list of texts or a dict among them
+
+_NUMPY = "A NumPy array came back where a tensor is needed: a gradient cannot flow through NumPy. Use `keras.ops`."
+_NO_TENSORS = {
+    "symbolic Keras tensor": (
+        "A symbolic tensor came back. Use the tensors you are given; no `keras.Input` is needed here."
+    ),
+    "NumPy array": _NUMPY,
+    "NumPy scalar": _NUMPY,
+}
+
+_SEQUENCES = ("tuple", "map", "filter", "zip", "dict_keys", "dict_values", "deque", "chain")
 
 _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
 
@@ -35,15 +47,23 @@ def call_text(names: list[str], question: dict) -> str:
 def _kind_text(value):
     if type(value) is np.ndarray:
         return f"{value.shape} {value.dtype.name}"
-    if type(value) in (list, tuple):
+    if type(value) in (list, tuple) and _holds_arrays(value):
         kinds = [_kind_text(item) for item in value]
         if len(kinds) > 1 and len(set(kinds)) == 1:
             return f"{len(kinds)} × {kinds[0]}"
-        text = "[" + ", ".join(kinds[:SHOWN]) + (", …]" if len(kinds) > SHOWN else "]")
-        return text if len(text) <= LONGEST_LIST else text[: LONGEST_LIST - 2] + " …"
+        return "[" + ", ".join(kinds[:SHOWN]) + (", …]" if len(kinds) > SHOWN else "]")
+    if type(value) is dict and _holds_arrays(value):
+        kinds = [f"{key} {_kind_text(item)}" for key, item in value.items()]
+        return "{" + ", ".join(kinds[:2]) + (f" and {len(kinds) - 2} more" if len(kinds) > 2 else "") + "}"
+    return short(value, LONGEST_ARGUMENT)
+
+
+def _holds_arrays(value):
     if type(value) is dict:
-        return "{" + ", ".join(f"{key} {_kind_text(item)}" for key, item in value.items()) + "}"
-    return repr(value)[:40]
+        return any(map(_holds_arrays, value.values()))
+    if type(value) in (list, tuple):
+        return any(map(_holds_arrays, value))
+    return type(value) is np.ndarray
 
 
 def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tuple[str, str], ...]:
@@ -51,13 +71,15 @@ def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tupl
     error = answer["error"]
     if answer["status"] == "refused":
         return ()  # the advice says why
+    if claim["kind"] == "raises":
+        return (("refusal", difference.message),)
     if answer["status"] != "ok":
         place = f"your line {error['line']}:  {error['text']}" if error["line"] else ""
         return tuple((label, text) for label, text in (("error", f"{error['type']}: {plain_error(error)}"),
                                                        ("where", place)) if text)  # fmt: skip
     value = answer["value"]
     if type(value) is not np.ndarray or claim["kind"] != "equals" or difference.kind == "type":
-        return (("values", difference.message),)
+        return (("values", difference.message + _beside(claim.get("expected"), value, difference)),)
     if difference.kind == "shape":
         return (("shape", f"✗ {difference.message}"),)
     dtype = f"✗  expected {claim['expected'].dtype.name}" if difference.kind == "dtype" else "✓"
@@ -67,6 +89,29 @@ def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tupl
     return tuple(facts)
 
 
+def _beside(expected, got, difference) -> str:
+    """Both lists, one below the other, when lists of plain things differ in an item or in their length."""
+    if type(expected) is dict and type(got) is dict:
+        key = next((key for key in expected if compare(expected[key], got.get(key))), None)
+        expected, got = expected.get(key), got.get(key)
+    if not (_is_list(expected) and _is_list(got)) or difference.index is None:
+        return ""
+    place = min(len(got), len(expected))  # where one of them ends, if nothing differs before
+    for step in difference.index:
+        if not (_is_list(expected[step]) and _is_list(got[step])):
+            place = step
+            break
+        expected, got = expected[step], got[step]
+        place = min(len(got), len(expected))
+    if _holds_arrays(expected) or _holds_arrays(got):
+        return ""
+    return f"\nyours     {row(got, place)}\nexpected  {row(expected, place)}"
+
+
+def _is_list(value):
+    return type(value) in (list, tuple)
+
+
 def small_picture(difference: Difference) -> Picture | None:
     """A small slice of both matrices, when both are matrices of numbers and differ in their values."""
     yours, expected = difference.yours, difference.expected
@@ -74,7 +119,7 @@ def small_picture(difference: Difference) -> Picture | None:
         return None
     if yours.ndim < 2 or yours.dtype.kind not in "fiub" or not yours.size:
         return None
-    corner = difference.index[:-2] if difference.index else ()
+    corner = difference.index[-yours.ndim : -2] if difference.index else ()  # the array may be an item of a list
     return Picture(*(matrix_slice(array[corner]).astype("float64").tolist() for array in (yours, expected)))
 
 
@@ -113,30 +158,26 @@ def error_advice(answer: dict) -> list[str]:
     return []
 
 
-def note_advice(answer: dict, plan: dict) -> list[str]:
+def note_advice(answer: dict, plan: dict, claim: dict) -> list[str]:
     """What to do about facts that only the student's process could see."""
     notes, name = answer["notes"], plan["exercise"]["names"][0]
-    returned, wanted = notes.get("returned"), plan["parts"][0]["claims"][0]["returns"]
+    returned, wanted = notes.get("returned"), "tensor" if claim["kind"] == "slopes" else claim["returns"]
     if answer["status"] not in ("ok", "refused"):
         return []
     if returned == "nothing":
         return [f"`{name}` computed something and returned nothing: did you forget `return`?"]
     if returned == "...":
         return [f"`{name}` returned `...`: put your own expression there."]
-    if returned == "symbolic Keras tensor":
-        return ["A symbolic tensor came back. Use the tensors you are given; no `keras.Input` is needed here."]
-    if wanted == "tensor" and returned in ("NumPy array", "NumPy scalar"):
-        return [
-            "A NumPy array came back where a tensor is needed: a gradient cannot flow through NumPy. Use `keras.ops`."
-        ]
     if returned == "generator":
         return ["A generator came back: `yield` makes one. Collect the items and `return` them."]
+    if wanted == "tensor" and returned in _NO_TENSORS:
+        return [_NO_TENSORS[returned]]
+    another_kind = returned != wanted != "anything" and "no_gradient" not in notes
+    if another_kind and (answer["status"] == "ok" or wanted != "tensor"):
+        came = article(returned or "nothing")
+        return [f"{came[0].upper()}{came[1:]} came back where {article(wanted)} is needed.{_how(returned, wanted)}"]
     if answer["status"] == "refused":
         return [answer["error"]["message"] or "What came back could not be looked at."]
-    if wanted == "tensor" and returned != "tensor" and "no_gradient" not in notes:
-        return [
-            f"A {returned} came back where a tensor is needed. Join its parts with `ops.stack` or `ops.concatenate`."
-        ]
     if notes.get("mutated"):
         return ["Your function changes one of its arguments. Whoever called you still needs it: work on a new value."]
     if notes.get("no_gradient"):
@@ -144,8 +185,18 @@ def note_advice(answer: dict, plan: dict) -> list[str]:
             "No gradient reaches your weights: on its way the result left the tensors (NumPy, `.numpy()`, a constant)."
         ]
     if notes.get("unstable") or notes.get("new_weights"):
-        return ["Two equal calls gave different results: weights are made anew in `call`. Make them in `build`, once."]
+        return [
+            "Two equal calls gave different results. Either weights are made anew in `call` (make them in `build`, "
+            "once), or something random acts where it should not: dropout outside training, or on more than it should."
+        ]
     return _value_advice(answer)
+
+
+def _how(returned, wanted):
+    """How to make what is needed of what came back."""
+    if wanted == "tensor":
+        return " Join its parts with `ops.stack` or `ops.concatenate`."
+    return " `list(...)` makes one of it." if wanted == "list" and returned in _SEQUENCES else ""
 
 
 def _value_advice(answer):

@@ -33,7 +33,7 @@
 # `check` calls your function a few hundred times with different seeds and *counts*. Its bounds are so wide that a right answer fails less than once in a million checks.
 
 # %%
-from autograde.student import bars, check, lines, load_backend, progress, token_boxes
+from autograde.student import check, grouped_bars, lines, load_backend, progress, token_boxes
 
 load_backend()
 
@@ -150,7 +150,7 @@ row = list(range(1000, 1040))
 counted = np.bincount([len(mask_each(row, 103, 0.15, rng)[1]) for _ in range(4000)], minlength=16)[:16]
 fixed = np.zeros(16)
 fixed[number_of_predictions(len(row))] = 1
-bars(
+grouped_bars(
     range(16),
     {"each token on its own": counted / 4000, "BERT's rule": fixed},
     title="Share of sentences of 40 tokens with so many predictions",
@@ -232,7 +232,7 @@ rng = np.random.default_rng(80)
 asked = [number[piece] for piece in question]
 filled = [vocabulary[mask_tokens(asked, [3], number["[MASK]"], [number[piece] for piece in others], rng)[3]] for _ in range(400)]
 what = ["[MASK]", "you", *others]
-bars(
+grouped_bars(
     what,
     {"how are … doing today": [100 * filled.count(piece) / 400 for piece in what]},
     title="What stands where “you” is asked for",
@@ -418,7 +418,7 @@ for _ in range(6):
 # %%
 made = [make_pair(documents, 1, int(rng.integers(5)), rng) for _ in range(2000)]
 source = [next(d for d, sentences in enumerate(documents) if second in sentences) for _, second, _ in made]
-bars(
+grouped_bars(
     names,
     {
         "IsNext": [sum(s == d and pair[2] == 0 for s, pair in zip(source, made)) for d in range(4)],
@@ -531,21 +531,27 @@ for first, second, places, label in lecture:
 # %% [markdown]
 # ⚠ The lecture calls this simplified: there is no padding, the segments are single sentences, and 2 of 15 tokens are chosen by hand. `number_of_predictions(15)` is 2 as well.
 #
-# Now all your pieces in a row, for the four little documents. The words are cut by a vocabulary made on the spot: whole words, but for the plural *s* and *less*.
+# Now all your pieces in a row, for the four little documents. The words are cut by your own `tokenize` of notebook 01, with a vocabulary made on the spot: whole words, but for
+# the endings *s* and *less*.
 
 # %%
-def cut(text: str) -> list[str]:
-    """Words, with a plural s or a "less" at their end as pieces of their own."""
-    pieces = []
-    for word in text.split():
-        ending = next((end for end in ("less", "s") if word.endswith(end) and len(word) > len(end) + 3), "")
-        pieces += [word.removesuffix(ending), f"##{ending}"] if ending else [word]
-    return pieces
+from mybert.wordpiece import tokenize
 
 
-pieces_seen = sorted({piece for sentences in documents for text in sentences for piece in cut(text)})
-vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces_seen]
+def stem(word: str) -> str:
+    """A word without "less" or a plural s at its end."""
+    for ending in ("less", "s"):
+        if word.endswith(ending) and len(word) > len(ending) + 3:
+            return word.removesuffix(ending)
+    return word
+
+
+stems = sorted({stem(word) for sentences in documents for text in sentences for word in text.split()})
+vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *stems, "##s", "##less"]
 number = {piece: index for index, piece in enumerate(vocabulary)}
+print(tokenize("penguins are flightless birds", number))
+
+# %%
 special, regular = [0, 2, 3], list(range(5, len(vocabulary)))
 LENGTH, MOST = 20, 4
 
@@ -553,7 +559,7 @@ LENGTH, MOST = 20, 4
 def unmasked_row(which: int, place: int, rng: np.random.Generator) -> tuple[list[int], list[int], int]:
     """[CLS] A [SEP] B [SEP] as ids, the segments, and the label: what masking starts from."""
     *texts, label = make_pair(documents, which, place, rng)
-    a, b = ([number[piece] for piece in cut(text)] for text in texts)
+    a, b = ([number[piece] for piece in tokenize(text, number)] for text in texts)
     a, b = truncate_at_random(a, b, LENGTH - 3, rng)
     return [2, *a, 3, *b, 3], [0] * (len(a) + 2) + [1] * (len(b) + 1), label
 
@@ -731,7 +737,7 @@ speeds = {
     "read\nfrom shards": per_second(lambda: next(disk), 100),
     "batches\nfrom memory": per_second(lambda: next(stream), 100),
 }
-bars(list(speeds), {"rows": list(speeds.values())}, title="Rows of 20 tokens per second", y="rows per second", numbers=True,
+grouped_bars(list(speeds), {"rows": list(speeds.values())}, title="Rows of 20 tokens per second", y="rows per second", numbers=True,
      alt="Rows per second: making rows in Python is slowest, reading records and batching arrays from memory are faster")  # fmt: skip
 
 # %% [markdown]

@@ -19,6 +19,8 @@ NAME, NOTEBOOK = "ps3", "03_attention"
 SECRET = bytes(range(32)).hex()
 POINTS = sum(exercise.points for exercise in catalogue.of_notebook(NOTEBOOK))
 
+EXPECTED = {"right": POINTS, "wrong": POINTS - 3, "broken": 0, "deadly": POINTS - 2}  # of `small_class`
+
 
 def released_course(folder: Path) -> Path:
     """A course as `autograde init` and `autograde release` leave it, with a secret that is the same every time."""
@@ -31,6 +33,16 @@ def released_course(folder: Path) -> Path:
 def copied(course: Path, folder: Path) -> Path:
     shutil.copytree(course, folder, dirs_exist_ok=True)
     return folder
+
+
+def small_class(folder: Path) -> Path:
+    """A course with four submissions; what they must earn is `EXPECTED`."""
+    course = released_course(folder)
+    hand_in(course, "right", editions.make(NOTEBOOK).source)
+    hand_in(course, "wrong", solved({"scores": answer("scores").replace("/ d_attn**0.5", "")}))
+    hand_in(course, "broken", "hello")
+    hand_in(course, "deadly", solved({"concat-heads": "import os\nos._exit(1)"}))
+    return course
 
 
 def open_rooms() -> Rooms:

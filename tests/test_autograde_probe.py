@@ -29,6 +29,25 @@ def test_an_untouched_stub_is_not_attempted(body):
     assert _ask(f"def f(x):\n    {body}")["status"] == "not attempted"
 
 
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("function", "def f(x):\n    return earlier(x) + 1"),
+        ("layer", "class f(keras.layers.Layer):\n    def call(self, x):\n        return earlier(x)"),
+    ],
+)
+def test_an_answer_that_uses_an_empty_stub_has_been_attempted_and_is_told_which(kind, code):
+    stub = "def earlier(x):\n    raise NotImplementedError()\n\n"
+    got = _ask(stub + code, probe={"kind": kind, "name": "f"})
+    assert got["status"] == "raised"
+    assert got["error"]["message"] == "earlier, which your code uses, is still an empty stub"
+
+
+def test_a_layer_whose_call_is_still_the_stub_is_not_attempted():
+    code = "class f(keras.layers.Layer):\n    def call(self, x):\n        raise NotImplementedError()"
+    assert _ask(code, probe={"kind": "layer", "name": "f"})["status"] == "not attempted"
+
+
 def test_a_function_that_computes_and_returns_nothing_was_attempted():
     got = _ask("def f(x):\n    y = x * 2")
     assert got["status"] == "ok" and got["notes"]["returned"] == "nothing"
@@ -53,6 +72,12 @@ def test_what_kind_of_thing_came_back_is_told(expression, word):
 def test_what_has_no_plain_form_is_refused_by_its_name(expression, word):
     got = _ask(f"def f(x):\n    return {expression}")
     assert (got["status"], got["value"], got["notes"]["returned"]) == ("refused", None, word)
+
+
+@pytest.mark.parametrize("made", ["Counter()", "defaultdict(int)", "dict()"])
+def test_every_dict_of_the_standard_library_is_a_dict(made):
+    got = _ask(f"from collections import *\ndef f(x):\n    d = {made}\n    d['a', 'b'] = 2\n    return d")
+    assert (got["status"], got["value"], got["notes"]["returned"]) == ("ok", {("a", "b"): 2}, "dict")
 
 
 def test_an_object_that_calls_itself_an_array_is_not_believed():

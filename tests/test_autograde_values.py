@@ -14,10 +14,11 @@ _text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 _arrays = st.sampled_from([name for name in DTYPES if name != "bfloat16"]).flatmap(
     lambda name: st_numpy.arrays(np.dtype(name), st_numpy.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
 )
+_keys = _text | st.lists(_text, min_size=1, max_size=3).map(tuple)
 _values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**100), 2**100) | st.floats() | _text | _arrays,
     lambda inner: (
-        st.lists(inner, max_size=4) | st.lists(inner, max_size=3).map(tuple) | st.dictionaries(_text, inner, max_size=3)
+        st.lists(inner, max_size=4) | st.lists(inner, max_size=3).map(tuple) | st.dictionaries(_keys, inner, max_size=3)
     ),
     max_leaves=12,
 )
@@ -73,6 +74,7 @@ class _Subclass(np.ndarray):
 @pytest.mark.parametrize(
     "value",
     [np.array([object()]), np.array([1 + 2j]), np.zeros(2, [("a", "i4")]), {1: 2}, {3}, b"x", print, float,
+     {(): 1}, {("a", 1): 1}, {("a", ("b",)): 1}, {("a",) * 9: 1}, {frozenset("ab"): 1},
      np.zeros(2).view(_Subclass), type("Text", (str,), {})("x"), "\ud800", 10**50,
      np.array(["2020-01-01"], "datetime64[D]")],
     ids=lambda value: f"{type(value).__name__} {getattr(value, 'dtype', '')}",
@@ -110,11 +112,16 @@ _ARRAY = {"dtype": "float32", "shape": [2], "buffer": 0}
         (["float", "0x1p999999999"], []),
         (["dict", [["a", ["none"]], ["a", ["none"]]]], []),
         (["dict", [[1, ["none"]]]], []),
+        (["dict", [[[], ["none"]]]], []),
+        (["dict", [[["a", 1], ["none"]]]], []),
+        (["dict", [[[["a"]], ["none"]]]], []),
+        (["dict", [[{"a": "b"}, ["none"]]]], []),
+        (["dict", [[["a", "b"], ["none"]], [["a", "b"], ["none"]]]], []),
         (["str", "\ud800"], []),
         (["pickle", "gASVAAAA"], []),
         ([], []), ({}, []), (None, []), ("none", []), ([["none"]], []),
     ],
-    ids=range(29),
+    ids=range(34),
 )  # fmt: skip
 def test_a_header_that_does_not_hold_together_is_refused(header, buffers):
     with pytest.raises(ValueTreeError):

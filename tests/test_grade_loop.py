@@ -22,21 +22,19 @@ from autograde.grader.results import load_results
 from autograde.grader.rooms import Rooms
 from autograde.release import editions
 from tests.grade_class import (
+    EXPECTED,
     NAME,
     NOTEBOOK,
     POINTS,
-    answer,
     copied,
     hand_in,
     open_rooms,
     opened,
-    released_course,
     result_of,
+    small_class,
     solved,
     verdict_of,
 )
-
-WRONG = answer("scores").replace("/ d_attn**0.5", "")
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +45,7 @@ def rooms():
 
 @pytest.fixture(scope="module")
 def pattern(tmp_path_factory):
-    course = released_course(tmp_path_factory.mktemp("pattern"))
-    hand_in(course, "right", editions.make(NOTEBOOK).source)
-    hand_in(course, "wrong", solved({"scores": WRONG}))
-    hand_in(course, "broken", "hello")
-    hand_in(course, "deadly", solved({"concat-heads": "import os\nos._exit(1)"}))
-    return course
+    return small_class(tmp_path_factory.mktemp("pattern"))
 
 
 @pytest.fixture
@@ -67,9 +60,6 @@ def _grades(course):
 
 def _records(course):
     return [without_time(result) for result in load_results(course, NAME)]
-
-
-EXPECTED = {"right": POINTS, "wrong": POINTS - 3, "broken": 0, "deadly": POINTS - 2}
 
 
 def test_a_class_is_graded_once_with_two_workers_as_with_one(course, rooms, tmp_path):
@@ -107,12 +97,12 @@ def test_a_fault_in_one_submission_is_listed_and_the_others_are_graded(course, r
 
     real = module.grade_file
 
-    def faulty(assignment, item, path, rooms):
+    def faulty(assignment, item, path, rooms, ground):
         if item.student == "wrong":
             raise ZeroDivisionError("a fault of ours")
         if item.student == "deadly":
             raise SandboxError("no room to be had")
-        return real(assignment, item, path, rooms)
+        return real(assignment, item, path, rooms, ground)
 
     monkeypatch.setattr(module, "grade_file", faulty)
     report = grade(opened(course), rooms, workers=2)

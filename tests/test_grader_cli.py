@@ -94,11 +94,17 @@ def test_export_prints_a_csv(course):
         (["report", "ps9"], "nothing has been graded"),
         (["similarity", "ps9"], "released: ps3"),
         (["export", "ps9"], "there are: ps3"),
+        (["status", "ps9"], "there are: ps3"),
     ],
 )
 def test_mistakes_are_one_sentence_with_what_to_do(course, arguments, words):
     with pytest.raises(AutogradeError, match=words):
         run(course, *arguments)
+
+
+def test_a_folder_that_is_no_course_is_said_to_be_none(tmp_path):
+    with pytest.raises(AutogradeError, match="no course folder"):
+        CliRunner().invoke(cli, ["status", "--course", str(tmp_path)], catch_exceptions=False)
 
 
 def test_exercises_are_listed():

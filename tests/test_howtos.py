@@ -8,17 +8,23 @@ from pathlib import Path
 import click
 import pytest
 
-from bertlab.cli import cli
+from autograde.cli import cli as autograde
+from bertlab.cli import cli as bertlab
 
 DOCS = Path(__file__).parent.parent / "docs"
-TEXTS = [(DOCS / name).read_text(encoding="utf-8") for name in ("pretraining.md", "finetuning.md")]
-COMMANDS = [line.strip() for text in TEXTS for line in text.splitlines() if line.startswith("    bertlab ")]
+TEXTS = [
+    (DOCS / name).read_text(encoding="utf-8") for name in ("pretraining.md", "finetuning.md", "instructor_guide.md")
+]
+PROGRAMS = {"bertlab": bertlab, "autograde": autograde}
+COMMANDS = [line.partition("  #")[0].strip() for text in TEXTS for line in text.splitlines()
+            if line.startswith(tuple(f"    {name} " for name in PROGRAMS))]  # fmt: skip
 IMPORTS = [found for text in TEXTS for found in re.findall(r"^from (\S+) import (.+)$", text, re.MULTILINE)]
 
 
 def command_of(words: list[str]) -> click.Command:
-    command, context = cli, click.Context(cli)
-    for word in words:
+    command = PROGRAMS[words[0]]
+    context = click.Context(command)
+    for word in words[1:]:
         if not isinstance(command, click.Group):
             return command
         command = command.get_command(context, word)
@@ -28,7 +34,7 @@ def command_of(words: list[str]) -> click.Command:
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_every_option_of_a_how_to_exists(line):
-    words = shlex.split(line)[1:]
+    words = shlex.split(line)
     command = command_of(words)
     known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
     assert {word for word in words if word.startswith("--")} <= known
@@ -41,4 +47,4 @@ def test_everything_a_how_to_imports_exists(module, names):
 
 
 def test_the_how_tos_name_something():
-    assert len(COMMANDS) >= 12 and len(IMPORTS) >= 5
+    assert len(COMMANDS) >= 25 and len(IMPORTS) >= 5

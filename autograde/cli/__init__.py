@@ -18,6 +18,7 @@ COMMANDS = {
     "similarity": ("similarity", "similarity", "Show which answers are alike, side by side."),
     "export": ("export", "export", "Grades as CSV, for Canvas, for Moodle, as JSON."),
     "exercises": ("exercises", "exercises", "List the exercises and the mistakes they know."),
+    "demo": ("demo", "demo", "Grade a made-up class, from an empty folder to the pages."),
     "doctor": ("doctor", "doctor", "Try whether submissions can be run safely here."),
 }
 

@@ -11,10 +11,20 @@ class CourseError(AutogradeError, ValueError):
     """A folder that is no course, or an assignment that is not in it."""
 
 
+_SIGNS = ("nbgrader_config.py", "gradebook.db", "source", "release", "submitted", "results")
+
+
+def _is_course(context, parameter, course: Path) -> Path:
+    if not any((course / sign).exists() for sign in _SIGNS):
+        raise CourseError(f"{course}: this is no course folder; name one with --course, or make one: autograde init")
+    return course
+
+
 course_option = click.option(
     "--course",
     default=".",
     show_default=True,
+    callback=_is_course,
     envvar="AUTOGRADE_COURSE",
     type=click.Path(file_okay=False, path_type=Path),
     help="The nbgrader course folder; also from $AUTOGRADE_COURSE.",

@@ -17,14 +17,19 @@ from autograde.cli.options import CourseError
               help="Also release into this nbgrader course; also from $AUTOGRADE_COURSE.")  # fmt: skip
 @click.option("--assignment", help="Name of the assignment in the course; the notebook's own name if not given.")
 @click.option("--colab", default="", help="Address under which Colab finds FOLDER; puts a badge on top.")
+@click.option("--wheel", type=click.Path(file_okay=False, path_type=Path),
+              help="Also build the package that students install into this folder.")  # fmt: skip
+@click.option("--executed", type=click.Path(file_okay=False, path_type=Path),
+              help="Also run the solutions; their notebooks and pages, with outputs, go here.")  # fmt: skip
 @click.option("--check", is_flag=True, help="Write nothing; exit code 1 if a student edition is not up to date.")
-def release(notebooks, folder, fingerprints, course, assignment, colab, check):
+def release(notebooks, folder, fingerprints, course, assignment, colab, wheel, executed, check):
     """Builds the student edition of NOTEBOOKS (all, if none is named) from their solutions.
 
     \b
     Example:
       autograde release
       autograde release 03_attention --course course2026 --assignment ps3
+      autograde release --wheel dist --executed build/solutions
 
     The same sources give the same bytes. Nothing is written in which a line of an answer was found.
     """
@@ -47,9 +52,26 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, check):
         click.echo(path)
     place = assignments.write_fingerprints(fingerprints, lambda found: track(found, "Fingerprints"))
     click.echo(f"{place}: {len(catalogue.EXERCISES)} exercises")
+    if wheel:
+        from autograde.release import student_wheel
+
+        click.echo(student_wheel.build(wheel, place))
+    if executed:
+        _execute(made, executed, track)
     for name, group in _assignments(made, assignment) if course else ():
         for path in assignments.write_assignment(course, name, group):
             click.echo(path)
+
+
+def _execute(made, folder: Path, track) -> None:
+    """The notebooks in their order in one course, so that each builds on what the ones before it kept."""
+    from tempfile import TemporaryDirectory
+
+    from autograde.release.executed import write_executed
+
+    with TemporaryDirectory() as course:
+        for editions in track(made, "Running the solutions"):
+            click.echo(write_executed(editions, folder, Path(course))[1])
 
 
 def _assignments(made, assignment):

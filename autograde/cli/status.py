@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import course_option
+from autograde.cli.options import CourseError, course_option
 
 
 @click.command()
@@ -20,7 +20,11 @@ def status(assignments, course, as_json):
       autograde status --course course
       autograde status ps3 --json
     """
-    names = assignments or _assignments(course)
+    known = _assignments(course)
+    unknown = sorted(set(assignments) - set(known))
+    if unknown:
+        raise CourseError(f"{course}: there is no assignment {unknown[0]}; there are: {', '.join(known) or 'none'}")
+    names = assignments or known
     rows = [_row(course, name) for name in names]
     _add_gradebook(course, rows)
     if as_json:

@@ -28,6 +28,7 @@ class Case:
     weights: dict = field(default_factory=dict)
     config: dict = field(default_factory=dict)  # for a layer: the arguments of its constructor
     note: str = ""  # "the lecture's example"
+    seed: int | None = None  # for what uses chance: set before the call, so that the same code answers the same
     seeds: tuple[int, ...] = ()  # for a random function: one call with a generator of each; the last repeats the first
 
 
@@ -60,14 +61,40 @@ class Sums:
 
 @dataclass(frozen=True)
 class Slopes:
-    """The gradients of a layer's output with respect to its weights, each tried along one direction.
+    """The gradients of an output with respect to weights (by role) or arguments (by index), each along one direction.
 
     The sum of output × cotangent changes by `slope · h` when a weight moves by `h · direction`. The expected slope is a
     central difference of the reference in float64, so no reference has to be differentiated by hand.
     """
 
     cotangent: np.ndarray
-    directions: dict[str, np.ndarray]  # role → an array of the weight's shape
+    directions: dict[str | int, np.ndarray]  # role or index → an array of that shape
+    answer: int = 0
+
+
+@dataclass(frozen=True)
+class Raises:
+    """The call is refused with an error of this type: "ValueError"."""
+
+    error: str
+    answer: int = 0
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Dropout acts on the result: about `rate` of its numbers are 0, the others the reference's / (1 − rate).
+
+    The reference gives the result without dropout; the case has a `seed`.
+    """
+
+    rate: float
+    answer: int = 0
+
+
+@dataclass(frozen=True)
+class Varies:
+    """Two equal calls of a layer give different results: chance acts. The case has a `seed`."""
+
     answer: int = 0
 
 

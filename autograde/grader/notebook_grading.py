@@ -24,18 +24,21 @@ class Graded:
 
 
 def grade_notebook(
-    path: Path, template: Template, exercises: tuple[Exercise, ...], rooms: Rooms, blank: Result, secret: bytes,
-    limits: Limits,
+    source: Path | bytes, template: Template, exercises: tuple[Exercise, ...], rooms: Rooms, blank: Result,
+    secret: bytes, limits: Limits,
 ) -> Graded:  # fmt: skip
-    """The record `blank` filled in. Raises SandboxError where no room can be made; never for what is in the file."""
+    """The record `blank` filled in; its `upstream` is what the notebook stands on.
+
+    Raises SandboxError where no room can be made; never for what is in the file.
+    """
     began = time.monotonic()
-    submission = read_submission(path, template)
+    submission = read_submission(source, template)
     if submission.problem:
         message = submission.problem.message
         verdicts = tuple(unread(exercise, message) for exercise in exercises)
         result = replace(blank, verdicts=verdicts, repairs=tuple(submission.repairs), problem=message)
         return Graded(result, submission)
-    grading = Grading(submission, exercises, blank.student, secret, limits)
+    grading = Grading(submission, exercises, blank.student, secret, limits, blank.upstream)
     steps = steps_of(submission, template, exercises)
     walk_plainly(grading, steps, rooms)
     follow_through(grading, steps, rooms)

@@ -100,7 +100,11 @@ def _show(figure, alt):
 
     buffer = io.BytesIO()
     FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
-    drawing = Drawing(buffer.getvalue(), alt)
+    show(Drawing(buffer.getvalue(), alt))
+
+
+def show(drawing) -> None:
+    """Shows a drawing in the notebook; elsewhere prints the text that stands for it."""
     if _in_notebook():
         from IPython.display import display
 

@@ -36,6 +36,11 @@ class TokenEmbedding(keras.layers.Layer):
             autocast=False,  # in mixed precision: gather the few rows first, then cast only those
         )
 
+    @property
+    def embeddings(self):
+        """The table, under the name that `keras.layers.Embedding` has for it."""
+        return self.table
+
     def call(self, input_ids):
         rows = ops.take(self.table, ops.cast(input_ids, "int32"), axis=0)  # (B, T, H)
         return ops.cast(rows, self.compute_dtype)

@@ -1,0 +1,47 @@
+"""`autograde demo`: a made-up class, graded."""
+
+import time
+from pathlib import Path
+
+import click
+
+from autograde.cli.grading import make_rooms, quiet_tensorflow, seconds_text
+from autograde.errors import SandboxError
+
+
+@click.command()
+@click.option("--out", default="build/demo/class", show_default=True,
+              type=click.Path(file_okay=False, path_type=Path))  # fmt: skip
+def demo(out):
+    """Makes a course in OUT, lets six made-up students hand in a notebook, grades them and writes the pages.
+
+    \b
+    Example:
+      autograde demo --out build/demo/class
+
+    Interrupted and started again, it goes on. Where no sandbox can be made it says what is missing and grades nobody.
+    """
+    quiet_tensorflow()
+    from bertlab.cli.backend import load_backend
+    from bertlab.progress import bar
+
+    load_backend()
+    from autograde.demo.run import grade_sample_class, summary_lines
+
+    began = time.monotonic()
+    try:
+        rooms = make_rooms(trust=False)
+    except SandboxError as missing:
+        click.echo(f"the sample class is not graded: {missing}")
+        return
+    with rooms, bar("Grading a sample class") as running:
+
+        def progress(student, done, total):
+            running.set_total(total)
+            running.advance(note=student)
+
+        graded = grade_sample_class(out, rooms, progress=progress)
+    click.echo("\n".join(summary_lines(graded)))
+    click.echo(f"{'time':<14} {seconds_text(time.monotonic() - began)}")
+    if graded.run.failures:
+        raise SystemExit(1)

@@ -1,0 +1,71 @@
+"""Six made-up students and what they hand in: right, mistaken, half done, stripped by another editor, broken, hostile.
+
+Everything is made from the released notebook, the solution's own cells and the known mistakes, so the class changes
+with the course. The same course gives the same class.
+"""
+
+import json
+
+from autograde.exercises import catalogue, cells
+from autograde.exercises.spec import Exercise
+from autograde.release.editions import Editions
+
+# Put before the first answer by the hostile one: looks around, calls home, gives itself points, kills what it can.
+_HOSTILE = """
+import builtins, os, socket
+print(os.listdir(".."), [name for name in os.listdir("/proc") if name.isdigit()])
+try:
+    socket.create_connection(("192.0.2.1", 80), timeout=1)
+except OSError as refused:
+    print(refused)
+builtins.check = lambda thing: {"points": 100}
+os.kill(os.getppid(), 9)
+"""
+
+
+def make_class(editions: Editions) -> dict[str, str | bytes]:
+    """What each student hands in, by name: the text of a notebook file."""
+    exercises = catalogue.of_notebook(editions.name)
+    right = {exercise.id: cells.answer_cell(exercise) for exercise in exercises}
+    return {
+        "ada": _notebook(editions, right),
+        "ben": _notebook(editions, right | _mistakes(exercises)),
+        "cleo": _notebook(editions, dict(list(right.items())[: len(right) // 2])),
+        "dora": _stripped(_notebook(editions, right)),
+        "eli": _notebook(editions, right)[: -len(right) * 500],
+        "finn": _notebook(editions, {}, in_front=_HOSTILE),
+    }
+
+
+def _mistakes(exercises: tuple[Exercise, ...]) -> dict[str, str]:
+    """The first known mistake of every third exercise."""
+    return {exercise.id: cells.patched_cell(exercise, exercise.misconceptions[0]) for exercise in exercises[::3]}
+
+
+def _notebook(editions: Editions, answers: dict[str, str], in_front: str = "") -> str:
+    """The student edition with these answers (exercise → source); in_front: a cell before the first of them."""
+    content = json.loads(editions.student)
+    for cell in content["cells"]:
+        cell["source"] = _without_marks(answers.get(_grade_id(cell), cell["source"]))
+    if in_front:
+        place = next(place for place, cell in enumerate(content["cells"]) if _grade_id(cell))
+        own = {"cell_type": "code", "id": "own", "metadata": {}, "source": in_front, "outputs": []}
+        content["cells"].insert(place, own | {"execution_count": None})
+    return json.dumps(content)
+
+
+def _grade_id(cell: dict) -> str | None:
+    return cell["metadata"].get("nbgrader", {}).get("grade_id")
+
+
+def _without_marks(source: str) -> str:
+    return "\n".join(line for line in source.splitlines() if "### " not in line)
+
+
+def _stripped(notebook: str) -> str:
+    """The same cells without ids and metadata, as some editors save them."""
+    content = json.loads(notebook)
+    for cell in content["cells"]:
+        cell["metadata"] = {}
+        del cell["id"]
+    return json.dumps(content | {"nbformat_minor": 0, "metadata": {}})

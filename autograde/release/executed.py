@@ -1,0 +1,41 @@
+"""Solution notebooks run from top to bottom, for instructors: with all outputs, as .ipynb and as HTML pages."""
+
+from pathlib import Path
+
+from autograde.release.editions import Editions, ReleaseError
+from bertlab.files import write_text
+
+CELL_SECONDS = 600
+
+
+def write_executed(editions: Editions, folder: Path, course: Path) -> tuple[Path, Path]:
+    """Runs a notebook's solutions and writes `NN_topic.ipynb` and `NN_topic.html` to `folder`; returns both paths.
+
+    course: where it runs, in a folder of its own name, as in a student's course: what one notebook keeps in `mybert`,
+    the next one builds on. Raises ReleaseError with the cell's own error where one fails.
+    """
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+    from nbconvert import HTMLExporter
+
+    notebook = nbformat.reads(editions.source, as_version=4)
+    (course / editions.name).mkdir(parents=True, exist_ok=True)
+    resources = {"metadata": {"path": str(course / editions.name)}}
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_SECONDS,
+        kernel_name="python3",
+        resources=resources,
+        extra_arguments=["--log-level=ERROR"],
+    )
+    try:
+        client.execute()
+    except CellExecutionError as failed:
+        raise ReleaseError(f"{editions.name}: a cell of the solutions failed: {failed}") from None
+    page, _ = HTMLExporter(embed_images=True).from_notebook_node(notebook, {"metadata": {"name": editions.name}})
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = folder / f"{editions.name}.ipynb", folder / f"{editions.name}.html"
+    write_text(paths[0], nbformat.writes(notebook) + "\n")
+    write_text(paths[1], page)
+    return paths

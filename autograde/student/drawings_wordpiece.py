@@ -1,0 +1,84 @@
+"""Drawings of text cut into pieces, as HTML: any script is drawn with the reader's own fonts and can be copied.
+
+    colour_pieces([["un", "##aff", "##able"]], alt="…")   boxes, one colour per word, a dashed edge where a word goes on
+    input_table({"piece": […], "segment": […]}, alt="…")  one column per position
+
+What a colour says, an edge or a word says too.
+"""
+
+import html
+
+from autograde.student.pictures import show
+
+_TINTS = ("#cfe2f7", "#f9dcc0", "#dcd6ee")  # light enough for black text, told apart by their brightness as well
+_SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
+_LEGEND = "one colour per word · dashed edge: goes on with the word · double edge: [UNK] · dotted edge: special"
+_BOX = "display:inline-block;padding:.1em .4em;margin:.12em {gap}em .12em 0;border:{edge} #333;border-radius:.3em;"
+_LABEL = '<span style="display:inline-block;min-width:{width}ch;opacity:.8;margin-right:.6em">{text}</span>'
+_TEXT = "background:{tint};color:#111;font-family:monospace;font-size:1.1em"
+
+
+class HtmlDrawing:
+    """A drawing made of HTML, with the text that stands for it elsewhere."""
+
+    def __init__(self, body: str, alt: str, text: str):
+        self.body, self.alt, self.text = body, alt, text
+
+    def __repr__(self):
+        return f"[picture: {self.alt}]\n{self.text}"
+
+    def _repr_html_(self):
+        return f'<div role="group" aria-label="{html.escape(self.alt)}" style="color:inherit">{self.body}</div>'
+
+
+def colour_pieces(rows: list[list[str]], labels: list[str] | None = None, *, alt: str) -> None:
+    """Draws each row of pieces as boxes; a piece that begins with ## belongs to the word before it.
+
+    labels: a word in front of each row.
+    """
+    widest = max(map(len, labels or [""]))
+    lines = []
+    for index, pieces in enumerate(rows):
+        label = _LABEL.format(width=widest, text=html.escape(labels[index])) if labels else ""
+        lines.append(f'<p style="margin:.3em 0;line-height:1.9">{label}{_boxes(pieces)}</p>')
+    legend = f'<p style="margin:.3em 0;font-size:.85em;opacity:.8">{_LEGEND}</p>'
+    heads = [f"{label}: " for label in labels] if labels else [""] * len(rows)
+    show(HtmlDrawing("".join(lines) + legend, alt, "\n".join(h + " ".join(p) for h, p in zip(heads, rows))))
+
+
+def _boxes(pieces):
+    word, boxes = -1, []
+    for piece, following in zip(pieces, [*pieces[1:], ""]):
+        goes_on = piece.startswith("##") and len(piece) > 2
+        word += not goes_on
+        gap = 0 if following.startswith("##") else 0.5
+        boxes.append(_box(piece, _edge(piece, goes_on), gap, "#fff" if piece in _SPECIAL else _TINTS[word % 3]))
+    return "".join(boxes)
+
+
+def _edge(piece, goes_on):
+    if piece == "[UNK]":
+        return "4px double"
+    if piece in _SPECIAL:
+        return "2px dotted"
+    return "2px dashed" if goes_on else "2px solid"
+
+
+def _box(piece, edge, gap, tint):
+    style = _BOX.format(edge=edge, gap=gap) + _TEXT.format(tint=tint)
+    return f'<span style="{style}">{html.escape(piece)}</span>'
+
+
+def input_table(rows: dict[str, list], *, alt: str) -> None:
+    """Draws lists of the same length below each other, one column per position."""
+    cell = "text-align:center;padding:.15em .5em;border:1px solid currentColor;font-family:monospace"
+    lines = []
+    for name, items in rows.items():
+        cells = "".join(f'<td style="{cell}">{html.escape(str(item))}</td>' for item in items)
+        head = f'<th scope="row" style="text-align:left;padding-right:1em">{html.escape(name)}</th>'
+        lines.append(f'<tr style="background:transparent">{head}{cells}</tr>')
+    table = f'<table style="color:inherit;background:transparent"><tbody>{"".join(lines)}</tbody></table>'
+    widths = [max(len(str(item)) for item in column) for column in zip(*rows.values())]
+    text = [f"{name:<12}" + " ".join(f"{item!s:>{width}}" for item, width in zip(items, widths))
+            for name, items in rows.items()]  # fmt: skip
+    show(HtmlDrawing(f'<div style="overflow-x:auto">{table}</div>', alt, "\n".join(text)))

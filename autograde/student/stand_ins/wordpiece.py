@@ -1,0 +1,104 @@
+"""Stands in for what notebook 01 builds."""
+
+import functools
+from collections.abc import Mapping
+
+import numpy as np
+
+from bertlab.wordpiece import Vocabulary, WordPieceTokenizer, basic
+from bertlab.wordpiece.encoding import Ragged, kept_lengths, pack_rows
+from bertlab.wordpiece.learner import learn_from_counts
+
+__all__ = [
+    "basic_tokenize",
+    "clean_text",
+    "learn_vocabulary",
+    "pack",
+    "split_punctuation",
+    "strip_accents",
+    "tokenize",
+    "truncate_pair",
+    "wordpiece",
+]
+
+_CASED = basic.BasicTokenizer(lowercase=False)
+
+
+class _AnyVocabulary(Vocabulary):
+    """A dict from piece to number as a `Vocabulary`; the numbers may be any, and special pieces may be missing."""
+
+    def __init__(self, numbers: Mapping[str, int]):
+        self._index = numbers
+        self.pieces = tuple(numbers)
+
+
+@functools.lru_cache(maxsize=8)
+def _tokenizer(pieces: tuple[str, ...], lower_case: bool = True) -> WordPieceTokenizer:
+    """The library's tokenizer for these pieces; cutting needs no numbers."""
+    return WordPieceTokenizer(_AnyVocabulary(dict.fromkeys(pieces, 0)), lowercase=lower_case)
+
+
+def _characters(text: str) -> basic.Chars:
+    return [(character, place) for place, character in enumerate(text)]
+
+
+def clean_text(text: str) -> str:
+    """Plain blanks, nothing unseen, blanks around every Chinese character."""
+    characters = (character for character in text if character not in basic.DROPPED)
+    plain = (" " if character in basic.WHITESPACE else character for character in characters)
+    return "".join(f" {character} " if basic.is_cjk(character) else character for character in plain)
+
+
+def strip_accents(text: str) -> str:
+    """Lower case without nonspacing marks."""
+    return "".join(character for character, _ in basic.strip_accents(basic.lower(_characters(text))))
+
+
+def split_punctuation(word: str) -> list[str]:
+    """The parts of a word; every punctuation character is one."""
+    return [part.text for part in basic.split_punctuation(_characters(word))]
+
+
+def basic_tokenize(text: str, lower_case: bool = True) -> list[str]:
+    """Text into words."""
+    tokenizer = basic.BasicTokenizer() if lower_case else _CASED
+    return [word.text for word in tokenizer.words(text)]
+
+
+def wordpiece(word: str, vocabulary: dict[str, int]) -> list[str]:
+    """A word's pieces, or ["[UNK]"]. vocabulary: piece → number."""
+    return _tokenizer(tuple(vocabulary)).split_word(word)
+
+
+def tokenize(text: str, vocabulary: dict[str, int], lower_case: bool = True) -> list[str]:
+    """A text's pieces, without special ones. vocabulary: piece → number."""
+    return _tokenizer(tuple(vocabulary), lower_case).tokenize(text)
+
+
+def learn_vocabulary(word_counts: dict[str, int], size: int, min_count: int = 2) -> list[str]:
+    """Special pieces, alphabet, merges: at most `size` pieces."""
+    return list(learn_from_counts(word_counts, size, min_frequency=min_count, progress=False).pieces)
+
+
+def truncate_pair(first: list[str], second: list[str], room: int) -> tuple[list[str], list[str]]:
+    """Both lists shortened to at most `room` together: the longer one from its end, of equally long ones the second."""
+    if len(first) + len(second) <= room:
+        return list(first), list(second)
+    kept_first, kept_second = kept_lengths(len(first), len(second), room)
+    return first[:kept_first], second[:kept_second]
+
+
+def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int], length: int) -> dict[str, list[int]]:
+    """One row of BERT's input from lists of *pieces*: [CLS] first [SEP] or [CLS] first [SEP] second [SEP], padded.
+
+    second may be None. vocabulary: piece → number, with the special pieces in it.
+    returns {"token_ids", "token_type_ids", "attention_mask"}, each a list of `length` whole numbers
+    """
+    rows = [None if pieces is None else _one_row([vocabulary[piece] for piece in pieces]) for pieces in (first, second)]
+    packed = pack_rows(_AnyVocabulary(vocabulary), *rows, length)
+    names = {"token_ids": "input_ids", "token_type_ids": "token_type_ids", "attention_mask": "attention_mask"}
+    return {ours: packed[theirs][0].tolist() for ours, theirs in names.items()}
+
+
+def _one_row(numbers: list[int]) -> Ragged:
+    return Ragged(np.array(numbers, np.int32), np.array([0, len(numbers)]))

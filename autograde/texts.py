@@ -1,0 +1,68 @@
+"""How text, lists and dicts are shown in a message: every character visible, no longer than a reader wants.
+
+An accent that stands apart from its letter, a blank of no width or a Korean letter cut into its parts look like
+something else, or like nothing, on a screen; here they are written as `\\u0301`.
+"""
+
+import unicodedata
+
+LONGEST_TEXT = 60  # characters of a string that is shown
+LONGEST_ROW = 100  # characters of a list or dict that is shown
+_KOREAN_LETTERS = ("\u1100", "\u11ff")  # drawn as a syllable where they stand together
+
+
+def visible(value) -> str:
+    """`repr` with an escape for each character that cannot be seen or that hides in its neighbour."""
+    if type(value) is str:
+        return "".join(map(_visible_character, repr(value)))
+    if type(value) in (list, tuple):
+        inner = ", ".join(map(visible, value))
+        return f"[{inner}]" if type(value) is list else f"({inner}{',' * (len(value) == 1)})"
+    if type(value) is dict:
+        return "{" + ", ".join(f"{visible(key)}: {visible(item)}" for key, item in value.items()) + "}"
+    return repr(value)
+
+
+def _visible_character(character: str) -> str:
+    hides = unicodedata.category(character)[0] == "M" or _KOREAN_LETTERS[0] <= character <= _KOREAN_LETTERS[1]
+    return f"\\u{ord(character):04x}" if hides else character
+
+
+def short(value, longest: int = LONGEST_TEXT) -> str:
+    """The visible form, cut at its end."""
+    text = visible(value)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def first_difference(one: str, other: str) -> int:
+    """The place of the first character that differs; the end of the shorter one if it is the other's beginning."""
+    places = range(min(len(one), len(other)))
+    return next((place for place in places if one[place] != other[place]), len(places))
+
+
+def around(text: str, place: int) -> str:
+    """A string near one of its characters, with … where something is left out."""
+    half = LONGEST_TEXT // 2
+    start, end = max(0, place - half), place + half
+    return "…" * (start > 0) + visible(text[start:end]) + "…" * (end < len(text))
+
+
+def article(kind: str) -> str:
+    """The word for a kind of thing, as a sentence needs it: "a list", "an array", "nothing"."""
+    if kind in ("nothing", "..."):
+        return kind
+    kind = {"str": "string", "int": "whole number", "float": "number", "bool": "truth value"}.get(kind, kind)
+    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
+
+
+def row(items, place: int = 0, longest: int = LONGEST_ROW) -> str:
+    """A list on one line; of a long one the part that holds the item at `place`."""
+    shown = [short(item) for item in items]
+    start = 0
+    while start < place and len(", ".join(shown[start : place + 1])) > longest // 2:
+        start += 1
+    end = start
+    while end < len(shown) and len(", ".join(shown[start : end + 1])) <= longest:
+        end += 1
+    end = max(end, min(start + 1, len(shown)))
+    return "[" + "…, " * (start > 0) + ", ".join(shown[start:end]) + ", …" * (end < len(shown)) + "]"

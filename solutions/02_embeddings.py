@@ -1,0 +1,599 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 02 · Embeddings
+#
+# Notebook 01 turned text into numbers, but numbers of the wrong kind: piece 11987 is not "more" than piece 21. Here every piece becomes a vector that
+# can be learned, and because the next notebook's attention cannot tell *dog bites man* from *man bites dog*, the vector also has to say where the piece
+# stands.
+#
+# By the end you will have built
+#
+# - `token_embeddings`, `learned_positions`, `input_embeddings`: lines 3–4 of the algorithm *ETransformer*;
+# - `sinusoids` and `cosine_similarities`: positions that need no training, and a way to look at them;
+# - `segment_ids`: which sentence a piece belongs to;
+# - `BertEmbeddings`: the first layer of your own BERT, which notebook 05 fills with published weights.
+#
+# 70 to 85 minutes, 27 points. Everything runs on this machine, without a network.
+#
+# **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: a token is a row. $N_V$ pieces in the
+# vocabulary, $\ell$ tokens, $d_e$ numbers per token, at most $\ell_\text{max}$ positions.
+
+# %%
+from autograde.student import check, heat_maps, lines, load_backend, progress, sum_of_rows, tables
+
+load_backend()
+
+# %% tags=["setup"]
+import keras
+import numpy as np
+from keras import ops
+from tensorflow import Tensor
+
+# %% [markdown]
+# One picture to begin with: what BERT reads. Each piece of two packed sentences becomes the sum of three vectors, *what* it is, *which* sentence it is
+# in, *where* it stands (Devlin et al. 2019, figure 2). At the end your own layer computes exactly this.
+
+# %%
+pieces = "[CLS] my dog is cute [SEP] he likes play ##ing [SEP]".split()
+sentence_of = ["A"] * 6 + ["B"] * 5
+sum_of_rows(
+    {
+        "": pieces,
+        "token": [f"E {piece}" for piece in pieces],
+        "segment": [f"E {name}" for name in sentence_of],
+        "position": [f"E {place}" for place in range(len(pieces))],
+    },
+    alt="Eleven pieces; under each a token vector plus segment vector A (the first six) or B (the last five) plus position vector 0 to 10",
+)
+
+# %% [markdown]
+# ---
+# # What: a vector for every piece
+#
+# ## 2.1 A row for every piece · 3 points · ~8 minutes · ETransformer, line 3
+#
+# All vectors stand in one matrix, $W_e \in \mathbb{R}^{N_V \times d_e}$: row $v$ belongs to piece $v$. Looking up is picking a row. But picking can
+# also be *written as a product*: make a row of zeros with a single 1 at place $v$, and multiply.
+#
+# $$(0 \;\; 0 \;\; 1 \;\; 0)\begin{pmatrix}1&2\\3&4\\5&6\\7&8\end{pmatrix} = (5 \quad 6)$$
+#
+# Why care? Because then an embedding is nothing new: a linear layer without a bias on a one-hot input. Its gradient is that of any matrix product, and
+# only the rows that were used get one. Write the look-up this way, as a product.
+#
+# (The algorithm counts rows from 1; a vocabulary file counts from 0, and so do you. There may be axes in front, a batch of sentences; they stay as they
+# are.)
+
+# %% nbgrader={"grade": false, "grade_id": "token-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def token_embeddings(token_ids: Tensor, w_e: Tensor) -> Tensor:
+    """The rows of a table that belong to some ids, as a product with one-hot rows.
+
+    token_ids: (..., tokens) integers from 0 to N_V - 1    w_e: (N_V, d_e)
+    returns (..., tokens, d_e)
+    """
+    # 1. one-hot rows (..., tokens, N_V)   2. times the table
+    ### BEGIN SOLUTION
+    row_numbers = ops.arange(w_e.shape[0])
+    is_it_this_row = ops.equal(ops.expand_dims(token_ids, -1), row_numbers)  # (..., tokens, N_V)
+    one_hot = ops.cast(is_it_this_row, w_e.dtype)
+    return ops.matmul(one_hot, w_e)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-token-embeddings", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(token_embeddings)
+
+# %% [markdown]
+# **See it.** Three pieces of a vocabulary of six. The one-hot rows come out of your own function when the table is the identity matrix.
+
+# %%
+small = ["the", "cat", "sat", "on", "a", "mat"]
+told = ["the", "cat", "sat"]
+rng = np.random.default_rng(2)
+ids = ops.convert_to_tensor([small.index(word) for word in told])
+table = ops.convert_to_tensor(rng.uniform(0, 1, size=(6, 4)).astype("float32"))
+heat_maps(
+    [token_embeddings(ids, ops.eye(6)), table, token_embeddings(ids, table)],
+    titles=["one-hot rows", "× table", "= vectors"],
+    columns=[small, list("abcd"), list("abcd")],
+    numbers=True,
+    alt="One-hot rows of the, cat, sat; a table of six rows; the product, which is the table's first three rows",
+)
+
+# %% [markdown]
+# And the price? With BERT's 30,522 pieces and 768 numbers, a product takes 23,440,896 multiplications per token, nearly all of them by zero. So a
+# library *gathers*: it copies 768 numbers. The result is the same, and so is the gradient.
+
+# %%
+large = ops.convert_to_tensor(rng.normal(size=(30522, 768)).astype("float32"))
+cat_sat = ops.convert_to_tensor([21, 11987, 5438])  # "The cat sat" in the lecture
+print("multiplications per token:", large.shape[0] * large.shape[1])
+gathered = ops.take(large, cat_sat, axis=0)
+print("largest difference to gathering:", float(ops.max(ops.abs(token_embeddings(cat_sat, large) - gathered))))
+
+# %% [markdown]
+# ---
+# # Where: attention cannot tell
+#
+# ## 2.2 Back in order · 2 points · ~6 minutes
+#
+# Self-attention mixes every token with every other. Before you build it properly in notebook 03, here it is at its barest, as one lecture introduces
+# it: a token's query, key and value are all the token's own vector. Each output is a weighted average of all tokens, and the weights come from dot
+# products.
+#
+# $$Y = \text{softmax}_\text{row}(X X^\top)\, X$$
+#
+# Nothing in this formula knows *where* a token stands: shuffle the rows of $X$ and the rows of $Y$ are the same vectors, shuffled alike. Attention is
+# an operation on **sets**. To see that, you need a function that undoes a shuffle. Somebody made `shuffled = x[order]`, so row $r$ of `shuffled` is
+# token `order[r]`. Put the rows back.
+#
+# $$\text{order} = (2, 0, 1):\quad (a, b, c) \;\xrightarrow{\text{shuffle}}\; (c, a, b) \;\xrightarrow{\text{unshuffle}}\; (a, b, c)$$
+
+# %% nbgrader={"grade": false, "grade_id": "unshuffle", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def unshuffle(y: Tensor, order: Tensor) -> Tensor:
+    """Puts shuffled tokens back into their original order.
+
+    y: (..., tokens, d), of which row r belongs to token order[r]
+    order: (tokens,) integers, each of 0 … tokens - 1 once
+    returns (..., tokens, d): row t belongs to token t
+    """
+    ### BEGIN SOLUTION
+    return ops.take(y, ops.argsort(order), axis=-2)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-unshuffle", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(unshuffle)
+
+# %% [markdown]
+# **See it.** *dog bites man* and *man bites dog*: the order (2, 1, 0) turns one into the other. Attention answers both with the same three vectors; put
+# back in order, nothing is left of the difference.
+
+# %%
+def bare_attention(x):
+    """The lecture's first self-attention: no weights, queries = keys = values = x."""
+    return ops.matmul(ops.softmax(ops.matmul(x, ops.transpose(x)), axis=-1), x)
+
+
+x = ops.convert_to_tensor(rng.normal(size=(3, 5)).astype("float32"))
+order = ops.convert_to_tensor([2, 1, 0])
+straight, turned = bare_attention(x), bare_attention(ops.take(x, order, axis=0))
+heat_maps(
+    [straight, turned, unshuffle(turned, order)],
+    titles=["dog bites man", "man bites dog", "the same, put back"],
+    rows=["1st row", "2nd row", "3rd row"],
+    numbers=True,
+    alt="Three matrices of outputs: the second is the first upside down, the third equals the first",
+)
+print("largest difference after putting back:", float(ops.max(ops.abs(straight - unshuffle(turned, order)))))
+
+# %% [markdown]
+# So who bit whom has to be *in the vectors*. The plainest way: give every place a vector of its own and add it to the token's before anything is mixed.
+# Any two different vectors will do to break the tie; the question is which are good ones.
+#
+# ## 2.3 Clocks: sinusoidal positions · 4 points · ~12 minutes · Vaswani et al. 2017, section 3.5
+#
+# How do you write a number in a row of numbers between −1 and 1? With clocks. A second hand says exactly where you are within a minute, but not in
+# which; an hour hand is vague but goes round slowly. Take $d_e / 2$ hands, each slower than the one before, and write down the two coordinates of each
+# hand's tip:
+#
+# $$P[p, 2i] = \sin\!\left(\frac{p}{10000^{2i/d_e}}\right) \qquad P[p, 2i+1] = \cos\!\left(\frac{p}{10000^{2i/d_e}}\right) \qquad p = 0, 1, \dots \quad i = 0, \dots, \tfrac{d_e}{2} - 1$$
+#
+# ⚠ One lecture counts from 1 where the paper counts from 0, twice: the positions ($p = 1, \dots, T$) and the pairs ($2 \cdot 1/d$ in the first row).
+# Then the fastest hand is slower than the paper's, and no row is $(0, 1, 0, 1, \dots)$. Count from 0.
+
+# %% nbgrader={"grade": false, "grade_id": "sinusoids", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sinusoids(length: int, d_e: int) -> Tensor:
+    """A fixed vector for each position: sines and cosines that turn more and more slowly.
+
+    length: how many positions    d_e: how many numbers each, even
+    returns (length, d_e) float32: row p is (sin, cos, sin, cos, …)
+    """
+    # 1. angles (length, d_e / 2)   2. sine and cosine of each, alternating
+    ### BEGIN SOLUTION
+    position = ops.expand_dims(ops.arange(length, dtype="float32"), axis=1)
+    pair = ops.arange(d_e // 2, dtype="float32")
+    angles = position / 10000 ** (2 * pair / d_e)  # (length, d_e / 2)
+    hands = ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)  # (length, d_e / 2, 2)
+    return ops.reshape(hands, (length, d_e))
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-sinusoids", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(sinusoids)
+
+# %% [markdown]
+# **See it.** Your table for 100 positions of 64 numbers. On the left the fast hands, on the right hands so slow that they have hardly moved. A row is
+# the address of a place.
+
+# %%
+clock = sinusoids(100, 64)
+tables(
+    [clock],
+    titles=["sinusoidal positions"],
+    rows="position p",
+    columns="column",
+    alt="A hundred rows by 64 columns; the left columns alternate fast from row to row, the right ones hardly change",
+)
+lines(
+    range(40),
+    {f"column {column}": clock[:40, column] for column in (0, 10, 20)},
+    title="Three hands",
+    x="position p",
+    y="sine",
+    alt="Sines of three columns over 40 positions, each slower than the one before",
+)
+
+# %% [markdown]
+# How slow is the slowest? Hand $i$ goes once round in $2\pi \cdot 10000^{2i/d_e}$ positions. The paper says "from $2\pi$ to $10000 \cdot 2\pi$". ⚠ The
+# first is exact, the second is where the series would arrive at $i = d_e/2$; the last hand has $i = d_e/2 - 1$:
+
+# %%
+for d in (64, 512, 768):
+    slowest = 2 * np.pi * 10000 ** ((d - 2) / d)
+    print(f"d_e = {d:3}: periods from {2 * np.pi:.2f} to {slowest:,.0f} positions")
+print(f"10000 · 2π = {20000 * np.pi:,.0f}")
+
+# %% [markdown]
+# Why sine *and* cosine? Because with both, going $k$ places further is one rotation of every hand, the same wherever you start (Vaswani et al. 2017
+# give this as the reason for their choice). A linear layer can learn "three to the left". Check it on your own table: one matrix takes every row to the
+# row three further on.
+
+# %%
+steps = 3
+angles = steps / 10000 ** (np.arange(0, 64, 2) / 64)
+turn = np.zeros((64, 64), "float32")
+for i, angle in enumerate(angles):
+    turn[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+moved = ops.matmul(clock[:-steps], turn)
+print("largest difference to the rows 3 further on:", float(ops.max(ops.abs(moved - clock[steps:]))))
+
+# %% [markdown]
+# ## 2.4 Who is near whom? · 3 points · ~7 minutes
+#
+# Places that are close should have addresses that look alike. The usual measure of *alike* for vectors is the cosine of the angle between them: 1 for
+# the same direction, 0 at right angles, −1 for opposite. Length does not count.
+#
+# $$C[s, t] = \frac{x_s \cdot x_t}{\lVert x_s \rVert\, \lVert x_t \rVert} \qquad \lVert x \rVert = \sqrt{\textstyle\sum_j x_j^2}$$
+#
+# You will need it again whenever you ask what a vector is similar to.
+
+# %% nbgrader={"grade": false, "grade_id": "position-similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cosine_similarities(x: Tensor) -> Tensor:
+    """The cosine of the angle between each row and each row.
+
+    x: (..., n, d), no row all zeros
+    returns (..., n, n)
+    """
+    # 1. every row to length 1   2. every row against every row
+    ### BEGIN SOLUTION
+    lengths = ops.sqrt(ops.sum(ops.square(x), axis=-1, keepdims=True))
+    unit = x / lengths
+    return ops.matmul(unit, ops.swapaxes(unit, -1, -2))
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-position-similarity", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(cosine_similarities)
+
+# %% [markdown]
+# **See it.** Position against position: your sinusoids, beside a table of random numbers, which is what learned positions are before they have learned
+# anything. The sinusoids' picture has stripes along the diagonal: what two places have in common depends on their distance only, because
+# $\sin a \sin b + \cos a \cos b = \cos(a - b)$.
+
+# %%
+random_table = ops.convert_to_tensor(rng.normal(size=(100, 64)).astype("float32"))
+near = cosine_similarities(clock)
+tables(
+    [near, cosine_similarities(random_table)],
+    titles=["sinusoids", "learned, before training"],
+    rows="position s",
+    columns="position t",
+    alt="Left: similarity falls off from the diagonal in stripes; right: a dark diagonal on even noise",
+)
+distances = np.arange(40)
+lines(
+    distances,
+    {f"from position {start}": near[start, start : start + 40] for start in (0, 30)},
+    title="Similarity falls with distance, wherever you start",
+    x="distance",
+    y="cosine",
+    alt="Two curves of cosine against distance that lie on each other, falling from 1",
+)
+
+# %% [markdown]
+# **Can it go further than it was trained?** One lecture hopes so ("periods restart") and says at once that it "doesn't really work". Try it: let the
+# simplest possible reader, a linear one, learn to read the position from the first 50 rows of your table, then hand it the next 50. The table goes on
+# without an error, and nothing that the reader has learned tells it what these rows mean. (Press, Smith & Lewis 2022 measured the same on language
+# models: a few dozen tokens beyond the longest training text, sinusoids are lost.)
+
+# %%
+addresses = np.asarray(sinusoids(100, 64), "float64")
+seen, all_places = np.arange(50), np.arange(100)
+with_bias = np.concatenate([addresses, np.ones((100, 1))], axis=1)
+reader = np.linalg.lstsq(with_bias[:50], seen, rcond=1e-6)[0]  # least squares on the first 50
+reading = with_bias @ reader
+lines(
+    all_places[::3],
+    {"the true position": all_places[::3], "what the reader says": reading[::3]},
+    title="A reader that has seen positions 0 to 49",
+    x="position",
+    y="position read",
+    alt="The reading follows the true position up to 49 and leaves it soon after",
+)
+error = np.abs(reading - all_places)
+print(f"largest error on positions 0 to 49: {error[:50].max():.2f}; on 50 to 99: {error[50:].max():.1f}")
+
+# %% [markdown]
+# ## 2.5 A table that ends · 3 points · ~6 minutes · ETransformer, line 3
+#
+# The other way is not to think at all: one vector per position, $W_p \in \mathbb{R}^{\ell_\text{max} \times d_e}$, random at first and learned like
+# everything else (Gehring et al. 2017 did it for translation with convolutions). Vaswani et al. tried both and found "nearly identical results" (their
+# table 3, row E). BERT learns its positions, with $\ell_\text{max} = 512$.
+#
+# What it costs: there is no row 512, and there never will be one. A longer text must be refused, *loudly*: a slice beyond the end is no error in
+# Python, and a gather beyond the end is one on a CPU and silently gives zeros on a GPU (see the documentation of `tf.gather`).
+
+# %% nbgrader={"grade": false, "grade_id": "learned-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def learned_positions(length: int, w_p: Tensor) -> Tensor:
+    """The vectors of the first positions; there are no more than the table has rows.
+
+    length: how many positions    w_p: (l_max, d_e)
+    returns (length, d_e); raises ValueError if length is more than l_max
+    """
+    ### BEGIN SOLUTION
+    longest = w_p.shape[0]
+    if length > longest:
+        raise ValueError(f"{length} tokens, but positions were learned for {longest} only")
+    return w_p[:length]
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-learned-positions", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(learned_positions)
+
+# %% [markdown]
+# **See it.** A table of four positions, asked for four and for six.
+
+# %%
+w_p = ops.convert_to_tensor(rng.normal(size=(4, 3)).astype("float32"))
+for length in (4, 6):
+    try:
+        print(length, "tokens:", learned_positions(length, w_p).shape)
+    except ValueError as error:
+        print(length, "tokens refused:", error)
+
+# %% [markdown]
+# **Other ways to say where.** *Beside instead of on top*: one could concatenate $[e_t; p_t]$ rather than add. It is less different than it looks: the
+# next layer's product would be $[e; p]\,[W_1; W_2] = eW_1 + pW_2$ (the weights stacked), and adding is the case $W_1 = W_2$; it saves width and, people
+# found, costs little. *Relative positions*: add to the scores of attention something that depends on $t - s$ only (Shaw, Uszkoreit & Vaswani 2018).
+# *Syntax*: count the steps in a dependency tree instead of words (Wang et al. 2019). BERT does none of these.
+#
+# ---
+# # Which: two sentences in one line
+#
+# ## 2.6 Sentence A or sentence B? · 3 points · ~9 minutes
+#
+# BERT reads two sentences at once, packed into one line: `[CLS] A [SEP] B [SEP]`. A third vector says which of the two a piece belongs to: $E_A$ for
+# everything up to *and with* the first `[SEP]`, $E_B$ for everything after it up to and with the second. Your `pack` of notebook 01 made these segment
+# ids while it had both sentences in hand. Here you have only the line of ids, a whole batch of them, and no loop: **how many `[SEP]` stand before this
+# token?**
+#
+# Lines are filled up with `[PAD]`. Padding belongs to segment 0, also behind the second `[SEP]`, and also where there is no second sentence at all
+# (that is what the published tokenizer gives).
+
+# %% nbgrader={"grade": false, "grade_id": "segment-ids", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def segment_ids(token_ids: Tensor, sep_id: int, pad_id: int) -> Tensor:
+    """Which sentence each piece belongs to: 0 for the first and for padding, 1 for the second.
+
+    token_ids: (batch, tokens) integers    sep_id, pad_id: the ids of [SEP] and [PAD]
+    returns (batch, tokens) int32
+    """
+    # 1. where is a separator?   2. how many stand before each token?   3. B, unless it is padding
+    ### BEGIN SOLUTION
+    is_separator = ops.cast(ops.equal(token_ids, sep_id), "int32")
+    before = ops.cumsum(is_separator, axis=-1) - is_separator
+    in_second = ops.logical_and(ops.equal(before, 1), ops.not_equal(token_ids, pad_id))
+    return ops.cast(in_second, "int32")
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-segment-ids", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(segment_ids)
+
+# %% [markdown]
+# **See it.** The picture from the beginning, now with your own segment ids, and two `[PAD]` behind it.
+
+# %%
+known = "[PAD] [UNK] [CLS] [SEP] [MASK] my dog is cute he likes play ##ing".split()
+vocabulary = {piece: place for place, piece in enumerate(known)}
+line = [*pieces, "[PAD]", "[PAD]"]
+token_ids = ops.convert_to_tensor([[vocabulary[piece] for piece in line]])
+token_type_ids = segment_ids(token_ids, vocabulary["[SEP]"], vocabulary["[PAD]"])
+sum_of_rows(
+    {
+        "": line,
+        "token": [f"E {piece}" for piece in line],
+        "segment": [f"E {'AB'[int(segment)]}" for segment in token_type_ids[0]],
+        "position": [f"E {place}" for place in range(len(line))],
+    },
+    alt="Thirteen pieces with their segments: A for the first six, B for the next five, A again for the two [PAD]",
+)
+print("ids     ", *(f"{int(i):2}" for i in token_ids[0]))
+print("segments", *(f"{int(i):2}" for i in token_type_ids[0]))
+
+# %% [markdown]
+# ---
+# # The sum
+#
+# ## 2.7 What, which, where: the sum · 3 points · ~6 minutes · ETransformer, lines 3–4
+#
+# > 3: **for** $t \in [\ell]$: $e_t \leftarrow W_e[x[t], :] + W_p[t, :]$<br>
+# > 4: $X \leftarrow$ stack row-wise $[e_1, e_2, \dots, e_\ell]$
+#
+# BERT adds one thing, $W_s[s[t], :]$ with $W_s \in \mathbb{R}^{2 \times d_e}$ and segment ids $s$ (`token_type_ids` everywhere in published code). For
+# a whole batch at once, with your own functions. A look-up is a look-up: the same function serves two of the three.
+
+# %% nbgrader={"grade": false, "grade_id": "input-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def input_embeddings(token_ids: Tensor, token_type_ids: Tensor, w_e: Tensor, w_s: Tensor, w_p: Tensor) -> Tensor:
+    """Token + segment + position for every token of a batch.
+
+    token_ids, token_type_ids: (batch, tokens) integers    w_e: (N_V, d_e)    w_s: (2, d_e)    w_p: (l_max, d_e)
+    returns (batch, tokens, d_e)
+    """
+    ### BEGIN SOLUTION
+    tokens = token_embeddings(token_ids, w_e)
+    segments = token_embeddings(token_type_ids, w_s)
+    positions = learned_positions(token_ids.shape[-1], w_p)
+    return tokens + segments + positions
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-input-embeddings", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(input_embeddings)
+
+# %% [markdown]
+# **See it.** *dog bites man* against *man bites dog* once more, with positions added before attention: put back in order, the two now differ. That
+# difference is all that any later layer can know about word order.
+
+# %%
+w_e = ops.convert_to_tensor(rng.normal(size=(3, 5)).astype("float32"))
+w_s, w_p = ops.zeros((2, 5)), ops.convert_to_tensor(rng.normal(size=(8, 5)).astype("float32"))
+one_sentence = ops.convert_to_tensor([[0, 0, 0]])
+straight, turned = (
+    bare_attention(input_embeddings(ops.convert_to_tensor([ids]), one_sentence, w_e, w_s, w_p)[0])
+    for ids in ([0, 1, 2], [2, 1, 0])
+)
+heat_maps(
+    [straight, unshuffle(turned, order), ops.abs(straight - unshuffle(turned, order))],
+    titles=["dog bites man", "man bites dog, put back", "difference"],
+    rows=["dog", "bites", "man"],
+    numbers=True,
+    alt="Outputs for the two sentences with positions, put in the same order, and their difference, which is no longer zero",
+)
+
+# %% [markdown]
+# ## 2.8 BERT's first layer · 6 points · ~18 minutes
+#
+# As a Keras layer, with two things that come after the sum:
+#
+# $$\text{Dropout}\big(\text{LayerNorm}(W_e[x] + W_s[s] + W_p[0 \dots \ell - 1])\big)$$
+#
+# *LayerNorm* brings each token's vector to mean 0 and variance 1, then scales and shifts it; you build it yourself in notebook 04 and use
+# `keras.layers.LayerNormalization` until then. ⚠ Its small constant ε is 0.001 in Keras and $10^{-12}$ in BERT, and here that is no detail: BERT's
+# tables begin with a standard deviation of 0.02, so the variance of a sum of three is $3 \cdot 0.02^2 = 0.0012$, just as small as Keras's ε. *Dropout*
+# sets a share of the numbers to 0 while the model is trained, and does nothing afterwards; that is what `training` is for.
+#
+# Name the sub-layers `self.token`, `self.segment`, `self.position` (`keras.layers.Embedding`) and `self.norm`: the check puts its own weights into
+# them, and notebook 05 will put BERT's. Make everything in `__init__`, use it in `call`. Start each table with an initializer of *its own*,
+# `keras.initializers.TruncatedNormal(stddev=0.02)`: one that is shared gives all three the same numbers.
+
+# %% nbgrader={"grade": false, "grade_id": "bert-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class BertEmbeddings(keras.layers.Layer):
+    """Dropout(LayerNorm(token + segment + position)).
+
+    call: token_ids, token_type_ids (batch, tokens) integers; training True while the model learns
+    returns (batch, tokens, hidden_size)
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        hidden_size: int,
+        max_positions: int = 512,
+        num_segments: int = 2,
+        dropout: float = 0.1,
+        **kwargs,
+    ):
+        ### BEGIN SOLUTION
+        super().__init__(**kwargs)
+
+        def table(rows, name):
+            small = keras.initializers.TruncatedNormal(stddev=0.02)
+            return keras.layers.Embedding(rows, hidden_size, embeddings_initializer=small, name=name)
+
+        self.token = table(vocab_size, "token")
+        self.segment = table(num_segments, "segment")
+        self.position = table(max_positions, "position")
+        self.norm = keras.layers.LayerNormalization(epsilon=1e-12, name="norm")
+        self.drop = keras.layers.Dropout(dropout)
+        ### END SOLUTION
+
+    def call(self, token_ids: Tensor, token_type_ids: Tensor, training: bool | None = None) -> Tensor:
+        # 1. look up and add   2. normalise   3. drop out
+        ### BEGIN SOLUTION
+        places = ops.arange(ops.shape(token_ids)[-1])
+        x = self.token(token_ids) + self.segment(token_type_ids) + self.position(places)
+        return self.drop(self.norm(x), training=training)
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-bert-embeddings", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check(BertEmbeddings)
+
+# %% [markdown]
+# **See it.** Your layer on the eleven pieces and two `[PAD]`, fresh from its random start: what comes out, without and with `training=True`. The zeros
+# of dropout are the same light cells all over.
+
+# %%
+keras.utils.set_random_seed(2)
+layer = BertEmbeddings(vocab_size=len(vocabulary), hidden_size=24, dropout=0.3)
+calm, busy = (ops.abs(layer(token_ids, token_type_ids, training=training)[0]) for training in (False, True))
+heat_maps(
+    [calm, busy],
+    titles=["inference", "training, dropout 0.3: size of each number"],
+    rows=line,
+    per_line=1,
+    alt="Sizes of the numbers of 13 token vectors; in training about three in ten are zero and the others larger",
+)
+out = layer(token_ids, token_type_ids)
+print("each vector: mean", np.round(float(ops.mean(out)), 4), " standard deviation", np.round(float(ops.std(out)), 4))
+zeros = [float(ops.mean(ops.cast(shown == 0, "float32"))) for shown in (calm, busy)]
+print(f"zeros: {zeros[0]:.0%} in inference, {zeros[1]:.0%} in training")
+
+# %% [markdown]
+# How large is it in BERT-Base? $30522 \cdot 768$ for the pieces, $512 \cdot 768$ for the positions, $2 \cdot 768$ for the segments, and $2 \cdot 768$
+# for LayerNorm's scale and shift: 23,837,184, more than a fifth of the whole model. Count your own:
+
+# %%
+base = BertEmbeddings(vocab_size=30522, hidden_size=768)
+base(token_ids, token_type_ids)
+print(f"{base.count_params():,} parameters, {base.count_params() / 109_482_240:.1%} of BERT-Base")
+
+# %% [markdown]
+# Three tables of equally large random numbers, one sum: two tokens that share one of the three ingredients have a cosine of about 1/3, two that share
+# two about 2/3. So at the start of its life BERT can already see two things, who is in the same sentence and which pieces are equal: find the two
+# `[SEP]` (one ingredient in common) and the two `[PAD]` (two).
+
+# %%
+wide = BertEmbeddings(vocab_size=len(vocabulary), hidden_size=512)
+heat_maps(
+    [cosine_similarities(wide(token_ids, token_type_ids)[0])],
+    titles=["cosine after your layer, untrained"],
+    rows=line,
+    columns=line,
+    alt="Cosines of 13 embedded pieces: a darker block for each sentence, the two [PAD] belong to the first; one darker cell where the two [SEP] meet",
+)
+
+# %% [markdown]
+# ---
+# # Recap
+#
+# A piece is a row of a table; looking it up is a product with a one-hot row. Attention sees a set, so the place has to be in the vector: as clocks that
+# need no training, or as a table that is learned and ends. A third vector says which sentence. Their sum, normalised, is what every layer above gets to
+# see.
+#
+# **To think about**
+#
+# 1. The token table has 30,522 rows, the segment table 2. Which row of which table gets the most gradient in one step, and what does that mean for rare
+#   pieces?
+# 2. Add the same vector to *all* positions. Does LayerNorm remove it? What if the vector is constant, $(c, c, \dots, c)$?
+# 3. A model was trained on sentences of at most 128 tokens, with a position table of 512 rows. What are the rows 128 to 511 worth?
+#
+# **Next:** notebook 03 lets the vectors look at each other: attention.
+
+# %%
+progress()

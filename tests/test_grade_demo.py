@@ -1,0 +1,43 @@
+"""The demo's class: what its students hand in, and what they earn."""
+
+import json
+
+import pytest
+from grade_class import open_rooms
+
+from autograde.demo.run import NOTEBOOK, grade_sample_class, summary_lines
+from autograde.demo.sample_class import make_class
+from autograde.exercises import catalogue
+from autograde.release import editions
+
+POINTS = sum(exercise.points for exercise in catalogue.of_notebook(NOTEBOOK))
+
+
+def test_the_class_hands_in_what_it_says_and_the_same_every_time():
+    made = editions.make(NOTEBOOK)
+    handed_in = make_class(made)
+    assert handed_in == make_class(made)
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(handed_in["eli"])
+    assert not any(cell["metadata"] or "id" in cell for cell in json.loads(handed_in["dora"])["cells"])
+    unanswered = json.loads(made.student)["cells"]
+    assert len(json.loads(handed_in["finn"])["cells"]) == len(unanswered) + 1
+    stubs = {name: handed_in[name].count("raise NotImplementedError()") for name in ("ada", "cleo", "finn")}
+    assert stubs["ada"] == 0 < stubs["cleo"] < stubs["finn"]
+
+
+@pytest.mark.exhaustive
+def test_each_earns_what_they_did_and_nobody_is_graded_twice(tmp_path):
+    with open_rooms() as rooms:
+        graded = grade_sample_class(tmp_path / "class", rooms)
+        again = grade_sample_class(tmp_path / "class", rooms)
+    points = {result.student: sum(verdict.points for verdict in result.verdicts) for result in graded.results}
+    assert points["ada"] == points["dora"] == POINTS and points["finn"] == 0
+    assert 0 < points["cleo"] < points["ben"] < POINTS and 0 < points["eli"] < POINTS
+    ben = next(result for result in graded.results if result.student == "ben")
+    named = {verdict.exercise: verdict.misconception for verdict in ben.verdicts if verdict.misconception}
+    asked = {exercise.id: exercise.misconceptions[0].id for exercise in catalogue.of_notebook(NOTEBOOK)[::3]}
+    assert named == asked
+    assert (graded.run.graded, again.run.graded, again.run.up_to_date) == (6, 0, 6)
+    assert not graded.run.failures and graded.report.exists() and set(graded.feedback) == set(points)
+    assert len(summary_lines(graded)) == 8
