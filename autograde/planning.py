@@ -162,7 +162,8 @@ def expected_of(exercise: Exercise, case: Case):
 
 def _reference(exercise, arguments, keywords, weights, config):
     """The reference's result in float64."""
-    extra = {"weights": _doubles(weights), "config": config} if exercise.probe["kind"] == "layer" else {}
+    has_weights = exercise.probe["kind"] in ("layer", "step")
+    extra = {"weights": _doubles(weights), "config": config} if has_weights else {}
     return exercise.reference(*_doubles(list(arguments)), **_doubles(keywords), **extra)
 
 

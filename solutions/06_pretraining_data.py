@@ -33,7 +33,7 @@
 # `check` calls your function a few hundred times with different seeds and *counts*. Its bounds are so wide that a right answer fails less than once in a million checks.
 
 # %%
-from autograde.student import check, grouped_bars, lines, load_backend, progress, token_boxes
+from autograde.student import bars, check, lines, load_backend, progress, token_boxes
 
 load_backend()
 
@@ -150,7 +150,7 @@ row = list(range(1000, 1040))
 counted = np.bincount([len(mask_each(row, 103, 0.15, rng)[1]) for _ in range(4000)], minlength=16)[:16]
 fixed = np.zeros(16)
 fixed[number_of_predictions(len(row))] = 1
-grouped_bars(
+bars(
     range(16),
     {"each token on its own": counted / 4000, "BERT's rule": fixed},
     title="Share of sentences of 40 tokens with so many predictions",
@@ -232,7 +232,7 @@ rng = np.random.default_rng(80)
 asked = [number[piece] for piece in question]
 filled = [vocabulary[mask_tokens(asked, [3], number["[MASK]"], [number[piece] for piece in others], rng)[3]] for _ in range(400)]
 what = ["[MASK]", "you", *others]
-grouped_bars(
+bars(
     what,
     {"how are … doing today": [100 * filled.count(piece) / 400 for piece in what]},
     title="What stands where “you” is asked for",
@@ -418,7 +418,7 @@ for _ in range(6):
 # %%
 made = [make_pair(documents, 1, int(rng.integers(5)), rng) for _ in range(2000)]
 source = [next(d for d, sentences in enumerate(documents) if second in sentences) for _, second, _ in made]
-grouped_bars(
+bars(
     names,
     {
         "IsNext": [sum(s == d and pair[2] == 0 for s, pair in zip(source, made)) for d in range(4)],
@@ -737,7 +737,7 @@ speeds = {
     "read\nfrom shards": per_second(lambda: next(disk), 100),
     "batches\nfrom memory": per_second(lambda: next(stream), 100),
 }
-grouped_bars(list(speeds), {"rows": list(speeds.values())}, title="Rows of 20 tokens per second", y="rows per second", numbers=True,
+bars(list(speeds), {"rows": list(speeds.values())}, title="Rows of 20 tokens per second", y="rows per second", numbers=True,
      alt="Rows per second: making rows in Python is slowest, reading records and batching arrays from memory are faster")  # fmt: skip
 
 # %% [markdown]

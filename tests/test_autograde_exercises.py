@@ -17,7 +17,8 @@ ALTERNATIVES = Path(__file__).parent / "solutions_alternative"
 FRESH_DRAWS = 20
 NOTEBOOKS = sorted({exercise.notebook for exercise in catalogue.EXERCISES})
 FEW_DRAWS = ("padding-mask",)  # two draws may agree
-SLOW = ("multi-head-layer", "encoder-layer", "etransformer", "bert")  # their fresh draws are among the exhaustive tests
+# Their fresh draws are among the exhaustive tests.
+SLOW = ("multi-head-layer", "encoder-layer", "etransformer", "bert", "pretraining-model", "train-step")
 
 each_exercise = pytest.mark.parametrize("exercise", catalogue.EXERCISES, ids=lambda exercise: exercise.id)
 each_notebook = pytest.mark.parametrize("notebook", NOTEBOOKS)

@@ -9,6 +9,8 @@ from autograde.exercises import (
     n04_encoder,
     n05_bert,
     n06_pretraining_data,
+    n07_pretraining,
+    n08_finetuning,
 )
 from autograde.exercises.spec import Exercise
 
@@ -21,6 +23,8 @@ EXERCISES: tuple[Exercise, ...] = (
     *n04_encoder.EXERCISES,
     *n05_bert.EXERCISES,
     *n06_pretraining_data.EXERCISES,
+    *n07_pretraining.EXERCISES,
+    *n08_finetuning.EXERCISES,
 )
 
 

@@ -213,6 +213,14 @@ def stream(name: str, most: int) -> dict:
     return {"kind": "items", "name": name, "most": most, "tensors": False}
 
 
+def training_step(name: str, model: str, roles: dict[str, list[str]]) -> dict:
+    """The probe that lets a function train a model of the notebook's and reads the model's weights afterwards.
+
+    The function takes (model, optimizer, batch). A case's keywords are `steps`, how often, and `rate`, the step size.
+    """
+    return {"kind": "step", "name": name, "model": model, "roles": roles}
+
+
 def layer(name: str, roles: dict[str, list[str]]) -> dict:
     """The probe that constructs a layer, puts weights in by role and calls it."""
     return {"kind": "layer", "name": name, "roles": roles}

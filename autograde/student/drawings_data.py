@@ -54,7 +54,7 @@ def _box(axis, left, token, fate):
     axis.text(middle, 0.16, "" if fate == "special" else fate, ha="center", va="center", fontsize=9, color="#404040")
 
 
-def grouped_bars(labels, groups: dict, title="", x="", y="", numbers=False, *, alt: str) -> None:
+def bars(labels, groups: dict, title="", x="", y="", numbers=False, *, alt: str) -> None:
     """Bars for each label, one per group, told apart by hatching as well as by colour.
 
     groups: name → one height per label. numbers: write each height above its bar.
