@@ -235,3 +235,18 @@ def test_hundreds_of_results_fit_into_one_frame_also_when_they_are_numpys_number
         answers = probe.answer(questions, cells.namespace(exercise))
         encode(answers, DEFAULT_LIMITS)
         assert sum(len(str(answer["value"])) for answer in answers) < 200_000
+
+
+def test_what_asks_in_the_sandbox_needs_no_module_that_is_kept_out_of_it():
+    import ast
+    from pathlib import Path
+
+    from autograde.sandbox.bubblewrap import SHARED_MODULES
+
+    for name in SHARED_MODULES:
+        tree = ast.parse(Path(probe.__file__).with_name(f"{name}.py").read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == "autograde":
+                assert {alias.name for alias in node.names} <= set(SHARED_MODULES)
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograde."):
+                assert node.module.removeprefix("autograde.") in SHARED_MODULES

@@ -100,6 +100,14 @@ def test_questions_come_back_as_plain_arrays(room):
     assert answer["notes"]["printed"] == 1
 
 
+def test_a_function_that_draws_is_called_with_a_generator_of_each_seed(room):
+    room.run_cell("def draw(n, rng):\n    return list(rng.permutation(n))")
+    probe = {"kind": "seeded", "name": "draw", "tensors": False, "seeds": [1, 2, 1]}
+    [answer] = room.ask([{"probe": probe, "arguments": [5]}])
+    first, other, again = answer["value"]
+    assert first == again == np.random.default_rng(1).permutation(5).tolist() and first != other
+
+
 def test_a_question_that_takes_too_long_does_not_cost_the_answers_before_it(room):
     room.run_cell("def quick(x): return x\ndef slow(x):\n    while True: pass")
     one = np.ones(1)

@@ -60,7 +60,7 @@ MASK_EACH = Exercise(
             (("positions.append(t)", "positions.append(t + 1)"),),
         ),
         Misconception(
-            "every-place-of-the-token",
+            "places-of-the-kept",
             "The positions are those of the tokens that stayed. T̃ holds the masked ones: there the loss is taken.",
             (("            positions.append(t)", "        else:\n            positions.append(t)"),),
         ),
