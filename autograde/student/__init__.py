@@ -7,8 +7,11 @@ import os
 
 from autograde.student import home, own, store
 from autograde.student.checking import check
+from autograde.student.drawings_bert import blocks, guess_bars, shares
+from autograde.student.drawings_data import bars, token_boxes
 from autograde.student.drawings_embeddings import sum_of_rows, tables
 from autograde.student.drawings_encoder import curves, histograms, stacked_boxes
+from autograde.student.drawings_finetuning import read_offs, span_bars
 from autograde.student.drawings_welcome import course_map
 from autograde.student.drawings_wordpiece import colour_pieces, input_table
 from autograde.student.overview import progress
@@ -22,10 +25,13 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 own.install(home.find, prepare=store.mend)
 
 __all__ = [
+    "bars",
+    "blocks",
     "check",
     "colour_pieces",
     "course_map",
     "curves",
+    "guess_bars",
     "heat_maps",
     "histograms",
     "input_table",
@@ -34,8 +40,12 @@ __all__ = [
     "load_backend",
     "load_state",
     "progress",
+    "read_offs",
     "save_state",
+    "shares",
+    "span_bars",
     "stacked_boxes",
     "sum_of_rows",
     "tables",
+    "token_boxes",
 ]
