@@ -12,22 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 from autograde.compare import Difference
+from autograde.plain import is_whole_number, whole_numbers
 
 MOST_SHOWN = 60
-
-
-def whole_numbers(value) -> list[int] | None:
-    """The items of a list, a tuple or an array with one axis, if all are whole numbers; else None."""
-    if type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in "iu":
-        return value.tolist()
-    if type(value) not in (list, tuple):
-        return None
-    numbers = [item.item() if _is_number(item) else item for item in value]
-    return numbers if all(type(number) is int for number in numbers) else None
-
-
-def _is_number(item) -> bool:
-    return type(item) is np.ndarray and item.ndim == 0 and item.dtype.kind in "iu"
 
 
 def shown(value) -> str:
@@ -142,7 +129,7 @@ def next_sentence(given, result):
     if type(result) not in (tuple, list) or len(result) != 3:
         return Difference("type", f"expected three things, A, B and the label; yours is {shown(result)}")
     first, second, label = result
-    label = label.item() if _is_number(label) else label
+    label = label.item() if is_whole_number(label) else label
     if type(first) is not str or type(second) is not str or type(label) is not int or label not in (0, 1):
         return Difference("type", f"expected two sentences and the label 0 or 1; yours is {shown(result)}")
     if first != documents[document][sentence]:
