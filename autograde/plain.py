@@ -92,9 +92,10 @@ def whole_numbers(value) -> list[int] | None:
         return value.tolist()
     if type(value) not in (list, tuple):
         return None
-    numbers = [item.item() if _is_number(item) else item for item in value]
+    numbers = [item.item() if is_whole_number(item) else item for item in value]
     return numbers if all(type(number) is int for number in numbers) else None
 
 
-def _is_number(item) -> bool:
+def is_whole_number(item) -> bool:
+    """Whether this is an array that is one whole number."""
     return type(item) is np.ndarray and item.ndim == 0 and item.dtype.kind in "iu"

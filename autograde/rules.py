@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from autograde.compare import Difference
-from autograde.plain import whole_numbers
+from autograde.plain import is_whole_number, whole_numbers
 
 MOST_SHOWN = 60
 
@@ -129,7 +129,7 @@ def next_sentence(given, result):
     if type(result) not in (tuple, list) or len(result) != 3:
         return Difference("type", f"expected three things, A, B and the label; yours is {shown(result)}")
     first, second, label = result
-    label = label.item() if type(label) is np.ndarray and label.ndim == 0 and label.dtype.kind in "iu" else label
+    label = label.item() if is_whole_number(label) else label
     if type(first) is not str or type(second) is not str or type(label) is not int or label not in (0, 1):
         return Difference("type", f"expected two sentences and the label 0 or 1; yours is {shown(result)}")
     if first != documents[document][sentence]:

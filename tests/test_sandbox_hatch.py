@@ -140,3 +140,20 @@ def test_a_closed_hatch_is_told_from_a_late_one():
             hatch.receive(time.monotonic() + 5)
         with pytest.raises(HatchClosed):
             hatch.send({}, [b"x"], time.monotonic() + 5)
+
+
+def test_what_runs_in_a_room_imports_nothing_of_ours_that_is_not_there():
+    import ast
+    from pathlib import Path
+
+    import autograde
+    from autograde.sandbox.bubblewrap import ROOM_MODULES, SHARED_MODULES
+
+    there = {f"autograde.{name}" for name in SHARED_MODULES} | {f"autograde.sandbox.{name}" for name in ROOM_MODULES}
+    package = Path(autograde.__file__).parent
+    for module in there - {"autograde.sandbox.__init__"}:
+        path = package.joinpath(*module.split(".")[1:]).with_suffix(".py")
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograde"):
+                wanted = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+                assert wanted & there, f"{module} imports {node.module}"

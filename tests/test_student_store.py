@@ -205,11 +205,23 @@ def test_a_stand_in_is_nobodys_answer(course):
     assert "Not kept" in outcome.kept and not (course / "mybert/attention.py").exists()
 
 
-def _solved(notebook):
-    notebook.run(cells.read("03_attention")[0])
-    for exercise in catalogue.of_notebook("03_attention"):
+def _solved(notebook, name="03_attention"):
+    notebook.run(cells.read(name)[0])
+    for exercise in catalogue.of_notebook(name):
         notebook.run(cells.answer_cell(exercise))
     return notebook
+
+
+@pytest.mark.parametrize("name", sorted({exercise.notebook for exercise in catalogue.EXERCISES if exercise.kept_in}))
+@pytest.mark.parametrize("history", [True, False])
+def test_every_answer_of_the_course_can_stand_in_a_module(name, history):
+    notebook = _solved(Notebook(history), name)
+    exercises = [exercise for exercise in catalogue.of_notebook(name) if exercise.kept_in]
+    for module in {exercise.kept_in for exercise in exercises}:
+        asked = [exercise.names for exercise in exercises if exercise.kept_in == module]
+        space = {"__name__": f"mybert.{module}"}
+        exec(module_text(module, [notebook.piece(names[0]) for names in asked]), space)
+        assert {name for names in asked for name in names if name in notebook.space} <= set(space)
 
 
 def test_a_class_its_neighbours_and_the_course_order():
