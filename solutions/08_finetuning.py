@@ -204,7 +204,7 @@ def predict(model, rows) -> np.ndarray:
 # ---
 # # Shape 1: a sentence and its class
 #
-# ## 8.1 A head on [CLS] · 3 points · ~8 minutes · Devlin et al. 2019, section 4.1
+# ## 8.1 A head on [CLS] · 3 points · ~6 minutes · Devlin et al. 2019, section 4.1
 #
 # [CLS] is no word, so nothing keeps its vector from speaking for the whole row. Call the encoder's output at position 0 $C \in \mathbb{R}^H$. A classifier is one matrix:
 #
@@ -465,7 +465,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 8.2 When accuracy flatters · 3 points · ~8 minutes
+# ## 8.2 When accuracy flatters · 3 points · ~7 minutes
 #
 # MRPC asks whether two sentences say the same; two in three do. Who always says "yes" is right two times in three and has understood nothing. So MRPC and QQP print
 # F1 beside accuracy, and CoLA prints Matthews' correlation. Both start from four counts: true and false positives and negatives.
@@ -527,7 +527,7 @@ print(f"accuracy {np.mean(given == truth):.2f}   F1 {f1:.2f}   Matthews {matthew
 print(f"always the same class: accuracy {max(np.mean(truth == 0), np.mean(truth == 1)):.2f}   Matthews 0.00")
 
 # %% [markdown]
-# ## 8.3 Which continuation? · 3 points · ~8 minutes · Devlin et al. 2019, section 4.4
+# ## 8.3 Which continuation? · 3 points · ~6 minutes · Devlin et al. 2019, section 4.4
 #
 # SWAG gives a beginning and four continuations, of which one is sensible. Each of the four becomes a packed pair with the same beginning: four rows, one question. A
 # single new vector $V \in \mathbb{R}^H$ gives each row a score, its dot product with the row's [CLS], and the scores of one question compete in a softmax:
@@ -596,7 +596,7 @@ for beginning, texts in questions[:2]:
         print(f"  {score:6.2f} {'✓' if text == texts[0] else ' '} … {' '.join(text)}")
 
 # %% [markdown]
-# ## 8.4 How similar? A number instead of a class · 3 points · ~8 minutes
+# ## 8.4 How similar? A number instead of a class · 3 points · ~7 minutes
 #
 # STS-B asks for a number from 0 (nothing in common) to 5 (the same). The head is the one of 8.1 with `num_labels=1`, the loss the squared error. "A pride of lions surrounded a monkey" and
 # "Lions encompassed a monkey" have 4.7 in one of the lectures.
@@ -638,7 +638,7 @@ for name, guess in guesses.items():
 # ---
 # # Shape 3: a label for every word
 #
-# ## 8.5 Words have labels, pieces do not · 3 points · ~8 minutes · Devlin et al. 2019, section 5.3
+# ## 8.5 Words have labels, pieces do not · 3 points · ~7 minutes · Devlin et al. 2019, section 5.3
 #
 # An annotator has labelled *words*; BERT reads *pieces*. `B-` begins an entity, `I-` goes on with it, `O` is outside of all:
 #
@@ -679,7 +679,7 @@ for piece, label in zip(["[CLS]", *(piece for pieces in words.values() for piece
     print(f"{piece:6} {label:5}")
 
 # %% [markdown]
-# ## 8.6 A loss that overlooks · 4 points · ~12 minutes
+# ## 8.6 A loss that overlooks · 4 points · ~10 minutes
 #
 # The head of a tagger is a `Dense` on *every* token: $\text{logits} \in \mathbb{R}^{B \times \ell \times K}$. Each token is decided on its own; no tag knows its neighbour's ("not conditioned on surrounding
 # predictions", as one lecture notes). The loss is the mean of $-\log P[\text{right tag}]$ over the positions that have a label:
@@ -764,7 +764,7 @@ for line, row in enumerate(held_out_tagged[:5]):
 # *Who wrote the Harry Potter series? — The Harry Potter was written by J.K. Rowling.* (from one of the lectures). The answer is not generated: it is **pointed at**, by its first and its
 # last token.
 #
-# ## 8.7 Where does it begin, where does it end? · 4 points · ~10 minutes · Devlin et al. 2019, section 4.2
+# ## 8.7 Where does it begin, where does it end? · 4 points · ~8 minutes · Devlin et al. 2019, section 4.2
 #
 # A question and a paragraph are packed as a pair. Two new vectors, $S$ for start and $E$ for end, are held against every token's vector $T_i$, and the tokens compete:
 #
@@ -803,7 +803,7 @@ class SpanHead(keras.layers.Layer):
 check(SpanHead)
 
 # %% [markdown]
-# ## 8.8 The best span, or none · 5 points · ~15 minutes · Devlin et al. 2019, sections 4.2 and 4.3
+# ## 8.8 The best span, or none · 5 points · ~12 minutes · Devlin et al. 2019, sections 4.2 and 4.3
 #
 # Start and end are scored separately, but an answer is a *pair*: the end must not lie before the start, an answer has at most `longest` tokens, and it lies in the paragraph. Among all
 # pairs that are possible take the one with the largest sum:
@@ -859,7 +859,7 @@ print("best start and best end, each by itself:", row[start.argmax()], "…", ro
 print("if [CLS] had 5 and 5:", best_span(np.r_[5.0, start[1:]], np.r_[5.0, end[1:]], first, last, longest=8))
 
 # %% [markdown]
-# ## 8.9 Nearly right: exact match and F1 of spans · 3 points · ~10 minutes · Rajpurkar et al. 2016, section 6.1
+# ## 8.9 Nearly right: exact match and F1 of spans · 3 points · ~8 minutes · Rajpurkar et al. 2016, section 6.1
 #
 # "J.K. Rowling" is right; "by J. K. Rowling" is nearly right. SQuAD prints two figures. Both texts are first stripped of capitals, punctuation and articles (`normal_words`). **Exact match** is 1 if
 # nothing differs then. **F1** treats both as bags of words:
@@ -994,7 +994,7 @@ for number in range(3):
 # ---
 # # How far may each layer move?
 #
-# ## 8.10 Who may move how far? · 3 points · ~8 minutes · Howard & Ruder 2018, section 3.2
+# ## 8.10 Who may move how far? · 3 points · ~6 minutes · Howard & Ruder 2018, section 3.2
 #
 # What lies low in the encoder is general (what words look like), what lies high is nearer to the task, and the head knows nothing yet. So give each layer a learning rate of its own, multiplied by
 # `decay` at each step *down* from the head. Sun et al. 2019 (section 5.3.4) found 0.95 best for BERT. The list begins with the embeddings and ends with the head; for 2 layers, rate 0.1 and decay 0.5:
