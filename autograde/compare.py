@@ -54,12 +54,19 @@ def compare(expected, got, tolerance: Tolerance = Tolerance()) -> Difference | N
         return _compare_sequences(expected, got, tolerance)
     if isinstance(expected, dict):
         return _compare_dicts(expected, got, tolerance)
-    if isinstance(expected, float) and type(got) in (int, float):
+    if type(expected) is int and _is_scalar(got) and got.dtype.kind in "iu":
+        got = int(got)
+    if isinstance(expected, float) and (type(got) in (int, float) or _is_scalar(got)):
         array = np.array(got, "float64")
         return _compare_arrays(np.array(expected), array, tolerance)
     if type(got) is not type(expected) or got != expected:
         return Difference("values", _plain_message(expected, got), (), got, expected)
     return None
+
+
+def _is_scalar(value) -> bool:
+    """Whether this is what NumPy or a backend calls a number: an array without axes."""
+    return type(value) is np.ndarray and value.shape == () and value.dtype.kind in "iuf"
 
 
 def _plain_message(expected, got):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograde import shortcuts
+from autograde import random_claims, shortcuts
 from autograde.compare import Difference, Tolerance, compare
 from autograde.naming import recognise
 from autograde.texts import article
@@ -103,7 +103,7 @@ def _weigh(plan, answers, reveal):
     claim, difference = next(failure for failure in failures if failure is not None)
     answer = answers[claim["answer"]]
     status = "partly" if points else ("raised" if answer["status"] == "raised" else "wrong")
-    mistake = recognise(plan, answers)
+    mistake = recognise(plan, answers) or random_claims.recognise(plan, answers)
     advice = [mistake["hint"]] if mistake else []
     advice += (
         note_advice(answer, plan, claim) or error_advice(answer) if not mistake or answer["status"] == "raised" else []
@@ -220,7 +220,10 @@ def _varies(claim, answers):
     return Difference("values", "two equal calls in training gave the same result: nothing is left to chance")
 
 
-_CLAIMS = {"equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped, "varies": _varies}
+_CLAIMS = {
+    "equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped, "varies": _varies,
+    "obeys": random_claims.obeys, "rates": random_claims.rates,
+}  # fmt: skip
 
 
 # --- words that need the plan ---

@@ -39,7 +39,9 @@ def call_text(names: list[str], question: dict) -> str:
     given = given[:SHOWN] if more else given
     config = question["probe"].get("config") or {}
     made = f"{question['probe']['name']}({', '.join(f'{k}={v}' for k, v in config.items())}) on " if config else ""
-    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more
+    calls = len(question["probe"].get("seeds", ()))
+    chance = f", rng of {calls} seeds" if calls else ""
+    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more + chance
 
 
 def _kind_text(value):
@@ -50,10 +52,15 @@ def _kind_text(value):
         if len(kinds) > 1 and len(set(kinds)) == 1:
             return f"{len(kinds)} × {kinds[0]}"
         return "[" + ", ".join(kinds[:SHOWN]) + (", …]" if len(kinds) > SHOWN else "]")
+    if type(value) is dict and _holds_arrays(value):
+        kinds = [f"{key} {_kind_text(item)}" for key, item in value.items()]
+        return "{" + ", ".join(kinds[:2]) + (f" and {len(kinds) - 2} more" if len(kinds) > 2 else "") + "}"
     return short(value, LONGEST_ARGUMENT)
 
 
 def _holds_arrays(value):
+    if type(value) is dict:
+        return any(map(_holds_arrays, value.values()))
     if type(value) in (list, tuple):
         return any(map(_holds_arrays, value))
     return type(value) is np.ndarray
@@ -112,7 +119,7 @@ def small_picture(difference: Difference) -> Picture | None:
         return None
     if yours.ndim < 2 or yours.dtype.kind not in "fiub" or not yours.size:
         return None
-    corner = difference.index[:-2] if difference.index else ()
+    corner = difference.index[-yours.ndim : -2] if difference.index else ()  # the array may be an item of a list
     return Picture(*(matrix_slice(array[corner]).astype("float64").tolist() for array in (yours, expected)))
 
 

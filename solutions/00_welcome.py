@@ -14,7 +14,8 @@
 # %% [markdown]
 # # 00 · Welcome
 #
-# In this course you build BERT. Not call it: build it, from a string of characters to a model that is pre-trained, fine-tuned and loaded with the published weights, each part written by you, checked at once, and kept.
+# In this course you build BERT. Not call it: build it, from a string of characters to a model that is pre-trained, fine-tuned and loaded with the
+# published weights, each part written by you, checked at once, and kept.
 #
 # This first notebook is short. At its end you will have
 #
@@ -24,7 +25,8 @@
 #
 # 25 to 35 minutes, 2 points.
 #
-# **How to use a notebook.** Click into a cell and press Shift + Enter: it runs, and the next one is selected. Cells run from top to bottom; when something looks odd, choose *Restart and run all* from the menu and see what is left of it.
+# **How to use a notebook.** Click into a cell and press Shift + Enter: it runs, and the next one is selected. Cells run from top to bottom; when
+# something looks odd, choose *Restart and run all* from the menu and see what is left of it.
 
 # %% [markdown]
 # ---
@@ -41,7 +43,8 @@
 #
 # ## For everybody: the first cell
 #
-# Where the course is installed, this cell does nothing. On a fresh machine such as Google Colab it installs the course package, and only that (`--no-deps`): the TensorFlow that is there, with its GPU, stays as it is.
+# Where the course is installed, this cell does nothing. On a fresh machine such as Google Colab it installs the course package, and only that
+# (`--no-deps`): the TensorFlow that is there, with its GPU, stays as it is.
 
 # %%
 COURSE_PACKAGE = ""  # for example "https://…/bertlab-0.1.0+student-py3-none-any.whl"
@@ -81,8 +84,18 @@ from tensorflow import Tensor
 course_map(
     [
         [("text", "“my dog is cute”")],
-        [("01 WordPiece", "text → pieces"), ("02 Embeddings", "pieces → vectors"), ("03 Attention", "who looks at whom"), ("04 Encoder", "a layer, a stack")],
-        [("05 BERT", "published weights"), ("06 Data", "blanks and pairs"), ("07 Pre-training", "on a GPU, if there is one"), ("08 Fine-tuning", "a task of your own")],
+        [
+            ("01 WordPiece", "text → pieces"),
+            ("02 Embeddings", "pieces → vectors"),
+            ("03 Attention", "who looks at whom"),
+            ("04 Encoder", "a layer, a stack"),
+        ],
+        [
+            ("05 BERT", "published weights"),
+            ("06 Data", "blanks and pairs"),
+            ("07 Pre-training", "on a GPU, if there is one"),
+            ("08 Fine-tuning", "a task of your own"),
+        ],
         [("a BERT", "yours")],
     ],
     alt="The course from top to bottom: text; WordPiece, embeddings, attention, encoder; BERT, data, pre-training, fine-tuning; a BERT of your own",
@@ -91,7 +104,8 @@ course_map(
 # %% [markdown]
 # ## What is under the bonnet?
 #
-# Which Python, which libraries, which *backend* (the library that does Keras's arithmetic), is there a GPU? A CPU with two cores is enough for every notebook; a GPU helps in notebook 07, whose real training run then takes hours. On Colab you ask for one under *Runtime → Change runtime type*.
+# Which Python, which libraries, which *backend* (the library that does Keras's arithmetic), is there a GPU? A CPU with two cores is enough for every
+# notebook; a GPU helps in notebook 07, whose real training run then takes hours. On Colab you ask for one under *Runtime → Change runtime type*.
 
 # %%
 import os
@@ -104,7 +118,8 @@ gpus = tf.config.list_physical_devices("GPU")
 print("Python    ", platform.python_version(), "on", platform.system(), platform.machine())
 print("Keras     ", keras.__version__, "with backend", keras.backend.backend(), tf.__version__)
 print("processors", os.cpu_count())
-print("GPU       ", ", ".join(tf.config.experimental.get_device_details(gpu).get("device_name", gpu.name) for gpu in gpus) or "none: fine until notebook 07")
+names = [tf.config.experimental.get_device_details(gpu).get("device_name", gpu.name) for gpu in gpus]
+print("GPU       ", ", ".join(names) or "none: fine until notebook 07")
 
 matrix = ops.convert_to_tensor(np.random.default_rng(0).normal(size=(1024, 1024)).astype("float32"))
 durations = []
@@ -112,7 +127,8 @@ for _ in range(4):
     start = time.perf_counter()
     ops.matmul(matrix, matrix).numpy()
     durations.append(time.perf_counter() - start)
-print(f"speed      {2 * 1024**3 / min(durations) / 1e9:,.0f} GFLOP/s: billions of multiplications and additions per second")
+speed = 2 * 1024**3 / min(durations)
+print(f"speed      {speed / 1e9:,.0f} GFLOP/s: billions of multiplications and additions per second")
 
 problems = []
 if sys.version_info < (3, 11):
@@ -127,9 +143,11 @@ print("\n".join(problems) or "Everything that the course needs is here.")
 # ---
 # # How an exercise works
 #
-# Every exercise goes the same way: an idea, a formula, a **stub** to fill in, a **check** right below it, and something to **see**, drawn from what you wrote. Here is the idea of this one.
+# Every exercise goes the same way: an idea, a formula, a **stub** to fill in, a **check** right below it, and something to **see**, drawn from what you
+# wrote. Here is the idea of this one.
 #
-# A word can be written as a row of numbers, a *vector* (notebook 02 says how). Then the plainest thing to do for a whole sentence of $\ell$ words is to take the mean of its $\ell$ vectors, number by number:
+# A word can be written as a row of numbers, a *vector* (notebook 02 says how). Then the plainest thing to do for a whole sentence of $\ell$ words is to
+# take the mean of its $\ell$ vectors, number by number:
 #
 # $$s_j = \frac{1}{\ell} \sum_{t=1}^{\ell} x_{t,j} \qquad X \in \mathbb{R}^{\ell \times d} \;\Rightarrow\; s \in \mathbb{R}^{d}$$
 #
@@ -146,8 +164,9 @@ sentence_vector = only_the_first_word
 check(sentence_vector)
 
 # %% [markdown]
-# Read it from the top: the exercise and its points; **tried**, the inputs with their shapes (the same for everybody and every time); **shape** and dtype, which were right; **values**, the first place where yours differs from what was expected. (A matrix is also drawn, yours beside the expected one.)
-# Nothing was sent anywhere: `check` works on this machine, without a network, and you may run it as often as you like. It costs nothing.
+# Read it from the top: the exercise and its points; **tried**, the inputs with their shapes (the same for everybody and every time); **shape** and
+# dtype, which were right; **values**, the first place where yours differs from what was expected. (A matrix is also drawn, yours beside the expected
+# one.) Nothing was sent anywhere: `check` works on this machine, without a network, and you may run it as often as you like. It costs nothing.
 #
 # The second does not even run to its end.
 
@@ -160,12 +179,14 @@ sentence_vector = multiplied
 check(sentence_vector)
 
 # %% [markdown]
-# An error is told with your line and in plain words. And this was the second failing try, so a **hint** came along: 1 of 3, the most general. Each further try with *different* code brings a more specific one; none of them is the solution. When your answer is wrong in a way that `check` knows,
-# it does better than a hint and says at once what the mistake *is*.
+# An error is told with your line and in plain words. And this was the second failing try, so a **hint** came along: 1 of 3, the most general. Each
+# further try with *different* code brings a more specific one; none of them is the solution. When your answer is wrong in a way that `check` knows, it
+# does better than a hint and says at once what the mistake *is*.
 #
 # ## 0.1 A sentence as one vector · 2 points · ~6 minutes
 #
-# Your turn. The line `raise NotImplementedError()` marks where your code goes: replace it. Run the cell, then the check below it. `ops` is `keras.ops`, Keras's counterpart of NumPy: `ops.mean`, `ops.sum`, `ops.matmul` and so on take tensors and give tensors.
+# Your turn. The line `raise NotImplementedError()` marks where your code goes: replace it. Run the cell, then the check below it. `ops` is `keras.ops`,
+# Keras's counterpart of NumPy: `ops.mean`, `ops.sum`, `ops.matmul` and so on take tensors and give tensors.
 #
 # There may be axes in front of the last two (a batch of sentences), so count axes from the end.
 
@@ -184,9 +205,11 @@ def sentence_vector(vectors: Tensor) -> Tensor:
 check(sentence_vector)
 
 # %% [markdown]
-# Passed? Then break it on purpose, that is what a check is for. Change the axis. Take the sum instead of the mean. Leave out `return`. Each time run both cells and read what comes. In the end put it right again.
+# Passed? Then break it on purpose, that is what a check is for. Change the axis. Take the sum instead of the mean. Leave out `return`. Each time run
+# both cells and read what comes. In the end put it right again.
 #
-# The points come in **parts**: here one for the values and one for a batch. The first part is the plain result; the others count only once that is right.
+# The points come in **parts**: here one for the values and one for a batch. The first part is the plain result; the others count only once that is
+# right.
 #
 # **See it.** Your function on two sentences. Every word has a vector of its own (here: chosen at random); the bottom row is what you computed.
 
@@ -207,31 +230,40 @@ heat_maps(
 )
 
 # %% [markdown]
-# Look at the two bottom rows. They are equal: for a mean, *dog bites man* and *man bites dog* are one and the same. A bag of words does not know who bit whom, and most of this course is about how a model can.
+# Look at the two bottom rows. They are equal: for a mean, *dog bites man* and *man bites dog* are one and the same. A bag of words does not know who
+# bit whom, and most of this course is about how a model can.
 #
 # ---
 # # What is kept, and where you stand
 #
-# **`progress()`** shows every exercise of the course with its points. It reads what `check` has noted on this machine; every notebook ends with it, this one too.
+# **`progress()`** shows every exercise of the course with its points. It reads what `check` has noted on this machine; every notebook ends with it,
+# this one too.
 #
-# **`mybert`, your own package.** From notebook 01 on, an answer that passes its check is also written into a folder `mybert/` beside the notebooks' folders: `mybert/wordpiece.py`, `mybert/attention.py` and so on. Later notebooks use it: `from mybert.attention import MultiHeadAttention` is *your* layer. Where a piece is missing, the notebook says so in a line
-# and goes on with a stand-in, so you can skip an exercise and come back. (This warm-up is not kept: BERT has no use for it.)
+# **`mybert`, your own package.** From notebook 01 on, an answer that passes its check is also written into a folder `mybert/` beside the notebooks'
+# folders: `mybert/wordpiece.py`, `mybert/attention.py` and so on. Later notebooks use it: `from mybert.attention import MultiHeadAttention` is *your*
+# layer. Where a piece is missing, the notebook says so in a line and goes on with a stand-in, so you can skip an exercise and come back. (This warm-up
+# is not kept: BERT has no use for it.)
 #
-# **On a machine that forgets**, a pool computer or Colab without a Drive: `save_state()` puts package and progress into one small file that you take with you, `load_state("…")` brings them back.
+# **On a machine that forgets**, a pool computer or Colab without a Drive: `save_state()` puts package and progress into one small file that you take
+# with you, `load_state("…")` brings them back.
 #
 # ```python
 # from autograde.student import load_state, save_state
 # save_state()
 # ```
 #
-# **Rules of the game.** In an exercise about building something, what would do it for you is forbidden (attention in an exercise about attention); `check` tells you by name. Everything else is allowed, and there are always many right ways. Do not rename what a stub defines; leave the check cells as they are.
+# **Rules of the game.** In an exercise about building something, what would do it for you is forbidden (attention in an exercise about attention);
+# `check` tells you by name. Everything else is allowed, and there are always many right ways. Do not rename what a stub defines; leave the check cells
+# as they are.
 
 # %%
 print("Handing in:", HAND_IN or "your instructor will tell you where and until when.")
 
 # %% [markdown]
-# **Handing in.** Save the notebook (on Colab: *File → Download → .ipynb*) and hand in that one file; neither outputs nor `mybert/` are needed. The grader runs your answers in a locked room and asks the same kind of questions with *other inputs*, which nobody sees beforehand. So a `check` that passes is a very good sign, and an answer made to fit the visible inputs earns nothing.
-# Each exercise counts on its own: if an early one failed, a later one that builds on it is graded with a correct stand-in.
+# **Handing in.** Save the notebook (on Colab: *File → Download → .ipynb*) and hand in that one file; neither outputs nor `mybert/` are needed. The
+# grader runs your answers in a locked room and asks the same kind of questions with *other inputs*, which nobody sees beforehand. So a `check` that
+# passes is a very good sign, and an answer made to fit the visible inputs earns nothing. Each exercise counts on its own: if an early one failed, a
+# later one that builds on it is graded with a correct stand-in.
 #
 # **The map**
 #
@@ -249,11 +281,12 @@ print("Handing in:", HAND_IN or "your instructor will tell you where and until w
 # ---
 # # Recap
 #
-# `check` tries your code on visible inputs and says where and why it differs; hints grow with your tries; `progress()` is the map in points; `mybert` keeps what passed; the grader asks again with other inputs.
+# `check` tries your code on visible inputs and says where and why it differs; hints grow with your tries; `progress()` is the map in points; `mybert`
+# keeps what passed; the grader asks again with other inputs.
 #
 # **To think about**
 #
-# 1. The mean made two different sentences equal. Find a third arrangement of numbers, still one vector per sentence, that would tell them apart.
+# 1. The mean made two different sentences equal. Find another way to make one vector of a sentence, of any length, that would tell them apart.
 # 2. Why might a grader use inputs that nobody has seen, when the check's inputs are visible to all?
 # 3. What would the mean of *all* words of a novel look like, compared with that of another novel?
 #

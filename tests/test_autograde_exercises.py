@@ -17,7 +17,8 @@ ALTERNATIVES = Path(__file__).parent / "solutions_alternative"
 FRESH_DRAWS = 20
 NOTEBOOKS = sorted({exercise.notebook for exercise in catalogue.EXERCISES})
 FEW_DRAWS = ("padding-mask",)  # two draws may agree
-SLOW = ("multi-head-layer", "encoder-layer")  # their fresh draws are among the exhaustive tests
+# Their fresh draws are among the exhaustive tests.
+SLOW = ("multi-head-layer", "encoder-layer", "etransformer", "bert", "pretraining-model", "train-step")
 
 each_exercise = pytest.mark.parametrize("exercise", catalogue.EXERCISES, ids=lambda exercise: exercise.id)
 each_notebook = pytest.mark.parametrize("notebook", NOTEBOOKS)
@@ -28,7 +29,8 @@ def _mistaken(exercise, misconception):
 
 
 def _numeric_claims(plan):
-    return [claim for part in plan["parts"] for claim in part["claims"] if "expected" in claim]
+    claims = [claim for part in plan["parts"] for claim in part["claims"] if "expected" in claim]
+    return [claim for claim in claims if isinstance(claim["expected"], np.ndarray)]
 
 
 def _fails_without_a_distance(plan, outcomes):
@@ -49,10 +51,10 @@ def _leaves_nothing_to_chance(exercise, plan, identity):
 def _excess(claim, value):
     """The largest |got − expected| in units of the tolerance; infinite for another shape, NaN or another text."""
     expected = claim["expected"]
-    if type(expected) is not np.ndarray:
-        return 0.0 if compare(expected, value, Tolerance(claim["rtol"], claim["atol"])) is None else np.inf
     if value is None:
         return np.inf
+    if type(expected) is not np.ndarray:
+        return 0.0 if compare(expected, value, Tolerance(claim["rtol"], claim["atol"])) is None else np.inf
     if claim["kind"] == "slopes":
         value = np.array([np.sum(gradient * along) for gradient, along in zip(value, claim["directions"])], "float32")
     if type(value) is not np.ndarray or value.shape != expected.shape or value.dtype.kind != expected.dtype.kind:
@@ -108,6 +110,8 @@ def test_no_two_misconceptions_answer_alike_and_none_answers_like_the_solution(e
 
 @each_exercise
 def test_the_tolerance_lies_far_above_float32_noise_and_far_below_the_nearest_misconception(exercise):
+    if not _numeric_claims(visible_plan(exercise.id)):
+        return  # no number with a tolerance: compared exactly, or counted (see test_autograde_random)
     noise = []
     for draw in range(1 if exercise.id in SLOW else 3):
         plan = planning.make_plan(exercise, f"noise {draw}", misconceptions=False)

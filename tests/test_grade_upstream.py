@@ -66,14 +66,18 @@ check(largest_sum)
 '''
 
 
-SOLUTION = re.sub(
-    r"ANSWER\((.*)\)", r'nbgrader={"grade": false, "grade_id": "\1", "schema_version": 3, "solution": true}', SOLUTION
-)
-SOLUTION = re.sub(
-    r"CHECK\((.*)\)",
-    r'nbgrader={"grade": true, "grade_id": "check-\1", "locked": true, "points": 2, "schema_version": 3, "solution": false}',
-    SOLUTION,
-)
+_COMMON = {"schema_version": 3, "task": False}
+_ANSWER = _COMMON | {"grade": False, "locked": False, "solution": True}
+_CHECK = _COMMON | {"grade": True, "locked": True, "points": 2, "solution": False}
+
+
+def _with_metadata(match):
+    kind, name = match.groups()
+    graded = _ANSWER | {"grade_id": name} if kind == "ANSWER" else _CHECK | {"grade_id": f"check-{name}"}
+    return f"nbgrader={json.dumps(graded)}"
+
+
+SOLUTION = re.sub(r"(ANSWER|CHECK)\((.*)\)", _with_metadata, SOLUTION)
 
 
 def _sums(q, k):
@@ -170,7 +174,7 @@ def _records(course):
 
 
 QUIRK = """
-print("what is shown is left out", attention)
+print("what is shown is left out", softmax_rows)
 SCALE = 2
 def scale(d):
     return d ** (1 / SCALE)

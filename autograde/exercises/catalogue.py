@@ -1,7 +1,17 @@
 """All exercises of the course, as data: find one by name, list them, count them."""
 
 from autograde.errors import AutogradeError
-from autograde.exercises import n00_welcome, n01_wordpiece, n02_embeddings, n03_attention, n04_encoder
+from autograde.exercises import (
+    n00_welcome,
+    n01_wordpiece,
+    n02_embeddings,
+    n03_attention,
+    n04_encoder,
+    n05_bert,
+    n06_pretraining_data,
+    n07_pretraining,
+    n08_finetuning,
+)
 from autograde.exercises.spec import Exercise
 
 # In the order of the notebooks.
@@ -11,6 +21,10 @@ EXERCISES: tuple[Exercise, ...] = (
     *n02_embeddings.EXERCISES,
     *n03_attention.EXERCISES,
     *n04_encoder.EXERCISES,
+    *n05_bert.EXERCISES,
+    *n06_pretraining_data.EXERCISES,
+    *n07_pretraining.EXERCISES,
+    *n08_finetuning.EXERCISES,
 )
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.grader.grade import Assignment, Handed, Report, grade_by, grade_submission, ground_of
+from autograde.grader.grade import Assignment, Handed, Report, beside, grade_by, grade_submission, ground_of
 from autograde.grader.ground import Earlier, Ground
 from autograde.grader.notebook_grading import Graded
 from autograde.grader.repair import read_submission
@@ -54,7 +54,8 @@ def grade(pool: Executor, places: int, assignment: Assignment, students, again: 
     bare = replace(assignment, course=Path(), released=())  # a worker has no course
 
     def send(item: Handed):
-        files = dict(_content(path) for path in item.files)
+        weights = [file for path in item.files for file in beside(path) if file.exists()]
+        files = dict(_content(path) for path in (*item.files, *weights))
         ground = ground_of(assignment, item)
         ground = replace(ground, earlier=tuple(map(_portable, ground.earlier)))
         return pool.submit(_graded_here, bare, item.student, item.handed_in, files, ground)
@@ -88,7 +89,7 @@ def _graded_here(
         for name, content in files.items():
             if content is not None:
                 Path(folder, name).write_bytes(content)
-        paths = tuple(Path(folder, name) for name in files)
+        paths = tuple(Path(folder, name) for name in files if name.endswith(".ipynb"))
         graded = grade_submission(assignment, Handed(assignment.name, student, paths, handed_in), _rooms(), ground)
     return [one.result.to_json() for one in graded]
 

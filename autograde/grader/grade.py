@@ -12,12 +12,12 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from itertools import islice
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.exercises import catalogue
+from autograde.exercises import catalogue, runs
 from autograde.grader.autograded import write_autograded
 from autograde.grader.course import read_secret
 from autograde.grader.gradebook import Course, configured_penalty
@@ -146,6 +146,18 @@ def is_up_to_date(assignment: Assignment, item: Handed) -> bool:
 
 
 def digest(path: Path) -> str:
+    """SHA-256 of a notebook and of the trained weights beside it, if there are any."""
+    weights = [_digest(file) for file in beside(path)]
+    own = _digest(path)
+    return sha256("".join((own, *weights)).encode()).hexdigest() if any(weights) else own
+
+
+def beside(path: Path) -> list[Path]:
+    """The files of trained weights that belong to a notebook, whether they are there or not."""
+    return [path.parent / run.file for run in runs.of_notebook(path.stem)]
+
+
+def _digest(path: Path) -> str:
     """SHA-256 of a file; of a link, device or folder, of nothing."""
     if path.is_symlink() or not path.is_file():
         return ""

@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograde.exercises.runs import of_notebook as runs_of
 from autograde.exercises.spec import Exercise
 from autograde.grader.mistakes import name_mistakes
 from autograde.grader.repair import Submission, read_submission
@@ -11,6 +12,7 @@ from autograde.grader.results import Result
 from autograde.grader.rooms import Rooms
 from autograde.grader.submission import Grading, steps_of, unread, walk_plainly
 from autograde.grader.template import Template
+from autograde.grader.training_runs import grade_run
 from autograde.grader.upstream import follow_through
 from autograde.sandbox.limits import Limits
 
@@ -43,9 +45,11 @@ def grade_notebook(
     walk_plainly(grading, steps, rooms)
     follow_through(grading, steps, rooms)
     name_mistakes(grading)
+    runs = [run for run in runs_of(blank.notebook) if template.graded_cell(run.id) and isinstance(source, Path)]
+    judged = [grade_run(run, source.parent, grading, steps, rooms) for run in runs]
     result = replace(
         blank,
-        verdicts=tuple(grading.verdicts[exercise.id] for exercise in exercises),
+        verdicts=(*(grading.verdicts[exercise.id] for exercise in exercises), *judged),
         repairs=tuple(submission.repairs),
         technical="; ".join(grading.technical) or None,
         seconds=round(time.monotonic() - began, 2),

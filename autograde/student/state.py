@@ -22,10 +22,11 @@ def load(path: Path | None = None) -> dict:
     path = path or _own_file()
     try:
         return entries_of(path.read_bytes())
-    except FileNotFoundError:
+    except OSError:
         return {}
     except ValueError:
-        os.replace(path, f"{path}.damaged")
+        with contextlib.suppress(OSError):
+            os.replace(path, f"{path}.damaged")
         return {}
 
 

@@ -18,6 +18,7 @@ import importlib
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from autograde import probe
@@ -57,7 +58,8 @@ def _keep(facts: dict, space: dict, folder: Path) -> str:
     changed = known is None or known.statements != piece.statements
     if changed:
         order = 1 + max((other.order for other in pieces.values()), default=0)
-        pieces[piece.exercise] = piece = Piece(**piece.to_dict() | {"order": order})
+        pieces[piece.exercise] = piece = replace(piece, order=order)
+        pieces = _in_course_order(pieces.values())
         problem = _trial(facts, _of_module(pieces, piece.module))
         if problem:
             raise NotKept(problem)
@@ -106,9 +108,13 @@ def load(folder: Path) -> dict[str, Piece]:
             found.append(Piece.from_dict(json.loads(path.read_text(encoding="utf-8"))))
         except (OSError, ValueError, RecursionError):
             continue
+    return _in_course_order(found)
+
+
+def _in_course_order(pieces: Iterable[Piece]) -> dict[str, Piece]:
     places = {facts["id"]: place for place, facts in enumerate(plans.index())}
-    found.sort(key=lambda piece: (places.get(piece.exercise, len(places)), piece.exercise))
-    return {piece.exercise: piece for piece in found}
+    ordered = sorted(pieces, key=lambda piece: (places.get(piece.exercise, len(places)), piece.exercise))
+    return {piece.exercise: piece for piece in ordered}
 
 
 def _write_piece(folder: Path, piece: Piece) -> None:
@@ -142,8 +148,9 @@ def write(folder: Path, pieces: dict[str, Piece], changed: str | None = None) ->
     return said
 
 
-def mend(folder: Path) -> None:
-    """Writes what a killed check left out. A folder that cannot be written stays as it is."""
+def mend(folder: Path | None = None) -> None:
+    """Writes what a killed check left out, in a folder or the home. One that cannot be written stays as it is."""
+    folder = folder or home.find()
     try:
         if (folder / PACKAGE / PIECES).is_dir():
             with home.locked(folder):

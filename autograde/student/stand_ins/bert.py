@@ -1,0 +1,188 @@
+"""Stands in for what notebook 05 builds."""
+
+import math
+
+import keras
+import numpy as np
+from keras import ops
+
+from autograde.student.stand_ins.embeddings import BertEmbeddings
+from autograde.student.stand_ins.encoder import Encoder
+from bertlab import layers
+from bertlab.checkpoints.mapping import places
+from bertlab.config import BertConfig
+
+__all__ = [
+    "Bert",
+    "FinalLayers",
+    "MlmHead",
+    "NspHead",
+    "Pooler",
+    "fill_in",
+    "load_published",
+    "own_variables",
+    "parameter_count",
+    "published_name",
+]
+
+# The library's words for the parts of a model → the notebook's.
+_WORDS = {
+    "/": ".",
+    "table": "embeddings",
+    "layer_": "layers_.",
+    "attention.output.": "attention.out.",
+    "feed_forward_norm": "output_norm",
+    "expand": "inner",
+    "contract": "outer",
+    "masked_lm_head.transform": "mlm_head.dense",
+    "masked_lm_head": "mlm_head",
+    "next_sentence_head": "nsp_head",
+}
+
+
+class Pooler(layers.Pooler):
+    """The notebook's layer, `Pooler()`: tanh of `dense` on [CLS]. call: hidden (B, T, H) → (B, H)."""
+
+
+class Bert(keras.layers.Layer):
+    """The notebook's model: sub-layers embeddings, encoder, pooler.
+
+    call: token_ids, token_type_ids, attention_mask (B, T) → hidden (B, T, H), pooled (B, H)
+    """
+
+    def __init__(
+        self,
+        vocab_size,
+        hidden_size,
+        num_layers,
+        num_heads,
+        intermediate_size,
+        max_positions=512,
+        dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        own = {"dtype": self.dtype_policy}
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout, **own)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout, **own)
+        self.pooler = Pooler(**own)
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        hidden = self.encoder(
+            self.embeddings(token_ids, token_type_ids, training=training),
+            attention_mask=layers.padding_mask(attention_mask)[:, 0],
+            training=training,
+        )
+        return hidden, self.pooler(hidden)
+
+
+class MlmHead(layers.MaskedLanguageModelHead):
+    """The notebook's layer, `MlmHead(vocab_size)`: dense, norm, bias.
+
+    call: hidden (B, T, H), table (V, H) → logits (B, T, V)
+    """
+
+    dense = property(lambda self: self.transform)
+
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(vocab_size, **kwargs)
+
+    def build(self, hidden_shape, table_shape=None):
+        super().build(hidden_shape)
+
+    def call(self, hidden, table):
+        return super().call(hidden, token_table=table)
+
+    def compute_output_shape(self, hidden_shape, table_shape=None):
+        return super().compute_output_shape(hidden_shape)
+
+
+class FinalLayers(layers.MaskedLanguageModelHead):
+    """The notebook's layer, `FinalLayers(vocab_size)`: dense, norm, unembedding. call: x (B, T, H) → P (B, T, V)."""
+
+    dense = property(lambda self: self.transform)
+
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(vocab_size, tied=False, **kwargs)
+
+    def build(self, x_shape):
+        super().build(x_shape)
+
+    def call(self, x):
+        return ops.softmax(super().call(x))
+
+
+class NspHead(layers.ClassificationHead):
+    """The notebook's layer, `NspHead()`: pooled (B, H) → two logits, IsNext first."""
+
+    def __init__(self, **kwargs):
+        super().__init__(2, **kwargs)
+
+
+def parameter_count(
+    vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, num_segments=2,
+    pretraining_heads=False,
+):  # fmt: skip
+    """The parameters of the library's own model of this size."""
+    from bertlab import models
+    from bertlab.models.outline import outline
+
+    config = BertConfig(
+        vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, type_vocab_size=num_segments
+    )
+    made = models.BertForPreTraining if pretraining_heads else models.BertEncoder
+    return sum(math.prod(variable.shape) for variable in outline(lambda: made(config)).trainable_variables)
+
+
+def _own_places(num_layers: int):
+    """The notebook's path of every variable, and the library's knowledge about it."""
+    for place in places("pretraining", num_layers):
+        path = place.ours
+        for word, own in _WORDS.items():
+            path = path.replace(word, own)
+        if not path.endswith("unembedding"):
+            yield path, place
+
+
+def own_variables(bert, mlm_head=None, nsp_head=None) -> dict:
+    """The variables of these layers by the way that leads to them: "bert.encoder.layers_.0.attention.query.kernel"."""
+    roots = {"bert": bert, "mlm_head": mlm_head, "nsp_head": nsp_head}
+    found = {}
+    for path, _ in _own_places(len(bert.encoder.layers_)):
+        root, *names = path.split(".")
+        thing = roots[root]
+        if thing is not None:
+            for name in names:
+                thing = thing[int(name)] if name.isdigit() else getattr(thing, name)
+            found[path] = thing
+    return found
+
+
+def _place(path: str):
+    number = next((int(word) for word in path.split(".") if word.isdigit()), 0)
+    return dict(_own_places(number + 1))[path]
+
+
+def published_name(path: str) -> str:
+    """What one of the notebook's variables is called in a published checkpoint."""
+    return ("bert." if path.startswith("bert.") else "") + _place(path).huggingface
+
+
+def load_published(variables: dict, tensors: dict) -> tuple[list[str], list[str]]:
+    """Fills variables by path from tensors by published name; returns paths without a tensor, tensors not wanted."""
+    names = {path: published_name(path) for path in variables}
+    for path in (path for path in names if names[path] in tensors):
+        stored = tensors[names[path]]
+        variables[path].assign(stored.T if _place(path).huggingface_transposed else stored)
+    return sorted(path for path in names if names[path] not in tensors), sorted(set(tensors) - {*names.values()})
+
+
+def fill_in(token_ids, logits, pieces, k=5):
+    """For each [MASK] the k likeliest pieces with their probabilities."""
+    shares = np.asarray(ops.softmax(logits))
+    best = np.argsort(-shares, axis=-1)[:, :k]
+    return [
+        [(pieces[i], float(shares[place, i])) for i in best[place]]
+        for place, token in enumerate(token_ids)
+        if pieces[token] == "[MASK]"
+    ]
