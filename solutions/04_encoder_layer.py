@@ -610,14 +610,14 @@ def look_into(kind, depth=24, hidden=64):
     )
 
 
-kinds = {
+arrangements = {
     "sub-layers alone": SubLayersOnly,
     "residuals only": ResidualsOnly,
     "LayerNorm only": NormsOnly,
     "post-LN": EncoderLayer,
     "pre-LN": PreNormEncoderLayer,
 }
-found = {name: look_into(kind) for name, kind in kinds.items()}
+found = {name: look_into(kind) for name, kind in arrangements.items()}
 curves(
     range(1, 25),
     {
@@ -641,7 +641,7 @@ for name, (inputs, _, differences) in found.items():
 
 # %%
 depths = [2, 4, 8, 16, 32]
-top = {name: [look_into(kinds[name], depth)[1][-1] for depth in depths] for name in ("post-LN", "pre-LN")}
+top = {name: [look_into(arrangements[name], depth)[1][-1] for depth in depths] for name in ("post-LN", "pre-LN")}
 falling = [top["pre-LN"][0] * (depths[0] / depth) ** 0.5 for depth in depths]
 curves(
     depths,

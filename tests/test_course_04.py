@@ -1,5 +1,6 @@
 """Notebook 04: its worked numbers, what its pictures claim, and the claim that came with it (chance acts)."""
 
+import keras
 import numpy as np
 import pytest
 from autograde_case import asking, verdict_on, visible_plan
@@ -49,7 +50,7 @@ def test_a_layer_has_twelve_h_squared_and_thirteen_h_parameters(names):
 
 def test_the_last_layers_gradient_falls_with_depth_in_pre_ln_and_not_in_post_ln(names):
     """The notebook's own cell, on smaller stacks."""
-    cell = SOURCE[SOURCE.index("import tensorflow as tf\n") : SOURCE.index("kinds = {\n")]
+    cell = SOURCE[SOURCE.index("import tensorflow as tf\n") : SOURCE.index("arrangements = {\n")]
     space = dict(names)
     exec(cell, space)
     look_into = space["look_into"]
@@ -60,6 +61,17 @@ def test_the_last_layers_gradient_falls_with_depth_in_pre_ln_and_not_in_post_ln(
     assert ratio["EncoderLayer"] > 0.7 and ratio["PreNormEncoderLayer"] < 0.6
     inputs, _, differences = look_into(space["SubLayersOnly"], 8, hidden=32)
     assert inputs[0] / inputs[-1] < 0.1 and differences[-1] < 1e-5
+
+
+def test_the_stack_trains_in_a_keras_model_and_predicts_the_same_each_time(names):
+    x, may_be_seen = keras.Input((5, 8)), keras.Input((1, 5), dtype="bool")
+    model = keras.Model([x, may_be_seen], names["Encoder"](2, 2, 16, dropout=0.5)(x, attention_mask=may_be_seen))
+    model.compile("adam", "mse")
+    rng = np.random.default_rng(4)
+    data = [rng.normal(size=(4, 5, 8)).astype("float32"), rng.random((4, 1, 5)) < 0.8]
+    losses = model.fit(data, data[0], epochs=30, verbose=0).history["loss"]
+    assert np.mean(losses[-5:]) < np.mean(losses[:5])
+    assert np.array_equal(model.predict(data, verbose=0), model.predict(data, verbose=0))
 
 
 def test_a_layer_without_dropout_is_told_that_nothing_is_left_to_chance():
