@@ -54,6 +54,8 @@ def compare(expected, got, tolerance: Tolerance = Tolerance()) -> Difference | N
         return _compare_sequences(expected, got, tolerance)
     if isinstance(expected, dict):
         return _compare_dicts(expected, got, tolerance)
+    if type(expected) is int and _is_scalar(got) and got.dtype.kind in "iu":
+        got = int(got)
     if isinstance(expected, float) and (type(got) in (int, float) or _is_scalar(got)):
         array = np.array(got, "float64")
         return _compare_arrays(np.array(expected), array, tolerance)

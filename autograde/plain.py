@@ -84,3 +84,17 @@ def to_tensors(value):
 
         return ops.convert_to_tensor(value)
     return value
+
+
+def whole_numbers(value) -> list[int] | None:
+    """The items of a list, a tuple or an array with one axis, if all are whole numbers; else None."""
+    if type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in "iu":
+        return value.tolist()
+    if type(value) not in (list, tuple):
+        return None
+    numbers = [item.item() if _is_number(item) else item for item in value]
+    return numbers if all(type(number) is int for number in numbers) else None
+
+
+def _is_number(item) -> bool:
+    return type(item) is np.ndarray and item.ndim == 0 and item.dtype.kind in "iu"

@@ -21,6 +21,9 @@ A **question** is a plain value (see `values`), a dict:
                                                          gradients of Σ output · question["cotangent"] with
                                                          respect to arguments by index or weights by role
     {"kind": "repeat", "of": probe, "seeds": [1, 2, …]}  the same call under several random seeds → list
+    {"kind": "seeded", "name": …, "seeds": [1, 2, …]}    calls a function once for each seed, with a NumPy generator of
+                                                         that seed as its last argument → list of what it returns
+    {"kind": "items", "name": …, "most": 12}             calls a function and takes the first items of what it returns
     {"kind": "step", "name": …, "model": …, "config": {…}, "roles": {…}}
                                                          constructs the model, puts weights in by role, calls the
                                                          function with (model, plain SGD, the batch) keywords["steps"]
@@ -51,16 +54,18 @@ An **answer** is a plain value, a dict:
 import contextlib
 import dis
 import io
+import itertools
 import math
 import sys
 import types
 
 from autograde import tracing
 from autograde.errors import AutogradeError
-from autograde.plain import describe, is_tensor, to_plain, to_tensors
+from autograde.plain import describe, is_tensor, to_plain, to_tensors, whole_numbers
 from autograde.values import Limits, encode
 
 LONGEST_MESSAGE = 600
+WATCHED_CALLS = 20  # of a function that is called hundreds of times, those after which its arguments are looked at
 _MODEL_READS = ("token_ids", "token_type_ids", "attention_mask", "positions")  # of a batch, in the order of its call
 _STUB_INSTRUCTIONS = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "POP_TOP"}
 
@@ -100,7 +105,10 @@ def _answer_one(question, namespace, limits):
         value = to_plain(raw)
         encode(value, limits)
     except NotImplementedError as raised:
-        status, error = "not attempted", tracing.describe_error(raised, namespace, question)
+        error = tracing.describe_error(raised, namespace, question)
+        other = tracing.empty_stub_used(raised, namespace, question)
+        status = "raised" if other else "not attempted"
+        error["message"] = f"{other}, which your code uses, is still an empty stub" if other else error["message"]
     except _MissingError:
         status = "missing"
     except AutogradeError as refused:
@@ -149,6 +157,10 @@ def _ask(probe, question, namespace, notes):
         return _named(probe, namespace)
     if kind == "repeat":
         return _repeat(probe, question, namespace, notes)
+    if kind == "seeded":
+        return _seeded(probe, question, namespace, notes)
+    if kind == "items":
+        return _items(probe, question, namespace, notes)
     if kind == "gradient":
         return _gradient(probe, question, namespace, notes)
     if kind == "step":
@@ -213,6 +225,45 @@ def _repeat(probe, question, namespace, notes):
         _set_seed(seed)
         results.append(to_plain(_ask(probe["of"], question, namespace, notes)))
     return results
+
+
+def _seeded(probe, question, namespace, notes):
+    import numpy as np
+
+    function, results, mutated = _named(probe, namespace), [], set()
+    before = _fingerprints(_inputs(probe, question)[0])
+    for number, seed in enumerate(probe["seeds"]):
+        arguments, keywords = _inputs(probe, question)  # each call gets its own
+        result = function(*arguments, np.random.default_rng(seed), **keywords)
+        if result is None or result is ...:
+            return result
+        if number == 0:
+            notes["returned"] = describe(result)
+        if number < WATCHED_CALLS:
+            after = _fingerprints(arguments)
+            mutated.update(index for index, pair in enumerate(zip(before, after)) if pair[0] != pair[1])
+        results.append(_compact(to_plain(result)))
+    notes["mutated"] = sorted(mutated)
+    return results
+
+
+def _compact(value):
+    """A list of NumPy's whole numbers as a list of Python's, also within a tuple: each would be an array by itself."""
+    if type(value) is tuple:
+        return tuple(map(_compact, value))
+    numbers = whole_numbers(value) if type(value) is list else None
+    return value if numbers is None else numbers
+
+
+def _items(probe, question, namespace, notes):
+    import keras
+
+    keras.utils.set_random_seed(0)  # so that what draws from the library's own chance is the same every time
+    result = _call(_named(probe, namespace), *_inputs(probe, question), notes)
+    notes["returned"] = describe(result)
+    if result is None or result is ...:
+        return result
+    return [to_plain(item) for item in itertools.islice(result, probe["most"])]
 
 
 def _steps(probe, question, namespace, notes):

@@ -39,7 +39,9 @@ def call_text(names: list[str], question: dict) -> str:
     given = given[:SHOWN] if more else given
     config = question["probe"].get("config") or {}
     made = f"{question['probe']['name']}({', '.join(f'{k}={v}' for k, v in config.items())}) on " if config else ""
-    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more
+    calls = len(question["probe"].get("seeds", ()))
+    chance = f", rng of {calls} seeds" if calls else ""
+    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more + chance
 
 
 def _kind_text(value):
@@ -183,7 +185,10 @@ def note_advice(answer: dict, plan: dict, claim: dict) -> list[str]:
             "No gradient reaches your weights: on its way the result left the tensors (NumPy, `.numpy()`, a constant)."
         ]
     if notes.get("unstable") or notes.get("new_weights"):
-        return ["Two equal calls gave different results: weights are made anew in `call`. Make them in `build`, once."]
+        return [
+            "Two equal calls gave different results. Either weights are made anew in `call` (make them in `build`, "
+            "once), or something random acts where it should not: dropout outside training, or on more than it should."
+        ]
     return _value_advice(answer)
 
 

@@ -14,8 +14,9 @@
 # %% [markdown]
 # # 01 · WordPiece
 #
-# BERT reads numbers, and you write text. What stands between the two is a tokenizer: it tidies the text, cuts it into words, cuts the words into *pieces* from a fixed list, and looks up each
-# piece's number. You write all of it here, and the learner that makes the list.
+# BERT reads numbers, and you write text. What stands between the two is a tokenizer: it tidies the text, cuts it into
+# words, cuts the words into *pieces* from a fixed list, and looks up each piece's number. You write all of it here, and
+# the learner that makes the list.
 #
 # By the end you will have built
 #
@@ -26,7 +27,8 @@
 #
 # 75 to 90 minutes, 36 points. Everything runs on this machine, without a network.
 #
-# **Notation.** `##ing` is a piece that goes on with a word, `ing` one that begins a word. A *vocabulary* is a dict from piece to number.
+# **Notation.** `##ing` is a piece that goes on with a word, `ing` one that begins a word. A *vocabulary* is a dict from
+# piece to number.
 
 # %%
 import random
@@ -43,7 +45,8 @@ from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 import unicodedata
 
 # %% [markdown]
-# One picture to begin with: what BERT sees of a sentence. Each box is a piece. At the end your own code makes the boxes.
+# One picture to begin with: what BERT sees of a sentence. Each box is a piece. At the end your own code makes the
+# boxes.
 
 # %%
 colour_pieces(
@@ -54,7 +57,8 @@ colour_pieces(
 # %% [markdown]
 # ## Why not simply words?
 #
-# The oldest way to turn a text into numbers counts its words: a *bag of words*. It loses two things. The first is order:
+# The oldest way to turn a text into numbers counts its words: a *bag of words*. It loses two things. The first is
+# order:
 
 # %%
 for sentence in ("Dog bites man", "Man bites dog"):
@@ -62,18 +66,23 @@ for sentence in ("Dog bites man", "Man bites dog"):
     print(f"{sentence}:", [bag[word] for word in ("bites", "dog", "man")])
 
 # %% [markdown]
-# Two vectors, equal to the last number, for two different newspapers. (Order comes back in notebook 02, as positions.) The second loss is worse: a word that was not in the list when the list was made has no number at all.
-# It is *out of vocabulary*, and however often you meet it, the model reads the same "unknown". A longer list only moves the problem, since language makes new words every day.
+# Two vectors, equal to the last number, for two different newspapers. (Order comes back in notebook 02, as positions.)
+# The second loss is worse: a word that was not in the list when the list was made has no number at all. It is *out of
+# vocabulary*, and however often you meet it, the model reads the same "unknown". A longer list only moves the problem,
+# since language makes new words every day.
 #
-# The other extreme is a list of characters: nothing is ever unknown, but `t`, `h`, `e` mean little by themselves and texts become five times as long. **Sub-words** stand between: frequent words stay whole, rare ones are spelled in
-# a few pieces. Schuster & Nakajima (2012) made them for Japanese and Korean voice search, Wu et al. (2016) used them for translation, Devlin et al. (2019) for BERT.
+# The other extreme is a list of characters: nothing is ever unknown, but `t`, `h`, `e` mean little by themselves and a
+# text becomes four to five times as long (you will measure it). **Sub-words** stand between: frequent words stay whole,
+# rare ones are spelled in a few pieces. Schuster & Nakajima (2012) made them for Japanese and Korean voice search, Wu
+# et al. (2016) used them for translation, Devlin et al. (2019) for BERT.
 #
 # ---
 # # Text into words
 #
-# ## 1.1 Clean text · 3 points · ~8 minutes
+# ## 1.1 Clean text · 3 points · ~6 minutes
 #
-# Text from the web is full of characters that nobody sees: line ends, blanks of other widths, soft hyphens, byte order marks, the `�` of a broken file. Unicode gives every character a *category*, and `unicodedata.category` tells it:
+# Text from the web is full of characters that nobody sees: line ends, blanks of other widths, soft hyphens, byte order
+# marks, the `�` of a broken file. Unicode gives every character a *category*, and `unicodedata.category` tells it:
 #
 # | category | what | becomes |
 # |---|---|---|
@@ -84,14 +93,16 @@ for sentence in ("Dog bites man", "Man bites dog"):
 #
 # Careful: tab and line ends are of category `Cc` themselves.
 #
-# Chinese is written without blanks, and a character is more or less a word. So BERT puts a blank on both sides of every Chinese character, and each becomes a word of its own. Japanese kana and Korean Hangul are
-# not Chinese characters: their words have more than one character and blanks (Korean) or not (Japanese), and they stay as they are. (`_clean_text` and `_is_chinese_char` in google-research/bert, `tokenization.py`.)
+# Chinese is written without blanks, and a character is more or less a word. So BERT puts a blank on both sides of every
+# Chinese character, and each becomes a word of its own. Japanese kana and Korean Hangul are not Chinese characters:
+# their words have more than one character, and they stay as they are. (`_clean_text` and `_is_chinese_char` in
+# google-research/bert, `tokenization.py`.)
 
 # %% nbgrader={"grade": false, "grade_id": "clean-text", "locked": false, "schema_version": 3, "solution": true, "task": false}
 CHINESE_BLOCKS = (  # first and last code point
     (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F),
     (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),
-)  # fmt: skip
+)
 
 
 def is_chinese(character: str) -> bool:
@@ -126,15 +137,19 @@ check(clean_text)
 
 # %%
 for text in ("soft\u00adhyphen,\u3000wide blank,\tta\u200bb", "BERT读中文 and 한국어, ひらがな"):
-    print(ascii(text), "→", ascii(clean_text(text)), "", clean_text(text), sep="\n  ")
+    print("before:", ascii(text))
+    print("after: ", ascii(clean_text(text)), "which a reader sees as", clean_text(text))
 
 # %% [markdown]
-# ## 1.2 Lower case, no accents · 3 points · ~6 minutes
+# ## 1.2 Lower case, no accents · 3 points · ~5 minutes
 #
-# An *uncased* vocabulary holds no capitals and no accents, so `Zoë`, `zoe` and `ZOE` are one word. Lower-casing is easy. Accents come off in two steps: Unicode's decomposition **NFD** takes `ë` apart into `e` and a combining
-# mark; then every *nonspacing mark* (category `Mn`) is left out.
+# An *uncased* vocabulary holds no capitals and no accents, so `Zoë`, `zoe` and `ZOE` are one word. Lower-casing is
+# easy. Accents come off in two steps: Unicode's decomposition **NFD** takes `ë` apart into `e` and a combining mark;
+# then every *nonspacing mark* (category `Mn`) is left out.
 #
-# $$\text{ë} \;\xrightarrow{\text{NFD}}\; \text{e} \;\ddot{}\; \;\xrightarrow{\text{without Mn}}\; \text{e} \qquad\qquad \text{ø} \to \text{ø} \quad \text{ß} \to \text{ß} \quad \text{(nothing to take apart)}$$
+# $$\text{ë} \;\xrightarrow{\text{NFD}}\; \text{e} \;\ddot{}\; \;\xrightarrow{\text{without Mn}}\; \text{e}$$
+#
+# There is nothing to take apart in ø and ß, and they stay.
 
 # %% nbgrader={"grade": false, "grade_id": "strip-accents", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def strip_accents(text: str) -> str:
@@ -152,22 +167,26 @@ def strip_accents(text: str) -> str:
 check(strip_accents)
 
 # %% [markdown]
-# ⚠ NFD takes more apart than accents. A Korean syllable is *one* character made of two or three letters, and NFD unfolds it into them. On the screen nothing happens; for a computer it is another text.
+# ⚠ NFD takes more apart than accents. A Korean syllable is *one* character made of two or three letters, and NFD
+# unfolds it into them. On the screen nothing happens; for a computer it is another text.
 
 # %%
 word = "공연은"
-print(word, len(word), "characters;", strip_accents(word), len(strip_accents(word)), "characters; equal:", word == strip_accents(word))
-print(ascii(word), ascii(strip_accents(word)), sep="\n")
+for text in (word, strip_accents(word)):
+    print(text, len(text), "characters", ascii(text))
 
 # %% [markdown]
-# So an uncased tokenizer finds no Korean word in a vocabulary of whole syllables. That is one reason why the *cased* multilingual BERT is the one to use for most languages (google-research/bert, `multilingual.md`).
+# So an uncased tokenizer finds no Korean word in a vocabulary of whole syllables. That is one reason why the *cased*
+# multilingual BERT is the one to use for most languages (google-research/bert, `multilingual.md`).
 #
-# ## 1.3 Punctuation stands alone · 3 points · ~8 minutes
+# ## 1.3 Punctuation stands alone · 3 points · ~7 minutes
 #
-# `bird.` and `bird` should be the same word. So every punctuation character becomes a word of its own. Which characters are those?
+# `bird.` and `bird` should be the same word. So every punctuation character becomes a word of its own. Which characters
+# are those?
 #
 # - all whose Unicode category begins with `P`: `.` `!` `'` `-` `“` `—` `¿` `。` …
-# - and **every ASCII character that is neither letter, digit, blank nor control**, whatever Unicode calls it: `$ + < = > ^ | ~` and the backtick are *symbols* (category `S…`) to Unicode, but punctuation to BERT.
+# - and **every ASCII character that is neither letter, digit, blank nor control**, whatever Unicode calls it:
+#   `$ + < = > ^ | ~` and the backtick are *symbols* (category `S…`) to Unicode, but punctuation to BERT.
 #
 # Symbols beyond ASCII (`€ © ×`) are not punctuation.
 
@@ -202,9 +221,10 @@ def split_punctuation(word: str) -> list[str]:
 check(split_punctuation)
 
 # %% [markdown]
-# ## 1.4 The basic tokenizer · 2 points · ~4 minutes
+# ## 1.4 The basic tokenizer · 2 points · ~3 minutes
 #
-# Put the three together. In this order: clean; cut at blanks; for an uncased vocabulary lower-case and strip each word; split each word at its punctuation.
+# Put the three together. In this order: clean; cut at blanks; for an uncased vocabulary lower-case and strip each word;
+# split each word at its punctuation.
 
 # %% nbgrader={"grade": false, "grade_id": "basic-tokenize", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def basic_tokenize(text: str, lower_case: bool = True) -> list[str]:
@@ -230,13 +250,15 @@ for lower_case in (True, False):
     print(basic_tokenize("TinyBERT is fascinating.", lower_case), basic_tokenize("Zoë’s café costs $5!", lower_case))
 
 # %% [markdown]
-# **See it.** How bad are out-of-vocabulary words? Below is some English to work with: by default the built-in corpus, which is the documentation inside the Python packages of this machine (built once, within a minute).
-# `SOURCE` is the one switch: with a network, `"hf:wikitext/wikitext-2-raw-v1:train"` gives the same cells another text.
+# **See it.** How bad are out-of-vocabulary words? Below is some English to work with: by default the built-in corpus,
+# which is the documentation inside the Python packages of this machine (built once, within a minute). `SOURCE` is the
+# one switch: with a network, `"hf:Salesforce/wikitext/wikitext-2-raw-v1:train"` gives the same cells another text.
 #
-# Your `basic_tokenize` cuts it into words. A list of all words of the first half is made; how many words of the second half are missing from it?
+# Your `basic_tokenize` cuts it into words. A list of all words of the first half is made; how many words of the second
+# half are missing from it?
 
 # %%
-SOURCE = "builtin"  # or a .txt file, a folder, "hf:wikitext/wikitext-2-raw-v1:train"
+SOURCE = "builtin"  # or a .txt file, a folder, "hf:Salesforce/wikitext/wikitext-2-raw-v1:train"
 
 documents = islice(load_documents(SOURCE), 400)
 sentences = [sentence for document in documents for paragraph in document.paragraphs for sentence in paragraph][:3000]
@@ -246,19 +268,23 @@ later = [word for sentence in sentences[half:] for word in basic_tokenize(senten
 unknown = [word for word in later if word not in seen]
 print(f"{len(sentences)} sentences; the first half has {seen.total()} words, {len(seen)} of them different")
 print(f"in the second half {len(unknown) / len(later):.1%} of the words are unknown, for example:")
-print(*sorted(set(unknown), key=lambda word: (-len(word), word))[:8], sep=", ")
+print(*(word for word, _ in Counter(unknown).most_common(12)), sep=", ")
 
 # %% [markdown]
 # ---
 # # Words into pieces
 #
-# ## 1.5 The longest piece that fits · 4 points · ~10 minutes
+# ## 1.5 The longest piece that fits · 4 points · ~9 minutes
 #
-# Given a vocabulary, how is a word cut? *Greedy longest match first* (Wu et al. 2016; `WordpieceTokenizer` in google-research/bert):
+# Given a vocabulary, how is a word cut? *Greedy longest match first* (Wu et al. 2016; `WordpieceTokenizer` in
+# google-research/bert):
 #
-# > take the longest piece of the vocabulary that begins the word; then the longest that goes on from there, now among the pieces with `##`; and so on to the end.
+# > take the longest piece of the vocabulary that begins the word; then the longest that goes on from there, now among
+# > the pieces with `##`; and so on to the end.
 #
-# Two rules complete it. If at some place no piece fits, the **whole** word becomes `[UNK]`: there is no going back to a shorter piece, and no keeping of what was found. And a word of more than 200 characters is `[UNK]` unseen.
+# Two rules complete it. If at some place no piece fits, the **whole** word becomes `[UNK]`: there is no going back to a
+# shorter piece, and no keeping of what was found. And a word of more than 200 characters is `[UNK]` unseen (Hugging
+# Face's tokenizers say 100).
 
 # %% nbgrader={"grade": false, "grade_id": "wordpiece", "locked": false, "schema_version": 3, "solution": true, "task": false}
 LONGEST_WORD = 200  # characters
@@ -290,7 +316,7 @@ def wordpiece(word: str, vocabulary: dict[str, int]) -> list[str]:
 check(wordpiece)
 
 # %% [markdown]
-# ## 1.6 The whole tokenizer · 2 points · ~3 minutes
+# ## 1.6 The whole tokenizer · 2 points · ~2 minutes
 #
 # Text into words, words into pieces, all in one list.
 
@@ -330,7 +356,8 @@ colour_pieces(
 )
 
 # %% [markdown]
-# ⚠ A lecture cuts "TinyBERT is fascinating." into `Tiny ##B ##ER ##T is fascinating` and an empty piece. The empty piece is the full stop that got lost: punctuation is a word, and pieces are never empty. With a cased vocabulary:
+# ⚠ A lecture cuts "TinyBERT is fascinating." into `Tiny ##B ##ER ##T is fascinating` and an empty piece. The empty
+# piece is the full stop that got lost: punctuation is a word, and pieces are never empty. With a cased vocabulary:
 
 # %%
 tiny = numbered("Tiny ##B ##ER ##T is fascinating .".split())
@@ -338,18 +365,21 @@ pieces_of_tiny = tokenize("TinyBERT is fascinating.", tiny, lower_case=False)
 colour_pieces([pieces_of_tiny], alt="Tiny ##B ##ER ##T is fascinating and the full stop, seven pieces")
 
 # %% [markdown]
-# The next sentence is Wu et al.'s (2016, section 4.1). They marked where a word *begins*: `_J et _makers`. BERT marks where it *goes on*: `J ##et makers`. Both say the same, and either can be turned into the other.
+# The next sentence is Wu et al.'s (2016, section 4.1). They marked where a word *begins*: `_J et _makers`. BERT marks
+# where it *goes on*: `J ##et makers`. Both say the same, and either can be turned into the other.
 
 # %%
 headline = "Jet makers feud over seat width with big orders at stake"
 news = numbered("J ##et makers fe ##ud over seat width with big orders at stake".split())
 pieces_of_news = tokenize(headline, news, lower_case=False)
 older = [piece[2:] if piece.startswith("##") else "_" + piece for piece in pieces_of_news]
-colour_pieces([pieces_of_news, older], labels=["BERT", "2016"], alt="Jet is cut into J and ##et, feud into fe and ##ud, the rest are whole")
+colour_pieces([pieces_of_news], alt="Jet is cut into J and ##et, feud into fe and ##ud, the rest are whole")
+print("in the notation of 2016:", *older)
 
 # %% [markdown]
-# Korean glues small grammatical words to the end of others, so that whole words repeat rarely and pieces often: 공연 *performance*, 개막 *opening*; 은 and 을 mark topic and object; 끝 *end*, 해 *do*; 났어 and 냈어 are past-tense endings.
-# Three sentences, six words, and every piece but one or two comes twice.
+# Korean glues small grammatical words to the end of others, so that whole words repeat rarely and pieces often: 공연
+# *performance*, 개막 *opening*; 은 and 을 mark topic and object; 끝 *end*, 해 *do*; 났어 and 냈어 are past-tense endings. Three
+# sentences, six words, none of them twice; of the eight pieces, four come twice.
 
 # %%
 korean = numbered("공연 개막 끝 해 ##은 ##을 ##났어 ##냈어".split())
@@ -357,13 +387,15 @@ korean_lines = ["공연은 끝났어", "공연을 끝냈어", "개막을 해냈�
 colour_pieces(
     [tokenize(line, korean, lower_case=False) for line in korean_lines] + [tokenize(korean_lines[0], korean)],
     labels=["cased", "cased", "cased", "uncased"],
-    alt="Three Korean sentences of two words each, every word cut into stem and ending; lower-cased with NFD, both words are [UNK]",
+    alt="Three Korean sentences, every word cut into stem and ending; lower-cased with NFD, both words are [UNK]",
 )
 
 # %% [markdown]
-# ⚠ The last line is the first sentence once more, "lower-cased": NFD took its syllables apart, and no piece of this vocabulary fits any longer.
+# ⚠ The last line is the first sentence once more, "lower-cased": NFD took its syllables apart, and no piece of this
+# vocabulary fits any longer.
 #
-# And greed has a price. Below, `a ##bc` would spell the word; but the longest beginning is `ab`, nothing goes on from there, and there is no going back:
+# And greed has a price. Below, `a ##bc` would spell the word; but the longest beginning is `ab`, nothing goes on from
+# there, and there is no going back:
 
 # %%
 print(wordpiece("abc", numbered(["a", "ab", "##bc"])))
@@ -372,10 +404,12 @@ print(wordpiece("abc", numbered(["a", "ab", "##bc"])))
 # ---
 # # Where the pieces come from
 #
-# A vocabulary is learnt from text, and the learner is a loop: spell every word in single characters, find the best two neighbours, make them one piece everywhere, repeat until the list is long enough. The program that made BERT's own lists was
-# never published; this is the algorithm of Schuster & Nakajima (2012) in the form in which it is usually taught.
+# A vocabulary is learnt from text, and the learner is a loop: spell every word in single characters, find the best two
+# neighbours, make them one piece everywhere, repeat until the list is long enough. The program that made BERT's own
+# lists was never published (google-research/bert, README, *Learning a new WordPiece vocabulary*); this is the algorithm
+# of Schuster & Nakajima (2012, section 3) in the form in which it is usually taught.
 #
-# ## 1.7 Count the neighbours · 2 points · ~6 minutes
+# ## 1.7 Count the neighbours · 2 points · ~5 minutes
 #
 # The text is given as its different words, each spelled in pieces, with the number of times it occurs:
 #
@@ -383,7 +417,8 @@ print(wordpiece("abc", numbered(["a", "ab", "##bc"])))
 # [(["h", "##u", "##g"], 10), (["p", "##u", "##g"], 5)]
 # ```
 #
-# Here `("##u", "##g")` are neighbours 15 times. Neighbours are counted inside of words only, in order, left before right.
+# Here `("##u", "##g")` are neighbours 15 times. Neighbours are counted inside of words only, in order, left before
+# right.
 
 # %% nbgrader={"grade": false, "grade_id": "count-pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def spell(word: str) -> list[str]:
@@ -409,14 +444,17 @@ def count_pairs(spelled: list[tuple[list[str], int]]) -> dict[tuple[str, str], i
 check(count_pairs)
 
 # %% [markdown]
-# ## 1.8 The WordPiece score · 3 points · ~6 minutes
+# ## 1.8 The WordPiece score · 3 points · ~5 minutes
 #
-# Which pair is best? Byte-pair encoding (Sennrich et al. 2016) takes the most frequent one. WordPiece takes the pair that meets more often than its members' own frequencies would lead one to expect:
+# Which pair is best? Byte-pair encoding (Sennrich et al. 2016) takes the most frequent one. WordPiece takes the pair
+# that meets more often than its members' own frequencies would lead one to expect:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(ab)}{\text{count}(a) \cdot \text{count}(b)}$$
 #
-# `count(a)` counts *all* occurrences of piece $a$ in the text, wherever it stands in a word. Up to a constant factor this is the ratio $p(ab)\,/\,p(a)\,p(b)$, and merging the pair with the highest ratio is how Schuster & Nakajima's "increases the likelihood of the training data the most"
-# is read. Divide once, by the product, so that equal ratios come out as equal numbers.
+# `count(a)` counts *all* occurrences of piece $a$ in the text, wherever it stands in a word. Up to a constant factor
+# this is the ratio $p(ab)\,/\,p(a)\,p(b)$: Schuster & Nakajima ask for the merge that makes the training text most
+# likely, and this is how one usually reads them. Divide once, by the product, so that equal ratios come out as equal
+# numbers.
 
 # %% nbgrader={"grade": false, "grade_id": "pair-scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pair_scores(spelled: list[tuple[list[str], int]]) -> dict[tuple[str, str], float]:
@@ -455,13 +493,16 @@ for name, pairs in (("highest score", by_score), ("most frequent", by_count)):
         print(f"    {left:>4} {right:<5} count {pair_counts[left, right]:3}   score {scores[left, right]:.4f}")
 
 # %% [markdown]
-# *jazz* occurs once and wins: its two `##z` are never seen anywhere else, so the ratio is 1 / (2 · 2). A ratio of small counts is easily large. Keep that in mind for 1.10.
+# *jazz* occurs once and wins: its two `##z` are never seen anywhere else, so the ratio is 1 / (2 · 2). A ratio of small
+# counts is easily large. Keep that in mind for 1.10.
 #
-# ## 1.9 Merge · 3 points · ~8 minutes
+# ## 1.9 Merge · 3 points · ~7 minutes
 #
-# The chosen pair becomes one piece wherever it stands: from left to right, each piece used once. The new piece's text is the two texts joined, and the `##` of the right one vanishes inside:
+# The chosen pair becomes one piece wherever it stands: from left to right, each piece used once. The new piece's text
+# is the two texts joined, and the `##` of the right one vanishes inside:
 #
-# `("p", "##l")` → `pl` &nbsp;&nbsp;&nbsp; `("##l", "##a")` → `##la` &nbsp;&nbsp;&nbsp; in `a ##a ##a ##a` the pair `("##a", "##a")` gives `a ##aa ##a`
+# `("p", "##l")` → `pl` &nbsp;&nbsp;&nbsp; `("##l", "##a")` → `##la` &nbsp;&nbsp;&nbsp; in `a ##a ##a ##a` the pair
+# `("##a", "##a")` gives `a ##aa ##a`
 
 # %% nbgrader={"grade": false, "grade_id": "merge-pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merge_pair(pair: tuple[str, str], spelled: list[tuple[list[str], int]]) -> list[tuple[list[str], int]]:
@@ -490,9 +531,13 @@ def merge_pair(pair: tuple[str, str], spelled: list[tuple[list[str], int]]) -> l
 check(merge_pair)
 
 # %% [markdown]
-# ## 1.10 Learn a vocabulary · 4 points · ~12 minutes
+# ## 1.10 Learn a vocabulary · 4 points · ~10 minutes
 #
-# Now the loop. **The rule for ties**, which every learner needs and few state: of the pairs with the highest score take the one that occurs most often; if several are left, the one that comes first in the order of `(left, right)`, as Python compares tuples of strings.
+# Now the loop. **The rule for ties**, which every learner needs and few state: of the pairs with the highest score take
+# the one that occurs most often; if several are left, the one that comes first in the order of `(left, right)`, as
+# Python compares tuples of strings.
+#
+# In the list above `g ##o` and `##o ##e` share the score 1/7; the rule takes `g ##o`, which occurs 7 times.
 #
 # One more parameter tames the ratio: pairs that occur fewer than `min_count` times are not merged.
 
@@ -536,7 +581,8 @@ def learn_vocabulary(word_counts: dict[str, int], size: int, min_count: int = 2)
 check(learn_vocabulary)
 
 # %% [markdown]
-# **See it.** The games again: the twelve pieces your learner makes first, without and with a least count, and what they do to *playing*.
+# **See it.** The games again: the twelve pieces your learner makes first, without and with a least count, and what they
+# do to *playing*.
 
 # %%
 fixed = len(special) + len(alphabet(games))
@@ -546,8 +592,10 @@ for least in (1, 5):
     print("    playing →", *wordpiece("playing", numbered(learnt)), "   jazz →", *wordpiece("jazz", numbered(learnt)))
 
 # %% [markdown]
-# On real text the lesson is larger. Two vocabularies are learnt from the 1,200 most frequent words of the first half, and measured on words of the second half: *coverage* is the share of words that are a single piece, and *pieces per word* is what a
-# long text costs. Since merges come in order, a shorter vocabulary is the beginning of a longer one, so one run gives the whole curve. (A quarter of a minute of counting in plain Python.)
+# On real text the lesson is larger. Two vocabularies are learnt from the 1,200 most frequent words of the first half,
+# and measured on words of the second half: *coverage* is the share of words that are a single piece, and *pieces per
+# word* is what a long text costs. Since merges come in order, a shorter vocabulary is the beginning of a longer one, so
+# one run gives the whole curve. (A quarter of a minute of counting in plain Python.)
 
 # %%
 training_words = dict(seen.most_common(1200))
@@ -555,43 +603,64 @@ held_out = Counter(word for word in later if set(word) <= set("".join(training_w
 smallest = len(special) + len(alphabet(training_words))
 sizes = [smallest + merges for merges in (0, 100, 200, 400, 600, 800, 1000)]
 learnt_pieces = {least: learn_vocabulary(training_words, sizes[-1], min_count=least) for least in (2, 10)}
-coverage, fertility = {}, {}
-for least, pieces in learnt_pieces.items():
-    cut = [{word: wordpiece(word, numbered(pieces[:size])) for word in held_out} for size in sizes]
-    name = f"min_count {least}"
-    fertility[name] = [sum(held_out[w] * len(p) for w, p in words.items()) / held_out.total() for words in cut]
-    coverage[name] = [sum(held_out[w] for w, p in words.items() if p == [w]) / held_out.total() for words in cut]
-for curves, what in ((coverage, "words that are one piece"), (fertility, "pieces per word")):
-    first, last = ([values[place] for values in curves.values()] for place in (0, -1))
-    lines(
-        sizes,
-        curves,
-        title=what.capitalize(),
-        x="pieces in the vocabulary",
-        y=what,
-        alt=f"{what} on unseen text, from {first[0]:.2f} with {sizes[0]} pieces to {last[0]:.2f} (min_count 2) and {last[1]:.2f} (min_count 10) with {sizes[-1]}",
-    )
+
+
+def measured(pieces):
+    """Of the held-out words: the share that is one piece, and the pieces per word."""
+    numbers = numbered(pieces)
+    cut = {word: wordpiece(word, numbers) for word in held_out}
+    whole = sum(count for word, count in held_out.items() if cut[word] == [word])
+    return whole / held_out.total(), sum(count * len(cut[word]) for word, count in held_out.items()) / held_out.total()
+
+
+figures = {least: [measured(pieces[:size]) for size in sizes] for least, pieces in learnt_pieces.items()}
+for which, what in enumerate(("share of words that are one piece", "pieces per word")):
+    curves = {f"min_count {least}": [pair[which] for pair in pairs] for least, pairs in figures.items()}
+    ends = ", ".join(f"{curve[-1]:.2f} with {name}" for name, curve in curves.items())
+    text = f"{what}, from {curves['min_count 2'][0]:.2f} to {ends}"
+    lines(sizes, curves, x="pieces in the vocabulary", y=what, alt=text)
 print("the first merges with min_count 2: ", *learnt_pieces[2][smallest : smallest + 10])
 print("the first merges with min_count 10:", *learnt_pieces[10][smallest : smallest + 10])
 
 # %% [markdown]
-# Left to itself, the ratio spends the list on the rarest neighbours. With a least count it learns pieces that pay. (The library's own learner starts with a high least count and halves it whenever no pair is left, which needs no parameter: `bertlab/wordpiece/learner.py`.)
-#
-# **How long should the list be?** The lecture says 30,000 pieces for English, 110,000 for 100 languages. ⚠ Those are round numbers: BERT's English lists have 30,522 (uncased) and 28,996 (cased) pieces, the multilingual ones 105,879 (uncased, 102 languages) and 119,547 (cased, 104 languages;
-# google-research/bert, README and `multilingual.md`). Every piece costs a row of 768 numbers in BERT-base:
+# The same sentence, as the list grows: letters, then syllables, then words.
 
 # %%
-for name, pieces in (("English, uncased", 30_522), ("multilingual, cased", 119_547)):
-    print(f"{name:<20} {pieces:>7,} pieces × 768 = {pieces * 768:>11,} parameters, of {pieces * 768 + 86_041_344:,} in all")
+line = "the default method returns the number of arguments"
+grown = {size: tokenize(line, numbered(learnt_pieces[10][:size])) for size in sizes[::3]}
+colour_pieces(
+    list(grown.values()),
+    labels=[f"{size} in the list" for size in grown],
+    alt="; ".join(f"with {size} in the list the sentence is {len(pieces)} pieces" for size, pieces in grown.items()),
+)
 
 # %% [markdown]
-# Half of the multilingual model is its list of pieces; and still each language gets about a thousand of its own.
+# Look at *the*, the most frequent word of all: it is still two pieces when *arguments* is one. `th` and `##e` both meet
+# so many others that their ratio stays low.
+#
+# Left to itself, the ratio spends the list on the rarest neighbours. With a least count it learns pieces that pay. (The
+# library's own learner starts with a high least count and halves it whenever no pair is left, which needs no parameter:
+# `bertlab/wordpiece/learner.py`.)
+#
+# **How long should the list be?** The lecture says 30,000 pieces for English, 110,000 for 100 languages. ⚠ Those are
+# round numbers: BERT's English lists have 30,522 (uncased) and 28,996 (cased) pieces, the multilingual ones 105,879
+# (uncased, 102 languages) and 119,547 (cased, 104 languages; google-research/bert, README and `multilingual.md`). Every
+# piece costs a row of 768 numbers in BERT-base:
+
+# %%
+rest = 86_041_344  # parameters of BERT-base without these rows; notebook 05 counts them
+for name, size in (("English, uncased", 30_522), ("multilingual, cased", 119_547)):
+    print(f"{name:<20} {size:>7,} pieces × 768 = {size * 768:>11,} parameters, of {size * 768 + rest:,} in all")
+
+# %% [markdown]
+# Half of the multilingual model is its list of pieces, and still that is about a thousand for each language.
 #
 # ---
 # # Beside the real thing
 #
-# Is your tokenizer BERT's? The library has the published algorithm once more as TensorFlow operations, for `tf.data` and SavedModel, on top of TensorFlow Text's search for the longest piece (Song et al. 2021). The same vocabulary, the same texts: every sentence from above, and a few hundred made of the
-# nastiest characters around.
+# Is your tokenizer BERT's? The library has the published algorithm once more as TensorFlow operations, for `tf.data`
+# and SavedModel, on top of TensorFlow Text's search for the longest piece (Song et al. 2021). The same vocabulary, the
+# same texts: every sentence from above, and a few hundred made of the nastiest characters around.
 
 # %%
 load_backend()
@@ -605,8 +674,9 @@ except MissingDependencyError:  # there is none for some machines
     theirs_by, encode_texts = "the library's batch form", lambda texts: library.encode_batch(texts).to_list()
 
 rng = random.Random(1)
-nasty = ["the", "Zoë’s", "ÀÉÎ", "naïve", "it's", "e.g.", "3.5%", "中文字", "ﬁne", "İstanbul", "ΟΔΟΣ", "가나", "\u200b", "a\u00adb", "—", "$x^2$", "\ufffd", "co-op", "x\u0301", "\u3000", "\t", "`id`"]
-texts = sentences + ["".join(rng.choices([*nasty, " ", " "], k=12)) for _ in range(300)]
+nasty = "the Zoë’s ÀÉÎ naïve it's e.g. 3.5% 中文字 ﬁne İstanbul ΟΔΟΣ 가나 — $x^2$ co-op `id`".split()
+nasty += ["\u200b", "a\u00adb", "\ufffd", "x\u0301", "\u3000", "\t", " ", " "]
+texts = sentences + ["".join(rng.choices(nasty, k=12)) for _ in range(300)]
 
 encode_texts(texts[:1])  # the first call also builds the graph
 start = time.perf_counter()
@@ -615,7 +685,8 @@ middle = time.perf_counter()
 theirs = encode_texts(texts)
 end = time.perf_counter()
 different = [text for text, a, b in zip(texts, mine, theirs) if a != b]
-print(f"{len(texts)} texts, {sum(map(len, mine))} pieces; texts that differ: {len(different)}", *map(ascii, different[:3]))
+print(f"{len(texts)} texts, {sum(map(len, mine))} pieces; texts that differ: {len(different)}")
+print(*map(ascii, different[:3]))
 print(f"yours {middle - start:.2f} s, {theirs_by} {end - middle:.2f} s")
 
 # %%
@@ -630,9 +701,11 @@ colour_pieces(
 # ---
 # # Pieces into BERT's input
 #
-# ## 1.11 Make room · 3 points · ~6 minutes
+# ## 1.11 Make room · 3 points · ~5 minutes
 #
-# BERT has a fixed number of places. Two texts that are too long together are shortened piece by piece: always the **longer** one loses its **last** piece; if both are equally long, the **second** one does (`_truncate_seq_pair` in google-research/bert, `run_classifier.py`).
+# BERT has a fixed number of places. Two texts that are too long together are shortened piece by piece: always the
+# **longer** one loses its **last** piece; if both are equally long, the **second** one does (`_truncate_seq_pair` in
+# google-research/bert, `run_classifier.py`).
 
 # %% nbgrader={"grade": false, "grade_id": "truncate-pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def truncate_pair(first: list[str], second: list[str], room: int) -> tuple[list[str], list[str]]:
@@ -652,15 +725,18 @@ def truncate_pair(first: list[str], second: list[str], room: int) -> tuple[list[
 check(truncate_pair)
 
 # %% [markdown]
-# ## 1.12 Pack · 4 points · ~10 minutes
+# ## 1.12 Pack · 4 points · ~8 minutes
 #
-# At last the three rows of numbers (Devlin et al. 2019, section 3 and figure 2). One text: `[CLS] a [SEP]`. Two: `[CLS] a [SEP] b [SEP]`. Then `[PAD]` up to the given length, which is the same for all.
+# At last the three rows of numbers (Devlin et al. 2019, section 3 and figure 2). One text: `[CLS] a [SEP]`. Two:
+# `[CLS] a [SEP] b [SEP]`. Then `[PAD]` up to the given length, which is the same for all.
 #
 # - `token_ids`: the pieces' numbers;
-# - `token_type_ids`: 0 from `[CLS]` to the first `[SEP]`, which belongs to the first text; 1 from there to the last `[SEP]`; 0 on padding;
+# - `token_type_ids`: 0 from `[CLS]` to the first `[SEP]`, which belongs to the first text; 1 from there to the last
+#   `[SEP]`; 0 on padding;
 # - `attention_mask`: 1 on pieces, 0 on padding.
 #
-# Room for the special pieces comes out of the length before anything is shortened. A text that stands alone loses its end.
+# Room for the special pieces comes out of the length before anything is shortened. A text that stands alone loses its
+# end.
 
 # %% nbgrader={"grade": false, "grade_id": "pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int], length: int) -> dict[str, list[int]]:
@@ -710,13 +786,18 @@ input_table(
 # ---
 # # Recap
 #
-# Tidy the text, cut it at blanks and punctuation, cut each word into the longest pieces of a list, give up a word whole if that fails. The list is learnt by merging neighbours, and a tokenizer without a rule for ties is not yet an algorithm. Special pieces, segments and a mask complete what BERT takes in.
+# Tidy the text, cut it at blanks and punctuation, cut each word into the longest pieces of a list, give up a word whole
+# if that fails. The list is learnt by merging neighbours, and a tokenizer without a rule for ties is not yet an
+# algorithm. Special pieces, segments and a mask complete what BERT takes in.
 #
 # **To think about**
 #
-# 1. A word is `[UNK]` although all its characters are in the vocabulary as pieces. How can that be, and which pieces must a vocabulary hold so that it never happens?
-# 2. Your tokenizer runs on a text, then `" ".join(pieces).replace(" ##", "")` puts it together again. What of the text is lost? Is any of it missed in a task you can think of?
-# 3. In which order would byte-pair encoding merge the games? Which of the two lists would you rather have, and for what?
+# 1. A word is `[UNK]` although all its characters are in the vocabulary as pieces. How can that be, and which pieces
+#    must a vocabulary hold so that it never happens?
+# 2. Your tokenizer runs on a text, then `" ".join(pieces).replace(" ##", "")` puts it together again. What of the text
+#    is lost? Is any of it missed in a task you can think of?
+# 3. In which order would byte-pair encoding merge the games? Which of the two lists would you rather have, and for
+#    what?
 #
 # **Next:** notebook 02 turns the three rows into vectors, and gives order back to the bag of words.
 

@@ -318,6 +318,27 @@ def test_of_nested_lists_and_dicts_the_innermost_lists_stand_beside_each_other()
     assert "yours     [1]\n" in str(verdict_on("pack", source))
 
 
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from mybert.wordpiece import wordpiece as cut", "mybert.wordpiece"),
+        ("import autograde.student.stand_ins.wordpiece as ready\ncut = ready.wordpiece", "autograde.student.stand_ins"),
+        ("from bertlab.wordpiece import WordPieceTokenizer", "bertlab.wordpiece"),
+    ],
+)
+def test_ones_own_exercise_cannot_be_imported_ready_made(source, found):
+    verdict = judge(visible_plan("wordpiece"), asking({}), source)
+    assert verdict.status == "refused" and found in str(verdict)
+
+
+def test_the_librarys_tokenizer_is_noticed_when_it_runs_though_the_answer_does_not_name_its_module():
+    import bertlab.wordpiece as library
+
+    tokenizer = library.WordPieceTokenizer(library.Vocabulary([*library.SPECIAL_TOKENS, "a"]))
+    namespace = {"wordpiece": lambda word, vocabulary: tokenizer.split_word(word)}
+    assert judge(visible_plan("wordpiece"), asking(namespace)).status == "refused"
+
+
 def test_a_failed_submission_can_be_named_afterwards_without_asking_again():
     exercise = catalogue.find("scores")
     plan = planning.make_plan(exercise, "later", misconceptions=False)

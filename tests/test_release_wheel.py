@@ -60,3 +60,22 @@ print(check(attention_scores))
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "✗ 3.4 attention_scores" in done.stdout and "before dividing by √d_attn" in done.stdout
+
+
+def test_every_module_that_the_student_part_imports_is_in_it(wheels, tmp_path):
+    """Each of its modules is imported from the wheel alone, the drawings and the stand-ins too."""
+    with zipfile.ZipFile(wheels[0]) as archive:
+        archive.extractall(tmp_path / "site")
+    names = [
+        ".".join(path.relative_to(tmp_path / "site").with_suffix("").parts).removesuffix(".__init__")
+        for path in sorted((tmp_path / "site/autograde").rglob("*.py"))
+    ]
+    program = f"""
+import importlib, sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if "__editable__" not in str(finder)]
+for name in {names}:
+    importlib.import_module(name)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": str(tmp_path / "site")})  # fmt: skip
+    assert done.returncode == 0, done.stderr

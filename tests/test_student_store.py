@@ -12,9 +12,11 @@ import sys
 import time
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from autograde import planning
 from autograde.exercises import catalogue, cells
 from autograde.student import home, own, plans, saving, state, store
 from autograde.student.pieces import NotKept, Piece, gather
@@ -93,7 +95,7 @@ def test_a_failed_answer_is_not_kept_and_leaves_the_one_before_as_it_was(course)
 CELL = """
 # my scores
 import math, keras as k_
-%matplotlib inline
+get_ipython().run_line_magic('matplotlib', 'inline')
 POWER = 0.5  # of d
 
 def _root(d):
@@ -110,10 +112,9 @@ check(attention_scores)
 
 
 def test_of_a_cell_that_is_kept_which_the_answer_needs():
-    pytest.importorskip("IPython")
-    from autograde.student.pieces import _as_python
-
-    notebook = Notebook().run(_as_python(CELL).replace("get_ipython().run_line_magic('matplotlib', 'inline')", "pass"))
+    notebook = Notebook()
+    notebook.space["get_ipython"] = lambda: SimpleNamespace(run_line_magic=print)
+    notebook.run(CELL)
     text = module_text("attention", [notebook.piece("attention_scores")])
     assert (
         "import math\n\nfrom keras import ops\n" in text and "POWER = 0.5  # of d\n" in text and "    # done\n" in text
@@ -132,6 +133,13 @@ def test_helpers_constants_and_imports_of_other_cells_come_along():
     piece = notebook.piece("attention_scores")
     assert piece.statements[:3] == ("from keras import ops", "import functools as ft", "TABLE = {}")
     assert "TABLE['half'] = 0.5" in piece.statements and any("def power" in text for text in piece.statements)
+
+
+def test_a_helper_in_a_timed_cell_is_found():
+    notebook = Notebook().run(SCORES.replace("q.shape[-1] ** 0.5", "root(q.shape[-1])"))
+    notebook.space["In"].append("get_ipython().run_cell_magic('time', '', 'def root(d):\\n    return d ** 0.5\\n')\n")
+    exec(compile("def root(d):\n    return d ** 0.5", "<timed exec>", "exec"), notebook.space)
+    assert "def root(d):\n    return d ** 0.5" in notebook.piece("attention_scores").statements
 
 
 def test_a_name_means_what_it_meant_when_the_check_passed():
@@ -197,20 +205,34 @@ def test_a_stand_in_is_nobodys_answer(course):
     assert "Not kept" in outcome.kept and not (course / "mybert/attention.py").exists()
 
 
-def test_a_class_its_neighbours_and_the_course_order(course):
-    notebook = Notebook().run(cells.read("03_attention")[0])
-    for name in ("mh-attention", "multi-head-layer", "attention", "scores", "softmax-rows", "masked-attention"):
-        for needed in ("add-to-rows", "concat-heads", "softmax-rows", "scores", "attention", "masked-attention", name):
-            notebook.run(cells.answer_cell(catalogue.find(needed)))
-        assert notebook.check(catalogue.find(name).names[0]).kept == "Kept in mybert/attention.py."
-    text = _module(course)
-    kept = ["softmax_rows", "attention_scores", "attention(", "masked_attention", "mh_attention", "MultiHeadAttention"]
-    assert [text.index(f"{word} {name}") for name in kept for word in ("def", "class") if f"{word} {name}" in text] == (
-        sorted(text.index(f"{word} {name}") for name in kept for word in ("def", "class") if f"{word} {name}" in text)
-    )
-    assert text.count("HIDDEN = -1e9") == 1 and text.count("def softmax_rows") == 1
-    for exercise in store.load(course):
-        assert store.passes(exercise, course).passed
+def _solved(notebook):
+    notebook.run(cells.read("03_attention")[0])
+    for exercise in catalogue.of_notebook("03_attention"):
+        notebook.run(cells.answer_cell(exercise))
+    return notebook
+
+
+def test_a_class_its_neighbours_and_the_course_order():
+    notebook = _solved(Notebook())
+    names = [exercise.names[0] for exercise in catalogue.of_notebook("03_attention")]
+    text = module_text("attention", [notebook.piece(name) for name in names])
+    defined = [node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    assert defined == names and text.count("HIDDEN = -1e9") == 1
+    alone = {}
+    exec(module_text("attention", [notebook.piece("MultiHeadAttention")]), alone)
+    assert {"MultiHeadAttention", "attention_scores", "softmax_rows", "HIDDEN"} <= set(alone)
+    assert "mh_attention" not in alone
+
+
+@pytest.mark.exhaustive
+def test_a_whole_notebook_is_kept_whatever_the_order_of_checks(course):
+    notebook = _solved(Notebook())
+    exercises = list(catalogue.of_notebook("03_attention"))
+    for exercise in reversed(exercises):
+        assert notebook.check(exercise.names[0]).kept == "Kept in mybert/attention.py."
+    assert list(store.load(course)) == [exercise.id for exercise in exercises]
+    for exercise in exercises:
+        assert store.passes(exercise.id, course).passed
 
 
 def test_of_two_versions_of_a_helper_the_exercises_own_counts_then_the_newer():
@@ -318,7 +340,8 @@ def test_what_a_killed_check_left_out_is_written_by_the_next(course):
     for path in whole:
         if path.suffix != ".json":
             path.unlink()
-    store.mend(course)
+    own.install(home.find, prepare=store.mend)
+    importlib.import_module("mybert")
     assert {path: path.read_bytes() for path in whole} == whole
 
 
@@ -327,12 +350,12 @@ import sys
 from tests.test_student_store import Notebook, SCORES, ROWS
 name, number = sys.argv[1:]
 notebook = Notebook()
-print("ready", flush=True)
 while True:
-    number = int(number) + 1
     source = SCORES if name == "attention_scores" else ROWS
     kept = notebook.run(f"{source}\\n    # {number} {'-' * 3000}").check(name).kept
     assert kept == "Kept in mybert/attention.py.", kept
+    number = int(number) + 1
+    print("checked", flush=True)
 """
 
 
@@ -358,7 +381,7 @@ def test_killed_and_concurrent_checks_never_damage_the_package(course):
     for kill in range(3):
         writers = [_writer("attention_scores", 1000 * kill), _writer("add_to_rows", 1000 * kill)]
         for writer in writers:
-            assert writer.stdout.readline() == "ready\n", writer.stderr.read()
+            assert writer.stdout.readline() == "checked\n", writer.stderr.read()
         until = time.monotonic() + 4
         while time.monotonic() < until:
             if (course / "mybert/attention.py").exists():
@@ -422,16 +445,16 @@ def test_the_package_can_be_installed_and_used_without_the_course(course, tmp_pa
     assert done.stdout == "3 False\n"
 
 
-def test_the_tests_in_the_package_are_its_checks(course):
-    Notebook().run(ROWS).check("add_to_rows")
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "mybert/tests"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(words, cwd=course, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
+def test_the_tests_in_the_package_are_its_checks(course, tmp_path):
+    planning.write_fingerprints([catalogue.find(name) for name in ("scores", "add-to-rows")], tmp_path / "fingerprints")
+    notebook = Notebook().run(SCORES).run(ROWS)
+    notebook.check("attention_scores"), notebook.check("add_to_rows")
     path = course / "mybert/attention.py"
     path.write_text(path.read_text().replace("x + b", "x - b"))
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "mybert/tests"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "AUTOGRADE_FINGERPRINTS": str(tmp_path / "fingerprints")}
     done = subprocess.run(words, cwd=course, env=environment, capture_output=True, text=True)
-    assert done.returncode == 1 and "3.2 add_to_rows" in done.stdout
+    assert done.returncode == 1 and "1 failed, 1 passed" in done.stdout and "✗ 3.2 add_to_rows" in done.stdout
 
 
 # --- machines that forget ---

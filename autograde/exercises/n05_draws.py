@@ -84,7 +84,7 @@ def sequences(rng: Random) -> list[Case]:
 
 def repeated_token(rng: Random) -> list[Case]:
     """One token all along: only the positions tell its places apart."""
-    return [etransformer_case(rng, np.full((1, 4), rng.integers(0, 9), "int32"))]
+    return [etransformer_case(rng, np.full((1, 4), rng.integers(0, 9), "int32"), num_layers=1)]
 
 
 # --- BERT ---
@@ -121,7 +121,7 @@ def padded_texts(rng: Random) -> list[Case]:
     segments = (np.arange(6) >= rng.integers(2, 4, (3, 1))).astype("int32")
     return [
         bert_case(rng, token_ids(rng, 3, 6), segments, real_tokens([6, 4, 5], 6)),
-        bert_case(rng, token_ids(rng, 2, 6), np.zeros((2, 6), "int32"), real_tokens([1, 2], 6)),
+        bert_case(rng, token_ids(rng, 2, 6), np.zeros((2, 6), "int32"), real_tokens([1, 2], 6), num_layers=1),
     ]
 
 

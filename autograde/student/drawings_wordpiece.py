@@ -13,8 +13,11 @@ from autograde.student.pictures import show
 _TINTS = ("#cfe2f7", "#f9dcc0", "#dcd6ee")  # light enough for black text, told apart by their brightness as well
 _SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
 _LEGEND = "one colour per word · dashed edge: goes on with the word · double edge: [UNK] · dotted edge: special"
-_BOX = "display:inline-block;padding:.1em .4em;margin:.12em {gap}em .12em 0;border:{edge} #333;border-radius:.3em;"
-_TEXT = "background:{tint};color:#111;font-family:monospace;font-size:1.1em"
+_BOX = (
+    "display:inline-block;padding:.1em .4em;margin:.1em 0;border:{edge} #333;border-radius:.3em;"
+    "background:{tint};color:#111;font-family:monospace;font-size:1.1em"
+)
+_LABEL = '<span style="flex:none;width:{width}ch;opacity:.8;margin-right:.8em;padding:.1em 0">{text}</span>'
 
 
 class HtmlDrawing:
@@ -35,36 +38,48 @@ def colour_pieces(rows: list[list[str]], labels: list[str] | None = None, *, alt
 
     labels: a word in front of each row.
     """
+    widest = max(map(len, labels or [""]))
     lines = []
     for index, pieces in enumerate(rows):
-        label = f'<span style="opacity:.8;margin-right:.6em">{html.escape(labels[index])}</span>' if labels else ""
-        lines.append(f'<p style="margin:.3em 0;line-height:1.9">{label}{_boxes(pieces)}</p>')
+        label = _LABEL.format(width=widest, text=html.escape(labels[index])) if labels else ""
+        lines.append(
+            f'<div style="display:flex;margin:.3em 0;line-height:1.9">{label}<div>{_boxes(pieces)}</div></div>'
+        )
     legend = f'<p style="margin:.3em 0;font-size:.85em;opacity:.8">{_LEGEND}</p>'
     heads = [f"{label}: " for label in labels] if labels else [""] * len(rows)
     show(HtmlDrawing("".join(lines) + legend, alt, "\n".join(h + " ".join(p) for h, p in zip(heads, rows))))
 
 
 def _boxes(pieces):
-    word, boxes = -1, []
-    for piece, following in zip(pieces, [*pieces[1:], ""]):
-        goes_on = piece.startswith("##") and len(piece) > 2
-        word += not goes_on
-        gap = 0 if following.startswith("##") else 0.5
-        boxes.append(_box(piece, _edge(piece, goes_on), gap, "#fff" if piece in _SPECIAL else _TINTS[word % 3]))
-    return "".join(boxes)
+    """Boxes, those of a word held together where a line ends."""
+    words = []
+    for piece in pieces:
+        if words and _goes_on(piece):
+            words[-1].append(piece)
+        else:
+            words.append([piece])
+    spans = [
+        "".join(_box(piece, "#fff" if piece in _SPECIAL else _TINTS[number % 3]) for piece in word)
+        for number, word in enumerate(words)
+    ]
+    return " ".join(f'<span style="white-space:nowrap">{span}</span>' for span in spans)
 
 
-def _edge(piece, goes_on):
+def _goes_on(piece):
+    return piece.startswith("##") and len(piece) > 2
+
+
+def _box(piece, tint):
+    style = _BOX.format(edge=_edge(piece), tint=tint)
+    return f'<span style="{style}">{html.escape(piece)}</span>'
+
+
+def _edge(piece):
     if piece == "[UNK]":
         return "4px double"
     if piece in _SPECIAL:
         return "2px dotted"
-    return "2px dashed" if goes_on else "2px solid"
-
-
-def _box(piece, edge, gap, tint):
-    style = _BOX.format(edge=edge, gap=gap) + _TEXT.format(tint=tint)
-    return f'<span style="{style}">{html.escape(piece)}</span>'
+    return "2px dashed" if _goes_on(piece) else "2px solid"
 
 
 def input_table(rows: dict[str, list], *, alt: str) -> None:

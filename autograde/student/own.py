@@ -25,8 +25,8 @@ MODULES = ("wordpiece", "embeddings", "attention", "encoder", "bert", "data", "p
 class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds and runs `mybert` and its modules."""
 
-    def __init__(self, folder: Path | Callable[[], Path] | None, say=print):
-        self._folder, self.say = folder, say
+    def __init__(self, folder: Path | Callable[[], Path] | None, say=print, prepare=lambda: None):
+        self._folder, self.say, self.prepare = folder, say, prepare
 
     @property
     def folder(self) -> Path | None:
@@ -46,6 +46,7 @@ class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module):
         if module.__name__ == PACKAGE:
+            self.prepare()
             return
         source = self._source(module.__name__.rpartition(".")[2])
         if source is not None:
@@ -84,10 +85,13 @@ class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return getattr(made, name)
 
 
-def install(folder: Path | Callable[[], Path] | None, say=print) -> None:
-    """Makes `import mybert` read from a folder (None: stand-ins only), anew if it was imported before."""
+def install(folder: Path | Callable[[], Path] | None, say=print, prepare=lambda: None) -> None:
+    """Makes `import mybert` read from a folder (None: stand-ins only), anew if it was imported before.
+
+    prepare: called before the package is read for the first time.
+    """
     _remove()
-    sys.meta_path.insert(0, Importer(folder, say))
+    sys.meta_path.insert(0, Importer(folder, say, prepare))
 
 
 @contextlib.contextmanager

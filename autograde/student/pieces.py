@@ -22,7 +22,7 @@ from autograde.student.own import PACKAGE, STAND_INS
 _STAND_INS = f"{STAND_INS}."
 _LONGEST_CONSTANT = 20_000  # characters
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
-_BODY_IS_PYTHON = re.compile(r"\A\s*%%(?:time|timeit|capture|prun)[^\n]*\n")
+_TIMED_CELL = re.compile(r"get_ipython\(\)\.run_cell_magic\('(?:time|timeit|capture|prun)', ")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")
 
 
@@ -130,19 +130,13 @@ class _Gathering:
 
 @functools.lru_cache(maxsize=2000)
 def _statements_of_cell(cell: str) -> list[Statement]:
-    return statements(_as_python(cell))
-
-
-def _as_python(cell: str) -> str:
-    """A cell as it was run: notebook commands turned into calls."""
-    try:
-        from IPython.core.inputtransformer2 import TransformerManager
-    except ImportError:
-        return cell
-    try:
-        return TransformerManager().transform_cell(_BODY_IS_PYTHON.sub("", cell, count=1))
-    except SyntaxError:
-        return ""
+    """Of a cell as IPython keeps it: notebook commands are calls by then; one for the whole cell holds the cell."""
+    found = statements(cell)
+    call = ast.parse(found[0].source).body[0] if len(found) == 1 else None
+    inner = _TIMED_CELL.match(found[0].source) if call else None
+    if not inner:
+        return found
+    return statements(ast.literal_eval(call.value.args[2]))
 
 
 def _cell_of(value) -> str:

@@ -92,8 +92,7 @@ def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
     if before.absolute() != target.absolute():
         _take_over(_files(before), target)
     os.environ[home.VARIABLE] = str(target)
-    store.mend(target)
-    own.install(home.find)
+    own.install(home.find, prepare=store.mend)
     return _say(f"Your course lives in {target} now; a disconnect costs nothing that has passed its check.", target)
 
 

@@ -148,8 +148,9 @@ def write(folder: Path, pieces: dict[str, Piece], changed: str | None = None) ->
     return said
 
 
-def mend(folder: Path) -> None:
-    """Writes what a killed check left out. A folder that cannot be written stays as it is."""
+def mend(folder: Path | None = None) -> None:
+    """Writes what a killed check left out, in a folder or the home. One that cannot be written stays as it is."""
+    folder = folder or home.find()
     try:
         if (folder / PACKAGE / PIECES).is_dir():
             with home.locked(folder):

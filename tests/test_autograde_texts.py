@@ -1,0 +1,45 @@
+"""Text and lists in messages: nothing hides, and of what is long the telling part is shown."""
+
+import pytest
+
+from autograde.texts import LONGEST_TEXT, around, article, first_difference, row, short, visible
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("zoe\u0308", r"'zoe\u0308'"),
+        ("a\u200bb\n", r"'a\u200bb\n'"),
+        ("공", "'공'"),
+        ("\u1100\u1169", r"'\u1100\u1169'"),
+        (["a", ("b",), {("c", "##d"): 1.5}, None], "['a', ('b',), {('c', '##d'): 1.5}, None]"),
+    ],
+)
+def test_every_character_can_be_seen(value, shown):
+    assert visible(value) == shown
+
+
+def test_a_long_text_is_cut_at_its_end_and_around_a_difference():
+    one, other = "a" * 200, "a" * 100 + "b" * 100
+    place = first_difference(one, other)
+    assert place == 100 and first_difference("ab", "abc") == 2
+    assert len(short(one)) == LONGEST_TEXT and short(one).endswith("…")
+    assert around(other, place) == f"…'{'a' * 30}{'b' * 30}'…" and around("ab", 1) == "'ab'"
+
+
+def test_a_long_list_shows_the_items_around_a_place():
+    items = [f"piece {number}" for number in range(100)]
+    assert row(items[:3]) == "['piece 0', 'piece 1', 'piece 2']"
+    assert row(items).startswith("['piece 0'") and row(items).endswith(", …]")
+    middle = row(items, 50)
+    assert middle.startswith("[…, ") and "'piece 50'" in middle and middle.endswith(", …]")
+    assert row(items, 100).endswith("'piece 99']") and row(["a" * 500])[:3] == "['a" and row([]) == "[]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("list", "a list"), ("array", "an array"), ("str", "a string"), ("NumPy array", "a NumPy array"),
+     ("nothing", "nothing")],
+)  # fmt: skip
+def test_a_kind_of_thing_gets_its_article(kind, words):
+    assert article(kind) == words
