@@ -54,7 +54,7 @@ demo: $(READY) sandbox  ## corpus to fine-tuned BERT and a graded sample class, 
 
 .PHONY: test
 test: $(READY) sandbox  ## the quick tests: no peers, no network, under 15 minutes
-	$(RUN)/python -m pytest -q $(PARALLEL) -m "not exhaustive and not peers" $(ARGS)
+	$(RUN)/python -m pytest -q $(PARALLEL) -m "not exhaustive and not peers and not browser" $(ARGS)
 
 .PHONY: test-peers
 test-peers: $(PEERS_READY)  ## live comparison with transformers, tokenizers, PyTorch and JAX
@@ -64,12 +64,23 @@ test-peers: $(PEERS_READY)  ## live comparison with transformers, tokenizers, Py
 test-exhaustive: $(READY) sandbox  ## every code point, kills and resumes, large files
 	$(RUN)/python -m pytest -q $(PARALLEL) -m "exhaustive and not peers" $(ARGS)
 
+.PHONY: test-browser
+test-browser: $(READY) sandbox  ## JupyterLab and formgrader in Chromium, which has to be installed
+	$(RUN)/pip install --quiet --disable-pip-version-check -r requirements/browser.txt
+	$(RUN)/python -m pytest -q -m "browser" tests/browser $(ARGS)
+
 .PHONY: test-all
-test-all: test test-exhaustive test-peers  ## everything
+test-all: test test-exhaustive test-peers test-browser  ## everything
 
 .PHONY: release
 release: $(READY)  ## the student edition in course/, from solutions/
 	$(RUN)/autograde release $(ARGS)
+
+.PHONY: docs
+docs: $(READY)  ## the documentation as static pages in build/docs, with pictures of the demo where it has run
+	$(RUN)/pip install --quiet --disable-pip-version-check -r requirements/docs.txt
+	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --quiet
+	@echo "build/docs/index.html; to search in it: python -m http.server --directory build/docs"
 
 .PHONY: lab
 lab: $(READY)  ## JupyterLab on the course

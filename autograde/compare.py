@@ -10,7 +10,7 @@ from itertools import permutations
 
 import numpy as np
 
-from autograde.texts import around, first_difference, row, short, visible
+from autograde.texts import around, article, first_difference, row, short, visible
 
 SAME_FACTOR = 1e-3  # a ratio counts as the same everywhere if it varies by less than this
 LONGEST_TEXT = 60  # characters of a string that are shown; of a longer one those around the first difference
@@ -54,6 +54,8 @@ def compare(expected, got, tolerance: Tolerance = Tolerance()) -> Difference | N
         return _compare_sequences(expected, got, tolerance)
     if isinstance(expected, dict):
         return _compare_dicts(expected, got, tolerance)
+    if type(expected) is int and _is_scalar(got) and got.dtype.kind in "iu":
+        got = int(got)
     if isinstance(expected, float) and (type(got) in (int, float) or _is_scalar(got)):
         array = np.array(got, "float64")
         return _compare_arrays(np.array(expected), array, tolerance)
@@ -76,7 +78,7 @@ def _plain_message(expected, got):
 
 def _compare_sequences(expected, got, tolerance):
     if type(got) not in (list, tuple):
-        return Difference("type", f"yours is {_article(kind_of(got))}; expected {_article(type(expected).__name__)}")
+        return Difference("type", f"yours is {article(kind_of(got))}; expected {article(type(expected).__name__)}")
     for index, (wanted, item) in enumerate(zip(expected, got)):
         found = compare(wanted, item, tolerance)
         if found:
@@ -88,7 +90,7 @@ def _compare_sequences(expected, got, tolerance):
 
 def _compare_dicts(expected, got, tolerance):
     if type(got) is not dict:
-        return Difference("type", f"yours is {_article(kind_of(got))}; expected a dict")
+        return Difference("type", f"yours is {article(kind_of(got))}; expected a dict")
     missing = [key for key in expected if key not in got]
     extra = [key for key in got if key not in expected]
     if missing or extra:
@@ -103,12 +105,9 @@ def _compare_dicts(expected, got, tolerance):
 
 def _inside(place: str, found: Difference, index) -> Difference:
     """A difference inside a list or dict, seen from outside: "at ['ids'][3]: yours 0   expected 1"."""
-    deeper = found.message.removeprefix("at ") if found.message.startswith("at [") else f": {found.message}"
+    message = found.message.replace("first difference yours", "yours")
+    deeper = message.removeprefix("at ") if message.startswith("at [") else f": {message}"
     return Difference(found.kind, f"at {place}{deeper}", index, found.yours, found.expected)
-
-
-def _article(word):
-    return word if word in ("nothing", "...") else f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
 def kind_of(value) -> str:
@@ -120,7 +119,7 @@ def _compare_arrays(expected, got, tolerance):
     if type(got) in (bool, int, float):
         got = np.array(got)
     if type(got) is not np.ndarray:
-        return Difference("type", f"yours is {_article(kind_of(got))}; expected a tensor of shape {expected.shape}")
+        return Difference("type", f"yours is {article(kind_of(got))}; expected a tensor of shape {expected.shape}")
     if got.shape != expected.shape:
         return Difference("shape", _shape_message(expected, got), None, got, expected)
     if not _same_family(expected.dtype, got.dtype):

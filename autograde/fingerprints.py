@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from autograde.errors import AutogradeError
-from autograde.values import decode, encode
+from autograde.values import Limits, decode, encode
 
 INDEX = "index.json"
+LIMITS = Limits(nodes=200_000)  # what known mistakes return in hundreds of calls is more than one answer may hold
 
 
 class FingerprintError(AutogradeError, ValueError):
@@ -23,7 +24,7 @@ class FingerprintError(AutogradeError, ValueError):
 
 def save(plan: dict, path: Path) -> None:
     """Writes a plan, whole or not at all."""
-    header, buffers = encode(plan)
+    header, buffers = encode(plan, LIMITS)
     arrays = {f"b{index:05d}": np.frombuffer(buffer, "uint8") for index, buffer in enumerate(buffers)}
     header = np.frombuffer(json.dumps(header, separators=(",", ":")).encode(), "uint8")
     _replace(path, lambda file: np.savez_compressed(file, header=header, **arrays))
@@ -34,7 +35,7 @@ def load(path: Path) -> dict:
     try:
         with np.load(path, allow_pickle=False) as stored:
             buffers = [stored[name].tobytes() for name in sorted(stored.files) if name != "header"]
-            return decode(json.loads(stored["header"].tobytes()), buffers)
+            return decode(json.loads(stored["header"].tobytes()), buffers, LIMITS)
     except FileNotFoundError:
         raise FingerprintError(f"{path}: there is no such file; install the course package again") from None
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:

@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograde import shortcuts
+from autograde import random_claims, shortcuts
 from autograde.compare import Difference, Tolerance, compare
 from autograde.naming import recognise
+from autograde.texts import article
 from autograde.verdict import PartResult, Verdict
 from autograde.wording import call_text, error_advice, note_advice, shape_facts, small_picture
 
@@ -102,7 +103,7 @@ def _weigh(plan, answers, reveal):
     claim, difference = next(failure for failure in failures if failure is not None)
     answer = answers[claim["answer"]]
     status = "partly" if points else ("raised" if answer["status"] == "raised" else "wrong")
-    mistake = recognise(plan, answers)
+    mistake = recognise(plan, answers) or random_claims.recognise(plan, answers)
     advice = [mistake["hint"]] if mistake else []
     advice += (
         note_advice(answer, plan, claim) or error_advice(answer) if not mistake or answer["status"] == "raised" else []
@@ -154,16 +155,12 @@ def _fault_of(answer, claim) -> Difference | None:
     if answer["status"] != "ok":
         return Difference("raised", answer["status"])
     if returns != "anything" and notes.get("returned") != returns:
-        return Difference("type", f"yours is {_with_article(notes.get('returned', 'nothing'))}; expected a {returns}")
+        return Difference("type", f"yours is {article(notes.get('returned', 'nothing'))}; expected {article(returns)}")
     if notes.get("mutated"):
         return Difference("mutated", "an argument was changed")
-    if notes.get("new_weights") or (notes.get("unstable") and claim["kind"] != "dropped"):
+    if notes.get("new_weights") or (notes.get("unstable") and claim["kind"] not in ("dropped", "varies")):
         return Difference("unstable", "two equal calls gave different results")
     return None
-
-
-def _with_article(word):
-    return word if word in ("nothing", "...") else f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
 
 
 def _equals(claim, answers):
@@ -217,7 +214,16 @@ def _dropped(claim, answers):
     return compare(np.where(zero, np.float32(0), scaled), got, Tolerance(claim["rtol"], claim["atol"]))
 
 
-_CLAIMS = {"equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped}
+def _varies(claim, answers):
+    if answers[claim["answer"]]["notes"].get("unstable"):
+        return None
+    return Difference("values", "two equal calls in training gave the same result: nothing is left to chance")
+
+
+_CLAIMS = {
+    "equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped, "varies": _varies,
+    "obeys": random_claims.obeys, "rates": random_claims.rates,
+}  # fmt: skip
 
 
 # --- words that need the plan ---

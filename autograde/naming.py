@@ -24,7 +24,7 @@ def recognise(plan: dict, answers: list[dict]) -> dict | None:
         mistake
         for mistake in known
         if all(same_outcome(mistake["outcomes"][index], answers[index]) for index in first_part)
-        and not all(_same_value(claim["expected"], answers[index]["value"]) for index, claim in right.items())
+        and not all(same_value(claim["expected"], answers[index]["value"]) for index, claim in right.items())
     ]
     return near[0] if len(near) == 1 else None
 
@@ -34,7 +34,7 @@ def same_outcome(known: dict, got: dict) -> bool:
     if known["status"] != got["status"]:
         return False
     if known["status"] == "ok":
-        return _same_value(known["value"], got["value"])
+        return same_value(known["value"], got["value"])
     return signature(known["error"]) == signature(got["error"])
 
 
@@ -52,13 +52,14 @@ def without_code(error: dict | None) -> dict | None:
     return {"type": error["type"], "message": " ".join(_SHAPES.findall(error["message"]))}
 
 
-def _same_value(known, got):
+def same_value(known, got) -> bool:
+    """Whether two plain values are the same; numbers of arrays nearly so."""
     if type(known) is not type(got):
         return False
     if type(known) in (list, tuple):
-        return len(known) == len(got) and all(map(_same_value, known, got))
+        return len(known) == len(got) and all(map(same_value, known, got))
     if type(known) is dict:
-        return known.keys() == got.keys() and all(_same_value(known[key], got[key]) for key in known)
+        return known.keys() == got.keys() and all(same_value(known[key], got[key]) for key in known)
     if type(known) is float:
         return math.isclose(known, got, rel_tol=1e-9)
     if type(known) is not np.ndarray:
@@ -67,6 +68,8 @@ def _same_value(known, got):
         return False
     if not {known.dtype.kind, got.dtype.kind}.isdisjoint("bU"):  # booleans and text are equal or not
         return bool(known.dtype == got.dtype and (known == got).all())
+    if known.dtype.kind in "iu" and got.dtype.kind in "iu":  # so are whole numbers
+        return bool((known == got).all())
     known, got = known.astype("float64"), got.astype("float64")
     return bool(np.allclose(got, known, rtol=1e-3, atol=1e-5 * max(1.0, _size(known)), equal_nan=True))
 

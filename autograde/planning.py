@@ -15,9 +15,21 @@ from pathlib import Path
 
 import numpy as np
 
-from autograde import fingerprints, probe
+from autograde import chances, fingerprints, probe
 from autograde.exercises import cells
-from autograde.exercises.spec import Case, Dropped, Exercise, Raises, Reference, Same, Slopes, Sums
+from autograde.exercises.spec import (
+    Case,
+    Dropped,
+    Exercise,
+    Obeys,
+    Raises,
+    Rates,
+    Reference,
+    Same,
+    Slopes,
+    Sums,
+    Varies,
+)  # fmt: skip
 from autograde.naming import without_code
 
 
@@ -52,12 +64,17 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     plan = {
         "exercise": _reader_facts(exercise),
         "seed": seed,
-        "watch": list(exercise.forbidden),
+        "watch": [*exercise.forbidden, *_ready_made(exercise)],
         "questions": questions,
         "parts": parts,
         "misconceptions": [],
     }
     return with_misconceptions(exercise, plan) if misconceptions else plan
+
+
+def _ready_made(exercise):
+    """Where this exercise's own result could be imported from instead of being written."""
+    return ("autograde.student.stand_ins", f"mybert.{exercise.kept_in}") if exercise.kept_in else ()
 
 
 def with_misconceptions(exercise: Exercise, plan: dict) -> dict:
@@ -91,6 +108,8 @@ def _claims(exercise, trial, questions):
         elif isinstance(claim, Dropped):
             whole = expected_of(exercise, trial.cases[claim.answer])
             yield common | {"kind": "dropped", "answer": first + claim.answer, "rate": claim.rate, "whole": whole}
+        elif isinstance(claim, Varies):
+            yield common | {"kind": "varies", "answer": first + claim.answer}
         elif isinstance(claim, Slopes):
             case = trial.cases[claim.answer]
             questions.append(_gradient_question(exercise, case, claim))
@@ -98,6 +117,8 @@ def _claims(exercise, trial, questions):
                 "kind": "slopes", "answer": len(questions) - 1, "directions": list(claim.directions.values()),
                 "expected": _expected_slopes(exercise, case, claim), "rtol": 1e-3, "atol": 1e-3, "returns": "list",
             }  # fmt: skip
+        elif isinstance(claim, (Obeys, Rates)):
+            yield common | {"answer": first + claim.answer} | _chance_claim(claim, trial.cases[claim.answer])
         elif isinstance(claim, Same):
             (left, left_axis, left_indices), (right, right_axis, right_indices) = claim.left, claim.right
             yield common | {
@@ -106,10 +127,24 @@ def _claims(exercise, trial, questions):
             }  # fmt: skip
 
 
+def _chance_claim(claim, case):
+    """A claim about a random function. The bounds of its events share the false alarms that one claim may give."""
+    stated = {"rule": claim.rule, "given": list(case.arguments), "calls": len(case.seeds)}
+    if isinstance(claim, Obeys):
+        return stated | {"kind": "obeys"}
+    calls = len(case.seeds) - 1  # the last one repeats the first
+    tries = [calls * each for each, _ in claim.rates.values()]
+    probabilities = [float(probability) for _, probability in claim.rates.values()]
+    allowed = chances.FALSE_ALARM / len(tries)
+    bounds = [list(chances.bounds(n, p, allowed)) for n, p in zip(tries, probabilities)]
+    return stated | {"kind": "rates", "events": list(claim.rates), "tries": tries, "probabilities": probabilities,
+                     "bounds": bounds}  # fmt: skip
+
+
 def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
     """The question that puts this case to the student's thing."""
-    question = {"probe": exercise.probe | ({"config": case.config} if case.config else {}),
-                "arguments": list(case.arguments), "keywords": case.keywords}  # fmt: skip
+    more = {name: value for name, value in (("config", case.config), ("seeds", list(case.seeds))) if value}
+    question = {"probe": exercise.probe | more, "arguments": list(case.arguments), "keywords": case.keywords}
     if case.weights:
         question["weights"] = case.weights
     if case.seed is not None:
@@ -127,7 +162,8 @@ def expected_of(exercise: Exercise, case: Case):
 
 def _reference(exercise, arguments, keywords, weights, config):
     """The reference's result in float64."""
-    extra = {"weights": _doubles(weights), "config": config} if exercise.probe["kind"] == "layer" else {}
+    has_weights = exercise.probe["kind"] in ("layer", "step")
+    extra = {"weights": _doubles(weights), "config": config} if has_weights else {}
     return exercise.reference(*_doubles(list(arguments)), **_doubles(keywords), **extra)
 
 

@@ -21,15 +21,23 @@ A **question** is a plain value (see `values`), a dict:
                                                          gradients of Σ output · question["cotangent"] with
                                                          respect to arguments by index or weights by role
     {"kind": "repeat", "of": probe, "seeds": [1, 2, …]}  the same call under several random seeds → list
+    {"kind": "seeded", "name": …, "seeds": [1, 2, …]}    calls a function once for each seed, with a NumPy generator of
+                                                         that seed as its last argument → list of what it returns
+    {"kind": "items", "name": …, "most": 12}             calls a function and takes the first items of what it returns
+    {"kind": "step", "name": …, "model": …, "config": {…}, "roles": {…}}
+                                                         constructs the model, puts weights in by role, calls the
+                                                         function with (model, plain SGD, the batch) keywords["steps"]
+                                                         times at keywords["rate"] → {"loss": …, role: weight after it}
     {"kind": "fill", "name": …}                          calls a function whose first argument, a dict of arrays,
                                                          arrives as Keras variables; the others as NumPy arrays →
                                                          {"returned": …, "variables": what they hold afterwards}
     {"kind": "attribute", "name": …}                     a value that the student assigned
     {"kind": "weights", …as for layer}                   [[path, shape], …] of the built layer
 
-A role's paths are tried in turn: "query.kernel" is an attribute of an attribute; in "query.*.kernel" the star stands
-for every item of a list, and the array is shared out among them along its last axis (one Dense per head). A weight of
-another shape but the same size is filled in row-major order, so (H, A·d) also fits (H, A, d).
+A role's paths are tried in turn: "query.kernel" is an attribute of an attribute, "layers_.0" an item of a list; in
+"query.*.kernel" the star stands for every item of a list, and the array is shared out among them along its last axis
+(one Dense per head). A weight of another shape but the same size is filled in row-major order, so (H, A·d) also fits
+(H, A, d).
 
 An **answer** is a plain value, a dict:
 
@@ -46,6 +54,7 @@ An **answer** is a plain value, a dict:
 import contextlib
 import dis
 import io
+import itertools
 import math
 import sys
 import types
@@ -53,9 +62,12 @@ import types
 from autograde import tracing
 from autograde.errors import AutogradeError
 from autograde.plain import describe, is_tensor, to_plain, to_tensors
+from autograde.rules import whole_numbers
 from autograde.values import Limits, encode
 
 LONGEST_MESSAGE = 600
+WATCHED_CALLS = 20  # of a function that is called hundreds of times, those after which its arguments are looked at
+_MODEL_READS = ("token_ids", "token_type_ids", "attention_mask", "positions")  # of a batch, in the order of its call
 _STUB_INSTRUCTIONS = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "POP_TOP"}
 
 
@@ -94,7 +106,10 @@ def _answer_one(question, namespace, limits):
         value = to_plain(raw)
         encode(value, limits)
     except NotImplementedError as raised:
-        status, error = "not attempted", tracing.describe_error(raised, namespace, question)
+        error = tracing.describe_error(raised, namespace, question)
+        other = tracing.empty_stub_used(raised, namespace, question)
+        status = "raised" if other else "not attempted"
+        error["message"] = f"{other}, which your code uses, is still an empty stub" if other else error["message"]
     except _MissingError:
         status = "missing"
     except AutogradeError as refused:
@@ -143,8 +158,14 @@ def _ask(probe, question, namespace, notes):
         return _named(probe, namespace)
     if kind == "repeat":
         return _repeat(probe, question, namespace, notes)
+    if kind == "seeded":
+        return _seeded(probe, question, namespace, notes)
+    if kind == "items":
+        return _items(probe, question, namespace, notes)
     if kind == "gradient":
         return _gradient(probe, question, namespace, notes)
+    if kind == "step":
+        return _steps(probe, question, namespace, notes)
     if kind == "function":
         return _call(_named(probe, namespace), *_inputs(probe, question), notes)
     if kind == "fill":
@@ -207,6 +228,69 @@ def _repeat(probe, question, namespace, notes):
     return results
 
 
+def _seeded(probe, question, namespace, notes):
+    import numpy as np
+
+    function, results, mutated = _named(probe, namespace), [], set()
+    before = _fingerprints(_inputs(probe, question)[0])
+    for number, seed in enumerate(probe["seeds"]):
+        arguments, keywords = _inputs(probe, question)  # each call gets its own
+        result = function(*arguments, np.random.default_rng(seed), **keywords)
+        if result is None or result is ...:
+            return result
+        if number == 0:
+            notes["returned"] = describe(result)
+        if number < WATCHED_CALLS:
+            after = _fingerprints(arguments)
+            mutated.update(index for index, pair in enumerate(zip(before, after)) if pair[0] != pair[1])
+        results.append(_compact(to_plain(result)))
+    notes["mutated"] = sorted(mutated)
+    return results
+
+
+def _compact(value):
+    """A list of NumPy's whole numbers as a list of Python's, also within a tuple: each would be an array by itself."""
+    if type(value) is tuple:
+        return tuple(map(_compact, value))
+    numbers = whole_numbers(value) if type(value) is list else None
+    return value if numbers is None else numbers
+
+
+def _items(probe, question, namespace, notes):
+    import keras
+
+    keras.utils.set_random_seed(0)  # so that what draws from the library's own chance is the same every time
+    result = _call(_named(probe, namespace), *_inputs(probe, question), notes)
+    notes["returned"] = describe(result)
+    if result is None or result is ...:
+        return result
+    return [to_plain(item) for item in itertools.islice(result, probe["most"])]
+
+
+def _steps(probe, question, namespace, notes):
+    """The last step's loss and the weights after it, by role."""
+    import keras
+
+    function, model = _named(probe, namespace), namespace[probe["model"]](**probe["config"])
+    (batch,), asked = _inputs(probe, question)
+    model(*(batch[name] for name in _MODEL_READS))  # so that its weights exist
+    _put_weights(model, probe["roles"], question["weights"])
+    optimizer = keras.optimizers.SGD(asked["rate"])
+    for _ in range(asked["steps"]):
+        loss = _call(lambda batch: function(model, optimizer, batch), [batch], {}, notes)
+    if loss is None or loss is ...:
+        return loss
+    after = {role: _joined_places(places_of(model, paths)) for role, paths in probe["roles"].items()}
+    return {"loss": loss} | after
+
+
+def _joined_places(variables):
+    """What lies at a role's places as one array, as `_put_weights` shares it out."""
+    import numpy as np
+
+    return np.concatenate([np.asarray(variable) for variable in variables], axis=-1)
+
+
 # --- layers ---
 
 
@@ -234,7 +318,7 @@ def _call_layer_twice(layer, arguments, keywords, notes):
 
 def _put_weights(layer, roles, weights):
     for role, array in weights.items():
-        places = _places(layer, roles[role])
+        places = places_of(layer, roles[role])
         if places is None:
             have = _few_weights(layer.weights) or "none that were made in `__init__` or `build`"
             raise RefusedError(f"no weight `{roles[role][0]}` was found in {type(layer).__name__}; its weights: {have}")
@@ -255,12 +339,14 @@ def _few_weights(weights, most=6):
     return text + (f" and {len(weights) - most} more" if len(weights) > most else "")
 
 
-def _places(layer, paths):
+def places_of(layer, paths):
     """The variables that the first path to lead anywhere leads to; None if none does."""
     for path in paths:
         found = [layer]
         for name in path.split("."):
-            if name == "*":
+            if name.isdecimal():
+                found = [thing[int(name)] for thing in found if int(name) < len(thing)]
+            elif name == "*":
                 found = [item for thing in found if isinstance(thing, (list, tuple)) for item in thing]
             else:
                 found = [getattr(thing, name) for thing in found if getattr(thing, name, None) is not None]
@@ -285,7 +371,7 @@ def _gradient(probe, question, namespace, notes):
     else:
         thing = _named(inner, namespace)
     sources = [  # a role may lead to several variables
-        [arguments[name]] if type(name) is int else [place.value for place in _places(thing, inner["roles"][name])]
+        [arguments[name]] if type(name) is int else [place.value for place in places_of(thing, inner["roles"][name])]
         for name in probe["with_respect_to"]
     ]
     with tf.GradientTape() as tape:

@@ -47,6 +47,14 @@ def around(text: str, place: int) -> str:
     return "…" * (start > 0) + visible(text[start:end]) + "…" * (end < len(text))
 
 
+def article(kind: str) -> str:
+    """The word for a kind of thing, as a sentence needs it: "a list", "an array", "nothing"."""
+    if kind in ("nothing", "..."):
+        return kind
+    kind = {"str": "string", "int": "whole number", "float": "number", "bool": "truth value"}.get(kind, kind)
+    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
+
+
 def row(items, place: int = 0, longest: int = LONGEST_ROW) -> str:
     """A list on one line; of a long one the part that holds the item at `place`."""
     shown = [short(item) for item in items]

@@ -17,6 +17,19 @@ def describe_error(error: BaseException, namespace: dict, question: dict) -> dic
     return {"type": type(error).__name__, "message": _message(error), "line": line, "text": text, "function": function}
 
 
+def empty_stub_used(error: BaseException, namespace: dict, question: dict) -> str:
+    """The name of another function of the student's in which a NotImplementedError arose; "" if it is the thing's own.
+
+    Whoever leaves an exercise out has still attempted the next one, which uses it.
+    """
+    thing = _thing(namespace, question)
+    own = _own_frame(error, namespace, question)
+    if own is None or thing is None:
+        return ""
+    name, asked = own[0].f_code.co_qualname, getattr(thing, "__qualname__", "")
+    return "" if name == asked or name.startswith(f"{asked}.") else name.partition(".")[0]
+
+
 def _message(error):
     try:
         return str(error)[:LONGEST_MESSAGE]
@@ -24,12 +37,18 @@ def _message(error):
         return ""
 
 
-def _own_line(error, namespace, question):
+def _own_frame(error, namespace, question):
+    """The student's own innermost frame and its line; None if the error arose in nothing of theirs."""
     homes = {id(namespace)} | {id(home) for home in _homes(namespace, question)}
     own = None
     for frame, line in traceback.walk_tb(error.__traceback__):
         if id(frame.f_globals) in homes:
             own = frame, line
+    return own
+
+
+def _own_line(error, namespace, question):
+    own = _own_frame(error, namespace, question)
     if own is None:
         return None, "", ""
     frame, line = own
@@ -37,10 +56,14 @@ def _own_line(error, namespace, question):
     return line, text[:LONGEST_LINE], frame.f_code.co_name
 
 
+def _thing(namespace, question):
+    probe = question["probe"]
+    return namespace.get(probe.get("name") or probe.get("of", {}).get("name"))
+
+
 def _homes(namespace, question):
     """The globals in which the thing under question was written: the notebook's, or those of a module of theirs."""
-    probe = question["probe"]
-    thing = namespace.get(probe.get("name") or probe.get("of", {}).get("name"))
+    thing = _thing(namespace, question)
     if inspect.isfunction(thing):
         yield thing.__globals__
     if inspect.isclass(thing):

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from autograde.compare import Difference, matrix_slice
-from autograde.texts import row, short
+from autograde.compare import Difference, compare, matrix_slice
+from autograde.texts import article, row, short
 from autograde.verdict import Picture
 
 _NOISE = (
@@ -27,6 +27,8 @@ _NO_TENSORS = {
     "NumPy scalar": _NUMPY,
 }
 
+_SEQUENCES = ("tuple", "map", "filter", "zip", "dict_keys", "dict_values", "deque", "chain")
+
 _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
 
 
@@ -37,7 +39,9 @@ def call_text(names: list[str], question: dict) -> str:
     given = given[:SHOWN] if more else given
     config = question["probe"].get("config") or {}
     made = f"{question['probe']['name']}({', '.join(f'{k}={v}' for k, v in config.items())}) on " if config else ""
-    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more
+    calls = len(question["probe"].get("seeds", ()))
+    chance = f", rng of {calls} seeds" if calls else ""
+    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more + chance
 
 
 def _kind_text(value):
@@ -87,12 +91,25 @@ def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tupl
 
 def _beside(expected, got, difference) -> str:
     """Both lists, one below the other, when lists of plain things differ in an item or in their length."""
-    if type(got) not in (list, tuple) or type(expected) not in (list, tuple) or difference.index is None:
+    if type(expected) is dict and type(got) is dict:
+        key = next((key for key in expected if compare(expected[key], got.get(key))), None)
+        expected, got = expected.get(key), got.get(key)
+    if not (_is_list(expected) and _is_list(got)) or difference.index is None:
         return ""
-    place = difference.index[0] if difference.index else min(len(got), len(expected))
-    if _holds_arrays(expected) or _holds_arrays(got) or type(place) is not int:
+    place = min(len(got), len(expected))  # where one of them ends, if nothing differs before
+    for step in difference.index:
+        if not (_is_list(expected[step]) and _is_list(got[step])):
+            place = step
+            break
+        expected, got = expected[step], got[step]
+        place = min(len(got), len(expected))
+    if _holds_arrays(expected) or _holds_arrays(got):
         return ""
     return f"\nyours     {row(got, place)}\nexpected  {row(expected, place)}"
+
+
+def _is_list(value):
+    return type(value) in (list, tuple)
 
 
 def small_picture(difference: Difference) -> Picture | None:
@@ -155,11 +172,12 @@ def note_advice(answer: dict, plan: dict, claim: dict) -> list[str]:
         return ["A generator came back: `yield` makes one. Collect the items and `return` them."]
     if wanted == "tensor" and returned in _NO_TENSORS:
         return [_NO_TENSORS[returned]]
+    another_kind = returned != wanted != "anything" and "no_gradient" not in notes
+    if another_kind and (answer["status"] == "ok" or wanted != "tensor"):
+        came = article(returned or "nothing")
+        return [f"{came[0].upper()}{came[1:]} came back where {article(wanted)} is needed.{_how(returned, wanted)}"]
     if answer["status"] == "refused":
         return [answer["error"]["message"] or "What came back could not be looked at."]
-    if returned != wanted != "anything" and "no_gradient" not in notes:
-        join = " Join its parts with `ops.stack` or `ops.concatenate`." if wanted == "tensor" else ""
-        return [f"{_with_article(returned)} came back where {_with_article(wanted).lower()} is needed.{join}"]
     if notes.get("mutated"):
         return ["Your function changes one of its arguments. Whoever called you still needs it: work on a new value."]
     if notes.get("no_gradient"):
@@ -167,13 +185,18 @@ def note_advice(answer: dict, plan: dict, claim: dict) -> list[str]:
             "No gradient reaches your weights: on its way the result left the tensors (NumPy, `.numpy()`, a constant)."
         ]
     if notes.get("unstable") or notes.get("new_weights"):
-        return ["Two equal calls gave different results: weights are made anew in `call`. Make them in `build`, once."]
+        return [
+            "Two equal calls gave different results. Either weights are made anew in `call` (make them in `build`, "
+            "once), or something random acts where it should not: dropout outside training, or on more than it should."
+        ]
     return _value_advice(answer)
 
 
-def _with_article(kind):
-    kind = {"str": "string", "int": "whole number", "float": "number", "bool": "truth value"}.get(kind, kind)
-    return f"{'An' if kind and kind[0] in 'aeiou' else 'A'} {kind}"
+def _how(returned, wanted):
+    """How to make what is needed of what came back."""
+    if wanted == "tensor":
+        return " Join its parts with `ops.stack` or `ops.concatenate`."
+    return " `list(...)` makes one of it." if wanted == "list" and returned in _SEQUENCES else ""
 
 
 def _value_advice(answer):

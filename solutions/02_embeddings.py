@@ -14,9 +14,9 @@
 # %% [markdown]
 # # 02 · Embeddings
 #
-# Notebook 01 turned text into numbers, but numbers of the wrong kind: piece 11987 is not "more" than piece 21. Here every piece becomes a
-# vector that can be learned, and because the next notebook's attention cannot tell *dog bites man* from *man bites dog*, the vector also has to say where the
-# piece stands.
+# Notebook 01 turned text into numbers, but numbers of the wrong kind: piece 11987 is not "more" than piece 21. Here every piece becomes a vector that
+# can be learned, and because the next notebook's attention cannot tell *dog bites man* from *man bites dog*, the vector also has to say where the piece
+# stands.
 #
 # By the end you will have built
 #
@@ -27,8 +27,8 @@
 #
 # 70 to 85 minutes, 27 points. Everything runs on this machine, without a network.
 #
-# **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: a token is a row. $N_V$ pieces in the vocabulary, $\ell$
-# tokens, $d_e$ numbers per token, at most $\ell_\text{max}$ positions.
+# **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: a token is a row. $N_V$ pieces in the
+# vocabulary, $\ell$ tokens, $d_e$ numbers per token, at most $\ell_\text{max}$ positions.
 
 # %%
 from autograde.student import check, heat_maps, lines, load_backend, progress, sum_of_rows, tables
@@ -42,8 +42,8 @@ from keras import ops
 from tensorflow import Tensor
 
 # %% [markdown]
-# One picture to begin with: what BERT reads. Each piece of two packed sentences becomes the sum of three vectors, *what* it is, *which* sentence it
-# is in, *where* it stands (Devlin et al. 2019, figure 2). At the end your own layer computes exactly this.
+# One picture to begin with: what BERT reads. Each piece of two packed sentences becomes the sum of three vectors, *what* it is, *which* sentence it is
+# in, *where* it stands (Devlin et al. 2019, figure 2). At the end your own layer computes exactly this.
 
 # %%
 pieces = "[CLS] my dog is cute [SEP] he likes play ##ing [SEP]".split()
@@ -64,15 +64,16 @@ sum_of_rows(
 #
 # ## 2.1 A row for every piece · 3 points · ~8 minutes · ETransformer, line 3
 #
-# All vectors stand in one matrix, $W_e \in \mathbb{R}^{N_V \times d_e}$: row $v$ belongs to piece $v$. Looking up is picking a row. But picking can also be *written as a product*:
-# make a row of zeros with a single 1 at place $v$, and multiply.
+# All vectors stand in one matrix, $W_e \in \mathbb{R}^{N_V \times d_e}$: row $v$ belongs to piece $v$. Looking up is picking a row. But picking can
+# also be *written as a product*: make a row of zeros with a single 1 at place $v$, and multiply.
 #
 # $$(0 \;\; 0 \;\; 1 \;\; 0)\begin{pmatrix}1&2\\3&4\\5&6\\7&8\end{pmatrix} = (5 \quad 6)$$
 #
-# Why care? Because then an embedding is nothing new: a linear layer without a bias on a one-hot input. Its gradient is that of any matrix product, and only the rows that were used get one.
-# Write the look-up this way, as a product.
+# Why care? Because then an embedding is nothing new: a linear layer without a bias on a one-hot input. Its gradient is that of any matrix product, and
+# only the rows that were used get one. Write the look-up this way, as a product.
 #
-# (The algorithm counts rows from 1; a vocabulary file counts from 0, and so do you. There may be axes in front, a batch of sentences; they stay as they are.)
+# (The algorithm counts rows from 1; a vocabulary file counts from 0, and so do you. There may be axes in front, a batch of sentences; they stay as they
+# are.)
 
 # %% nbgrader={"grade": false, "grade_id": "token-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def token_embeddings(token_ids: Tensor, w_e: Tensor) -> Tensor:
@@ -110,14 +111,15 @@ heat_maps(
 )
 
 # %% [markdown]
-# And the price? With BERT's 30,522 pieces and 768 numbers, a product takes 23,440,896 multiplications per token, nearly all of them by zero. So a library *gathers*: it
-# copies 768 numbers. The result is the same, and so is the gradient.
+# And the price? With BERT's 30,522 pieces and 768 numbers, a product takes 23,440,896 multiplications per token, nearly all of them by zero. So a
+# library *gathers*: it copies 768 numbers. The result is the same, and so is the gradient.
 
 # %%
 large = ops.convert_to_tensor(rng.normal(size=(30522, 768)).astype("float32"))
 cat_sat = ops.convert_to_tensor([21, 11987, 5438])  # "The cat sat" in the lecture
 print("multiplications per token:", large.shape[0] * large.shape[1])
-print("largest difference to gathering:", float(ops.max(ops.abs(token_embeddings(cat_sat, large) - ops.take(large, cat_sat, axis=0)))))
+gathered = ops.take(large, cat_sat, axis=0)
+print("largest difference to gathering:", float(ops.max(ops.abs(token_embeddings(cat_sat, large) - gathered))))
 
 # %% [markdown]
 # ---
@@ -125,13 +127,15 @@ print("largest difference to gathering:", float(ops.max(ops.abs(token_embeddings
 #
 # ## 2.2 Back in order · 2 points · ~6 minutes
 #
-# Self-attention mixes every token with every other. Before you build it properly in notebook 03, here it is at its barest, as one lecture introduces it: a token's query, key and value are all the token's own vector.
-# Each output is a weighted average of all tokens, and the weights come from dot products.
+# Self-attention mixes every token with every other. Before you build it properly in notebook 03, here it is at its barest, as one lecture introduces
+# it: a token's query, key and value are all the token's own vector. Each output is a weighted average of all tokens, and the weights come from dot
+# products.
 #
 # $$Y = \text{softmax}_\text{row}(X X^\top)\, X$$
 #
-# Nothing in this formula knows *where* a token stands: shuffle the rows of $X$ and the rows of $Y$ are the same vectors, shuffled alike. Attention is an operation on **sets**. To see that, you need a function
-# that undoes a shuffle. Somebody made `shuffled = x[order]`, so row $r$ of `shuffled` is token `order[r]`. Put the rows back.
+# Nothing in this formula knows *where* a token stands: shuffle the rows of $X$ and the rows of $Y$ are the same vectors, shuffled alike. Attention is
+# an operation on **sets**. To see that, you need a function that undoes a shuffle. Somebody made `shuffled = x[order]`, so row $r$ of `shuffled` is
+# token `order[r]`. Put the rows back.
 #
 # $$\text{order} = (2, 0, 1):\quad (a, b, c) \;\xrightarrow{\text{shuffle}}\; (c, a, b) \;\xrightarrow{\text{unshuffle}}\; (a, b, c)$$
 
@@ -139,7 +143,8 @@ print("largest difference to gathering:", float(ops.max(ops.abs(token_embeddings
 def unshuffle(y: Tensor, order: Tensor) -> Tensor:
     """Puts shuffled tokens back into their original order.
 
-    y: (..., tokens, d), of which row r belongs to token order[r]    order: (tokens,) integers, each of 0 … tokens - 1 once
+    y: (..., tokens, d), of which row r belongs to token order[r]
+    order: (tokens,) integers, each of 0 … tokens - 1 once
     returns (..., tokens, d): row t belongs to token t
     """
     ### BEGIN SOLUTION
@@ -150,7 +155,8 @@ def unshuffle(y: Tensor, order: Tensor) -> Tensor:
 check(unshuffle)
 
 # %% [markdown]
-# **See it.** *dog bites man* and *man bites dog*: the order (2, 1, 0) turns one into the other. Attention answers both with the same three vectors; put back in order, nothing is left of the difference.
+# **See it.** *dog bites man* and *man bites dog*: the order (2, 1, 0) turns one into the other. Attention answers both with the same three vectors; put
+# back in order, nothing is left of the difference.
 
 # %%
 def bare_attention(x):
@@ -171,16 +177,19 @@ heat_maps(
 print("largest difference after putting back:", float(ops.max(ops.abs(straight - unshuffle(turned, order)))))
 
 # %% [markdown]
-# So who bit whom has to be *in the vectors*. The plainest way: give every place a vector of its own and add it to the token's before anything is mixed. Any two different vectors will do to break the tie; the question is which are good ones.
+# So who bit whom has to be *in the vectors*. The plainest way: give every place a vector of its own and add it to the token's before anything is mixed.
+# Any two different vectors will do to break the tie; the question is which are good ones.
 #
 # ## 2.3 Clocks: sinusoidal positions · 4 points · ~12 minutes · Vaswani et al. 2017, section 3.5
 #
-# How do you write a number in a row of numbers between −1 and 1? With clocks. A second hand says exactly where you are within a minute, but not in which; an hour hand is vague but goes round slowly. Take $d_e / 2$ hands,
-# each slower than the one before, and write down the two coordinates of each hand's tip:
+# How do you write a number in a row of numbers between −1 and 1? With clocks. A second hand says exactly where you are within a minute, but not in
+# which; an hour hand is vague but goes round slowly. Take $d_e / 2$ hands, each slower than the one before, and write down the two coordinates of each
+# hand's tip:
 #
 # $$P[p, 2i] = \sin\!\left(\frac{p}{10000^{2i/d_e}}\right) \qquad P[p, 2i+1] = \cos\!\left(\frac{p}{10000^{2i/d_e}}\right) \qquad p = 0, 1, \dots \quad i = 0, \dots, \tfrac{d_e}{2} - 1$$
 #
-# ⚠ One lecture counts from 1 where the paper counts from 0, twice: the positions ($p = 1, \dots, T$) and the pairs ($2 \cdot 1/d$ in the first row). Then the fastest hand is slower than the paper's, and no row is $(0, 1, 0, 1, \dots)$. Count from 0.
+# ⚠ One lecture counts from 1 where the paper counts from 0, twice: the positions ($p = 1, \dots, T$) and the pairs ($2 \cdot 1/d$ in the first row).
+# Then the fastest hand is slower than the paper's, and no row is $(0, 1, 0, 1, \dots)$. Count from 0.
 
 # %% nbgrader={"grade": false, "grade_id": "sinusoids", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sinusoids(length: int, d_e: int) -> Tensor:
@@ -202,7 +211,8 @@ def sinusoids(length: int, d_e: int) -> Tensor:
 check(sinusoids)
 
 # %% [markdown]
-# **See it.** Your table for 100 positions of 64 numbers. On the left the fast hands, on the right hands so slow that they have hardly moved. A row is the address of a place.
+# **See it.** Your table for 100 positions of 64 numbers. On the left the fast hands, on the right hands so slow that they have hardly moved. A row is
+# the address of a place.
 
 # %%
 clock = sinusoids(100, 64)
@@ -223,16 +233,19 @@ lines(
 )
 
 # %% [markdown]
-# How slow is the slowest? Hand $i$ goes once round in $2\pi \cdot 10000^{2i/d_e}$ positions. The paper says "from $2\pi$ to $10000 \cdot 2\pi$". ⚠ The first is exact, the second is where the series would arrive at $i = d_e/2$; the last hand has $i = d_e/2 - 1$:
+# How slow is the slowest? Hand $i$ goes once round in $2\pi \cdot 10000^{2i/d_e}$ positions. The paper says "from $2\pi$ to $10000 \cdot 2\pi$". ⚠ The
+# first is exact, the second is where the series would arrive at $i = d_e/2$; the last hand has $i = d_e/2 - 1$:
 
 # %%
 for d in (64, 512, 768):
     slowest = 2 * np.pi * 10000 ** ((d - 2) / d)
-    print(f"d_e = {d:3}: periods from {2 * np.pi:.2f} to {slowest:,.0f} positions (10000 · 2π = {20000 * np.pi:,.0f})")
+    print(f"d_e = {d:3}: periods from {2 * np.pi:.2f} to {slowest:,.0f} positions")
+print(f"10000 · 2π = {20000 * np.pi:,.0f}")
 
 # %% [markdown]
-# Why sine *and* cosine? Because with both, going $k$ places further is one rotation of every hand, the same wherever you start (Vaswani et al. 2017 give this as the reason for their choice). A linear layer can learn "three to the left". Check it on your own table: one matrix
-# takes every row to the row three further on.
+# Why sine *and* cosine? Because with both, going $k$ places further is one rotation of every hand, the same wherever you start (Vaswani et al. 2017
+# give this as the reason for their choice). A linear layer can learn "three to the left". Check it on your own table: one matrix takes every row to the
+# row three further on.
 
 # %%
 steps = 3
@@ -246,7 +259,8 @@ print("largest difference to the rows 3 further on:", float(ops.max(ops.abs(move
 # %% [markdown]
 # ## 2.4 Who is near whom? · 3 points · ~7 minutes
 #
-# Places that are close should have addresses that look alike. The usual measure of *alike* for vectors is the cosine of the angle between them: 1 for the same direction, 0 at right angles, −1 for opposite. Length does not count.
+# Places that are close should have addresses that look alike. The usual measure of *alike* for vectors is the cosine of the angle between them: 1 for
+# the same direction, 0 at right angles, −1 for opposite. Length does not count.
 #
 # $$C[s, t] = \frac{x_s \cdot x_t}{\lVert x_s \rVert\, \lVert x_t \rVert} \qquad \lVert x \rVert = \sqrt{\textstyle\sum_j x_j^2}$$
 #
@@ -270,8 +284,9 @@ def cosine_similarities(x: Tensor) -> Tensor:
 check(cosine_similarities)
 
 # %% [markdown]
-# **See it.** Position against position: your sinusoids, beside a table of random numbers, which is what learned positions are before they have learned anything. The sinusoids' picture has stripes along the diagonal: what two places have in
-# common depends on their distance only, because $\sin a \sin b + \cos a \cos b = \cos(a - b)$.
+# **See it.** Position against position: your sinusoids, beside a table of random numbers, which is what learned positions are before they have learned
+# anything. The sinusoids' picture has stripes along the diagonal: what two places have in common depends on their distance only, because
+# $\sin a \sin b + \cos a \cos b = \cos(a - b)$.
 
 # %%
 random_table = ops.convert_to_tensor(rng.normal(size=(100, 64)).astype("float32"))
@@ -294,8 +309,10 @@ lines(
 )
 
 # %% [markdown]
-# **Can it go further than it was trained?** One lecture hopes so ("periods restart") and says at once that it "doesn't really work". Try it: let the simplest possible reader, a linear one, learn to read the position from the first 50 rows of your table, then
-# hand it the next 50. The table goes on without an error, and nothing that the reader has learned tells it what these rows mean. (Press, Smith & Lewis 2022 measured the same on language models: a few dozen tokens beyond the longest training text, sinusoids are lost.)
+# **Can it go further than it was trained?** One lecture hopes so ("periods restart") and says at once that it "doesn't really work". Try it: let the
+# simplest possible reader, a linear one, learn to read the position from the first 50 rows of your table, then hand it the next 50. The table goes on
+# without an error, and nothing that the reader has learned tells it what these rows mean. (Press, Smith & Lewis 2022 measured the same on language
+# models: a few dozen tokens beyond the longest training text, sinusoids are lost.)
 
 # %%
 addresses = np.asarray(sinusoids(100, 64), "float64")
@@ -311,16 +328,18 @@ lines(
     y="position read",
     alt="The reading follows the true position up to 49 and leaves it soon after",
 )
-print(f"largest error on 0–49: {np.abs(reading - all_places)[:50].max():.2f}; on 50–99: {np.abs(reading - all_places)[50:].max():.1f}")
+error = np.abs(reading - all_places)
+print(f"largest error on positions 0 to 49: {error[:50].max():.2f}; on 50 to 99: {error[50:].max():.1f}")
 
 # %% [markdown]
 # ## 2.5 A table that ends · 3 points · ~6 minutes · ETransformer, line 3
 #
-# The other way is not to think at all: one vector per position, $W_p \in \mathbb{R}^{\ell_\text{max} \times d_e}$, random at first and learned like everything else (Gehring et al. 2017 did it for translation with convolutions). Vaswani et al. tried
-# both and found "nearly identical results" (their table 3, row E). BERT learns its positions, with $\ell_\text{max} = 512$.
+# The other way is not to think at all: one vector per position, $W_p \in \mathbb{R}^{\ell_\text{max} \times d_e}$, random at first and learned like
+# everything else (Gehring et al. 2017 did it for translation with convolutions). Vaswani et al. tried both and found "nearly identical results" (their
+# table 3, row E). BERT learns its positions, with $\ell_\text{max} = 512$.
 #
-# What it costs: there is no row 512, and there never will be one. A longer text must be refused, *loudly*: a slice beyond the end is no error in Python, and a gather beyond the end is one on a CPU
-# and silently gives zeros on a GPU (see the documentation of `tf.gather`).
+# What it costs: there is no row 512, and there never will be one. A longer text must be refused, *loudly*: a slice beyond the end is no error in
+# Python, and a gather beyond the end is one on a CPU and silently gives zeros on a GPU (see the documentation of `tf.gather`).
 
 # %% nbgrader={"grade": false, "grade_id": "learned-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def learned_positions(length: int, w_p: Tensor) -> Tensor:
@@ -351,18 +370,23 @@ for length in (4, 6):
         print(length, "tokens refused:", error)
 
 # %% [markdown]
-# **Other ways to say where.** *Beside instead of on top*: one could concatenate $[e_t; p_t]$ rather than add. It is less different than it looks: the next layer's product would be $[e; p]\,[W_1; W_2] = eW_1 + pW_2$ (the weights stacked), and adding is the case $W_1 = W_2$; it saves width and, people found, costs little.
-# *Relative positions*: add to the scores of attention something that depends on $t - s$ only (Shaw, Uszkoreit & Vaswani 2018). *Syntax*: count the steps in a dependency tree instead of words (Wang et al. 2019). BERT does none of these.
+# **Other ways to say where.** *Beside instead of on top*: one could concatenate $[e_t; p_t]$ rather than add. It is less different than it looks: the
+# next layer's product would be $[e; p]\,[W_1; W_2] = eW_1 + pW_2$ (the weights stacked), and adding is the case $W_1 = W_2$; it saves width and, people
+# found, costs little. *Relative positions*: add to the scores of attention something that depends on $t - s$ only (Shaw, Uszkoreit & Vaswani 2018).
+# *Syntax*: count the steps in a dependency tree instead of words (Wang et al. 2019). BERT does none of these.
 #
 # ---
 # # Which: two sentences in one line
 #
 # ## 2.6 Sentence A or sentence B? · 3 points · ~9 minutes
 #
-# BERT reads two sentences at once, packed into one line: `[CLS] A [SEP] B [SEP]`. A third vector says which of the two a piece belongs to: $E_A$ for everything up to *and with* the first `[SEP]`, $E_B$ for everything after it up to and with the second.
-# Your `pack` of notebook 01 made these segment ids while it had both sentences in hand. Here you have only the line of ids, a whole batch of them, and no loop: **how many `[SEP]` stand before this token?**
+# BERT reads two sentences at once, packed into one line: `[CLS] A [SEP] B [SEP]`. A third vector says which of the two a piece belongs to: $E_A$ for
+# everything up to *and with* the first `[SEP]`, $E_B$ for everything after it up to and with the second. Your `pack` of notebook 01 made these segment
+# ids while it had both sentences in hand. Here you have only the line of ids, a whole batch of them, and no loop: **how many `[SEP]` stand before this
+# token?**
 #
-# Lines are filled up with `[PAD]`. Padding belongs to segment 0, also behind the second `[SEP]`, and also where there is no second sentence at all (that is what the published tokenizer gives).
+# Lines are filled up with `[PAD]`. Padding belongs to segment 0, also behind the second `[SEP]`, and also where there is no second sentence at all
+# (that is what the published tokenizer gives).
 
 # %% nbgrader={"grade": false, "grade_id": "segment-ids", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def segment_ids(token_ids: Tensor, sep_id: int, pad_id: int) -> Tensor:
@@ -386,7 +410,8 @@ check(segment_ids)
 # **See it.** The picture from the beginning, now with your own segment ids, and two `[PAD]` behind it.
 
 # %%
-vocabulary = {piece: place for place, piece in enumerate("[PAD] [UNK] [CLS] [SEP] [MASK] my dog is cute he likes play ##ing".split())}
+known = "[PAD] [UNK] [CLS] [SEP] [MASK] my dog is cute he likes play ##ing".split()
+vocabulary = {piece: place for place, piece in enumerate(known)}
 line = [*pieces, "[PAD]", "[PAD]"]
 token_ids = ops.convert_to_tensor([[vocabulary[piece] for piece in line]])
 token_type_ids = segment_ids(token_ids, vocabulary["[SEP]"], vocabulary["[PAD]"])
@@ -411,7 +436,8 @@ print("segments", *(f"{int(i):2}" for i in token_type_ids[0]))
 # > 3: **for** $t \in [\ell]$: $e_t \leftarrow W_e[x[t], :] + W_p[t, :]$<br>
 # > 4: $X \leftarrow$ stack row-wise $[e_1, e_2, \dots, e_\ell]$
 #
-# BERT adds one thing, $W_s[s[t], :]$ with $W_s \in \mathbb{R}^{2 \times d_e}$ and segment ids $s$ (`token_type_ids` everywhere in published code). For a whole batch at once, with your own functions. A look-up is a look-up: the same function serves two of the three.
+# BERT adds one thing, $W_s[s[t], :]$ with $W_s \in \mathbb{R}^{2 \times d_e}$ and segment ids $s$ (`token_type_ids` everywhere in published code). For
+# a whole batch at once, with your own functions. A look-up is a look-up: the same function serves two of the three.
 
 # %% nbgrader={"grade": false, "grade_id": "input-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def input_embeddings(token_ids: Tensor, token_type_ids: Tensor, w_e: Tensor, w_s: Tensor, w_p: Tensor) -> Tensor:
@@ -431,14 +457,17 @@ def input_embeddings(token_ids: Tensor, token_type_ids: Tensor, w_e: Tensor, w_s
 check(input_embeddings)
 
 # %% [markdown]
-# **See it.** *dog bites man* against *man bites dog* once more, with positions added before attention: put back in order, the two now differ. That difference is all that any later layer can know about word order.
+# **See it.** *dog bites man* against *man bites dog* once more, with positions added before attention: put back in order, the two now differ. That
+# difference is all that any later layer can know about word order.
 
 # %%
 w_e = ops.convert_to_tensor(rng.normal(size=(3, 5)).astype("float32"))
 w_s, w_p = ops.zeros((2, 5)), ops.convert_to_tensor(rng.normal(size=(8, 5)).astype("float32"))
 one_sentence = ops.convert_to_tensor([[0, 0, 0]])
-embedded = [input_embeddings(ops.convert_to_tensor([ids]), one_sentence, w_e, w_s, w_p)[0] for ids in ([0, 1, 2], [2, 1, 0])]
-straight, turned = (bare_attention(x) for x in embedded)
+straight, turned = (
+    bare_attention(input_embeddings(ops.convert_to_tensor([ids]), one_sentence, w_e, w_s, w_p)[0])
+    for ids in ([0, 1, 2], [2, 1, 0])
+)
 heat_maps(
     [straight, unshuffle(turned, order), ops.abs(straight - unshuffle(turned, order))],
     titles=["dog bites man", "man bites dog, put back", "difference"],
@@ -454,11 +483,14 @@ heat_maps(
 #
 # $$\text{Dropout}\big(\text{LayerNorm}(W_e[x] + W_s[s] + W_p[0 \dots \ell - 1])\big)$$
 #
-# *LayerNorm* brings each token's vector to mean 0 and variance 1, then scales and shifts it; you build it yourself in notebook 04 and use `keras.layers.LayerNormalization` until then. ⚠ Its small constant ε is 0.001 in Keras and $10^{-12}$ in BERT, and here that is no detail: BERT's tables begin
-# with a standard deviation of 0.02, so the variance of a sum of three is $3 \cdot 0.02^2 = 0.0012$, just as small as Keras's ε. *Dropout* sets a share of the numbers to 0 while the model is trained, and does nothing afterwards; that is what `training` is for.
+# *LayerNorm* brings each token's vector to mean 0 and variance 1, then scales and shifts it; you build it yourself in notebook 04 and use
+# `keras.layers.LayerNormalization` until then. ⚠ Its small constant ε is 0.001 in Keras and $10^{-12}$ in BERT, and here that is no detail: BERT's
+# tables begin with a standard deviation of 0.02, so the variance of a sum of three is $3 \cdot 0.02^2 = 0.0012$, just as small as Keras's ε. *Dropout*
+# sets a share of the numbers to 0 while the model is trained, and does nothing afterwards; that is what `training` is for.
 #
-# Name the sub-layers `self.token`, `self.segment`, `self.position` (`keras.layers.Embedding`) and `self.norm`: the check puts its own weights into them, and notebook 05 will put BERT's. Make everything in `__init__`, use it in `call`.
-# Start each table with an initializer of *its own*, `keras.initializers.TruncatedNormal(stddev=0.02)`: one that is shared gives all three the same numbers.
+# Name the sub-layers `self.token`, `self.segment`, `self.position` (`keras.layers.Embedding`) and `self.norm`: the check puts its own weights into
+# them, and notebook 05 will put BERT's. Make everything in `__init__`, use it in `call`. Start each table with an initializer of *its own*,
+# `keras.initializers.TruncatedNormal(stddev=0.02)`: one that is shared gives all three the same numbers.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class BertEmbeddings(keras.layers.Layer):
@@ -503,7 +535,8 @@ class BertEmbeddings(keras.layers.Layer):
 check(BertEmbeddings)
 
 # %% [markdown]
-# **See it.** Your layer on the eleven pieces and two `[PAD]`, fresh from its random start: what comes out, without and with `training=True`. The zeros of dropout are the same light cells all over.
+# **See it.** Your layer on the eleven pieces and two `[PAD]`, fresh from its random start: what comes out, without and with `training=True`. The zeros
+# of dropout are the same light cells all over.
 
 # %%
 keras.utils.set_random_seed(2)
@@ -518,10 +551,12 @@ heat_maps(
 )
 out = layer(token_ids, token_type_ids)
 print("each vector: mean", np.round(float(ops.mean(out)), 4), " standard deviation", np.round(float(ops.std(out)), 4))
-print(f"zeros: {float(ops.mean(ops.cast(calm == 0, 'float32'))):.0%} in inference, {float(ops.mean(ops.cast(busy == 0, 'float32'))):.0%} in training")
+zeros = [float(ops.mean(ops.cast(shown == 0, "float32"))) for shown in (calm, busy)]
+print(f"zeros: {zeros[0]:.0%} in inference, {zeros[1]:.0%} in training")
 
 # %% [markdown]
-# How large is it in BERT-Base? $30522 \cdot 768$ for the pieces, $512 \cdot 768$ for the positions, $2 \cdot 768$ for the segments, and $2 \cdot 768$ for LayerNorm's scale and shift: 23,837,184, more than a fifth of the whole model. Count your own:
+# How large is it in BERT-Base? $30522 \cdot 768$ for the pieces, $512 \cdot 768$ for the positions, $2 \cdot 768$ for the segments, and $2 \cdot 768$
+# for LayerNorm's scale and shift: 23,837,184, more than a fifth of the whole model. Count your own:
 
 # %%
 base = BertEmbeddings(vocab_size=30522, hidden_size=768)
@@ -529,8 +564,9 @@ base(token_ids, token_type_ids)
 print(f"{base.count_params():,} parameters, {base.count_params() / 109_482_240:.1%} of BERT-Base")
 
 # %% [markdown]
-# Three tables of equally large random numbers, one sum: two tokens that share one of the three ingredients have a cosine of about 1/3, two that share two about 2/3. So at the start of its life BERT can already see two things, who is in the same sentence
-# and which pieces are equal: find the two `[SEP]` (one ingredient in common) and the two `[PAD]` (two).
+# Three tables of equally large random numbers, one sum: two tokens that share one of the three ingredients have a cosine of about 1/3, two that share
+# two about 2/3. So at the start of its life BERT can already see two things, who is in the same sentence and which pieces are equal: find the two
+# `[SEP]` (one ingredient in common) and the two `[PAD]` (two).
 
 # %%
 wide = BertEmbeddings(vocab_size=len(vocabulary), hidden_size=512)
@@ -546,12 +582,14 @@ heat_maps(
 # ---
 # # Recap
 #
-# A piece is a row of a table; looking it up is a product with a one-hot row. Attention sees a set, so the place has to be in the vector: as clocks that need no training, or as a table that is learned and ends. A third vector says which sentence.
-# Their sum, normalised, is what every layer above gets to see.
+# A piece is a row of a table; looking it up is a product with a one-hot row. Attention sees a set, so the place has to be in the vector: as clocks that
+# need no training, or as a table that is learned and ends. A third vector says which sentence. Their sum, normalised, is what every layer above gets to
+# see.
 #
 # **To think about**
 #
-# 1. The token table has 30,522 rows, the segment table 2. Which row of which table gets the most gradient in one step, and what does that mean for rare pieces?
+# 1. The token table has 30,522 rows, the segment table 2. Which row of which table gets the most gradient in one step, and what does that mean for rare
+#   pieces?
 # 2. Add the same vector to *all* positions. Does LayerNorm remove it? What if the vector is constant, $(c, c, \dots, c)$?
 # 3. A model was trained on sentences of at most 128 tokens, with a position table of 512 rows. What are the rows 128 to 511 worth?
 #

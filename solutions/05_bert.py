@@ -30,7 +30,7 @@
 # $N_V$ pieces in the vocabulary. From BERT on that of the paper (Devlin et al. 2019): $L$ layers, hidden size $H$, $A$ heads, $V$ pieces, $F$ numbers between the two halves of the feed-forward network.
 
 # %%
-from autograde.student import bars, blocks, check, heat_maps, load_backend, progress, shares
+from autograde.student import blocks, check, guess_bars, heat_maps, load_backend, progress, shares
 
 load_backend()
 
@@ -811,7 +811,7 @@ def guesses_for(text, k=5):
 
 
 def draw_guesses(title):
-    bars({text: guesses_for(text) for text in SENTENCES}, per_line=3, title=title, alt=f"{title}: for each of nine sentences the five likeliest pieces as bars")
+    guess_bars({text: guesses_for(text) for text in SENTENCES}, per_line=3, title=title, alt=f"{title}: for each of nine sentences the five likeliest pieces as bars")
 
 
 draw_guesses(f"weights from {CHECKPOINT}" if CHECKPOINT else "random weights: these guesses say nothing")

@@ -218,6 +218,23 @@ def test_no_answer_whatsoever_breaks_the_judge_or_earns_points(answers, exercise
     assert str(verdict) and Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))).status == verdict.status
 
 
+_rows = st.fixed_dictionaries(dict.fromkeys(("token_ids", "token_type_ids", "attention_mask"), _anything))
+_nested = st.lists(st.tuples(st.lists(_anything, max_size=3), _anything), max_size=3)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    _anything | _rows | _nested | _nested.map(tuple) | st.dictionaries(st.tuples(st.text(max_size=2)), _anything),
+    st.sampled_from([("wordpiece", "list"), ("pair-scores", "dict"), ("merge-pair", "list"), ("pack", "dict"),
+                     ("truncate-pair", "tuple"), ("clean-text", "str")]),
+)  # fmt: skip
+def test_no_value_breaks_the_judge_of_text_or_earns_points(value, exercise):
+    identity, kind = exercise
+    answer = {"status": "ok", "value": value, "notes": {"returned": kind}}
+    verdict = judge(visible_plan(identity), lambda questions: [answer] * len(questions))
+    assert verdict.points == 0 and str(verdict)
+
+
 def test_html_escapes_what_a_student_wrote_and_says_the_same_without_colour():
     verdict = _scores("raise ValueError('<script>alert(1)</script>')")
     page = rendering.as_html(verdict)
@@ -285,6 +302,41 @@ def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
     assert "A generator came back" in str(generator)
     joined = judge(plan, asking(written("def words(text):\n    return text")))
     assert "A string came back where a list is needed." in str(joined)
+    lazy = judge(plan, asking(written("def words(text):\n    return map(str, text.split())")))
+    assert "A map came back where a list is needed. `list(...)` makes one of it." in str(lazy)
+
+
+def test_of_nested_lists_and_dicts_the_innermost_lists_stand_beside_each_other():
+    merged = verdict_on(
+        "merge-pair", "def merge_pair(pair, spelled):\n    return [(list('ab'), n) for _, n in spelled]"
+    )
+    assert "at [0][0][0]: yours 'a'" in str(merged) and "yours     ['a', 'b']\n" in str(merged)
+    source = (
+        "def pack(first, second, vocabulary, length):\n"
+        "    return {'token_ids': [1], 'token_type_ids': np.zeros(3), 'attention_mask': None}"
+    )
+    assert "yours     [1]\n" in str(verdict_on("pack", source))
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from mybert.wordpiece import wordpiece as cut", "mybert.wordpiece"),
+        ("import autograde.student.stand_ins.wordpiece as ready\ncut = ready.wordpiece", "autograde.student.stand_ins"),
+        ("from bertlab.wordpiece import WordPieceTokenizer", "bertlab.wordpiece"),
+    ],
+)
+def test_ones_own_exercise_cannot_be_imported_ready_made(source, found):
+    verdict = judge(visible_plan("wordpiece"), asking({}), source)
+    assert verdict.status == "refused" and found in str(verdict)
+
+
+def test_the_librarys_tokenizer_is_noticed_when_it_runs_though_the_answer_does_not_name_its_module():
+    import bertlab.wordpiece as library
+
+    tokenizer = library.WordPieceTokenizer(library.Vocabulary([*library.SPECIAL_TOKENS, "a"]))
+    namespace = {"wordpiece": lambda word, vocabulary: tokenizer.split_word(word)}
+    assert judge(visible_plan("wordpiece"), asking(namespace)).status == "refused"
 
 
 def test_a_failed_submission_can_be_named_afterwards_without_asking_again():

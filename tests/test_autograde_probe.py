@@ -29,6 +29,25 @@ def test_an_untouched_stub_is_not_attempted(body):
     assert _ask(f"def f(x):\n    {body}")["status"] == "not attempted"
 
 
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("function", "def f(x):\n    return earlier(x) + 1"),
+        ("layer", "class f(keras.layers.Layer):\n    def call(self, x):\n        return earlier(x)"),
+    ],
+)
+def test_an_answer_that_uses_an_empty_stub_has_been_attempted_and_is_told_which(kind, code):
+    stub = "def earlier(x):\n    raise NotImplementedError()\n\n"
+    got = _ask(stub + code, probe={"kind": kind, "name": "f"})
+    assert got["status"] == "raised"
+    assert got["error"]["message"] == "earlier, which your code uses, is still an empty stub"
+
+
+def test_a_layer_whose_call_is_still_the_stub_is_not_attempted():
+    code = "class f(keras.layers.Layer):\n    def call(self, x):\n        raise NotImplementedError()"
+    assert _ask(code, probe={"kind": "layer", "name": "f"})["status"] == "not attempted"
+
+
 def test_a_function_that_computes_and_returns_nothing_was_attempted():
     got = _ask("def f(x):\n    y = x * 2")
     assert got["status"] == "ok" and got["notes"]["returned"] == "nothing"

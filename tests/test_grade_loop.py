@@ -97,12 +97,12 @@ def test_a_fault_in_one_submission_is_listed_and_the_others_are_graded(course, r
 
     real = module.grade_file
 
-    def faulty(assignment, item, path, rooms):
+    def faulty(assignment, item, path, rooms, ground):
         if item.student == "wrong":
             raise ZeroDivisionError("a fault of ours")
         if item.student == "deadly":
             raise SandboxError("no room to be had")
-        return real(assignment, item, path, rooms)
+        return real(assignment, item, path, rooms, ground)
 
     monkeypatch.setattr(module, "grade_file", faulty)
     report = grade(opened(course), rooms, workers=2)

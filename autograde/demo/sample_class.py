@@ -46,7 +46,7 @@ def _notebook(editions: Editions, answers: dict[str, str], in_front: str = "") -
     """The student edition with these answers (exercise → source); in_front: a cell before the first of them."""
     content = json.loads(editions.student)
     for cell in content["cells"]:
-        cell["source"] = answers.get(_grade_id(cell), cell["source"])
+        cell["source"] = _without_marks(answers.get(_grade_id(cell), cell["source"]))
     if in_front:
         place = next(place for place, cell in enumerate(content["cells"]) if _grade_id(cell))
         own = {"cell_type": "code", "id": "own", "metadata": {}, "source": in_front, "outputs": []}
@@ -56,6 +56,10 @@ def _notebook(editions: Editions, answers: dict[str, str], in_front: str = "") -
 
 def _grade_id(cell: dict) -> str | None:
     return cell["metadata"].get("nbgrader", {}).get("grade_id")
+
+
+def _without_marks(source: str) -> str:
+    return "\n".join(line for line in source.splitlines() if "### " not in line)
 
 
 def _stripped(notebook: str) -> str:

@@ -1,15 +1,30 @@
 """All exercises of the course, as data: find one by name, list them, count them."""
 
 from autograde.errors import AutogradeError
-from autograde.exercises import n01_wordpiece, n02_embeddings, n03_attention, n05_bert
+from autograde.exercises import (
+    n00_welcome,
+    n01_wordpiece,
+    n02_embeddings,
+    n03_attention,
+    n04_encoder,
+    n05_bert,
+    n06_pretraining_data,
+    n07_pretraining,
+    n08_finetuning,
+)
 from autograde.exercises.spec import Exercise
 
 # In the order of the notebooks.
 EXERCISES: tuple[Exercise, ...] = (
+    *n00_welcome.EXERCISES,
     *n01_wordpiece.EXERCISES,
     *n02_embeddings.EXERCISES,
     *n03_attention.EXERCISES,
+    *n04_encoder.EXERCISES,
     *n05_bert.EXERCISES,
+    *n06_pretraining_data.EXERCISES,
+    *n07_pretraining.EXERCISES,
+    *n08_finetuning.EXERCISES,
 )
 
 

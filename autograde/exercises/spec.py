@@ -29,6 +29,7 @@ class Case:
     config: dict = field(default_factory=dict)  # for a layer: the arguments of its constructor
     note: str = ""  # "the lecture's example"
     seed: int | None = None  # for what uses chance: set before the call, so that the same code answers the same
+    seeds: tuple[int, ...] = ()  # for a random function: one call with a generator of each; the last repeats the first
 
 
 # --- claims: what must hold of the answers to a trial's cases, as data ---
@@ -87,6 +88,33 @@ class Dropped:
     """
 
     rate: float
+    answer: int = 0
+
+
+@dataclass(frozen=True)
+class Varies:
+    """Two equal calls of a layer give different results: chance acts. The case has a `seed`."""
+
+    answer: int = 0
+
+
+@dataclass(frozen=True)
+class Obeys:
+    """Each result of a random function obeys a rule, named as in `autograde.rules`."""
+
+    rule: str
+    answer: int = 0
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How often things happen over all calls of a random function.
+
+    rates: event, as the rule names it → (independent tries in one call, the probability of each).
+    """
+
+    rule: str
+    rates: dict[str, tuple[int, float]]
     answer: int = 0
 
 
@@ -168,6 +196,29 @@ class Exercise:
 def function(name: str) -> dict:
     """The probe that calls a function."""
     return {"kind": "function", "name": name}
+
+
+def plain_function(name: str) -> dict:
+    """The probe that calls a function whose arrays stay NumPy arrays."""
+    return function(name) | {"tensors": False}
+
+
+def random_function(name: str) -> dict:
+    """The probe that calls a function many times, each time with a NumPy generator of another seed as last argument."""
+    return {"kind": "seeded", "name": name, "tensors": False}
+
+
+def stream(name: str, most: int) -> dict:
+    """The probe that calls a function and takes the first `most` items of what comes back, a data set for instance."""
+    return {"kind": "items", "name": name, "most": most, "tensors": False}
+
+
+def training_step(name: str, model: str, roles: dict[str, list[str]]) -> dict:
+    """The probe that lets a function train a model of the notebook's and reads the model's weights afterwards.
+
+    The function takes (model, optimizer, batch). A case's keywords are `steps`, how often, and `rate`, the step size.
+    """
+    return {"kind": "step", "name": name, "model": model, "roles": roles}
 
 
 def layer(name: str, roles: dict[str, list[str]]) -> dict:

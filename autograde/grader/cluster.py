@@ -15,7 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.grader.grade import Assignment, Handed, Report, grade_by, grade_submission
+from autograde.grader.grade import Assignment, Handed, Report, beside, grade_by, grade_submission, ground_of
+from autograde.grader.ground import Earlier, Ground
 from autograde.grader.notebook_grading import Graded
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
@@ -50,11 +51,14 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
 
 def grade(pool: Executor, places: int, assignment: Assignment, students, again: bool, progress) -> Report:
     """As `grade.grade`, with a cluster's executor."""
-    bare = replace(assignment, course=Path())  # a worker has no course
+    bare = replace(assignment, course=Path(), released=())  # a worker has no course
 
     def send(item: Handed):
-        files = dict(_content(path) for path in item.files)
-        return pool.submit(_graded_here, bare, item.student, item.handed_in, files)
+        weights = [file for path in item.files for file in beside(path) if file.exists()]
+        files = dict(_content(path) for path in (*item.files, *weights))
+        ground = ground_of(assignment, item)
+        ground = replace(ground, earlier=tuple(map(_portable, ground.earlier)))
+        return pool.submit(_graded_here, bare, item.student, item.handed_in, files, ground)
 
     def receive(item: Handed, texts: list[str]) -> list[Graded]:
         results = map(Result.from_json, texts)
@@ -72,14 +76,21 @@ def _content(path: Path) -> tuple[str, bytes | None]:
         return path.name, None
 
 
-def _graded_here(assignment: Assignment, student: str, handed_in: str, files: dict[str, bytes | None]) -> list[str]:
+def _portable(one: Earlier) -> Earlier:
+    """With the file's bytes where it is still to be read."""
+    return replace(one, source=_content(one.source)[1] or b"")
+
+
+def _graded_here(
+    assignment: Assignment, student: str, handed_in: str, files: dict[str, bytes | None], ground: Ground
+) -> list[str]:
     """On a worker: grades one submission in rooms of this process; its records as JSON texts."""
     with tempfile.TemporaryDirectory(prefix="autograde-") as folder:
         for name, content in files.items():
             if content is not None:
                 Path(folder, name).write_bytes(content)
-        paths = tuple(Path(folder, name) for name in files)
-        graded = grade_submission(assignment, Handed(assignment.name, student, paths, handed_in), _rooms())
+        paths = tuple(Path(folder, name) for name in files if name.endswith(".ipynb"))
+        graded = grade_submission(assignment, Handed(assignment.name, student, paths, handed_in), _rooms(), ground)
     return [one.result.to_json() for one in graded]
 
 

@@ -3,28 +3,30 @@
     submitted/STUDENT/ASSIGNMENT/ ─▶ worker: read, repair, room, judge ─▶ this thread: gradebook, autograded/, results/
 
 A submission's records are written last of all, after its grades: they say that it is done. Killed at any moment and
-started again, the loop does what has no record yet. Grading is a function of the file, the release and the course's
-secret, so a submission that is graded twice gets the same verdict twice.
+started again, the loop does what has no record yet. Grading is a function of the file, of what it stands on (see
+ground.py), the release and the course's secret, so a submission that is graded twice gets the same verdict twice.
 """
 
+import contextlib
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from itertools import islice
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.exercises import catalogue
+from autograde.exercises import catalogue, runs
 from autograde.grader.autograded import write_autograded
 from autograde.grader.course import read_secret
 from autograde.grader.gradebook import Course, configured_penalty
+from autograde.grader.ground import Earlier, Ground, digest_of, in_order, modules_beside, upstream_of
 from autograde.grader.notebook_grading import Graded, grade_notebook
 from autograde.grader.results import Result, ResultError
 from autograde.grader.rooms import Rooms
 from autograde.grader.submission import LIMITS
-from autograde.grader.template import Template
+from autograde.grader.template import Template, TemplateError
 from autograde.sandbox.limits import Limits
 from bertlab.errors import BertLabError
 from bertlab.files import write_text
@@ -56,13 +58,17 @@ class Report:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What grading needs to know: where, which notebooks, and the secret. Made by `open_assignment`."""
+    """What grading needs to know: where, which notebooks, and the secret. Made by `open_assignment`.
+
+    released: the notebooks of all assignments, this one last: (assignment, template).
+    """
 
     course: Path
     name: str
     templates: dict[str, Template]
     secret: bytes
     limits: Limits = LIMITS
+    released: tuple[tuple[str, Template], ...] = ()
 
 
 def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> Assignment:
@@ -75,12 +81,26 @@ def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> A
         if not catalogue.of_notebook(path.stem):
             raise GradeError(f"{path}: the catalogue has no exercises for a notebook of this name")
     templates = {path.stem: Template.read(path.read_bytes(), path.stem) for path in paths}
-    return Assignment(course, name, templates, read_secret(course), limits)
+    others = [
+        (other, template) for other in assignments(course) if other != name for template in _released(course, other)
+    ]
+    released = (*others, *((name, template) for template in templates.values()))
+    return Assignment(course, name, templates, read_secret(course), limits, released)
+
+
+def _released(course: Path, name: str) -> Iterator[Template]:
+    """An assignment's notebooks, as far as they can be read: another assignment's damage is not this one's."""
+    for path in sorted((course / "release" / name).glob("*.ipynb")):
+        with contextlib.suppress(TemplateError, OSError):
+            yield Template.read(path.read_bytes(), path.stem)
 
 
 def assignments(course: str | Path) -> list[str]:
-    """The names of all released assignments."""
-    return sorted({path.parent.name for path in Path(course).glob("release/*/*.ipynb")})
+    """The names of all released assignments, in the order of their first notebooks."""
+    first: dict[str, str] = {}
+    for path in sorted(Path(course).glob("release/*/*.ipynb"), key=lambda path: path.name):
+        first.setdefault(path.parent.name, path.name)
+    return sorted(first, key=lambda name: (first[name], name))
 
 
 def handed_in(assignment: Assignment, students: Iterable[str] = ()) -> list[Handed]:
@@ -105,16 +125,19 @@ def _timestamp(folder: Path) -> str:
 
 def current_results(assignment: Assignment, item: Handed, files: Iterable[Path]) -> list[Result]:
     """The records of those files that have been graded as they are now."""
-    found = []
-    for path in files:
-        where = Result(assignment.name, item.student, path.stem).path(assignment.course)
-        try:
-            result = Result.load(where) if where.exists() else None
-        except ResultError:  # damaged: the file is graded again
-            continue
-        if result and result.sha256 == digest(path):
-            found.append(result)
-    return found
+    found = [_current(assignment.course, item.assignment, item.student, path) for path in files]
+    return [result for result in found if result]
+
+
+def _current(course: Path, assignment: str, student: str, path: Path) -> Result | None:
+    """The record of a file as it is now, with what was handed in beside it."""
+    where = Result(assignment, student, path.stem).path(course)
+    try:
+        result = Result.load(where) if where.exists() else None
+    except ResultError:  # damaged: the file is graded again
+        return None
+    same = result and result.sha256 == digest(path) and result.beside == digest_of(modules_beside(path.parent)[0])
+    return result if same else None
 
 
 def is_up_to_date(assignment: Assignment, item: Handed) -> bool:
@@ -123,6 +146,18 @@ def is_up_to_date(assignment: Assignment, item: Handed) -> bool:
 
 
 def digest(path: Path) -> str:
+    """SHA-256 of a notebook and of the trained weights beside it, if there are any."""
+    weights = [_digest(file) for file in beside(path)]
+    own = _digest(path)
+    return sha256("".join((own, *weights)).encode()).hexdigest() if any(weights) else own
+
+
+def beside(path: Path) -> list[Path]:
+    """The files of trained weights that belong to a notebook, whether they are there or not."""
+    return [path.parent / run.file for run in runs.of_notebook(path.stem)]
+
+
+def _digest(path: Path) -> str:
     """SHA-256 of a file; of a link, device or folder, of nothing."""
     if path.is_symlink() or not path.is_file():
         return ""
@@ -130,18 +165,55 @@ def digest(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def grade_submission(assignment: Assignment, item: Handed, rooms: Rooms) -> list[Graded]:
-    """Grades each notebook of one submission. Touches no file of the course: what it returns is written by `record`."""
-    return [grade_file(assignment, item, path, rooms) for path in item.files]
+def ground_of(assignment: Assignment, item: Handed) -> Ground:
+    """What a submission stands on: what the same student handed in for earlier notebooks, and beside these files."""
+    earlier = []
+    for name, template in assignment.released:
+        path = assignment.course / "submitted" / item.student / name / f"{template.name}.ipynb"
+        if path.exists():
+            blank = Result(name, item.student, template.name, handed_in=_timestamp(path.parent), sha256=digest(path))
+            result = _current(assignment.course, name, item.student, path)
+            earlier.append(Earlier(template, path, blank, modules_beside(path.parent)[0], result))
+    recorded = {result.notebook: result.upstream for result in current_results(assignment, item, item.files)}
+    beside, said = modules_beside(item.files[0].parent) if item.files else ({}, ())
+    return Ground(in_order(earlier), beside, recorded, said)
 
 
-def grade_file(assignment: Assignment, item: Handed, path: Path, rooms: Rooms) -> Graded:
+def grade_submission(assignment: Assignment, item: Handed, rooms: Rooms, ground: Ground | None = None) -> list[Graded]:
+    """Grades each notebook of one submission. Touches no file of the course: what it returns is written by `record`.
+
+    ground: what it stands on, where the course is not at hand.
+    """
+    ground = ground or ground_of(assignment, item)
+    graded = []
+    for path in item.files:
+        graded.append(grade_file(assignment, item, path, rooms, ground))
+        done = {one.result.notebook: one.result for one in graded}
+        earlier = tuple(replace(one, result=done.get(one.notebook, one.result)) for one in ground.earlier)
+        ground = replace(ground, earlier=earlier)
+    return graded
+
+
+def grade_file(assignment: Assignment, item: Handed, path: Path, rooms: Rooms, ground: Ground | None = None) -> Graded:
     """Grades one notebook. Raises SandboxError where no room can be made; never for anything in the file."""
-    blank = Result(assignment.name, item.student, path.stem, handed_in=item.handed_in, sha256=digest(path))
+    ground = ground or ground_of(assignment, item)
+
+    def grade_earlier(one: Earlier, upstream: dict[str, str]) -> Result:
+        exercises = catalogue.of_notebook(one.notebook)
+        blank = replace(one.blank, upstream=upstream)
+        return grade_notebook(
+            one.source, one.template, exercises, rooms, blank, assignment.secret, assignment.limits
+        ).result
+
+    blank = Result(
+        assignment.name, item.student, path.stem, handed_in=item.handed_in, sha256=digest(path),
+        upstream=upstream_of(path.stem, ground, grade_earlier), beside=digest_of(ground.beside),
+    )  # fmt: skip
     exercises = catalogue.of_notebook(path.stem)
-    return grade_notebook(
+    graded = grade_notebook(
         path, assignment.templates[path.stem], exercises, rooms, blank, assignment.secret, assignment.limits
     )
+    return replace(graded, result=replace(graded.result, repairs=graded.result.repairs + ground.said))
 
 
 def record(

@@ -4,11 +4,10 @@ The release itself shows a lot: pictures, timings, worked examples. Such a cell,
 only if something that the student wrote, or another cell that runs, uses a name that it assigns.
 """
 
-import symtable
-
 from autograde.grader.notebook import Cell
-from autograde.grader.source import defined_names, parsed, significant
+from autograde.grader.source import defined_names, significant
 from autograde.grader.template import Template
+from autograde.statements import outer_names
 
 
 def needed_cells(program: list[Cell], template: Template) -> list[Cell]:
@@ -22,24 +21,3 @@ def needed_cells(program: list[Cell], template: Template) -> list[Cell]:
         new = {place for place in optional if defined_names(program[place].source) & wanted}
         optional -= new
     return [cell for place, cell in enumerate(program) if place not in optional]
-
-
-def outer_names(source: str) -> set[str]:
-    """The names of the notebook that a cell reads: not those that are local to its functions."""
-    if parsed(source) is None:
-        return set()
-    try:
-        tables = [symtable.symtable(source, "cell", "exec")]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # it will fail when it runs
-        return set()
-    names = set()
-    while tables:
-        table = tables.pop()
-        outside = table.get_type() == "module"
-        names |= {
-            symbol.get_name()
-            for symbol in table.get_symbols()
-            if symbol.is_referenced() and (outside or symbol.is_global())
-        }
-        tables += table.get_children()
-    return names

@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograde.exercises.runs import of_notebook as runs_of
 from autograde.exercises.spec import Exercise
 from autograde.grader.mistakes import name_mistakes
 from autograde.grader.repair import Submission, read_submission
@@ -11,6 +12,7 @@ from autograde.grader.results import Result
 from autograde.grader.rooms import Rooms
 from autograde.grader.submission import Grading, steps_of, unread, walk_plainly
 from autograde.grader.template import Template
+from autograde.grader.training_runs import grade_run
 from autograde.grader.upstream import follow_through
 from autograde.sandbox.limits import Limits
 
@@ -24,25 +26,30 @@ class Graded:
 
 
 def grade_notebook(
-    path: Path, template: Template, exercises: tuple[Exercise, ...], rooms: Rooms, blank: Result, secret: bytes,
-    limits: Limits,
+    source: Path | bytes, template: Template, exercises: tuple[Exercise, ...], rooms: Rooms, blank: Result,
+    secret: bytes, limits: Limits,
 ) -> Graded:  # fmt: skip
-    """The record `blank` filled in. Raises SandboxError where no room can be made; never for what is in the file."""
+    """The record `blank` filled in; its `upstream` is what the notebook stands on.
+
+    Raises SandboxError where no room can be made; never for what is in the file.
+    """
     began = time.monotonic()
-    submission = read_submission(path, template)
+    submission = read_submission(source, template)
     if submission.problem:
         message = submission.problem.message
         verdicts = tuple(unread(exercise, message) for exercise in exercises)
         result = replace(blank, verdicts=verdicts, repairs=tuple(submission.repairs), problem=message)
         return Graded(result, submission)
-    grading = Grading(submission, exercises, blank.student, secret, limits)
+    grading = Grading(submission, exercises, blank.student, secret, limits, blank.upstream)
     steps = steps_of(submission, template, exercises)
     walk_plainly(grading, steps, rooms)
     follow_through(grading, steps, rooms)
     name_mistakes(grading)
+    runs = [run for run in runs_of(blank.notebook) if template.graded_cell(run.id) and isinstance(source, Path)]
+    judged = [grade_run(run, source.parent, grading, steps, rooms) for run in runs]
     result = replace(
         blank,
-        verdicts=tuple(grading.verdicts[exercise.id] for exercise in exercises),
+        verdicts=(*(grading.verdicts[exercise.id] for exercise in exercises), *judged),
         repairs=tuple(submission.repairs),
         technical="; ".join(grading.technical) or None,
         seconds=round(time.monotonic() - began, 2),

@@ -96,7 +96,8 @@ def _take(assignment, exercise, result: Result, graded: Graded, book: Course, pe
         report.same += 1
         return
     verdicts = {verdict.exercise: verdict for verdict in result.verdicts} | {exercise.id: new}
-    order = [one.id for one in of_notebook(exercise.notebook) if one.id in verdicts]
+    known = [one.id for one in of_notebook(exercise.notebook)]
+    order = [name for name in known if name in verdicts] + [name for name in verdicts if name not in known]  # runs last
     changed = replace(result, verdicts=tuple(verdicts[name] for name in order))
     others = [
         other

@@ -5,7 +5,7 @@ One JSON file each, `results/ASSIGNMENT/STUDENT/NOTEBOOK.json`, written whole or
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from autograde.errors import AutogradeError
@@ -25,7 +25,8 @@ class Result:
 
     verdicts: one for each exercise, in the notebook's order; repairs: what was mended, sentences; problem: why the file
     could not be read at all, for the student; technical: what ended the grading early, for the instructor; handed_in:
-    "YYYY-MM-DD HH:MM:SS UTC"; sha256: of the file that was graded; seconds: that grading took.
+    "YYYY-MM-DD HH:MM:SS UTC"; sha256: of the file that was graded; seconds: that grading took; upstream: the student's
+    own modules that it was graded on, name → text, and beside: a digest of those handed in with it (see ground.py).
     """
 
     assignment: str
@@ -38,6 +39,8 @@ class Result:
     handed_in: str = ""
     sha256: str = ""
     seconds: float = 0.0
+    upstream: dict[str, str] = field(default_factory=dict)
+    beside: str = ""
 
     @property
     def points(self) -> float:

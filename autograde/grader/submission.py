@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from autograde import planning
 from autograde.errors import RoomEnded
 from autograde.exercises.spec import Exercise
+from autograde.grader.ground import room_files
 from autograde.grader.needed import needed_cells
 from autograde.grader.repair import Submission
 from autograde.grader.source import parsed
@@ -32,14 +33,31 @@ QUESTION_SECONDS = 15.0  # for all questions of one exercise: an honest answer t
 _TENSORFLOW_ERRORS = ("InvalidArgumentError", "NotFoundError", "ResourceExhaustedError", "UnimplementedError")
 _MISSING_NAME = re.compile(r"name '(\w{1,60})' is not defined")
 
-# What notebooks import to be shown things: nothing to see here, and pictures cost time.
+# What notebooks import to be shown things: nothing to see here, and pictures cost time. So whatever they ask for is a
+# thing that does nothing. `mybert` comes from the files that `room_files` has put there.
 _PRELUDE = """
-import sys, types
-_stand_in = types.ModuleType("autograde.student")
-for _name in ("check", "progress", "heat_maps", "lines", "load_backend"):
-    setattr(_stand_in, _name, lambda *arguments, **keywords: None)
-sys.modules["autograde.student"] = _stand_in
-del sys, types, _stand_in, _name
+def _prepare():
+    import importlib, pathlib, sys, types
+    import autograde
+
+    class Nothing:
+        def __call__(self, *arguments, **keywords): return self
+        def __enter__(self): return self
+        def __exit__(self, *error): return None
+        def __iter__(self): return iter(())
+        def __getattr__(self, name):
+            if name.startswith("__"): raise AttributeError(name)
+            return self
+
+    student = types.ModuleType("autograde.student")
+    student.__path__ = [str(pathlib.Path(".course").absolute())]
+    student.__getattr__ = Nothing().__getattr__
+    sys.modules["autograde.student"] = autograde.student = student
+    own = importlib.import_module("autograde.student.own")
+    own.install(pathlib.Path.cwd(), say=lambda line: None)
+
+_prepare()
+del _prepare
 """
 
 
@@ -54,13 +72,15 @@ class Step:
 
 @dataclass
 class Grading:
-    """One notebook being graded. `verdicts` by exercise id; `technical`: what ended rooms, sentences."""
+    """One notebook being graded. `verdicts` by exercise id; `technical`: what ended rooms, sentences; `upstream`: the
+    student's own modules from earlier notebooks (see ground.py)."""
 
     submission: Submission
     exercises: tuple[Exercise, ...]
     student: str
     secret: bytes
     limits: Limits = LIMITS
+    upstream: dict[str, str] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     answers: dict[str, list[dict]] = field(default_factory=dict)  # that the verdicts are from
     credited: dict[str, str] = field(default_factory=dict)  # exercise → on what it was asked again (see upstream.py)
@@ -134,9 +154,10 @@ def steps_of(submission: Submission, template: Template, exercises: tuple[Exerci
     return steps
 
 
-def enter(sandbox, limits: Limits):
-    """A room in which a notebook's cells can run."""
-    room = sandbox.room(limits, seed=0)
+def enter(grading: Grading, sandbox, upstream: dict[str, str]):
+    """A room in which a notebook's cells can run, with these modules of the student's own; stand-ins for the rest."""
+    room = sandbox.room(grading.limits, seed=0)
+    room.put(room_files(grading.exercises[0].notebook, upstream))
     room.run_cell(_PRELUDE)
     return room
 
@@ -147,7 +168,7 @@ def walk_plainly(grading: Grading, steps: list[Step], sandbox) -> None:
     for count in range(MOST_ROOMS):
         at = [Step()]
         try:
-            with enter(sandbox, grading.limits) as room:
+            with enter(grading, sandbox, grading.upstream) as room:
                 _one_room(grading, steps, room, at)
             break
         except RoomEnded as ended:

@@ -2,7 +2,9 @@
 
 After the plain walk, the notebook is walked once more in a room of its own. Each exercise that failed is asked again
 there, and after each exercise the course's own solution is run in its place, so that all that follows stands on firm
-ground. That also helps an answer that is right, and leans on another that is right in its own way.
+ground. That also helps an answer that is right, and leans on another that is right in its own way. What the student
+built in earlier notebooks (`mybert`, see ground.py) is not in that room; the library's stand-ins are in its place. The
+better of the two verdicts counts.
 
 So solutions come into a room with the student's code, but each only after its own exercise has been judged for the last
 time. The program there could read them; therefore nothing that this room says in words reaches anybody: of the new
@@ -15,6 +17,7 @@ from autograde.errors import RoomEnded
 from autograde.exercises import cells
 from autograde.exercises.spec import Exercise
 from autograde.grader.submission import Grading, Step, enter, run_cell
+from autograde.student.own import PACKAGE
 
 _WORTH_ASKING = ("wrong", "partly", "raised", "missing", "technical")
 _MOST_ROOMS = 4
@@ -23,16 +26,29 @@ _MOST_ROOMS = 4
 def follow_through(grading: Grading, steps: list[Step], sandbox) -> None:
     """Improves verdicts in place. What ends a room here stays as it was, and the rest goes on without it."""
     asked = [step.exercise for step in steps if step.exercise]
-    candidates = [exercise.id for exercise in asked[1:] if _worth_asking(grading, exercise)]
+    if stands_on(grading, steps):  # what ended or held up the program may have been in the student's own package
+        grading.ended, grading.late = set(), set()
+    else:
+        asked = asked[1:]
+    candidates = [exercise.id for exercise in asked if _worth_asking(grading, exercise)]
     for _ in range(_MOST_ROOMS):
         if not candidates:
             return
+        at = [Step()]
         try:
-            with enter(sandbox, grading.limits) as room:
-                _walk_on_solutions(grading, steps, room, candidates)
+            with enter(grading, sandbox, upstream={}) as room:
+                _walk_on_solutions(grading, steps, room, candidates, at)
             return
         except RoomEnded as ended:
             grading.technical.append(f"while asking again on right answers: {ended}")
+            if at[0].exercise is None:
+                grading.ended.add(at[0].number)
+
+
+def stands_on(grading: Grading, steps: list[Step]) -> list[str]:
+    """The student's own modules that this notebook can have used."""
+    mentioned = any(PACKAGE in step.source for step in steps)
+    return [f"{PACKAGE}.{module}" for module in grading.upstream] if mentioned else []
 
 
 def _worth_asking(grading: Grading, exercise: Exercise) -> bool:
@@ -43,31 +59,40 @@ def _worth_asking(grading: Grading, exercise: Exercise) -> bool:
     return grading.verdicts[exercise.id].status in _WORTH_ASKING
 
 
-def _walk_on_solutions(grading: Grading, steps: list[Step], room, candidates: list[str]) -> None:
-    """One pass. A candidate that was asked, or that ended the room, is no candidate any more."""
+def _walk_on_solutions(grading: Grading, steps: list[Step], room, candidates: list[str], at: list[Step]) -> None:
+    """One pass. A candidate that was asked, or that ended the room, is no candidate any more. at[0]: the step."""
     last = max(place for place, step in enumerate(steps) if step.exercise and step.exercise.id in candidates)
+    replaced = stands_on(grading, steps)
     failed: list[Exercise] = []
     for step in steps[: last + 1]:
+        at[0] = step
         if step.exercise is None:
             run_cell(grading, room, step)
             continue
         if step.exercise.id in candidates:
             candidates.remove(step.exercise.id)
-            _ask_again(grading, room, step.exercise, failed)
+            _ask_again(grading, room, step.exercise, failed, replaced)
         if not grading.verdicts[step.exercise.id].passed:
             failed.append(step.exercise)
         room.run_cell(cells.answer_cell(step.exercise), grading.limits.cell_seconds)
 
 
-def _ask_again(grading: Grading, room, exercise: Exercise, failed: list[Exercise]) -> None:
+def _ask_again(grading: Grading, room, exercise: Exercise, failed: list[Exercise], replaced: list[str]) -> None:
     before = grading.verdicts[exercise.id]
     grading.ask_and_keep(room, exercise)
     now = grading.verdicts[exercise.id]
     if now is not before:
-        names = (
-            ", ".join(f"{other.number} {other.names[0]}" for other in failed) or "answers to the exercises before it"
-        )
-        sentence = f"Graded with the course's own {names} in place of yours: a mistake there costs points only there."
+        sentence = _what_was_replaced(failed, replaced)
         grading.credited[exercise.id] = sentence
         said = {"advice": (), "notes": (sentence,)} if now.passed else {"advice": (sentence,), "notes": ()}
         grading.verdicts[exercise.id] = replace(now, **said)
+
+
+def _what_was_replaced(failed: list[Exercise], replaced: list[str]) -> str:
+    names = ", ".join(f"{other.number} {other.names[0]}" for other in failed)
+    if not names and not replaced:
+        names = "answers to the exercises before it"
+    course = f"the course's own {names}" if names else ""
+    library = f"the library's stand-ins for {', '.join(replaced)}" if replaced else ""
+    both = " and ".join(filter(None, (course, library)))
+    return f"Graded with {both} in place of yours: a mistake there costs points only there."

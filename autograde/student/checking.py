@@ -8,15 +8,15 @@ import textwrap
 from autograde import probe
 from autograde.judge import judge
 from autograde.rendering import as_html, as_text
-from autograde.student import plans, state
+from autograde.student import plans, state, store
 from autograde.verdict import Verdict
 
 
 class Outcome:
-    """What `check` found: shown as text or HTML by the notebook; `.verdict` has it as data."""
+    """What `check` found: shown as text or HTML by the notebook; `.verdict` has it as data, `.kept` where it went."""
 
-    def __init__(self, verdict: Verdict):
-        self.verdict = verdict
+    def __init__(self, verdict: Verdict, kept: str = ""):
+        self.verdict, self.kept = verdict.with_advice(*[kept] if kept else []), kept
 
     def __repr__(self):
         return as_text(self.verdict)
@@ -51,7 +51,8 @@ def check(thing) -> Outcome | Message:
     source = _source_of(space.get(facts["names"][0]))
     verdict = judge(plans.plan(facts["id"]), lambda questions: probe.answer(questions, space), source)
     failures = state.record(facts["id"], verdict.status, verdict.points, source)
-    return Outcome(verdict.with_advice(*_hints(facts, verdict, failures)))
+    kept = store.keep(facts, space) if verdict.passed and facts["kept_in"] else ""
+    return Outcome(verdict.with_advice(*_hints(facts, verdict, failures)), kept)
 
 
 def _name_of(thing, space):

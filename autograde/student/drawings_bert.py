@@ -45,7 +45,7 @@ def shares(wholes: dict[str, dict[str, float]], title: str = "", *, alt: str) ->
     _show(figure, alt)
 
 
-def bars(groups: dict[str, list[tuple[str, float]]], per_line: int = 3, title: str = "", *, alt: str) -> None:
+def guess_bars(groups: dict[str, list[tuple[str, float]]], per_line: int = 3, title: str = "", *, alt: str) -> None:
     """For each group, say a sentence, its guesses from the top down as bars from 0 to 1, with piece and number."""
     lines = -(-len(groups) // per_line)
     tallest = max(len(guesses) for guesses in groups.values())

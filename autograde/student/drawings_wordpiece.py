@@ -14,6 +14,7 @@ _TINTS = ("#cfe2f7", "#f9dcc0", "#dcd6ee")  # light enough for black text, told 
 _SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
 _LEGEND = "one colour per word · dashed edge: goes on with the word · double edge: [UNK] · dotted edge: special"
 _BOX = "display:inline-block;padding:.1em .4em;margin:.12em {gap}em .12em 0;border:{edge} #333;border-radius:.3em;"
+_LABEL = '<span style="display:inline-block;min-width:{width}ch;opacity:.8;margin-right:.6em">{text}</span>'
 _TEXT = "background:{tint};color:#111;font-family:monospace;font-size:1.1em"
 
 
@@ -35,9 +36,10 @@ def colour_pieces(rows: list[list[str]], labels: list[str] | None = None, *, alt
 
     labels: a word in front of each row.
     """
+    widest = max(map(len, labels or [""]))
     lines = []
     for index, pieces in enumerate(rows):
-        label = f'<span style="opacity:.8;margin-right:.6em">{html.escape(labels[index])}</span>' if labels else ""
+        label = _LABEL.format(width=widest, text=html.escape(labels[index])) if labels else ""
         lines.append(f'<p style="margin:.3em 0;line-height:1.9">{label}{_boxes(pieces)}</p>')
     legend = f'<p style="margin:.3em 0;font-size:.85em;opacity:.8">{_LEGEND}</p>'
     heads = [f"{label}: " for label in labels] if labels else [""] * len(rows)

@@ -3,9 +3,9 @@
 `mybert` is the student's own package (see `keep`): one module per notebook, from the answers that passed their checks.
 Later notebooks build on it. This importer reads `mybert/attention.py` from the student's folder; a name that is not
 there, or a module that cannot be run, is filled in by a stand-in made of the library's parts (`stand_ins/`), and one
-line says so. So a hole never blocks what comes after it.
+line says so. So a hole never blocks what comes after it. Further modules that a student puts there are found, too.
 
-    install(folder)            folder: the one that holds `mybert/`
+    install(folder)            folder: the one that holds `mybert/`, or a function that finds it
     with only_stand_ins(): …   for the instructor's side: whatever is imported here is a stand-in, and nothing is said
 """
 
@@ -14,29 +14,39 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 PACKAGE = "mybert"
+STAND_INS = "autograde.student.stand_ins"
 MODULES = ("wordpiece", "embeddings", "attention", "encoder", "bert", "data", "pretraining", "finetuning")
 
 
 class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds and runs `mybert` and its modules."""
 
-    def __init__(self, folder: Path | None, say=print):
-        self.folder, self.say = folder, say
+    def __init__(self, folder: Path | Callable[[], Path] | None, say=print, prepare=lambda: None):
+        self._folder, self.say, self.prepare = folder, say, prepare
+
+    @property
+    def folder(self) -> Path | None:
+        return self._folder() if callable(self._folder) else self._folder
 
     def find_spec(self, name, path=None, target=None):
         module = name.removeprefix(f"{PACKAGE}.")
         if name != PACKAGE and (module == name or module not in MODULES):
             return None
-        return importlib.machinery.ModuleSpec(name, self, is_package=name == PACKAGE)
+        spec = importlib.machinery.ModuleSpec(name, self, is_package=name == PACKAGE)
+        if name == PACKAGE and self.folder:
+            spec.submodule_search_locations.append(str(self.folder / PACKAGE))
+        return spec
 
     def create_module(self, spec):
         return None
 
     def exec_module(self, module):
         if module.__name__ == PACKAGE:
+            self.prepare()
             return
         source = self._source(module.__name__.rpartition(".")[2])
         if source is not None:
@@ -52,15 +62,22 @@ class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__file__ = str(path)
         try:
             exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
-        except Exception as error:  # whatever a student's file can raise: the stand-ins take its place
+        except (Exception, SystemExit) as error:  # whatever a student's file can raise: the stand-ins take its place
             self.say(f"{PACKAGE}/{path.name} cannot be used ({type(error).__name__}: {error}); the library stands in.")
             vars(module).clear()
             vars(module).update(before)
 
     def _stand_in(self, module, name: str):
         short = module.__name__.rpartition(".")[2]
-        made = importlib.import_module(f"autograde.student.stand_ins.{short}")
-        if name.startswith("_") or name not in made.__all__:
+        if name.startswith("_"):
+            raise AttributeError(f"{module.__name__} has no {name}")
+        try:
+            made = importlib.import_module(f"{STAND_INS}.{short}")
+        except ModuleNotFoundError as missing:
+            if not (missing.name or "").startswith(STAND_INS):
+                raise
+            raise AttributeError(f"{module.__name__} has no {name}, and nothing stands in for it here") from None
+        if name not in made.__all__:
             raise AttributeError(f"{module.__name__} has no {name}; it has {', '.join(made.__all__)}")
         if self.folder is not None:
             self.say(f"{module.__name__}.{name} is not there yet: one made of the library's parts stands in for it.")
@@ -68,10 +85,13 @@ class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return getattr(made, name)
 
 
-def install(folder: Path | None, say=print) -> None:
-    """Makes `import mybert` read from a folder (None: stand-ins only), anew if it was imported before."""
+def install(folder: Path | Callable[[], Path] | None, say=print, prepare=lambda: None) -> None:
+    """Makes `import mybert` read from a folder (None: stand-ins only), anew if it was imported before.
+
+    prepare: called before the package is read for the first time.
+    """
     _remove()
-    sys.meta_path.insert(0, Importer(folder, say))
+    sys.meta_path.insert(0, Importer(folder, say, prepare))
 
 
 @contextlib.contextmanager
@@ -86,6 +106,13 @@ def only_stand_ins():
         _remove()
         sys.meta_path[:] = finders
         sys.modules.update(modules)
+
+
+def forget(module: str) -> None:
+    """The next import of this module reads its file again."""
+    sys.modules.pop(f"{PACKAGE}.{module}", None)
+    if PACKAGE in sys.modules:
+        vars(sys.modules[PACKAGE]).pop(module, None)
 
 
 def _remove() -> dict:

@@ -25,7 +25,7 @@ def write_report(demo: Demo, results: dict) -> None:
     page = environment.from_string(template).render(
         settings=demo.settings.to_dict(),
         config=demo.settings.config,
-        figures={name: plots.figure_svg(figure) for name, figure in _figures(demo, results).items()},
+        figures={name: plots.figure_svg(figure) for name, figure in figures(demo, results).items()},
         sample=[
             demo.tokenizer.tokenize(blank["text"].replace("[MASK]", blank["hidden"]))
             for blank in results["blanks"]["blanks"][:4]
@@ -39,7 +39,8 @@ def write_report(demo: Demo, results: dict) -> None:
     write_text(demo.folder / "report.html", page)
 
 
-def _figures(demo: Demo, results: dict) -> dict:
+def figures(demo: Demo, results: dict) -> dict:
+    """The report's drawings by name, from the results of all stages."""
     pretraining, examples, finetuning = results["pretraining"], results["examples"], results["finetuning"]
     history, phases = pretraining["history"], demo.settings.phases
     ends = np.cumsum([phase.steps for phase in phases])

@@ -1,9 +1,12 @@
 """Stands in for what notebook 01 builds."""
 
+import functools
 from collections.abc import Mapping
 
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer, basic
-from bertlab.wordpiece.encoding import kept_lengths
+import numpy as np
+
+from bertlab.wordpiece import Vocabulary, WordPieceTokenizer, basic
+from bertlab.wordpiece.encoding import Ragged, kept_lengths, pack_rows
 from bertlab.wordpiece.learner import learn_from_counts
 
 __all__ = [
@@ -22,11 +25,17 @@ _CASED = basic.BasicTokenizer(lowercase=False)
 
 
 class _AnyVocabulary(Vocabulary):
-    """A dict from piece to number as a `Vocabulary`; its numbers may be any, and special pieces may be missing."""
+    """A dict from piece to number as a `Vocabulary`; the numbers may be any, and special pieces may be missing."""
 
     def __init__(self, numbers: Mapping[str, int]):
-        self._index = dict(numbers)
+        self._index = numbers
         self.pieces = tuple(numbers)
+
+
+@functools.lru_cache(maxsize=8)
+def _tokenizer(pieces: tuple[str, ...], lower_case: bool = True) -> WordPieceTokenizer:
+    """The library's tokenizer for these pieces; cutting needs no numbers."""
+    return WordPieceTokenizer(_AnyVocabulary(dict.fromkeys(pieces, 0)), lowercase=lower_case)
 
 
 def _characters(text: str) -> basic.Chars:
@@ -58,12 +67,12 @@ def basic_tokenize(text: str, lower_case: bool = True) -> list[str]:
 
 def wordpiece(word: str, vocabulary: dict[str, int]) -> list[str]:
     """A word's pieces, or ["[UNK]"]. vocabulary: piece → number."""
-    return WordPieceTokenizer(_AnyVocabulary(vocabulary)).split_word(word) if word else []
+    return _tokenizer(tuple(vocabulary)).split_word(word)
 
 
 def tokenize(text: str, vocabulary: dict[str, int], lower_case: bool = True) -> list[str]:
     """A text's pieces, without special ones. vocabulary: piece → number."""
-    return WordPieceTokenizer(_AnyVocabulary(vocabulary), lowercase=lower_case).tokenize(text)
+    return _tokenizer(tuple(vocabulary), lower_case).tokenize(text)
 
 
 def learn_vocabulary(word_counts: dict[str, int], size: int, min_count: int = 2) -> list[str]:
@@ -85,14 +94,11 @@ def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int],
     second may be None. vocabulary: piece → number, with the special pieces in it.
     returns {"token_ids", "token_type_ids", "attention_mask"}, each a list of `length` whole numbers
     """
-    tokenizer = WordPieceTokenizer(_AnyVocabulary(vocabulary))
-    numbers = [None if pieces is None else [vocabulary[piece] for piece in pieces] for pieces in (first, second)]
-    packed = tokenizer.pack(*numbers, max_length=length)
-    row = {name: packed[name].tolist() for name in ("input_ids", "token_type_ids", "attention_mask")}
-    padding = length - len(row["input_ids"])
-    row["input_ids"] += [vocabulary[SPECIAL_TOKENS[0]]] * padding
-    return {
-        "token_ids": row["input_ids"],
-        "token_type_ids": row["token_type_ids"] + [0] * padding,
-        "attention_mask": row["attention_mask"] + [0] * padding,
-    }
+    rows = [None if pieces is None else _one_row([vocabulary[piece] for piece in pieces]) for pieces in (first, second)]
+    packed = pack_rows(_AnyVocabulary(vocabulary), *rows, length)
+    names = {"token_ids": "input_ids", "token_type_ids": "token_type_ids", "attention_mask": "attention_mask"}
+    return {ours: packed[theirs][0].tolist() for ours, theirs in names.items()}
+
+
+def _one_row(numbers: list[int]) -> Ragged:
+    return Ragged(np.array(numbers, np.int32), np.array([0, len(numbers)]))

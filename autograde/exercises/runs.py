@@ -1,0 +1,67 @@
+"""Training runs: what is graded not by answers to questions but by what was trained. The instructor's side only.
+
+A run is handed in as a file of weights beside its notebook. It is judged by what the *student's own model* makes of
+these weights on text whose masks are drawn from the course's secret: points by thresholds that the notebook states.
+"""
+
+from dataclasses import dataclass, field
+
+from autograde.student.training_run import WEIGHTS
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Some points, and what they are for: at most this loss, at least this share of right guesses."""
+
+    name: str
+    points: float
+    loss: float = float("inf")
+    accuracy: float = 0.0
+
+    def earned(self, loss: float, accuracy: float) -> bool:
+        """False also for NaN."""
+        return loss <= self.loss and accuracy >= self.accuracy
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """One run. needs: the exercises whose answers the weights are put into; grade_id: the cell with its points."""
+
+    id: str
+    notebook: str
+    number: str
+    title: str
+    model: str  # the name of the student's class
+    marks: tuple[Mark, ...] = field(default=())
+    file: str = WEIGHTS
+    rows: int = 256  # of hidden text
+    tokens: int = 32  # in a row
+
+    @property
+    def points(self) -> float:
+        return sum(mark.points for mark in self.marks)
+
+    @property
+    def label(self) -> str:
+        return f"{self.number} {self.title}"
+
+
+RUNS = (
+    TrainingRun(
+        id="pretraining-run",
+        notebook="07_pretraining",
+        number="7.12",
+        title="the run",
+        model="PreTrainingModel",
+        marks=(
+            Mark("the weights fit", 2),
+            Mark("better than knowing nothing", 2, loss=6.6),
+            Mark("better than knowing only frequencies", 2, loss=6.35, accuracy=0.06),
+        ),
+    ),
+)
+
+
+def of_notebook(notebook: str) -> tuple[TrainingRun, ...]:
+    """The runs of one notebook."""
+    return tuple(run for run in RUNS if run.notebook == notebook)

@@ -1,0 +1,157 @@
+"""Grades a training run: weights from a file → the student's own model in a room → its guesses → points.
+
+    file ─▶ read_weights (out here: nothing is run, nothing is believed) ─▶ room: model, weights by role, masked rows
+    logits ─▶ loss and accuracy (out here) ─▶ points by the run's marks
+
+The room gets rows with holes and never learns what stood there, so nothing it says can be a lucky echo. Where the
+student's model cannot take the weights, the course's own answers are put in its place: a mistake costs points only
+where it was made.
+"""
+
+import functools
+import hashlib
+import hmac
+import threading
+from pathlib import Path
+
+import numpy as np
+
+from autograde.errors import RoomEnded
+from autograde.exercises import cells
+from autograde.exercises.runs import TrainingRun
+from autograde.exercises.spec import layer
+from autograde.grader.submission import Grading, Step, enter, run_cell
+from autograde.judge import clean
+from autograde.roles import model_roles
+from autograde.student.training_run import VOCABULARY, documents_of
+from autograde.verdict import PartResult, Verdict
+from autograde.weights_file import Weights, WeightsError, read_weights
+
+SECONDS = 60.0  # for all guesses
+_GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
+
+
+def grade_run(run: TrainingRun, folder: Path, grading: Grading, steps: list[Step], rooms) -> Verdict:
+    """The verdict on one run whose file lies in `folder`. Raises SandboxError where no room can be made."""
+    try:
+        weights = read_weights(folder / run.file)
+        _check_fit(run, weights)
+    except WeightsError as reason:
+        missing = not (folder / run.file).exists()
+        said = f"{reason}. Hand in {run.file} beside the notebook; `hand_in` writes it."
+        return Verdict(run.id, run.label, "missing" if missing else "refused", 0.0, run.points, advice=(said,))
+    rows = hidden_rows(run, grading.secret, grading.student)
+    question = _question(run, weights, rows)
+    for own in (True, False):
+        try:
+            with enter(grading, rooms, grading.upstream if own else {}) as room:
+                _walk(grading, steps, room, own)
+                answer = clean(room.ask([question], SECONDS)[0])
+        except RoomEnded as ended:
+            grading.technical.append(f"{run.id}: {ended}")
+            continue
+        logits = _logits(answer, rows)
+        if logits is not None:
+            return _verdict(run, *figures(logits, rows), own)
+    said = f"Neither your {run.model} nor the course's own gave guesses with these weights."
+    return Verdict(run.id, run.label, "wrong", 0.0, run.points, advice=(said,))
+
+
+def _check_fit(run: TrainingRun, weights: Weights) -> None:
+    pieces = len(_pieces())
+    if weights.config["vocab_size"] != pieces:
+        raise WeightsError(f"{run.file}: the model must have the course's vocabulary of {pieces} pieces")
+    if weights.config["max_positions"] < run.tokens:
+        raise WeightsError(f"{run.file}: the model must be able to read {run.tokens} tokens")
+
+
+# --- the hidden rows ---
+
+
+def hidden_rows(run: TrainingRun, secret: bytes, student: str) -> dict[str, np.ndarray]:
+    """Masked rows for one student: held-out text, with masks that nobody without the secret can know."""
+    from bertlab.data.pretraining.examples import examples_from_tokens
+    from bertlab.data.pretraining.settings import ExampleSettings
+
+    with _GATHERING:
+        vocabulary, tokens = _hidden_tokens()
+    digest = hmac.new(secret, "\0".join((student, run.notebook, run.id)).encode(), hashlib.sha256).digest()
+    seed = int.from_bytes(digest[:4], "big") >> 1
+    settings = ExampleSettings(sequence_length=run.tokens, duplicate_factor=1, seed=seed)
+    rows = examples_from_tokens(tokens, vocabulary, settings, unit=0)
+    return {name: array[: run.rows] for name, array in rows.items()}
+
+
+@functools.cache
+def _hidden_tokens():
+    """Vocabulary and tokens of the documents that no student's run is trained on."""
+    from bertlab.data.documents import is_validation
+    from bertlab.data.pretraining.examples import tokenize_documents
+    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+
+    tokenizer = WordPieceTokenizer(Vocabulary.from_file(VOCABULARY))
+    chosen = (document for document in documents_of("python") if is_validation(document.id))
+    return tokenizer.vocabulary, tokenize_documents(chosen, tokenizer)
+
+
+def _pieces() -> list[str]:
+    return VOCABULARY.read_text(encoding="utf-8").splitlines()
+
+
+# --- the room ---
+
+
+def _question(run: TrainingRun, weights: Weights, rows: dict) -> dict:
+    config = weights.config
+    names = ("input_ids", "token_type_ids", "attention_mask", "masked_lm_positions")
+    probe = layer(run.model, model_roles(config["num_layers"])) | {"config": config}
+    return {"probe": probe, "arguments": [rows[name] for name in names], "keywords": {}, "weights": weights.arrays}
+
+
+def _walk(grading: Grading, steps: list[Step], room, own: bool) -> None:
+    """Runs the notebook's cells; on the second try the course's own answer after each exercise's."""
+    for step in steps:
+        if step.exercise is None:
+            run_cell(grading, room, step)
+        elif not own:
+            room.run_cell(cells.answer_cell(step.exercise), grading.limits.cell_seconds)
+
+
+def _logits(answer: dict, rows: dict) -> np.ndarray | None:
+    """The MLM logits, if that is what came back: (B, P, V) finite floats."""
+    value = answer["value"]
+    if answer["status"] != "ok" or type(value) not in (tuple, list) or not value:
+        return None
+    logits, wanted = value[0], (*rows["masked_lm_positions"].shape, len(_pieces()))
+    if type(logits) is not np.ndarray or logits.dtype.kind != "f" or logits.shape != wanted:
+        return None
+    return logits if np.isfinite(logits).all() else None
+
+
+# --- the points ---
+
+
+def figures(logits: np.ndarray, rows: dict) -> tuple[float, float]:
+    """Mean loss and share of right guesses over the blanks, in float64."""
+    real = rows["masked_lm_weights"] > 0
+    chosen, labels = logits[real].astype("float64"), rows["masked_lm_ids"][real]  # (n, V), (n,)
+    chosen -= chosen.max(axis=1, keepdims=True)
+    losses = np.log(np.exp(chosen).sum(axis=1)) - chosen[np.arange(len(labels)), labels]
+    return float(losses.mean()), float((chosen.argmax(axis=1) == labels).mean())
+
+
+def _verdict(run: TrainingRun, loss: float, accuracy: float, own: bool) -> Verdict:
+    parts = tuple(
+        PartResult(mark.name, mark.points if mark.earned(loss, accuracy) else 0.0, mark.points, _wanted(mark))
+        for mark in run.marks
+    )
+    points = sum(part.points for part in parts)
+    status = "passed" if points == run.points else "partly" if points else "wrong"
+    facts = (("judged", f"loss {loss:.2f}, {accuracy:.1%} of the blanks right, on hidden text"),)
+    notes = () if own else (f"Graded with the course's own {run.model}: yours could not take the weights.",)
+    return Verdict(run.id, run.label, status, points, run.points, parts=parts, facts=facts, notes=notes)
+
+
+def _wanted(mark) -> str:
+    share = f" and {mark.accuracy:.0%} of the blanks" if mark.accuracy else ""
+    return f"asks for a loss of at most {mark.loss:g}{share}"

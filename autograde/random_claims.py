@@ -1,0 +1,95 @@
+"""Claims about functions that draw at random: what every result obeys, and how often things happen over many calls.
+
+    {"kind": "obeys", "answer": 0, "rule": "replaced", "given": [arguments], "calls": 300, …}
+    {"kind": "rates", …the same…, "events": ["masked", …], "tries": [1500, …], "probabilities": [0.8, …],
+     "bounds": [[1103, 1291], …]}
+
+The answer is a list with one result for each call; the last call repeats the first one's seed. With `calls` of 0 the
+answer is one result. A right function leaves a claim's bounds with a probability of at most `chances.FALSE_ALARM`.
+
+A known mistake is recognised here by what happens, not by the very numbers that its code drew: two programs that make
+the same mistake need not draw alike.
+"""
+
+from collections import Counter
+
+from autograde.compare import Difference
+from autograde.naming import same_outcome, same_value, signature
+from autograde.rules import RULES
+
+KINDS = ("obeys", "rates")
+_ALIKE = 4.0  # standard deviations between two counts that are taken for the same rate
+
+
+def obeys(claim, answers) -> Difference | None:
+    """Whether every result obeys the rule."""
+    happened = _happened(claim, answers[claim["answer"]])
+    return happened if isinstance(happened, Difference) else None
+
+
+def rates(claim, answers) -> Difference | None:
+    """Whether each event happened about as often as it should."""
+    happened = _happened(claim, answers[claim["answer"]])
+    if isinstance(happened, Difference):
+        return happened
+    for event, tries, probability, (lowest, highest) in _expectations(claim):
+        if not lowest <= happened[event] <= highest:
+            usual = f"expected about {tries * probability:.0f}, and chance stays within {lowest} to {highest}"
+            return Difference("rate", f"{event}: {happened[event]} times in {tries}; {usual}")
+    return None
+
+
+def _expectations(claim):
+    return zip(claim["events"], claim["tries"], claim["probabilities"], claim["bounds"])
+
+
+def _happened(claim, answer) -> Counter | Difference:
+    """The events of all calls but the repeated one, or the first thing that breaks the rule."""
+    rule, value = RULES[claim["rule"]], answer["value"]
+    results = [value] if claim["calls"] == 0 else value
+    if type(results) is not list or len(results) != max(claim["calls"], 1):
+        return Difference("type", "there is not one result for each call")
+    if claim["calls"] == 0 and type(value) is not list:
+        return Difference("type", "nothing came back that items could be taken from")
+    counts: Counter = Counter()
+    for result in results[: max(claim["calls"] - 1, 1)]:
+        events = rule(claim["given"], result)
+        if isinstance(events, Difference):
+            return events
+        counts.update(events)
+    if not same_value(results[0], results[-1]):
+        return Difference("own chance", "two calls with generators of the same seed differ: draw from `rng` only")
+    return counts
+
+
+# --- naming ---
+
+
+def recognise(plan: dict, answers: list[dict]) -> dict | None:
+    """The one known mistake under which the same things happen as in these answers; None if none or several."""
+    claims = [claim for part in plan["parts"] for claim in part["claims"]]
+    if not any(claim["kind"] in KINDS for claim in claims):
+        return None
+    alike = [known for known in plan["misconceptions"] if all(_alike(claim, known, answers) for claim in claims)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _alike(claim, known, answers) -> bool:
+    outcome, answer = known["outcomes"][claim["answer"]], answers[claim["answer"]]
+    if claim["kind"] not in KINDS:
+        return same_outcome(outcome, answer)
+    if outcome["status"] != answer["status"]:
+        return False
+    if outcome["status"] != "ok":
+        return signature(outcome["error"]) == signature(answer["error"])
+    theirs, ours = _happened(claim, answer), _happened(claim, outcome)
+    if isinstance(theirs, Difference) or isinstance(ours, Difference):
+        return isinstance(theirs, Difference) and isinstance(ours, Difference) and theirs.kind == ours.kind
+    if claim["kind"] == "obeys":
+        return True
+    return all(_same_rate(theirs[event], ours[event], tries) for event, tries, *_ in _expectations(claim))
+
+
+def _same_rate(one: int, other: int, tries: int) -> bool:
+    share = (one + other + 1) / (2 * tries + 2)
+    return abs(one - other) <= _ALIKE * (2 * tries * share * (1 - share)) ** 0.5

@@ -1,0 +1,256 @@
+"""What one result of a random function must obey, and which countable things happened in it.
+
+    events = RULES["chosen positions"](given, result)      a list of words such as "position 3", or a Difference
+
+`given` are the question's arguments, ours; `result` is whatever came back, a plain value (see `values`) and not to be
+believed: types are compared exactly, lengths before contents. How often each event happens is judged by
+`random_claims`. A Difference's kind names the broken rule; it is how a known mistake is told from another.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from autograde.compare import Difference
+
+MOST_SHOWN = 60
+
+
+def whole_numbers(value) -> list[int] | None:
+    """The items of a list, a tuple or an array with one axis, if all are whole numbers; else None."""
+    if type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in "iu":
+        return value.tolist()
+    if type(value) not in (list, tuple):
+        return None
+    numbers = [item.item() if _is_number(item) else item for item in value]
+    return numbers if all(type(number) is int for number in numbers) else None
+
+
+def _is_number(item) -> bool:
+    return type(item) is np.ndarray and item.ndim == 0 and item.dtype.kind in "iu"
+
+
+def shown(value) -> str:
+    """A value in a message: short, whatever it is."""
+    text = repr(value) if type(value) in (list, tuple, str, int, float, bool, type(None)) else type(value).__name__
+    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"
+
+
+def _ascending(numbers: list[int]) -> bool:
+    return all(one < next_ for one, next_ in zip(numbers, numbers[1:]))
+
+
+# --- masks ---
+
+
+def each_masked(given, result):
+    """(masked ids, positions): each token on its own is the mask or what it was. Events: which, and how many."""
+    token_ids, mask_id, _ = given
+    if type(result) not in (tuple, list) or len(result) != 2:
+        return Difference("type", f"expected two things, the masked ids and the positions; yours is {shown(result)}")
+    masked, positions = map(whole_numbers, result)
+    if masked is None or positions is None:
+        return Difference("type", f"expected two lists of whole numbers; yours is {shown(result)}")
+    if len(masked) != len(token_ids):
+        return Difference("length", f"{len(token_ids)} tokens went in, {len(masked)} came out")
+    for place, (before, after) in enumerate(zip(token_ids, masked)):
+        if after not in (before, mask_id):
+            return Difference("other token", f"at [{place}]: {before} became {after}, neither itself nor the mask")
+    where = [place for place, token in enumerate(masked) if token == mask_id]
+    if positions != where:
+        kind = "counted from 1" if positions == [place + 1 for place in where] else "positions"
+        return Difference(kind, f"the masks stand at {shown(where)}; your positions are {shown(positions)}")
+    return [f"{len(where)} masked", *(f"position {place}" for place in where)]
+
+
+def chosen_positions(given, result):
+    """Ascending positions of regular tokens, as many as asked for. Events: which."""
+    token_ids, special_ids, count = given
+    positions = whole_numbers(result)
+    if positions is None:
+        return Difference("type", f"expected a list of whole numbers; yours is {shown(result)}")
+    allowed = [place for place, token in enumerate(token_ids) if token not in special_ids]
+    if any(not 0 <= place < len(token_ids) for place in positions):
+        return Difference("no position", f"{shown(positions)}: there are positions 0 to {len(token_ids) - 1}")
+    special = [place for place in positions if place not in allowed]
+    if special:
+        return Difference("special", f"position {special[0]} holds a special token, {token_ids[special[0]]}")
+    if len(set(positions)) < len(positions):
+        return Difference("twice", f"{shown(positions)} holds a position twice")
+    if len(positions) != min(count, len(allowed)):
+        wanted = min(count, len(allowed))
+        return Difference("number", f"{len(positions)} positions came back; {wanted} were asked for and can be had")
+    if not _ascending(positions):
+        return Difference("order", f"{shown(positions)} is not in ascending order")
+    return [f"position {place}" for place in positions]
+
+
+def replaced(given, result):
+    """New ids: only the chosen positions may differ. Events: what became of a chosen token, and by what."""
+    token_ids, positions, mask_id, replacements = given
+    masked = whole_numbers(result)
+    if masked is None:
+        return Difference("type", f"expected a list of whole numbers; yours is {shown(result)}")
+    if len(masked) != len(token_ids):
+        return Difference("length", f"{len(token_ids)} tokens went in, {len(masked)} came out")
+    fates, others = [], []
+    for place, (before, after) in enumerate(zip(token_ids, masked)):
+        if place not in positions:
+            if after != before:
+                return Difference("not chosen", f"at [{place}], which was not chosen: {before} became {after}")
+        elif after == mask_id:
+            fates.append("masked")
+        elif after == before:
+            fates.append("unchanged")
+        elif after in replacements:
+            fates.append("another")
+            others.append(f"replaced by {after}")
+        else:
+            return Difference("no replacement", f"at [{place}]: {after} is neither the mask nor a replacement")
+    whole = ["all masked"] if fates and set(fates) == {"masked"} else []
+    return fates + others + whole
+
+
+def chosen_words(given, result):
+    """Ascending positions of whole words, as many words as fit. Events: which words."""
+    words, count = given
+    positions = whole_numbers(result)
+    if positions is None:
+        return Difference("type", f"expected a list of whole numbers; yours is {shown(result)}")
+    if len(set(positions)) < len(positions):
+        return Difference("twice", f"{shown(positions)} holds a position twice")
+    taken = [index for index, word in enumerate(words) if set(word) <= set(positions)]
+    if sum(len(words[index]) for index in taken) != len(positions):
+        return Difference("torn", f"{shown(positions)} holds a part of a word, or a position of no word")
+    if len(positions) > count:
+        return Difference("too many", f"{len(positions)} pieces were chosen; {count} are allowed")
+    room = count - len(positions)
+    fitting = [word for index, word in enumerate(words) if index not in taken and len(word) <= room]
+    if fitting:
+        return Difference("too few", f"{len(positions)} of {count} pieces were chosen; {fitting[0]} would still fit")
+    if not _ascending(positions):
+        return Difference("order", f"{shown(positions)} is not in ascending order")
+    return [f"word {index}" for index in taken]
+
+
+# --- pairs ---
+
+
+def next_sentence(given, result):
+    """(A, B, label): 0 and the next sentence, or 1 and a sentence of another document. Events: which."""
+    documents, document, sentence = given
+    if type(result) not in (tuple, list) or len(result) != 3:
+        return Difference("type", f"expected three things, A, B and the label; yours is {shown(result)}")
+    first, second, label = result
+    label = label.item() if _is_number(label) else label
+    if type(first) is not str or type(second) is not str or type(label) is not int or label not in (0, 1):
+        return Difference("type", f"expected two sentences and the label 0 or 1; yours is {shown(result)}")
+    if first != documents[document][sentence]:
+        return Difference("other A", f"A is {shown(first)}, not sentence {sentence} of document {document}")
+    is_next = second == documents[document][sentence + 1]
+    found = [index for index, sentences in enumerate(documents) if second in sentences]
+    if not found:
+        return Difference("unknown B", f"B is in no document: {shown(second)}")
+    if is_next != (label == 0):
+        kind = "next, called 1" if is_next else "not next, called 0"
+        return Difference(kind, f"B is {'' if is_next else 'not '}the next sentence, and the label says {label}")
+    if label == 1 and found[0] == document:
+        return Difference("same document", "the label is 1, and B comes from the same document as A")
+    return (
+        ["next"] if is_next else ["not next", f"document {found[0]}", f"sentence {documents[found[0]].index(second)}"]
+    )
+
+
+def truncated(given, result):
+    """(A, B), each a stretch of what it was, the longer one shortened. Events: how many left at the front."""
+    first, second, room = given
+    if type(result) not in (tuple, list) or len(result) != 2:
+        return Difference("type", f"expected two lists, A and B; yours is {shown(result)}")
+    parts = [whole_numbers(part) for part in result]
+    if None in parts:
+        return Difference("type", f"expected two lists of whole numbers; yours is {shown(result)}")
+    events = []
+    for name, before, after, length in zip("AB", (first, second), parts, _lengths(len(first), len(second), room)):
+        if len(after) != length:
+            return Difference(f"length of {name}", f"{name} has {len(after)} tokens, not {length}")
+        front = before.index(after[0]) if after and after[0] in before else 0
+        if after != before[front : front + length]:
+            return Difference("not a stretch", f"{name} is {shown(after)}, which is no stretch of {shown(before)}")
+        events.append(f"{front} from the front of {name}")
+    return events
+
+
+def _lengths(first: int, second: int, room: int) -> tuple[int, int]:
+    """What is left of both when each token is taken from the longer one, from the second if they are equal."""
+    while first + second > room:
+        first, second = (first - 1, second) if first > second else (first, second - 1)
+    return first, second
+
+
+# --- batches ---
+
+
+def epochs(given, result):
+    """Batches of whole examples; each epoch has every example at most once, in an order of its own."""
+    examples, size, _ = given
+    total = len(examples["input_ids"])
+    orders = []
+    for number, batch in enumerate(result):
+        rows = _rows_of(batch, examples)
+        if isinstance(rows, Difference):
+            return rows
+        if len(rows) != size:
+            return Difference("size", f"batch {number} has {len(rows)} examples, not {size}")
+        orders.append(rows)
+    each = total // size
+    orders = [sum(orders[start : start + each], []) for start in range(0, len(orders) - each + 1, each)]
+    if len(orders) < 2:
+        return Difference("end", f"after {len(result)} batches no more came; training goes on for many epochs")
+    if any(len(set(order)) < len(order) for order in orders):
+        return Difference("repeated", "an example comes twice in one epoch, while others have not come at all")
+    return _fault_of_order(orders, size) or []
+
+
+def _rows_of(batch, examples):
+    """The numbers of the examples that a batch holds; or what is wrong with it."""
+    if type(batch) is not dict or set(batch) != set(examples):
+        return Difference("type", f"a batch is a dict of {', '.join(examples)}; yours is {shown(batch)}")
+    for name, array in batch.items():
+        right = type(array) is np.ndarray and array.dtype == examples[name].dtype
+        if not right or array.shape[1:] != examples[name].shape[1:] or not array.ndim:
+            return Difference("shape", f"a batch's {name} has not the shape or type of {name} in the examples")
+    if len({len(array) for array in batch.values()}) != 1:
+        return Difference("apart", "the parts of a batch have different numbers of examples")
+    known = {row.tobytes(): number for number, row in enumerate(examples["input_ids"])}
+    rows = [known.get(row.tobytes(), -1) for row in batch["input_ids"]]
+    if -1 in rows:
+        return Difference("no example", "a batch holds a row that is none of the examples")
+    if any(not np.array_equal(array, examples[name][rows]) for name, array in batch.items()):
+        return Difference("apart", "what belongs to one example no longer stands together")
+    return rows
+
+
+def _fault_of_order(orders, size):
+    """An order that chance would give less than once in 10⁹ times (24 examples or more, batches of 4)."""
+    first = orders[0]
+    if first == sorted(first):
+        return Difference("unshuffled", "the examples come in the order in which they are stored")
+    if orders[0] == orders[1]:
+        return Difference("same order", "the second epoch has the order of the first")
+    batches = [first[start : start + size] for start in range(0, len(first), size)]
+    if all(batch == list(range(batch[0], batch[0] + size)) for batch in batches):
+        return Difference("whole batches", "neighbours stay neighbours: batches were shuffled, not examples")
+    if all(row < place + size for place, row in enumerate(first)):
+        return Difference("small buffer", f"no example comes {size} places or more before its turn: hardly a shuffle")
+    return None
+
+
+RULES: dict[str, Callable] = {
+    "each masked": each_masked,
+    "chosen positions": chosen_positions,
+    "replaced": replaced,
+    "chosen words": chosen_words,
+    "next sentence": next_sentence,
+    "truncated": truncated,
+    "epochs": epochs,
+}

@@ -1,0 +1,117 @@
+"""Drawings of notebook 07: arrows before and after clipping, a curve that grows while training, a closing score."""
+
+import io
+
+import numpy as np
+
+from autograde.student.pictures import _LINES, Drawing, _figure, _in_notebook, _show
+
+_GREY = "#8a8a8a"
+
+
+def clipped_arrows(before: np.ndarray, after: np.ndarray, most: float = 1.0) -> None:
+    """Gradients of two numbers as arrows from the origin, before and after clipping: (n, 2) each."""
+    figure, axes = _figure(8.4, 4.2, 1, 2)
+    turn = np.linspace(0, 2 * np.pi, 100)
+    reach = 1.1 * max(np.abs(before).max(), most)
+    for axis, arrows, title in zip(axes.flat, (before, after), ("before", "after clip_gradients")):
+        axis.plot(most * np.cos(turn), most * np.sin(turn), color=_GREY, linestyle=":", label=f"length {most:g}")
+        for x, y in arrows:
+            axis.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": _LINES[0][0], "lw": 1.6})
+        axis.set(title=title, xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+        axis.legend(frameon=False, loc="upper left")
+    longest = np.linalg.norm(after, axis=1).max()
+    _show(
+        figure,
+        f"{len(before)} arrows from the origin, before and after clipping; then the longest is {longest:.2f} long",
+    )
+
+
+def two_scores(figures: dict, fresh: dict, unigram) -> None:
+    """Loss and masked accuracy of a fresh model, of one that knows only frequencies, and of the trained one, as bars.
+
+    figures, fresh: "loss" and "accuracy". unigram: has unigram_loss and unigram_accuracy.
+    """
+    names = ["fresh", "frequencies only", "yours"]
+    losses = [fresh["loss"], unigram.unigram_loss, figures["loss"]]
+    shares = [fresh["accuracy"], unigram.unigram_accuracy, figures["accuracy"]]
+    drawn, axes = _figure(8.4, 3.0, 1, 2)
+    for axis, values, title, form in zip(
+        axes.flat, (losses, shares), ("held-out loss", "blanks right"), ("{:.2f}", "{:.1%}")
+    ):
+        bars = axis.barh(names, values, color=[_GREY, _GREY, _LINES[0][0]])
+        axis.bar_label(bars, [form.format(value) for value in values], padding=4)
+        axis.set(title=title, xlim=(0, 1.25 * max(values)))
+        axis.invert_yaxis()
+    told = "; ".join(f"{n}: loss {a:.2f}, {b:.1%} right" for n, a, b in zip(names, losses, shares))
+    _show(drawn, f"Bars of loss and masked accuracy: {told}")
+
+
+class LiveCurves:
+    """A picture of a run that is drawn anew in its place whenever there is more to show.
+
+    pieces: V, for the line at ln V. unigram_loss: of who knows only how frequent each piece is. reference: the name
+    of a curve that ships with the library.
+    """
+
+    def __init__(self, pieces: int, unigram_loss: float, reference: str | None = None):
+        self.pieces, self.unigram_loss, self.reference = pieces, unigram_loss, reference
+        self._handle = None
+
+    def draw(self, history: list[dict]) -> None:
+        """history: rows with step, training loss ("train"), held-out loss ("loss") and accuracy ("accuracy")."""
+        drawing = self._drawing(history)
+        if not _in_notebook():
+            print(drawing)
+        elif self._handle is None:
+            from IPython.display import display
+
+            self._handle = display(drawing, display_id=True)
+        else:
+            self._handle.update(drawing)
+
+    def _drawing(self, history) -> Drawing:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        figure, axes = _figure(11, 3.9, 1, 2)
+        steps = [row["step"] for row in history]
+        left, right = axes.flat
+        for (name, key), (colour, dash, marker) in zip(
+            (("held out", "loss"), ("training batch (MLM + NSP)", "train")), _LINES
+        ):
+            left.plot(steps, [row[key] for row in history], color=colour, linestyle=dash, marker=marker, label=name)
+        left.axhline(np.log(self.pieces), color="black", lw=1, linestyle=(0, (6, 3)), label="ln V: knows nothing")
+        left.axhline(self.unigram_loss, color="black", lw=1, linestyle=":", label="knows only frequencies")
+        right.plot(steps, [row["accuracy"] for row in history], color=_LINES[0][0], marker="o", label="yours, held out")
+        recorded = [row for row in self._reference() if row[0] <= max(steps)]
+        for axis, column in ((left, 1), (right, 2)):
+            if recorded:
+                points = [row[0] for row in recorded], [row[column] for row in recorded]
+                axis.plot(*points, color=_GREY, linestyle="-.", label="recorded run")
+        left.set(title="loss of a blank", xlabel="step", ylabel="loss")
+        right.set(title="blanks right", xlabel="step", ylabel="share")
+        right.set_ylim(bottom=0)
+        for axis in (left, right):
+            axis.grid(alpha=0.3)
+            axis.legend(
+                frameon=False,
+                fontsize=9,
+                **({"loc": "upper right", "bbox_to_anchor": (1, 0.92)} if axis is left else {}),
+            )
+        last = history[-1]
+        alt = (
+            f"Curves of a run after {last['step']} steps: held-out loss {last['loss']:.2f}, perplexity "
+            f"{np.exp(last['loss']):.0f}, {last['accuracy']:.1%} of the blanks right"
+        )
+        buffer = io.BytesIO()
+        FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
+        return Drawing(buffer.getvalue(), alt)
+
+    def _reference(self) -> list[tuple[float, float, float]]:
+        """Step, held-out loss and accuracy of the recorded run."""
+        if self.reference is None:
+            return []
+        from bertlab.training.curves import read_metrics, reference_curves
+
+        rows = read_metrics(reference_curves()[self.reference])
+        return [(row["step"], row["val_masked_lm_loss"], row["val_masked_lm_accuracy"]) for row in rows]

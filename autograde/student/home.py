@@ -1,0 +1,51 @@
+"""Where a student's course lives: the folder that holds `mybert/` and the progress file, whichever notebook is open.
+
+course/                      the home
+├── .course_progress.json
+├── mybert/
+└── 03_attention/03_attention.ipynb
+"""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+VARIABLE = "MYBERT_HOME"
+PACKAGE = "mybert"
+PROGRESS = ".course_progress.json"
+_NOTEBOOK = re.compile(r"\d\d_\w+")
+
+
+def find() -> Path:
+    """The home: $MYBERT_HOME; else the nearest folder from here upwards that has `mybert/` or the progress file; else
+    the folder above if this one is a notebook's own (`03_attention`); else this one."""
+    chosen = os.environ.get(VARIABLE)
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    here = Path.cwd()
+    of_a_notebook = _NOTEBOOK.fullmatch(here.name) is not None
+    for folder in (here, *here.parents):
+        if (folder / PACKAGE).is_dir():
+            return folder
+        if (folder / PROGRESS).is_file() and not (folder == here and of_a_notebook):  # from before there was a home
+            return folder
+    return here.parent if of_a_notebook else here
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """One at a time: two notebooks may be open. Where a system has no such lock, the last one to write counts."""
+    handle = None
+    with contextlib.suppress(ImportError, OSError):
+        import fcntl
+
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)  # which lets go of the lock

@@ -1,0 +1,230 @@
+"""What a student has, as one file, for machines that forget: Colab after a disconnect, a pool of computers.
+
+save_state()              writes mybert_state.zip in the course's home: the package and the progress
+load_state("…zip")        puts such a file's content into the home; what is there already stays
+keep_in_drive()           Colab: makes a folder of the mounted Google Drive the home
+
+A file may come from anywhere, so it is read with care: only names that `save_state` writes, sizes within limits,
+nothing unpacked before all of it has been looked at. Loading runs nothing of it.
+"""
+
+import json
+import os
+import re
+import shutil
+import zipfile
+import zlib
+from pathlib import Path
+
+from autograde.errors import AutogradeError
+from autograde.student import home, own, state, store
+from autograde.student.pieces import Piece
+from bertlab.files import write_bytes, write_whole
+
+FILE = "mybert_state.zip"
+_PACKAGE_FILE = re.compile(
+    rf"{home.PACKAGE}/(?:[a-z_][a-z0-9_]{{0,60}}(?:\.edited-[0-9a-f]{{6}})?\.py|pyproject\.toml|README\.md"
+    rf"|tests/[a-z_][a-z0-9_]{{0,60}}\.py|\{store.PIECES}/[a-z0-9][a-z0-9_-]{{0,60}}\.json)"
+)
+_MOST_FILES = 500
+_LARGEST = 1 << 20  # bytes of one file
+_LARGEST_TOTAL = 16 << 20
+_DRIVE = Path("/content/drive/MyDrive")
+
+
+class StateError(AutogradeError, ValueError):
+    """A file that holds no saved state."""
+
+
+class Said(str):
+    """A sentence for the notebook, shown without quotes. `path`: the file or folder it is about."""
+
+    path: Path
+
+    def __repr__(self):
+        return str(self)
+
+
+def _say(sentence: str, path: Path) -> Said:
+    said = Said(sentence)
+    said.path = path
+    return said
+
+
+def save_state(path: str | Path | None = None) -> Said:
+    """Writes the package and the progress into one zip file; on Colab the browser downloads it.
+
+    path: where to; `mybert_state.zip` in the course's home if not given. The same state gives the same bytes.
+    """
+    folder = home.find()
+    target = Path(path) if path is not None else folder / FILE
+    with home.locked(folder):
+        files = _files(folder)
+    write_whole(target, lambda partial: _pack(partial, files))
+    if path is None:
+        _download(target)
+    pieces = sum(name.startswith(f"{home.PACKAGE}/{store.PIECES}/") for name in files)
+    return _say(f"{pieces} pieces and your progress are saved in {target}.", target)
+
+
+def load_state(path: str | Path | None = None) -> Said:
+    """Puts a saved state into the course's home. Raises StateError, and then has changed nothing.
+
+    path: the file; on Colab, without one, the browser asks for it. Where a piece is both here and in the file, the one
+    that is here stays; of progress the better counts; a file that was edited by hand comes beside what is here.
+    """
+    folder = home.find()
+    source = Path(path) if path is not None else _uploaded(folder)
+    taken = _take_over(_unpacked(source), folder)
+    return _say(f"{taken} pieces from {source.name} are in {folder / home.PACKAGE} now.", folder)
+
+
+def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
+    """Makes a folder in Google Drive the home of the course, for this notebook; what is here already is taken along.
+
+    To be called in the first cell of every notebook on Colab; it asks for the Drive where that is not mounted yet.
+    """
+    drive = Path(drive)
+    if not drive.is_dir():
+        _mount(drive)
+    before, target = home.find(), drive / folder
+    target.mkdir(parents=True, exist_ok=True)
+    if before.absolute() != target.absolute():
+        _take_over(_files(before), target)
+    os.environ[home.VARIABLE] = str(target)
+    own.install(home.find, prepare=store.mend)
+    return _say(f"Your course lives in {target} now; a disconnect costs nothing that has passed its check.", target)
+
+
+# --- what a state consists of ---
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    """The files of a home that belong to a state: name → content."""
+    files = {}
+    for path in sorted((folder / home.PACKAGE).rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if _PACKAGE_FILE.fullmatch(name) and path.is_file() and not path.is_symlink():
+            files[name] = path.read_bytes()
+    progress = folder / home.PROGRESS
+    if progress.is_file():
+        files[home.PROGRESS] = progress.read_bytes()
+    return files
+
+
+def _pack(target: Path, files: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # dated 1980, whenever it is made
+
+
+def _unpacked(source: Path) -> dict[str, bytes]:
+    """A saved state's files. Raises StateError for a file with anything else in it."""
+    try:
+        with zipfile.ZipFile(source) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            if len(members) > _MOST_FILES:
+                raise StateError(f"{source}: {len(members)} files are in it; a saved state has at most {_MOST_FILES}")
+            return {member.filename: content for member, content in _contents(source, archive, members)}
+    except FileNotFoundError:
+        raise StateError(f"{source}: there is no such file; save_state() says where it writes") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise StateError(f"{source}: it cannot be read ({error}); save the state once more") from None
+
+
+def _contents(source: Path, archive: zipfile.ZipFile, members):
+    room = _LARGEST_TOTAL
+    for member in members:
+        name = member.filename
+        if name != home.PROGRESS and not _PACKAGE_FILE.fullmatch(name):
+            raise StateError(f"{source}: {name[:80]!r} is no file of a saved state; nothing was loaded")
+        with archive.open(member) as file:
+            content = file.read(min(_LARGEST, room) + 1)  # what a member says about its own size is not believed
+        room -= len(content)
+        if len(content) > _LARGEST or room < 0:
+            raise StateError(f"{source}: {name} is too large for a saved state; nothing was loaded")
+        if not _fits(name, content):
+            raise StateError(f"{source}: {name} is damaged; nothing was loaded")
+        yield member, content
+
+
+def _fits(name: str, content: bytes) -> bool:
+    """Whether a file is of the kind that its name says."""
+    try:
+        if name == home.PROGRESS:
+            state.entries_of(content)
+        elif name.endswith(".json"):
+            piece = Piece.from_dict(json.loads(content))
+            return name == f"{home.PACKAGE}/{store.PIECES}/{piece.exercise}.json"
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _take_over(files: dict[str, bytes], folder: Path) -> int:
+    """Adds a state's files to a home; returns how many pieces came."""
+    taken = 0
+    with home.locked(folder):
+        for name, content in files.items():
+            path = folder / name
+            if name == home.PROGRESS:
+                continue
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_bytes(path, content)
+                taken += name.endswith(".json")
+            elif path.read_bytes() != content and name.endswith(".py") and not store.is_generated(_text(content)):
+                shown = store.beside(path, _text(content))
+                if not shown.exists():
+                    write_bytes(shown, content)
+        store.write(folder, store.load(folder))
+    if home.PROGRESS in files:
+        state.merge(state.entries_of(files[home.PROGRESS]), folder / home.PROGRESS)
+    for module in own.MODULES:
+        own.forget(module)
+    return taken
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
+
+
+# --- Colab's own ---
+
+
+def _colab():
+    """Colab's Python module, or None elsewhere."""
+    try:
+        import google.colab
+    except ImportError:
+        return None
+    return google.colab
+
+
+def _download(path: Path) -> None:
+    if _colab():
+        from google.colab import files
+
+        files.download(str(path))
+
+
+def _uploaded(folder: Path) -> Path:
+    if not _colab():
+        return folder / FILE
+    from google.colab import files
+
+    names = list(files.upload())
+    if len(names) != 1:
+        raise StateError("choose the one file that save_state() made")
+    uploaded = folder / FILE
+    if Path(names[0]).absolute() != uploaded.absolute():
+        shutil.move(names[0], uploaded)
+    return uploaded
+
+
+def _mount(drive: Path) -> None:
+    if not _colab():
+        raise StateError(f"{drive}: there is no such folder; this works on Colab, elsewhere set ${home.VARIABLE}")
+    from google.colab import drive as google_drive
+
+    google_drive.mount(str(drive.parent))

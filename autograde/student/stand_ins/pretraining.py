@@ -1,0 +1,81 @@
+"""Stands in for what notebook 07 builds."""
+
+import keras
+from keras import ops
+
+from autograde.student.stand_ins.bert import Bert, MlmHead, NspHead
+from bertlab.training.losses import token_hits, token_losses, weighted_mean
+
+__all__ = ["PreTrainingModel", "clip_gradients", "decays", "etraining_loss", "gather_positions", "learning_rate",
+           "masked_accuracy", "mlm_loss", "nsp_loss", "perplexity"]  # fmt: skip
+
+
+class PreTrainingModel(keras.Model):
+    """The notebook's model: parts bert, mlm, nsp.
+
+    call: token_ids, token_type_ids, attention_mask (batch, tokens), positions (batch, predictions); training
+    returns MLM logits (batch, predictions, pieces) and next-sentence logits (batch, 2)
+    """
+
+    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512,
+                 dropout=0.1, **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
+        self.mlm = MlmHead(vocab_size)
+        self.nsp = NspHead()
+
+    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
+        table = self.bert.embeddings.token.embeddings
+        return self.mlm(gather_positions(hidden, positions), table), self.nsp(pooled)
+
+
+def gather_positions(hidden, positions):
+    """(batch, tokens, hidden), (batch, predictions) → (batch, predictions, hidden)."""
+    return ops.take_along_axis(hidden, positions[..., None], axis=1)
+
+
+def etraining_loss(p, x, positions):
+    """−Σ log p[t, x[t]] over the positions."""
+    chances = ops.take_along_axis(p, x[:, None], axis=1)[:, 0]
+    return -ops.sum(ops.log(ops.take(chances, positions)))
+
+
+def mlm_loss(logits, labels, weights):
+    """The weighted mean of −log softmax at the labels."""
+    return weighted_mean(token_losses(logits, labels), weights)
+
+
+def nsp_loss(logits, labels):
+    """The mean of −log softmax at the labels; 0 is IsNext."""
+    return ops.mean(token_losses(logits, labels))
+
+
+def clip_gradients(gradients, most: float = 1.0):
+    """All gradients, shortened together to length `most` where they are longer."""
+    length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))
+    return [gradient * ops.minimum(1.0, most / length) for gradient in gradients]
+
+
+def learning_rate(step, peak: float, warmup_steps: int, total_steps: int):
+    """Linear warm-up, then linear decay to 0; the library's schedule, for a tensor of steps."""
+    from bertlab.training.schedule import WarmupLinearDecay
+
+    return WarmupLinearDecay(peak, total_steps, warmup_steps)(step)
+
+
+def decays(name: str) -> bool:
+    """Whether weight decay acts on the weight of this path."""
+    from bertlab.training.optimizer import NOT_DECAYED
+
+    return name.split("/")[-1] not in NOT_DECAYED
+
+
+def masked_accuracy(logits, labels, weights):
+    """The weighted share of labels that have the largest logit."""
+    return ops.average(ops.cast(token_hits(logits, labels), "float32"), weights=weights)
+
+
+def perplexity(losses, counts):
+    """exp of the mean loss of all predictions."""
+    return ops.exp(ops.average(losses, weights=counts))

@@ -1,0 +1,285 @@
+"""The training run of notebook 07: its text, its settings, its saved state, and the file of weights that is handed in.
+
+The notebook writes the step, the figures and the loop; here is what a run needs besides: batches that are a pure
+function of their number (`RunData`), so that a run can go on at any step; a folder that holds the last state (`Run`);
+and weights under the course's own names (`hand_in`), which the grader can put into the student's model.
+"""
+
+import json
+import os
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from autograde.errors import AutogradeError
+from autograde.probe import places_of
+from autograde.roles import CONFIG, model_roles, weight_shapes
+
+VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
+WEIGHTS = "pretraining_weights.safetensors"  # what is handed in, beside the notebook
+HELD_OUT_ROWS = 512
+_STATE = "state.safetensors"
+_NAMES = {"input_ids": "token_ids", "token_type_ids": "token_type_ids", "attention_mask": "attention_mask",
+          "masked_lm_positions": "positions", "masked_lm_ids": "labels", "masked_lm_weights": "weights",
+          "next_sentence_labels": "next_sentence"}  # fmt: skip
+
+
+class RunError(AutogradeError):
+    """A run that cannot go on as asked; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Everything that decides how a run goes. model: what PreTrainingModel is made from."""
+
+    text: str  # "python" (the documentation of Python itself), "builtin", a file or folder, or "hf:NAME"
+    length: int  # tokens in a row
+    batch_size: int
+    steps: int
+    warmup_steps: int
+    peak: float  # the highest learning rate
+    interval: int  # steps between two looks at the held-out text
+    compiled: bool  # the step is compiled with XLA
+    seed: int = 7
+    model: dict = field(default_factory=dict)
+
+    def __str__(self):
+        sizes = self.model
+        return (
+            f"{sizes['num_layers']} layers, hidden size {sizes['hidden_size']}, {self.steps:,} steps of "
+            f"{self.batch_size} rows of {self.length} tokens, from the text {self.text!r}"
+        )
+
+
+def choose_settings(text: str | None = None, **changes) -> RunSettings:
+    """The long run where there is a graphics card, the short one elsewhere. changes: any field of `RunSettings`."""
+    import tensorflow as tf
+
+    pieces = len(VOCABULARY.read_text(encoding="utf-8").splitlines())
+    if tf.config.list_physical_devices("GPU"):
+        model = _model(pieces, hidden_size=256, num_layers=6, num_heads=4, max_positions=128)
+        settings = dict(text="builtin", length=128, batch_size=256, steps=20_000, warmup_steps=1_000, peak=1e-3,
+                        interval=500, compiled=True, model=model)  # fmt: skip
+    else:
+        model = _model(pieces, hidden_size=128, num_layers=2, num_heads=2, max_positions=32)
+        settings = dict(text="python", length=32, batch_size=64, steps=240, warmup_steps=24, peak=3e-3, interval=40,
+                        compiled=False, model=model)  # fmt: skip
+    return RunSettings(**settings | ({"text": text} if text else {}) | changes)
+
+
+def _model(pieces, hidden_size, num_layers, num_heads, max_positions):
+    sizes = (pieces, hidden_size, num_layers, num_heads, 4 * hidden_size, max_positions)
+    return dict(zip(CONFIG, sizes)) | {"dropout": 0.1}
+
+
+# --- the text ---
+
+
+@dataclass(frozen=True)
+class RunData:
+    """Batches by number, and the held-out batches, whose masks never change. Every batch is a dict of arrays."""
+
+    batches: object
+    held_out: list[dict[str, np.ndarray]]
+    pieces: list[str]
+    tokens: int
+    unigram_loss: float  # on the held-out blanks, of who knows only the frequencies of the training text
+    unigram_accuracy: float
+
+    def batch(self, number: int) -> dict[str, np.ndarray]:
+        """Batch number `number`: always the same for the same number. Its masks are drawn anew for every batch."""
+        return _renamed(self.batches[number])
+
+    def __str__(self):
+        return f"{self.tokens:,} tokens to train on, {len(self.held_out)} batches held out, {len(self.pieces):,} pieces"
+
+
+def prepare(settings: RunSettings, cache: Path | None = None) -> RunData:
+    """Text → tokens → rows, for training and held out. The built-in text is gathered once and kept in `cache`."""
+    from bertlab.data.documents import is_validation
+    from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
+    from bertlab.data.pretraining.live import Batches, ExampleArrays
+    from bertlab.data.pretraining.masking import PieceTable
+    from bertlab.data.pretraining.settings import ExampleSettings
+    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+
+    tokenizer = WordPieceTokenizer(Vocabulary.from_file(VOCABULARY))
+    table = PieceTable.of(tokenizer.vocabulary)
+    documents = documents_of(settings.text, cache)
+    rows = ExampleSettings(
+        sequence_length=settings.length, dynamic_masking=True, duplicate_factor=1, seed=settings.seed
+    )
+    kept = tokenize_documents((one for one in documents if not is_validation(one.id)), tokenizer)
+    training = examples_from_tokens(kept, tokenizer.vocabulary, rows, unit=0)
+    others = tokenize_documents((one for one in documents if is_validation(one.id)), tokenizer)
+    fixed = examples_from_tokens(others, tokenizer.vocabulary, rows.replace(dynamic_masking=False), unit=0)
+    held_out = Batches(ExampleArrays(fixed), 128, drop_remainder=False)
+    held_out = [_renamed(held_out[number]) for number in range(min(held_out.per_epoch, HELD_OUT_ROWS // 128))]
+    loss, accuracy = _unigram(kept.values, held_out, len(tokenizer.vocabulary))
+    batches = Batches(ExampleArrays(training), settings.batch_size, settings.seed, repeat=True, masking=(table, rows))
+    return RunData(batches, held_out, list(tokenizer.vocabulary.pieces), len(kept.values), loss, accuracy)
+
+
+def documents_of(text: str, cache: Path | None = None) -> list:
+    """All documents of a text; "python" is gathered at first use and kept in `cache`."""
+    from bertlab.data.corpus.build import DOCUMENTS, MANIFEST, build_corpus, default_corpus_dir
+    from bertlab.data.documents import load_documents
+
+    if text != "python":
+        return list(load_documents(text))
+    folder = cache or default_corpus_dir().with_name("corpus-python")
+    if not (folder / MANIFEST).exists():
+        build_corpus(folder, workers=1, packages=["python"])
+    return list(load_documents(folder / DOCUMENTS))
+
+
+def _renamed(batch) -> dict[str, np.ndarray]:
+    return {ours: batch[theirs] for theirs, ours in _NAMES.items()}
+
+
+def _unigram(tokens, held_out, pieces) -> tuple[float, float]:
+    """Loss and accuracy on the blanks of always giving every piece its share of the training text (plus one)."""
+    counts = np.bincount(tokens, minlength=pieces) + 1
+    labels = np.concatenate([batch["labels"][batch["weights"] > 0] for batch in held_out])
+    return float(-np.log(counts / counts.sum())[labels].mean()), float((labels == counts.argmax()).mean())
+
+
+def blank_lines(data: RunData, rows: int = 3) -> None:
+    """Prints the first rows of the first batch, and below each what is to be guessed."""
+    batch = data.batch(0)
+    for number in range(rows):
+        real = batch["attention_mask"][number].astype(bool)
+        wanted = batch["labels"][number][batch["weights"][number] > 0]
+        label = ("IsNext", "NotNext")[batch["next_sentence"][number]]
+        print(f"{label:8}", " ".join(data.pieces[i] for i in batch["token_ids"][number][real]))
+        print(f"{'':8} to guess: {', '.join(data.pieces[i] for i in wanted)}\n")
+
+
+# --- the run ---
+
+
+def ready(*exercises: str) -> bool:
+    """Whether the checks of these exercises have passed here; if not, one line says which are missing."""
+    from autograde.student import plans, state
+
+    entries = state.load()
+    missing = [plans.find(name) for name in exercises if entries.get(name, {}).get("status") != "passed"]
+    if missing:
+        names = ", ".join(f"{facts['number']} {facts['names'][0]}" for facts in missing)
+        print(f"The run has not been started: first pass {names}.")
+    return not missing
+
+
+class Run:
+    """A run in a folder: goes on where it was saved last.
+
+    model, optimizer: built, and overwritten with the saved state if there is one. history: a dict for each look at the
+    held-out text. Raises RunError when the folder holds a run with other settings.
+    """
+
+    def __init__(self, folder: str | Path, settings: RunSettings, model, optimizer, say=print):
+        self.folder, self.settings, self.model, self.optimizer = Path(folder), settings, model, optimizer
+        self.history, self.done = [], 0
+        self._began, self._began_at = time.perf_counter(), 0
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if (self.folder / _STATE).exists():
+            self._load()
+            say(f"The run in {self.folder}/ goes on after step {self.done} of {settings.steps}.")
+
+    def steps(self):
+        """The numbers of the steps that are still to be made. The first one compiles, so time is taken after it."""
+        for count, step in enumerate(range(self.done, self.settings.steps)):
+            yield step
+            self.done = step + 1
+            if count == 0:
+                self._began, self._began_at = time.perf_counter(), self.done
+
+    def is_time_to_judge(self, step: int) -> bool:
+        """Whether the held-out text is to be looked at after this step: at the intervals, and at the end."""
+        return (step + 1) % self.settings.interval == 0 or step + 1 == self.settings.steps
+
+    def record(self, step: int, loss, figures: dict) -> None:
+        """Notes the figures after a step, and saves the run."""
+        self.history.append({"step": step + 1, "train": float(loss)} | figures)
+        self._save(step + 1)
+
+    def speed(self) -> str:
+        """Tokens per second, and the share of what this machine could do at best."""
+        from bertlab.config import BertConfig
+        from bertlab.training.utilisation import measured_peak, training_flops
+
+        sizes, made = self.settings.model, self.done - self._began_at
+        if made < 1:
+            return "No step was made, so there is no speed to tell."
+        seconds = time.perf_counter() - self._began
+        config = BertConfig(**{name: sizes[name] for name in CONFIG[:-1]}, max_position_embeddings=sizes[CONFIG[-1]])
+        rows, length = self.settings.batch_size, self.settings.length
+        rate = made * training_flops(config, rows, length, -(-15 * length // 100)) / seconds
+        share = rate / measured_peak("float32")
+        return (
+            f"{made * rows * length / seconds:,.0f} tokens per second (padding and judging included), "
+            f"{rate:.2g} operations per second: {share:.0%} of this machine's measured peak"
+        )
+
+    def _variables(self) -> dict:
+        pairs = (("model", self.model.weights), ("optimizer", self.optimizer.variables))
+        return {f"{name}/{place:04}": variable for name, group in pairs for place, variable in enumerate(group)}
+
+    def _save(self, step: int) -> None:
+        from safetensors.numpy import save_file
+
+        arrays = {name: np.array(variable) for name, variable in self._variables().items()}
+        notes = {"step": step, "history": self.history, "settings": asdict(self.settings)}
+        partial = self.folder / f"{_STATE}.partial"
+        save_file(arrays, partial, metadata={"run": json.dumps(notes)})
+        os.replace(partial, self.folder / _STATE)
+
+    def _load(self) -> None:
+        from safetensors import safe_open
+
+        with safe_open(self.folder / _STATE, framework="numpy") as file:
+            notes = json.loads(file.metadata()["run"])
+            if notes["settings"] != asdict(self.settings):
+                raise RunError(f"{self.folder}/ holds a run with other settings: rename or delete it, or restore them")
+            variables = self._variables()
+            if sorted(file.keys()) != sorted(variables):
+                raise RunError(f"{self.folder}/ holds a run of another model: rename or delete it")
+            for name, variable in variables.items():
+                variable.assign(file.get_tensor(name))
+        self.done, self.history = notes["step"], notes["history"]
+        self._began_at = self.done
+
+
+def check_weights(path: str | Path = WEIGHTS) -> str:
+    """What the grader would say about the file before it looks at any guess."""
+    from autograde.weights_file import WeightsError, read_weights
+
+    try:
+        weights = read_weights(path)
+    except WeightsError as reason:
+        return f"✗ {reason}"
+    sizes = ", ".join(f"{name} {size}" for name, size in weights.config.items())
+    return f"✓ {Path(path).name} can be graded: {sizes}"
+
+
+def hand_in(model, settings: RunSettings, path: str | Path = WEIGHTS) -> str:
+    """Writes the model's weights by role, with the sizes of the model, and says what was written.
+
+    Raises RunError naming a weight that is not where the course's agreement has it.
+    """
+    from safetensors.numpy import save_file
+
+    config = {name: settings.model[name] for name in CONFIG}
+    shapes, arrays = weight_shapes(config), {}
+    for role, paths in model_roles(config["num_layers"]).items():
+        places = places_of(model, paths)
+        if places is None:
+            raise RunError(f"no weight `{paths[0]}` was found in your model; the grader looks for it there")
+        joined = np.concatenate([np.asarray(place).reshape(*shapes[role][:-1], -1) for place in places], axis=-1)
+        arrays[role] = np.ascontiguousarray(joined, "float32")
+    save_file(arrays, path, metadata={"config": json.dumps(config)})
+    megabytes = Path(path).stat().st_size / 1e6
+    numbers = sum(array.size for array in arrays.values())
+    return f"{path}: {numbers:,} numbers, {megabytes:.1f} MB. Hand it in beside this notebook."

@@ -1,0 +1,673 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 04 · The encoder layer
+#
+# Attention lets words look at each other, but it only averages. It cannot compute anything new about a word, and twelve of it on top of each other do not
+# train. In this notebook you build what stands around attention: a small network that thinks about each word, a shortcut past everything, and a step that keeps
+# the numbers in a range where gradients live. Together they are one **encoder layer**. BERT is twelve of them.
+#
+# By the end you will have built
+#
+# - `layer_norm` and `LayerNorm`: every vector brought to mean 0 and variance 1, with the ε that the formula leaves out;
+# - `gelu`, its two cheap approximations, and how wrong they are;
+# - `relu_ffn` and `FeedForward`: the network that every position passes through alone;
+# - `dropout` and `residual`: chance while training, and the way past;
+# - `EncoderLayer`, `PreNormEncoderLayer` and `Encoder`: lines 5–9 of BERT's forward pass.
+#
+# 75 to 90 minutes, 39 points. Everything runs on this machine, without a network.
+#
+# **Notation.** As in notebook 03, with row vectors: $\ell$ tokens, $d_e$ numbers per token, $d_\text{mlp}$ inside the small network. In shapes: batch, tokens, hidden.
+
+# %%
+from autograde.student import check, curves, heat_maps, histograms, load_backend, progress, stacked_boxes
+
+load_backend()
+
+# %% tags=["setup"]
+import math
+
+import keras
+import numpy as np
+from keras import ops
+from tensorflow import Tensor
+
+from mybert.attention import MultiHeadAttention
+
+# %% [markdown]
+# One picture to begin with: the layer that you will have built, read from below. The numbers are the lines of the algorithm *ETransformer*. On the left the order of
+# the original Transformer and of BERT, on the right the one that most later models use; at the end you will see why.
+
+# %%
+attend, transform = "multi-head attention  (6)", "feed-forward network  (8)"
+stacked_boxes(
+    {
+        "post-LN (BERT)": ["fork", attend, "+", "LayerNorm  (7)", "fork", transform, "+", "LayerNorm  (9)"],
+        "pre-LN": ["fork", "LayerNorm", "multi-head attention", "+", "fork", "LayerNorm", "feed-forward network", "+"],
+    },
+    alt="Two stacks of boxes. BERT: attention, plus, LayerNorm, feed-forward, plus, LayerNorm. Pre-LN: LayerNorm before attention, plus, LayerNorm before feed-forward, plus. A line leads around each pair to the plus",
+)
+
+# %% [markdown]
+# ---
+# # Keeping numbers in range
+#
+# ## 4.1 LayerNorm · 4 points · ~10 minutes · LayerNorm, lines 1–4
+#
+# Stack enough layers and the numbers grow or shrink with every one of them. *Layer normalization* (Ba, Kiros & Hinton 2016) takes each token's vector by itself and
+# brings it to mean 0 and variance 1. Then it gives back what may have been worth keeping: a learned scale $\gamma$ and offset $\beta$, one of each per number.
+#
+# > 1: **function** LayerNorm($e; \gamma, \beta$)<br>
+# > 2: $m \leftarrow \frac{1}{d} \sum_{i=1}^d e[i]$<br>
+# > 3: $v \leftarrow \frac{1}{d} \sum_{i=1}^d (e[i] - m)^2$<br>
+# > 4: **return** $\hat e = \frac{e - m}{\sqrt{v + \varepsilon}} \odot \gamma + \beta$
+#
+# LayerNormEachRow does this to every row of $X$. By hand: $e = (1, 2, 3, 4)$ has $m = 2.5$ and $v = 1.25$, so $\hat e = (-1.3416, -0.4472, 0.4472, 1.3416)$.
+#
+# ⚠ **About ε.** The lecture's line 4 has none. Then a vector whose numbers are all equal has $v = 0$, and $0/0$ is NaN. Another lecture writes $\frac{x - \mu}{\sigma + \varepsilon}$, outside the root. Keras
+# and BERT have it *inside*: $\sqrt{v + \varepsilon}$, with $\varepsilon = 10^{-12}$ in BERT. For ordinary vectors nobody can tell; where $v$ is as small as ε, you will.
+#
+# ⚠ Line 3 divides by $d$, not by $d - 1$: nothing is being estimated here, the vector is all there is. (Hence the quotation marks that the lecture puts around 'sample variance'.) And mean *zero*: another lecture's "unit mean" is a slip.
+
+# %% nbgrader={"grade": false, "grade_id": "layer-norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-12) -> Tensor:
+    """Brings each row to mean 0 and variance 1, then scales and shifts it.
+
+    x: (..., tokens, d)    gamma, beta: (d,)    epsilon: added to the variance
+    returns (..., tokens, d)
+    """
+    # line 2: the mean of each row   line 3: its variance   line 4: normalise, scale, shift
+    ### BEGIN SOLUTION
+    mean = ops.mean(x, axis=-1, keepdims=True)
+    variance = ops.mean(ops.square(x - mean), axis=-1, keepdims=True)
+    normalised = (x - mean) / ops.sqrt(variance + epsilon)
+    return normalised * gamma + beta
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-layer-norm", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(layer_norm)
+
+# %% [markdown]
+# **See it.** The same vector three times: as it is, ten thousand times smaller, a million times smaller. On the left your function with BERT's ε; on the right with
+# ε = 10⁻⁶, as some models have it. A vector that small is noise, and a larger ε says so: it stays small instead of being blown up. Where does your ε begin to matter?
+
+# %%
+example = np.array([[1.0, 2, 3, 4]], "float32")
+rows = ops.convert_to_tensor(np.concatenate([example, example * 1e-4, example * 1e-6]))
+one, zero = ops.ones(4), ops.zeros(4)
+heat_maps(
+    [layer_norm(rows, one, zero), layer_norm(rows, one, zero, epsilon=1e-6)],
+    titles=["ε = 10⁻¹²", "ε = 10⁻⁶"],
+    rows=["e", "e / 10⁴", "e / 10⁶"],
+    numbers=True,
+    alt="Two matrices of three rows. With epsilon 1e-12 the first two rows agree and the third is a quarter smaller; with 1e-6 the second row is near a tenth and the third near zero",
+)
+
+# %% [markdown]
+# ## 4.2 LayerNorm as a Keras layer · 3 points · ~8 minutes
+#
+# $\gamma$ and $\beta$ are *learned*: they are weights, and a Keras layer keeps them. `self.add_weight(shape=…, initializer=…, name=…)` makes one, in `build`, where the shape
+# of the input is known. How should they start? A fresh LayerNorm should only normalise: no scale, no offset.
+#
+# Name them `self.gamma` and `self.beta`: the check puts its own values there, and notebook 05 will put BERT's.
+
+# %% nbgrader={"grade": false, "grade_id": "layer-norm-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class LayerNorm(keras.layers.Layer):
+    """Layer normalization of the last axis, with weights `gamma` and `beta`.
+
+    call: x (..., hidden)
+    returns (..., hidden)
+    """
+
+    def __init__(self, epsilon: float = 1e-12, **kwargs):
+        ### BEGIN SOLUTION
+        super().__init__(**kwargs)
+        self.epsilon = epsilon
+        ### END SOLUTION
+
+    def build(self, x_shape):
+        ### BEGIN SOLUTION
+        self.gamma = self.add_weight(shape=(x_shape[-1],), initializer="ones", name="gamma")
+        self.beta = self.add_weight(shape=(x_shape[-1],), initializer="zeros", name="beta")
+        ### END SOLUTION
+
+    def call(self, x: Tensor) -> Tensor:
+        # use your layer_norm
+        ### BEGIN SOLUTION
+        return layer_norm(x, self.gamma, self.beta, self.epsilon)
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-layer-norm-layer", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(LayerNorm)
+
+# %% [markdown]
+# **See it.** A hundred vectors go through twelve random matrices with a ReLU after each. Above, the matrices are a little too large, as they may well become in training: the numbers run away. Below, the same matrices with
+# your LayerNorm behind each: every depth looks like the first. (What lies beyond ±3 is counted at the edge.)
+
+# %%
+rng = np.random.default_rng(4)
+width, depths = 64, (1, 4, 8, 12)
+spread_out = {}
+for name, norm in (("without", None), ("with", LayerNorm())):
+    h = ops.convert_to_tensor(rng.normal(size=(100, width)).astype("float32"))
+    for depth in range(1, 13):
+        matrix = np.random.default_rng(depth).normal(size=(width, width)) * (4 / width) ** 0.5
+        h = ops.relu(h @ ops.convert_to_tensor(matrix.astype("float32")))
+        h = h if norm is None else norm(h)
+        if depth in depths:
+            spread_out[f"{name} LayerNorm, layer {depth}"] = h
+histograms(
+    spread_out,
+    alt="Eight histograms of activations. Without LayerNorm nearly everything lies beyond the edge by layer 8; with it every layer has the same shape",
+)
+
+# %% [markdown]
+# LayerNorm looks at one token at a time: not at its neighbours, not at the rest of the batch. ⚠ So it is each *vector* that gets mean 0 and variance 1; a lecture has "each unit / dimension", and those keep their own means. (*Batch* normalization, its older relative, averages over the batch: then a sentence would be read differently in different company.)
+# One lecture adds that some transformers use $m = \beta = 0$: they only divide by the root of the mean square. That is RMSNorm (Zhang & Sennrich 2019).
+#
+# ⚠ "No loss of information", says a lecture about normalization. There is one: where the vector stood and how long it was, two numbers of $d$, are gone. Think of it when you come to the residuals.
+#
+# ---
+# # A network for each word
+#
+# Attention returns weighted averages of values: however many you stack, without anything in between it stays averaging. So after each attention every token passes, alone, through a small network with a bend in it. The original Transformer
+# bends with ReLU, BERT with GELU.
+#
+# ## 4.3 GELU · 3 points · ~6 minutes
+#
+# ReLU lets a number through if it is positive: $x \cdot [x > 0]$, a switch. GELU (Hendrycks & Gimpel 2016) makes the switch soft: it weighs $x$ by how likely a standard normal number is to lie below it.
+#
+# $$\text{GELU}(x) = x \cdot \Phi(x) \qquad \Phi(x) = \Pr(X \le x) = \frac{1}{\sqrt{2\pi}} \int_{-\infty}^x e^{-t^2/2}\, dt$$
+#
+# The integral has no closed form, but a name: $\Phi(x) = \frac12\left(1 + \text{erf}\!\left(\frac{x}{\sqrt 2}\right)\right)$, and libraries have `ops.erf`. By hand: $\Phi(1) = 0.8413$, so $\text{GELU}(1) = 0.8413$ and $\text{GELU}(-1) = -0.1587$.
+
+# %% nbgrader={"grade": false, "grade_id": "gelu", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def gelu(x: Tensor) -> Tensor:
+    """Exact GELU of every number: x · Φ(x).
+
+    x: any shape
+    returns the same shape
+    """
+    ### BEGIN SOLUTION
+    phi = 0.5 * (1.0 + ops.erf(x / 2**0.5))
+    return x * phi
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-gelu", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(gelu)
+
+# %% [markdown]
+# ## 4.4 Two cheaper ones · 3 points · ~6 minutes
+#
+# The paper offers two approximations, for those to whom speed is worth more than exactness, and published models use all three: `transformers` runs BERT with the exact one, BERT's own code has the one with tanh, and so has GPT-2; CLIP has the one with σ.
+#
+# $$\text{"sigmoid":}\quad x \cdot \sigma(1.702\, x) \qquad\qquad \text{"tanh":}\quad \tfrac12\, x \left(1 + \tanh\!\left(\sqrt{2/\pi}\,\left(x + 0.044715\, x^3\right)\right)\right)$$
+
+# %% nbgrader={"grade": false, "grade_id": "gelu-approximations", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def gelu_approximation(x: Tensor, kind: str) -> Tensor:
+    """GELU, nearly.
+
+    x: any shape    kind: "sigmoid" or "tanh"
+    returns the same shape
+    """
+    ### BEGIN SOLUTION
+    if kind == "sigmoid":
+        return x * ops.sigmoid(1.702 * x)
+    inside = (2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)
+    return 0.5 * x * (1.0 + ops.tanh(inside))
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-gelu-approximations", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(gelu_approximation)
+
+# %% [markdown]
+# ## 4.5 How wrong, and where? · 2 points · ~4 minutes
+#
+# "Approximately" is not a number. Find the point at which an approximation is farthest from the truth, on whichever side, and by how much.
+
+# %% nbgrader={"grade": false, "grade_id": "worst-point", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def worst_point(x: Tensor, exact: Tensor, approximate: Tensor) -> Tensor:
+    """Where two functions differ most, and by how much.
+
+    x: (n,) places    exact, approximate: (n,) the functions' values there
+    returns (2,): the place with the largest distance between the two, and that distance
+    """
+    ### BEGIN SOLUTION
+    distance = ops.abs(approximate - exact)
+    worst = ops.argmax(distance)
+    return ops.stack([x[worst], distance[worst]])
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-worst-point", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(worst_point)
+
+# %% [markdown]
+# **See it.** Above, your GELU beside ReLU, and beside the two cheap ones. Below, their errors, each on a scale of its own, and the worst places in numbers.
+
+# %%
+grid = ops.linspace(-5.0, 5.0, 2001)
+near = ops.linspace(-3.0, 1.5, 901)
+kinds = ("sigmoid", "tanh")
+cheap = {kind: gelu_approximation(grid, kind) for kind in kinds}
+curves(
+    near,
+    {
+        "Exact and ReLU": {"GELU": gelu(near), "ReLU": ops.relu(near)},
+        "Exact and approximate": {"GELU": gelu(near)} | {kind: gelu_approximation(near, kind) for kind in kinds},
+    },
+    x="x",
+    alt="Left: GELU dips to minus 0.17 near minus 0.75 where ReLU is 0. Right: the exact GELU and its two approximations nearly lie on one another",
+)
+curves(
+    grid,
+    {f"{kind}: approximate − exact": {kind: cheap[kind] - gelu(grid)} for kind in kinds},
+    x="x",
+    alt="Two error curves: the sigmoid's within 0.02, the tanh's within 0.0005, both wavy and fading far out",
+)
+for kind in kinds:
+    place, distance = worst_point(grid, gelu(grid), cheap[kind]).numpy()
+    print(f"{kind:8} at worst {distance:.5f} away, {abs(place):.1f} to the left and to the right of 0")
+
+# %% [markdown]
+# The one with tanh is forty times closer. Is that close enough? A checkpoint should be run with the function it was trained with: swapped for its neighbour, a BERT's hidden states move by about a thousandth, and nobody will tell you.
+#
+# ## 4.6 The original network · 3 points · ~6 minutes
+#
+# Two linear maps with a bend between them (Vaswani et al. 2017, section 3.3), out to $d_\text{mlp}$ numbers and back:
+#
+# $$\text{FFN}(X) = \max(0,\; X W_1 +_{(\text{rows})} b_1)\, W_2 +_{(\text{rows})} b_2 \qquad W_1 \in \mathbb{R}^{d_e \times d_\text{mlp}},\; W_2 \in \mathbb{R}^{d_\text{mlp} \times d_e}$$
+#
+# The same four parameters serve every row: a *position-wise* network.
+
+# %% nbgrader={"grade": false, "grade_id": "relu-ffn", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def relu_ffn(x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor) -> Tensor:
+    """The feed-forward network of the original Transformer, on every row alike.
+
+    x: (..., tokens, d_e)    w_1: (d_e, d_mlp)    b_1: (d_mlp,)    w_2: (d_mlp, d_e)    b_2: (d_e,)
+    returns (..., tokens, d_e)
+    """
+    ### BEGIN SOLUTION
+    inner = ops.matmul(x, w_1) + b_1
+    bent = ops.maximum(inner, 0.0)
+    return ops.matmul(bent, w_2) + b_2
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-relu-ffn", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(relu_ffn)
+
+# %% [markdown]
+# ## 4.7 BERT's network: a Keras layer · 4 points · ~8 minutes · line 8, in the brackets
+#
+# The same with GELU, and as a layer. `intermediate_size` is $d_\text{mlp}$, in BERT $4 \cdot$ hidden: out by four, bend, back. That is where two thirds of an encoder layer's parameters are: $8 d_e^2$ here, $4 d_e^2$ in attention (biases aside).
+#
+# $$\text{GELU}(X W^\text{mlp1} +_{(\text{row})} b^\text{mlp1})\, W^\text{mlp2} +_{(\text{row})} b^\text{mlp2}$$
+#
+# Name the two `Dense` layers `self.inner` and `self.outer`. What stands before the brackets in line 8, the $X +$, comes later.
+
+# %% nbgrader={"grade": false, "grade_id": "feed-forward-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class FeedForward(keras.layers.Layer):
+    """Out to `intermediate_size`, GELU, and back, at every position alike.
+
+    call: x (batch, tokens, hidden)
+    returns (batch, tokens, hidden)
+    """
+
+    def __init__(self, intermediate_size: int, **kwargs):
+        ### BEGIN SOLUTION
+        super().__init__(**kwargs)
+        self.intermediate_size = intermediate_size
+        ### END SOLUTION
+
+    def build(self, x_shape):
+        ### BEGIN SOLUTION
+        self.inner = keras.layers.Dense(self.intermediate_size, name="inner")
+        self.outer = keras.layers.Dense(x_shape[-1], name="outer")
+        self.inner.build(x_shape)
+        self.outer.build((*x_shape[:-1], self.intermediate_size))
+        ### END SOLUTION
+
+    def call(self, x: Tensor) -> Tensor:
+        ### BEGIN SOLUTION
+        bent = gelu(self.inner(x))
+        return self.outer(bent)
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-feed-forward-layer", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(FeedForward)
+
+# %% [markdown]
+# **See it.** Five words; the vector of "bank" stands at two places. Your network gives the same answer at both: it sees neither place nor neighbours. Attention under the causal mask (notebook 03) gives two different ones: it does.
+
+# %%
+keras.utils.set_random_seed(4)
+words = ["the", "bank", "by", "the river", "bank"]
+vectors = rng.normal(size=(1, 5, 8)).astype("float32")
+vectors[0, 4] = vectors[0, 1]
+vectors = ops.convert_to_tensor(vectors)
+before = ops.convert_to_tensor(np.tril(np.ones((1, 5, 5), bool)))
+heat_maps(
+    [vectors[0], FeedForward(32)(vectors)[0], MultiHeadAttention(2)(vectors, attention_mask=before)[0]],
+    titles=["in", "after FeedForward", "after attention"],
+    rows=words,
+    alt="Three matrices with a row per word. In the first two the rows of the two words 'bank' are equal, in the third they differ",
+)
+
+# %% [markdown]
+# ---
+# # The way past, and chance
+#
+# ## 4.8 Dropout · 3 points · ~8 minutes
+#
+# While training, dropout (Srivastava et al. 2014) sets each number to 0 with probability `rate`, anew at every call, so that no number can rely on a certain other one. BERT drops a tenth. To keep sums at their usual size, the survivors are divided by $1 - \text{rate}$:
+# on average nothing changes. When nobody is training, *nothing* happens: no chance, no scale.
+#
+# $$\text{dropout}(x)[i] = \begin{cases} 0 & \text{with probability } \text{rate} \\ x[i] / (1 - \text{rate}) & \text{otherwise}\end{cases}$$
+#
+# ⚠ A lecture says that dropout zeroes "a fraction of model weights". It zeroes activations: the numbers that pass through, not the parameters.
+#
+# `keras.random.uniform(shape)` gives numbers between 0 and 1.
+
+# %% nbgrader={"grade": false, "grade_id": "dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def dropout(x: Tensor, rate: float, training: bool) -> Tensor:
+    """While training, zeroes a share of the numbers and makes up for it with the others.
+
+    x: any shape    rate: the probability of each number to become 0, at least 0 and below 1
+    returns the same shape; x itself when not training
+    """
+    ### BEGIN SOLUTION
+    if not training:
+        return x
+    kept = keras.random.uniform(ops.shape(x)) >= rate
+    return ops.where(kept, x / (1.0 - rate), 0.0)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-dropout", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(dropout)
+
+# %% [markdown]
+# **See it.** A matrix of ones with rate 0.3: twice in training, the mean of 300 such calls, and once when nobody trains.
+
+# %%
+ones = ops.ones((5, 10))
+drawn = [dropout(ones, 0.3, True) for _ in range(300)]
+heat_maps(
+    [drawn[0], drawn[1], ops.mean(ops.stack(drawn), axis=0), dropout(ones, 0.3, False)],
+    titles=["training", "training, again", "mean of 300", "not training"],
+    largest=1.5,
+    alt="Four matrices: the first two have zeros at different places and 1.43 elsewhere; the mean of 300 is close to 1 everywhere; without training all ones",
+)
+
+# %% [markdown]
+# ## 4.9 The residual connection · 2 points · ~4 minutes · lines 6 and 8, the "X +"
+#
+# What a sub-layer (attention, or the network) found is *added* to what it was given (He et al. 2015):
+#
+# $$X \leftarrow X + \text{dropout}(\text{SubLayer}(X))$$
+#
+# So a sub-layer need not carry the sentence through; it only has to find what to change. And since the derivative of $X + f(X)$ is $1 + f'(X)$, gradients have a road past every layer. Dropout may take away what was found. It must never touch the road.
+
+# %% nbgrader={"grade": false, "grade_id": "residual", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def residual(x: Tensor, found: Tensor, rate: float, training: bool) -> Tensor:
+    """Adds what a sub-layer found to what it was given, with dropout on what it found.
+
+    x, found: (..., tokens, hidden)    rate, training: as for dropout
+    returns (..., tokens, hidden)
+    """
+    ### BEGIN SOLUTION
+    return x + dropout(found, rate, training)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-residual", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(residual)
+
+# %% [markdown]
+# ---
+# # The layer
+#
+# ## 4.10 Lines 6 to 9 · 6 points · ~15 minutes
+#
+# Everything is there. In the order of BERT, normalising *after* each addition (post-LN):
+#
+# > 5: **for** $l = 1, 2, \dots, L$ **do**<br>
+# > 6: &nbsp;&nbsp; $X \leftarrow X + \text{MHAttention}(X \mid \mathcal{W}_l)$<br>
+# > 7: &nbsp;&nbsp; $X \leftarrow \text{LayerNormPerRow}(X \mid \gamma_l^1, \beta_l^1)$<br>
+# > 8: &nbsp;&nbsp; $X \leftarrow X + \left(\text{GELU}(X W_l^\text{mlp1} +_{(\text{row})} b_l^\text{mlp1})\, W_l^\text{mlp2} +_{(\text{row})} b_l^\text{mlp2}\right)$<br>
+# > 9: &nbsp;&nbsp; $X \leftarrow \text{LayerNormPerRow}(X \mid \gamma_l^2, \beta_l^2)$
+#
+# The algorithm leaves out dropout and the mask. Dropout acts on what each of the two sub-layers found, as in 4.9; the mask goes to attention. Use `keras.layers.Dropout(rate)`: it does what yours does, and a layer of Keras keeps its source of chance
+# where saving finds it. `training` is handed on to it; None means that Keras knows (in `fit` yes, else no).
+#
+# Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`.
+
+# %% nbgrader={"grade": false, "grade_id": "encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class EncoderLayer(keras.layers.Layer):
+    """One encoder layer of BERT: attention and a feed-forward network, each added and normalised (post-LN).
+
+    call: x (batch, tokens, hidden); attention_mask None or booleans (batch, 1 or tokens, tokens), True where a query
+    may see a key; training True, False or None
+    returns (batch, tokens, hidden)
+    """
+
+    def __init__(self, num_heads: int, intermediate_size: int, dropout: float = 0.1, **kwargs):
+        ### BEGIN SOLUTION
+        super().__init__(**kwargs)
+        self.attention = MultiHeadAttention(num_heads)
+        self.attention_norm = LayerNorm()
+        self.feed_forward = FeedForward(intermediate_size)
+        self.output_norm = LayerNorm()
+        self.dropout = keras.layers.Dropout(dropout)
+        ### END SOLUTION
+
+    def build(self, x_shape):
+        ### BEGIN SOLUTION
+        for part in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
+            part.build(x_shape)
+        ### END SOLUTION
+
+    def call(self, x: Tensor, attention_mask: Tensor | None = None, training: bool | None = None) -> Tensor:
+        # line 6: attend and add   line 7: normalise   line 8: transform and add   line 9: normalise
+        ### BEGIN SOLUTION
+        attended = self.attention(x, attention_mask=attention_mask)
+        x = x + self.dropout(attended, training=training)
+        x = self.attention_norm(x)
+        transformed = self.feed_forward(x)
+        x = x + self.dropout(transformed, training=training)
+        return self.output_norm(x)
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-encoder-layer", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check(EncoderLayer)
+
+# %% [markdown]
+# How many parameters has one? Attention $4(H^2 + H)$, the network $2 \cdot 4H^2 + 4H + H$, two LayerNorms $4H$: together $12 H^2 + 13 H$. For BERT's $H = 768$ that is 7,087,872, twelve times. Yours:
+
+# %%
+layer = EncoderLayer(num_heads=4, intermediate_size=4 * 64)
+layer(ops.zeros((1, 3, 64)))
+print(f"H = 64: {layer.count_params():,} parameters; 12 H² + 13 H = {12 * 64**2 + 13 * 64:,}")
+
+# %% [markdown]
+# ## 4.11 The other order: pre-LN · 3 points · ~6 minutes
+#
+# Normalise what goes *into* each sub-layer instead of what comes out of each addition:
+#
+# $$X \leftarrow X + \text{SubLayer}(\text{LayerNorm}(X))$$
+#
+# The stream $X$ itself is then never normalised: from the first layer to the last it is only added to. ⚠ One lecture says that LayerNorm is applied before attention and before the network. That is this order, GPT-2's; in the original Transformer and in BERT it comes after each. (It also places GPT-2's two residuals before and after the network. One leads around attention, one around the network.)
+#
+# Only `call` is new: your `EncoderLayer` has all the parts already.
+
+# %% nbgrader={"grade": false, "grade_id": "pre-norm-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class PreNormEncoderLayer(EncoderLayer):
+    """An encoder layer in the order of GPT-2 (pre-LN), with the same parts as `EncoderLayer`.
+
+    call, returns: as `EncoderLayer`
+    """
+
+    def call(self, x: Tensor, attention_mask: Tensor | None = None, training: bool | None = None) -> Tensor:
+        # attention_norm belongs to attention, output_norm to the feed-forward network
+        ### BEGIN SOLUTION
+        attended = self.attention(self.attention_norm(x), attention_mask=attention_mask)
+        x = x + self.dropout(attended, training=training)
+        transformed = self.feed_forward(self.output_norm(x))
+        return x + self.dropout(transformed, training=training)
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-pre-norm-layer", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(PreNormEncoderLayer)
+
+# %% [markdown]
+# ## 4.12 The stack · 3 points · ~6 minutes · line 5
+#
+# $L$ layers, one after the other, each with weights of its own. Keep them in the list `self.layers_` (Keras has an attribute `layers` of its own in models). The mask is the same at every depth: padding stays padding.
+
+# %% nbgrader={"grade": false, "grade_id": "encoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class Encoder(keras.layers.Layer):
+    """`num_layers` encoder layers, one after the other.
+
+    call, returns: as `EncoderLayer`
+    """
+
+    def __init__(self, num_layers: int, num_heads: int, intermediate_size: int, dropout: float = 0.1, **kwargs):
+        ### BEGIN SOLUTION
+        super().__init__(**kwargs)
+        self.layers_ = [EncoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]
+        ### END SOLUTION
+
+    def build(self, x_shape):
+        ### BEGIN SOLUTION
+        for layer in self.layers_:
+            layer.build(x_shape)
+        ### END SOLUTION
+
+    def call(self, x: Tensor, attention_mask: Tensor | None = None, training: bool | None = None) -> Tensor:
+        ### BEGIN SOLUTION
+        for layer in self.layers_:
+            x = layer(x, attention_mask=attention_mask, training=training)
+        return x
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-encoder", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(Encoder)
+
+# %% [markdown]
+# **See it: why all this.** Your own parts in five arrangements, 24 deep, every matrix random with variance 1 / (numbers that come in), and a loss on top. Left: the gradient at the input of each layer, compared with layer 24's. Right: how much the words
+# of a sentence still differ from each other, as a share of the numbers' spread.
+
+# %%
+import tensorflow as tf
+
+
+class SubLayersOnly(EncoderLayer):
+    def call(self, x, attention_mask=None, training=None):
+        return self.feed_forward(self.attention(x))
+
+
+class ResidualsOnly(EncoderLayer):
+    def call(self, x, attention_mask=None, training=None):
+        y = x + self.attention(x)
+        return y + self.feed_forward(y)
+
+
+class NormsOnly(EncoderLayer):
+    def call(self, x, attention_mask=None, training=None):
+        return self.output_norm(self.feed_forward(self.attention_norm(self.attention(x))))
+
+
+def look_into(kind, depth=24, hidden=64):
+    """A fresh stack with a loss on top. For each layer: gradient at its input, gradient of its weights, words' difference."""
+    rng = np.random.default_rng(4)
+    x, target = (ops.convert_to_tensor(rng.normal(size=(4, 16, hidden)).astype("float32")) for _ in range(2))
+    layers = [kind(num_heads=4, intermediate_size=4 * hidden) for _ in range(depth)]
+    for layer in layers:
+        layer(x)  # makes its weights
+        for weight in layer.weights:
+            if len(weight.shape) == 2:
+                weight.assign(rng.normal(size=weight.shape) / weight.shape[0] ** 0.5)
+    states = [x]
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        for layer in layers:
+            states.append(layer(states[-1]))
+        loss = ops.mean(ops.square(LayerNorm()(states[-1]) - target))
+    inputs, weights = tape.gradient(loss, [states[:-1], [[w.value for w in layer.weights] for layer in layers]])
+    differences = [float(ops.mean(ops.std(state, axis=1)) / ops.std(state)) for state in states[1:]]
+    return (
+        np.array([tf.linalg.global_norm([gradient]) for gradient in inputs]),
+        np.array([tf.linalg.global_norm(gradients) for gradients in weights]),
+        np.maximum(differences, 1e-7),  # float32 tells no smaller differences apart
+    )
+
+
+kinds = {
+    "sub-layers alone": SubLayersOnly,
+    "residuals only": ResidualsOnly,
+    "LayerNorm only": NormsOnly,
+    "post-LN": EncoderLayer,
+    "pre-LN": PreNormEncoderLayer,
+}
+found = {name: look_into(kind) for name, kind in kinds.items()}
+curves(
+    range(1, 25),
+    {
+        "Gradient at a layer's input / at layer 24's": {name: inputs / inputs[-1] for name, (inputs, _, _) in found.items()},
+        "How much the words still differ": {name: differences for name, (_, _, differences) in found.items()},
+    },
+    x="layer",
+    log=True,
+    alt="Left: towards layer 1 the gradient vanishes for sub-layers alone, explodes for residuals only, and stays level with LayerNorm. Right: without residuals all words have become one after a few layers; with them they differ much longer",
+)
+for name, (inputs, _, differences) in found.items():
+    print(f"{name:17} layer 1 gets {inputs[0] / inputs[-1]:8.1e} × the gradient of layer 24; words differ by {differences[-1]:.0e}")
+
+# %% [markdown]
+# - *Sub-layers alone*: the lower layers hear nothing. They could not learn.
+# - *Residuals only*: the road carries the gradient, but every layer adds to it, and it runs away.
+# - *LayerNorm only*: the gradient's size looks healthy. But all words have become the same word: attention averages, and nothing brings back what a token was (Dong, Cordonnier & Loukas 2021).
+# - Both together (post-LN, pre-LN): the gradient is level, and words stay different words far longer.
+#
+# And the two orders? Look at the gradient of the *weights* of the last layer, in stacks of 2 to 32 layers:
+
+# %%
+depths = [2, 4, 8, 16, 32]
+top = {name: [look_into(kinds[name], depth)[1][-1] for depth in depths] for name in ("post-LN", "pre-LN")}
+falling = [top["pre-LN"][0] * (depths[0] / depth) ** 0.5 for depth in depths]
+curves(
+    depths,
+    {"Gradient of the last layer's weights": top | {"like 1/√L": falling}},
+    x="layers in the stack, L",
+    log=True,
+    alt="Gradient norm of the last layer's weights against the number of layers: level for post-LN, falling about as one over the root of L for pre-LN",
+)
+
+# %% [markdown]
+# In a pre-LN stack the stream has grown by the time it reaches the last layer, so that layer's share is small and so is its gradient, about as $1/\sqrt L$. In a post-LN stack every sum is brought back to size, and the last layer's first steps are as large
+# in a deep model as in a shallow one. That is why post-LN models need a *warm-up* of the learning rate (notebook 07) and pre-LN models can do without (Xiong et al. 2020). BERT is post-LN, with warm-up.
+#
+# ---
+# # Recap
+#
+# Two sub-layers: attention mixes tokens, the feed-forward network thinks about each. Around each a residual, so that gradients have a road and words stay themselves; behind each a LayerNorm, so that numbers keep their range; in between, while training, dropout.
+# Twelve of these are BERT's encoder.
+#
+# **To think about**
+#
+# 1. LayerNorm throws away each vector's length and mean. What could a model no longer tell apart, if there were no residual connections?
+# 2. Take GELU out of the network. Which single matrix does it become, and would the twelve layers still be worth twelve?
+# 3. The output of a pre-LN stack has never been normalised. What would you put behind its last layer before a head reads it?
+#
+# **Next:** notebook 05 puts your embeddings of notebook 02 below this stack and heads on top of it, and loads a published BERT into it.
+
+# %%
+progress()

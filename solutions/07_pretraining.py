@@ -1,0 +1,625 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 07 · Pre-training
+#
+# A tokenizer, embeddings, attention, an encoder, two heads, a stream of masked sentences: all of it is yours, and all of it is random numbers.
+# Today it learns. You write what it is judged by, one step of training, and then you start it and watch a curve go down that is drawn by your own code.
+#
+# By the end you will have built
+#
+# - `etraining_loss`, `mlm_loss`, `nsp_loss`: what is to become small;
+# - `gather_positions`, `PreTrainingModel`: your layers, put together;
+# - `clip_gradients`, `train_step`, `learning_rate`, `decays`: how it becomes small;
+# - `masked_accuracy`, `perplexity`: how good it is, in numbers a human can read;
+# - a BERT, small and your own, whose weights you hand in.
+#
+# 75 to 90 minutes, 41 points, the run included. Everything works on this machine, without a network and without a graphics card; with one, the same cells make the long run.
+#
+# **Notation.** ETraining is the algorithm of *Formal Algorithms for Transformers* (Phuong & Hutter 2022): $\ell$ tokens, $N_V$ pieces, $\tilde T$ the masked positions.
+# For batches BERT's letters: $B$ rows, $T$ tokens, $P$ predictions in a row, $H$ hidden size, $V$ pieces.
+
+# %%
+from autograde.student import check, heat_maps, lines, load_backend, progress
+from autograde.student.drawings_training import LiveCurves, clipped_arrows, two_scores
+from autograde.student.training_run import Run, blank_lines, check_weights, choose_settings, hand_in, prepare, ready
+
+load_backend()
+
+# %% tags=["setup"]
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+from tensorflow import Tensor
+
+from mybert.bert import Bert, MlmHead, NspHead
+
+# %% [markdown]
+# One picture to begin with: what a row of a batch holds. Above what goes in, below what is to come out. Where a word was hidden stands the loss of guessing it; everywhere else there is nothing to guess,
+# so there is no loss. At the end these numbers come from your model.
+
+# %%
+words = "[CLS] the [MASK] sat [SEP] it [MASK] [SEP] [PAD]".split()
+guessed = np.array([[0, 0, 2.1, 0, 0, 0, 5.497, 0, 0]])
+heat_maps(
+    [guessed],
+    titles=["the loss looks at two places of nine"],
+    rows=["loss"],
+    columns=words,
+    numbers=True,
+    alt="One row of nine tokens; only under the two [MASK] tokens stands a loss, 2.10 and 5.50, everywhere else 0",
+)
+
+# %% [markdown]
+# ---
+# # What is to become small
+#
+# ## 7.1 The loss of ETraining · 3 points · ~6 minutes · ETraining, line 9
+#
+# > 7: $\tilde T \leftarrow \{t \in [\ell] : \tilde x_n[t] = \text{mask\_token}\}$<br>
+# > 8: $P_\theta \leftarrow \text{ETransformer}(\tilde x_n \mid \theta)$ &nbsp;&nbsp; $P_\theta \in (0,1)^{\ell \times N_V}$, each row sums to 1<br>
+# > 9: $\text{loss}_\theta \leftarrow -\sum_{t \in \tilde T} \log P_\theta[t, x_n[t]]$
+#
+# The model saw $\tilde x$ with holes in it; the loss asks what chance it gave to the token $x[t]$ that really stands there. A chance of 1 costs nothing, a chance of nearly 0 costs a lot.
+#
+# **Worked.** "The cat sat" is $x = (21, 11987, 5438)$; positions 1 and 3 were masked. If the model gives "The" (id 21) a chance of $P[1, 21] = 0.0041$, its share of the loss is $-\log 0.0041 = 5.497$:
+# a natural logarithm. The lecture counts positions from 1; in code, $\tilde T = \{1, 3\}$ is `[0, 2]`.
+
+# %% nbgrader={"grade": false, "grade_id": "etraining-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def etraining_loss(p: Tensor, x: Tensor, positions: Tensor) -> Tensor:
+    """Line 9 of ETraining, for one sentence.
+
+    p: (tokens, pieces) a row of chances for each token    x: (tokens,) the true ids, int
+    positions: (masked,) the places that were masked, int, counted from 0
+    returns a scalar: the sum over the masked places
+    """
+    # 1. rows and true ids at the masked places   2. the chance of each true id   3. minus the sum of logarithms
+    ### BEGIN SOLUTION
+    rows = ops.take(p, positions, axis=0)
+    gold = ops.take(x, positions)
+    chances = ops.take_along_axis(rows, ops.expand_dims(gold, 1), axis=1)
+    return -ops.sum(ops.log(chances))
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-etraining-loss", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(etraining_loss)
+
+# %%
+of_the_lecture = np.full((3, 6000), 1e-4, "float32")
+of_the_lecture[0, 21] = 0.0041
+the_cat_sat = ops.convert_to_tensor([21, 4987, 5438])  # a vocabulary of 6,000 pieces, to keep the matrix small
+only_the_first = etraining_loss(ops.convert_to_tensor(of_the_lecture), the_cat_sat, ops.convert_to_tensor([0]))
+print(f"−log 0.0041 = {float(only_the_first):.3f}")
+
+# %% [markdown]
+# ## 7.2 BERT's masked language model loss · 4 points · ~8 minutes
+#
+# A model computes in batches, and it hands out *logits*: any numbers, which log softmax makes into logarithms of chances. Each row has room for $P$ predictions; a row that needs fewer is filled up, and
+# `weights` says which places count (1) and which are filling (0). BERT's loss is the mean over those that count:
+#
+# $$\text{loss} = \frac{\sum_{b,p} w_{bp} \cdot \bigl(-\log \text{softmax}(\text{logits}_{bp})[\text{label}_{bp}]\bigr)}{\sum_{b,p} w_{bp} + 10^{-5}}$$
+#
+# Two differences to line 9: a mean instead of a sum, so that a batch with more blanks does not make a longer step; and the $10^{-5}$ (it stands like this in the published code), so that a batch without any blank has loss 0
+# and not 0/0. Take `ops.log_softmax`, not the logarithm of a softmax: a chance that was rounded to 0 has the logarithm $-\infty$.
+
+# %% nbgrader={"grade": false, "grade_id": "mlm-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mlm_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+    """The mean loss of a batch's predictions, filling left out.
+
+    logits: (batch, predictions, pieces)    labels: (batch, predictions) int, the true ids
+    weights: (batch, predictions) float32, 1 for a prediction, 0 for filling
+    returns a scalar
+    """
+    # 1. one loss per prediction   2. their weighted sum   3. over the sum of the weights + 0.00001
+    ### BEGIN SOLUTION
+    log_p = ops.log_softmax(logits, axis=-1)
+    losses = -ops.squeeze(ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1), axis=-1)  # (B, P)
+    return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-mlm-loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(mlm_loss)
+
+# %% [markdown]
+# **See it.** One blank, three pieces, and the logit of the true one moved from −6 to 6. The loss never rewards being sure: from 3 on there is little left to win, below −3 every further step wrong costs as much as the last.
+
+# %%
+sweep = np.linspace(-6, 6, 25, dtype="float32")
+one_blank = [
+    float(mlm_loss(ops.convert_to_tensor([[[value, 0.0, 0.0]]]), ops.zeros((1, 1), "int32"), ops.ones((1, 1))))
+    for value in sweep
+]
+lines(
+    sweep,
+    {"mlm_loss": one_blank, "ln 3: no idea": np.full(len(sweep), np.log(3))},
+    title="The loss of one blank",
+    x="logit of the true piece (the others: 0)",
+    y="loss",
+    alt="The loss falls in a straight line while the true piece's logit is low, crosses ln 3 at logit 0, and flattens out towards 0",
+)
+
+# %% [markdown]
+# ## 7.3 The next-sentence loss · 2 points · ~4 minutes
+#
+# The second task: does sentence B follow sentence A? Two logits per row, and a trap that has cost people days: in BERT **0 is IsNext** and 1 is NotNext (it says so in a comment of the published code). The label is the number of the column that
+# should win.
+
+# %% nbgrader={"grade": false, "grade_id": "nsp-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def nsp_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """The mean loss of a batch of pairs.
+
+    logits: (batch, 2), column 0 for IsNext    labels: (batch,) int, 0 for IsNext and 1 for NotNext
+    returns a scalar
+    """
+    ### BEGIN SOLUTION
+    log_p = ops.log_softmax(logits, axis=-1)
+    return -ops.mean(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1))
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-nsp-loss", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(nsp_loss)
+
+# %% [markdown]
+# ---
+# # The model
+#
+# ## 7.4 Only where something is to be guessed · 3 points · ~8 minutes
+#
+# The MLM head multiplies a token's vector with the whole vocabulary. In BERT-base that is $768 \times 30{,}522$ products per token, more than three encoder layers do for it. With 15 % of the tokens to be guessed, doing it
+# for all would be 85 % wasted. So take the vectors of the masked positions out first:
+#
+# $$(B, T, H),\ (B, P) \longrightarrow (B, P, H) \qquad \text{out}[b, p] = \text{hidden}[b, \text{positions}[b, p]]$$
+
+# %% nbgrader={"grade": false, "grade_id": "gather-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def gather_positions(hidden: Tensor, positions: Tensor) -> Tensor:
+    """The vectors at the wanted positions of each row.
+
+    hidden: (batch, tokens, hidden)    positions: (batch, predictions) int
+    returns (batch, predictions, hidden)
+    """
+    ### BEGIN SOLUTION
+    return ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-gather-positions", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(gather_positions)
+
+# %% [markdown]
+# **See it.** Two rows of six tokens; each number says which row and token it came from. The second row has one blank only and is filled up with position 0.
+
+# %%
+numbered = np.array([[[10 * row + token] for token in range(6)] for row in range(2)], "float32")
+wanted = np.array([[1, 4], [3, 0]], "int32")
+taken = gather_positions(ops.convert_to_tensor(numbered), ops.convert_to_tensor(wanted))
+heat_maps(
+    [numbered[..., 0], np.asarray(taken)[..., 0]],
+    titles=["hidden: row and token", f"taken at {wanted.tolist()}"],
+    rows=["row 0", "row 1"],
+    numbers=True,
+    alt="Left a table of two rows, 0 to 5 and 10 to 15; right what was taken: 1 and 4 from the first row, 13 and 10 from the second",
+)
+
+# %% [markdown]
+# ## 7.5 Everything you built, in one model · 5 points · ~12 minutes · ETraining, line 8
+#
+# `Bert` (notebook 05) returns two things: a vector for every token, and the pooled vector of [CLS]. The first goes to `MlmHead`, at the masked positions only and with the table of the token embeddings (the weights are tied); the second
+# goes to `NspHead`.
+#
+# ```
+# token_ids, token_type_ids, attention_mask ─▶ bert ─▶ hidden ─▶ gather_positions ─▶ mlm ─▶ (B, P, V)
+#                                                  └─▶ pooled ─────────────────────▶ nsp ─▶ (B, 2)
+# ```
+#
+# Call the parts `self.bert`, `self.mlm` and `self.nsp`: the check, and later the grader, put weights into them. The table is `self.bert.embeddings.token.embeddings`.
+
+# %% nbgrader={"grade": false, "grade_id": "pretraining-model", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class PreTrainingModel(keras.Model):
+    """BERT with both of its heads.
+
+    call: token_ids, token_type_ids, attention_mask (batch, tokens) int, 1 in the mask for a real token;
+    positions (batch, predictions) int; training
+    returns MLM logits (batch, predictions, pieces) and next-sentence logits (batch, 2)
+    """
+
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
+    ):
+        super().__init__(**kwargs)
+        ### BEGIN SOLUTION
+        self.bert = Bert(
+            vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout, name="bert"
+        )
+        self.mlm = MlmHead(vocab_size, name="mlm")
+        self.nsp = NspHead(name="nsp")
+        ### END SOLUTION
+
+    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        ### BEGIN SOLUTION
+        hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
+        table = self.bert.embeddings.token.embeddings
+        logits = self.mlm(gather_positions(hidden, positions), table)
+        return logits, self.nsp(pooled)
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-pretraining-model", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check(PreTrainingModel)
+
+# %% [markdown]
+# ### Sanity first: what does a model know that knows nothing?
+#
+# A fresh model has no reason to prefer any of the $V$ pieces, so each gets about $1/V$, and the loss of a blank is about $-\log \frac1V = \ln V$. If your first loss is far from that, stop: something is wrong
+# *before* any training. (Much larger: the weights start too large. Much smaller: the answer stands in the input.) For the pairs it is $\ln 2 = 0.693$ or somewhat more: two random logits from a pooled vector may already disagree by one.
+#
+# The data come from notebook 06's procedure: real text, pairs, 15 % of the tokens to be guessed, of which 80 % become [MASK]. The text is the prose of Python's own documentation, which is on this machine already; its vocabulary of 4,096 pieces ships with the course.
+
+# %%
+settings = choose_settings()  # the small run without a graphics card, the long one with one
+data = prepare(settings)
+print(settings)
+print(data)
+blank_lines(data, rows=3)
+
+# %%
+def tensors(batch):
+    return {name: ops.convert_to_tensor(array) for name, array in batch.items()}
+
+
+def reads(batch):
+    return batch["token_ids"], batch["token_type_ids"], batch["attention_mask"], batch["positions"]
+
+
+keras.utils.set_random_seed(7)
+model = PreTrainingModel(**settings.model)
+first = tensors(data.batch(0))
+logits, next_logits = model(*reads(first))
+pieces = settings.model["vocab_size"]
+print(f"first MLM loss {float(mlm_loss(logits, first['labels'], first['weights'])):.3f}    ln {pieces} = {np.log(pieces):.3f}")
+print(f"first NSP loss {float(nsp_loss(next_logits, first['next_sentence'])):.3f}    ln 2 = {np.log(2):.3f}")
+
+# %% [markdown]
+# ---
+# # One step
+#
+# ## 7.6 No step longer than this · 3 points · ~7 minutes
+#
+# Now and then a batch has a gradient ten times as long as usual, and one such step can undo an hour. BERT limits the *length* of the gradient: all tensors of it, laid end to end, are one vector $g$, and if $\lVert g \rVert$ is more than 1,
+# the whole vector is shortened to 1. Its direction stays (Pascanu, Mikolov & Bengio 2013).
+#
+# $$\lVert g \rVert = \sqrt{\sum_i \sum_{\text{all entries}} g_i^2} \qquad g_i \leftarrow g_i \cdot \frac{c}{\max(\lVert g \rVert,\, c)}$$
+
+# %% nbgrader={"grade": false, "grade_id": "clip-gradients", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def clip_gradients(gradients: list[Tensor], most: float = 1.0) -> list[Tensor]:
+    """Gradients that together are no longer than `most`.
+
+    gradients: a list of tensors of any shapes
+    returns a list of tensors of the same shapes
+    """
+    ### BEGIN SOLUTION
+    length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))
+    factor = most / ops.maximum(length, most)
+    return [gradient * factor for gradient in gradients]
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-clip-gradients", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(clip_gradients)
+
+# %% [markdown]
+# **See it.** Twelve gradients of two numbers each (each number a tensor of its own) as arrows, before and after. Every arrow keeps its direction; those within the circle keep their length too.
+
+# %%
+angles = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+lengths = np.tile([0.5, 1.2, 1.9], 4)
+before = np.stack([lengths * np.cos(angles), lengths * np.sin(angles)], axis=1).astype("float32")
+after = [clip_gradients([ops.convert_to_tensor(x), ops.convert_to_tensor(y)]) for x, y in before]
+clipped_arrows(before, np.array([[float(x), float(y)] for x, y in after]))
+
+# %% [markdown]
+# ## 7.7 One step of training · 5 points · ~10 minutes · ETraining, lines 8–10
+#
+# > 8: $P_\theta \leftarrow \text{ETransformer}(\tilde x_n \mid \theta)$<br>
+# > 9: $\text{loss}_\theta \leftarrow \dots$<br>
+# > 10: $\theta \leftarrow \theta - \eta \cdot \nabla \text{loss}_\theta$
+#
+# In BERT the loss is the **sum** of `mlm_loss` and `nsp_loss`, and the gradient is clipped to length 1 before the optimizer makes its step. A tape records what the model computes and plays it backwards.
+#
+# One trap, and few know it: the gradient of a table comes as a list of rows (`IndexedSlices`), one for every time a row was looked up. A piece that stands in the batch ten times is in it ten times, and the length of the *list* is not
+# the length of the gradient. `ops.convert_to_tensor(gradient)` adds equal rows up.
+#
+# To try your step out there is a model that is as small as can be: no word looks at another, but it is called as yours is. The check puts weights into it, lets `train_step` make a step of plain gradient descent, and looks at the weights afterwards.
+
+# %% tags=["setup"]
+class TinyModel(keras.Model):
+    """Called as PreTrainingModel is, and as small as can be: a table, its transpose, and two logits from [CLS]."""
+
+    def __init__(self, vocab_size, hidden_size, **kwargs):
+        super().__init__(**kwargs)
+        self.table = keras.layers.Embedding(vocab_size, hidden_size, name="table")
+        self.segment = keras.layers.Embedding(2, hidden_size, name="segment")
+        self.table.build(None)
+        self.segment.build(None)
+        self.nsp = keras.layers.Dense(2, name="nsp")
+        self.bias = self.add_weight(shape=(vocab_size,), initializer="zeros", name="bias")
+
+    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        table, segments = self.table.embeddings, self.segment.embeddings
+        hidden = ops.one_hot(token_ids, table.shape[0]) @ table + ops.one_hot(token_type_ids, 2) @ segments  # (B, T, H)
+        chosen = tf.gather(hidden, positions, batch_dims=1)  # (B, P, H)
+        return chosen @ ops.transpose(table) + self.bias, self.nsp(hidden[:, 0])
+
+# %% nbgrader={"grade": false, "grade_id": "train-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def train_step(model: keras.Model, optimizer: keras.optimizers.Optimizer, batch: dict) -> Tensor:
+    """One step: forwards, loss, backwards, clipped to length 1, applied.
+
+    batch: token_ids, token_type_ids, attention_mask (batch, tokens), positions, labels, weights (batch, predictions),
+    next_sentence (batch,)
+    returns the loss before the step, a scalar
+    """
+    # 1. within the tape: run the model (training=True), add both losses   2. gradients   3. clip   4. apply
+    ### BEGIN SOLUTION
+    variables = model.trainable_variables
+    with tf.GradientTape() as tape:
+        logits, next_logits = model(
+            batch["token_ids"], batch["token_type_ids"], batch["attention_mask"], batch["positions"], training=True
+        )
+        loss = mlm_loss(logits, batch["labels"], batch["weights"]) + nsp_loss(next_logits, batch["next_sentence"])
+    gradients = [ops.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
+    optimizer.apply(clip_gradients(gradients), variables)
+    return loss
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-train-step", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check(train_step)
+
+# %% [markdown]
+# ### Sanity, part two: overfit one batch
+#
+# The oldest trick of the trade (Karpathy, *A Recipe for Training Neural Networks*, 2019): take **one** small batch and train on it again and again, without dropout. A model that can learn at all knows it by heart after a few dozen steps, and the loss goes to nearly 0.
+# If it does not, no amount of data will help: a gradient does not arrive, or the labels do not belong to the rows.
+
+# %%
+keras.utils.set_random_seed(7)
+by_heart = PreTrainingModel(**settings.model | {"dropout": 0.0})
+eight = tensors({name: array[:8] for name, array in data.batch(0).items()})
+by_heart(*reads(eight))
+adam = keras.optimizers.Adam(1e-3)
+adam.build(by_heart.trainable_variables)
+one_step = tf.function(lambda: train_step(by_heart, adam, eight))
+curve = [float(one_step()) for _ in range(60)]
+lines(
+    np.arange(len(curve)),
+    {"loss on the one batch": curve, "ln V + ln 2": np.full(len(curve), np.log(pieces) + np.log(2))},
+    title="Eight rows, by heart",
+    x="step",
+    y="loss (MLM + NSP)",
+    alt=f"The loss on one batch of eight rows falls from {curve[0]:.1f} to {curve[-1]:.2f} within 60 steps",
+)
+print(f"from {curve[0]:.2f} to {curve[-1]:.3f}")
+
+# %% [markdown]
+# ---
+# # The long way down
+#
+# ## 7.8 Up, then down · 3 points · ~8 minutes
+#
+# Adam divides each step by a running mean of the gradient's size. In the first steps it knows that mean badly, so BERT begins carefully: the rate rises in a straight line for 10,000 steps (*warm-up*), then falls in a straight line to 0 at step 1,000,000 (Devlin et al. 2019,
+# appendix A.2). With $s$ steps already made, $w$ of warm-up and $S$ in all:
+#
+# $$\eta(s) = \eta_\text{max} \cdot \max\!\left(0,\ \min\!\left(\frac{s + 1}{w},\ \frac{S - s}{S - w}\right)\right)$$
+#
+# `step` may be one number or a tensor of many, so use `ops.minimum`, not `if`. With $w = 0$ there is no way up (and nothing may be divided by 0).
+# (The published script lets its line down begin at step 0, so its rate makes a small jump where the warm-up ends. Ours has none.)
+
+# %% nbgrader={"grade": false, "grade_id": "learning-rate", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def learning_rate(step: Tensor, peak: float, warmup_steps: int, total_steps: int) -> Tensor:
+    """Linear warm-up, then linear decay to 0.
+
+    step: steps already made, a float32 tensor of any shape
+    returns the rate of the step that comes now, of the same shape
+    """
+    ### BEGIN SOLUTION
+    rising = (step + 1) / max(warmup_steps, 1)
+    falling = (total_steps - step) / (total_steps - warmup_steps)
+    return peak * ops.clip(ops.minimum(rising, falling), 0, 1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-learning-rate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(learning_rate)
+
+# %%
+steps = np.linspace(0, 1_000_000, 201, dtype="float32")
+published = learning_rate(ops.convert_to_tensor(steps), 1e-4, 10_000, 1_000_000)
+lines(
+    steps,
+    {"BERT's learning rate": np.asarray(published)},
+    title="10,000 steps up, 990,000 down",
+    x="step",
+    y="learning rate",
+    alt="The rate shoots up to 0.0001 within the first hundredth of the run and falls in a straight line to 0",
+)
+
+# %% [markdown]
+# ## 7.9 Which weights decay · 2 points · ~5 minutes
+#
+# With every step each weight also loses a small share of itself, 0.01 times the learning rate: *weight decay*. What is not needed fades away. But not everything should be small: LayerNorm's $\gamma$ starts at 1 and sets the scale of a whole layer, and biases and $\beta$ only shift.
+# BERT spares them (`optimization.py` of google-research/bert: "LayerNorm", "layer_norm", "bias"). In Keras a weight has a path, such as `bert/encoder/layer_0/attention/query/kernel`, and its *last* part says what it is.
+
+# %% nbgrader={"grade": false, "grade_id": "decays", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def decays(name: str) -> bool:
+    """Whether weight decay acts on the weight of this path: on all but bias, gamma and beta."""
+    ### BEGIN SOLUTION
+    return name.split("/")[-1] not in ("bias", "gamma", "beta")
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-decays", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(decays)
+
+# %%
+decaying = sum(int(np.prod(v.shape)) for v in model.trainable_variables if decays(v.path))
+print(f"{decaying:,} of {model.count_params():,} numbers decay: {decaying / model.count_params():.1%}")
+
+# %% [markdown]
+# ---
+# # How good is it?
+#
+# ## 7.10 How many blanks are right · 3 points · ~6 minutes
+#
+# A loss of 4.2 tells a human little. The share of blanks whose best guess is the true piece tells more.
+
+# %% nbgrader={"grade": false, "grade_id": "masked-accuracy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def masked_accuracy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+    """The share of predictions whose piece with the largest logit is the true one, filling left out.
+
+    logits: (batch, predictions, pieces)    labels: (batch, predictions) int    weights: (batch, predictions) float32
+    returns a scalar float32
+    """
+    ### BEGIN SOLUTION
+    hits = ops.cast(ops.equal(ops.argmax(logits, axis=-1), labels), "float32")
+    return ops.sum(hits * weights) / ops.sum(weights)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-masked-accuracy", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(masked_accuracy)
+
+# %% [markdown]
+# ## 7.11 Perplexity over many batches · 2 points · ~5 minutes
+#
+# $e^{\text{loss}}$ is easier to imagine than the loss: a model with perplexity 70 is as unsure as somebody who rolls a die with 70 faces. A fresh model has perplexity $V$. For many batches with losses $l_i$, each a mean over $c_i$ predictions, first make one mean of all predictions, *then* take $\exp$:
+#
+# $$\text{perplexity} = \exp\!\left(\frac{\sum_i c_i\, l_i}{\sum_i c_i}\right)$$
+
+# %% nbgrader={"grade": false, "grade_id": "perplexity", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def perplexity(losses: Tensor, counts: Tensor) -> Tensor:
+    """Perplexity of many batches together.
+
+    losses: (batches,) the mean loss of each    counts: (batches,) float32, how many predictions each has
+    returns a scalar
+    """
+    ### BEGIN SOLUTION
+    return ops.exp(ops.sum(losses * counts) / ops.sum(counts))
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-perplexity", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(perplexity)
+
+# %% [markdown]
+# ---
+# # The run
+#
+# ## 7.12 Train it · 6 points · seconds to hours
+#
+# Everything is there. The next cells train your model, from your layers, with your step, and judge it every so often on text that it never trains on.
+#
+# | | without a graphics card | with one (`choose_settings()` sees it) |
+# |---|---|---|
+# | model | 2 layers, hidden size 128, 2 heads | 6 layers, hidden size 256, 4 heads |
+# | rows | 64 of 32 tokens | 256 of 128 tokens |
+# | steps | 240, about a minute | 20,000: 655 million tokens |
+# | arithmetic | 1·10¹² operations | 2·10¹⁶ operations: about two and a half hours on a Colab T4 if it does 30 % of its 8.1·10¹² per second (computed, not measured) |
+# | aim | held-out loss below 6.35, that is, below the dotted line | held-out loss below 4.2, where the library's own small reference run ended after 1,000 steps |
+#
+# With a network, `choose_settings(text="hf:Salesforce/wikitext/wikitext-103-raw-v1")` trains on Wikipedia instead (103 million words: several gigabytes of memory, and `pip install datasets`). If the runtime is cut off, start the notebook again and run it to here: the run goes on where it was saved last.
+#
+# **How it is graded.** The cell after the run writes `pretraining_weights.safetensors` beside this notebook. Hand it in together with the notebook. The grader puts the weights into *your* `PreTrainingModel` and lets it fill in blanks of a text that you have not seen masked like that:
+# 2 points if the weights fit and give finite numbers; 2 points for a loss of at most 6.6, when a fresh model has 8.3; 2 points for a loss of at most 6.35 and at least 6 % of the blanks right, better than somebody who knows all frequencies and nothing else (6.4 and 3 %). No graphics card is needed for any of them.
+
+# %%
+schedule = dict(peak=settings.peak, warmup_steps=settings.warmup_steps, total_steps=settings.steps)
+
+
+class Schedule(keras.optimizers.schedules.LearningRateSchedule):
+    """Your learning_rate, as Keras asks for it."""
+
+    def __call__(self, step):
+        return learning_rate(ops.cast(step, "float32"), **schedule)
+
+
+def fresh_run():
+    """Your model, fresh or as it was saved last, and an optimizer that spares what does not decay."""
+    keras.utils.set_random_seed(settings.seed)
+    model = PreTrainingModel(**settings.model)
+    model(*reads(tensors(data.batch(0))))
+    optimizer = keras.optimizers.AdamW(Schedule(), weight_decay=0.01, beta_2=0.98, epsilon=1e-6)
+    optimizer.exclude_from_weight_decay(var_list=[v for v in model.trainable_variables if not decays(v.path)])
+    optimizer.build(model.trainable_variables)
+    return Run("pretraining_run", settings, model, optimizer)
+
+# %% [markdown]
+# The loop itself is short. `run.steps()` gives the numbers of the steps that are still to be made; `run.record` notes the figures, draws, and saves.
+
+# %%
+def judge(guess):
+    """The figures of a model on the held-out batches, by your own functions."""
+    losses, counts, hits, next_losses = [], [], [], []
+    for batch in map(tensors, data.held_out):
+        logits, next_logits = guess(*reads(batch))
+        losses.append(mlm_loss(logits, batch["labels"], batch["weights"]))
+        counts.append(ops.sum(batch["weights"]))
+        hits.append(masked_accuracy(logits, batch["labels"], batch["weights"]) * counts[-1])
+        next_losses.append(nsp_loss(next_logits, batch["next_sentence"]))
+    uncertainty = float(perplexity(ops.stack(losses), ops.stack(counts)))
+    return {
+        "perplexity": uncertainty,
+        "loss": float(np.log(uncertainty)),
+        "accuracy": float(sum(hits) / sum(counts)),
+        "next sentence": float(np.mean(next_losses)),
+    }
+
+
+NEEDED = ("mlm-loss", "nsp-loss", "gather-positions", "pretraining-model", "clip-gradients", "train-step",
+          "learning-rate", "decays", "masked-accuracy", "perplexity")  # fmt: skip
+if ready(*NEEDED):
+    run = fresh_run()
+    fast_step = tf.function(lambda batch: train_step(run.model, run.optimizer, batch), jit_compile=settings.compiled)
+    guess = tf.function(lambda *inputs: run.model(*inputs, training=False))
+    curves = LiveCurves(pieces, data.unigram_loss, reference="tiny-published-recipe")
+    for step in run.steps():
+        loss = fast_step(tensors(data.batch(step)))
+        if run.is_time_to_judge(step):
+            run.record(step, loss, judge(guess))
+            curves.draw(run.history)
+    print(run.speed())
+
+# %% [markdown]
+# **Reading the curves.** The loss drops at once from $\ln V$ to about 6.4: the model has found out which pieces are frequent (the dotted line is the loss of somebody who knows *only* that). Then it hesitates, on every masked word it says "the" or a comma; and then, if the run is long enough,
+# it goes below the line: now the neighbours begin to count. The grey curve is a recorded run of the library's model of the same size, on 18 MB of text (`bertlab/training/reference_curves`); compare the shape, not the height.
+# The next-sentence loss stays near $\ln 2$ for a long time: with rows of 32 tokens there is little to go by.
+#
+# **Speed.** Tokens per second say how long a run takes; the *share of the peak* says whether it could be faster. The peak is measured on this machine with one large matrix product; small matrices, and everything that is no matrix product, keep a model below it.
+
+# %%
+if ready(*NEEDED):
+    print(hand_in(run.model, settings))
+    two_scores(judge(guess), fresh={"loss": float(np.log(pieces)), "accuracy": 1 / pieces}, unigram=data)
+
+# %% nbgrader={"grade": true, "grade_id": "pretraining-run", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+print(check_weights())
+
+# %% [markdown]
+# ---
+# # Recap
+#
+# Minus the logarithm of the true piece's chance, averaged over the blanks; the same for the pairs; one gradient, clipped as a whole; a rate that rises and falls; decay for what is a direction, none for what is a scale or a shift. That is all of pre-training. The rest is time:
+# BERT-base saw 1,000,000 batches of 256 rows (nine in ten of them of 128 tokens, the rest of 512), in 4 days on 16 TPU chips (the large model: 64 chips; Devlin et al. 2019, appendix A.2). Geiping & Goldstein (2023, *Cramming*) come close in one day on one graphics card.
+#
+# **To think about**
+#
+# 1. ETraining sums over $\tilde T$, BERT divides by the number of blanks. With plain gradient descent, which learning rates make the two the same? And with Adam?
+# 2. Clip each tensor by itself, or all as one: which of the two keeps the direction of the step, and why should that matter?
+# 3. Your loss is below the dotted line, but "the" is still the most frequent guess. Is that a contradiction?
+#
+# **Next:** notebook 08 takes the body you have trained (or a published one), puts a fresh head on it, and teaches it a task in minutes.
+
+# %%
+progress()

@@ -1,0 +1,101 @@
+"""A real browser before a real JupyterLab. `make test-browser` installs what this needs."""
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "build" / "browser"  # what the tests saw
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+_SETTINGS = {
+    "notebook-extension/tracker": '{"windowingMode": "none"}',  # every cell is there, also those out of sight
+    "apputils-extension/notification": '{"fetchNews": "false"}',
+}
+
+
+class Lab:
+    """A running JupyterLab. `lab.open("folder/notebook.ipynb")` gives a page that shows it."""
+
+    def __init__(self, browser, folder: Path, scratch: Path, **environment: str):
+        self.token, self.port = secrets.token_hex(8), _free_port()
+        self.context = browser.new_context(viewport={"width": 1280, "height": 1000})
+        self.context.set_default_timeout(120_000)
+        settings = scratch / "settings"
+        for name, text in _SETTINGS.items():
+            path = settings / "@jupyterlab" / f"{name}.jupyterlab-settings"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        self.log = (scratch / "jupyter.log").open("w")
+        own = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={self.port}",
+             f"--IdentityProvider.token={self.token}", f"--ServerApp.root_dir={folder}"],
+            cwd=folder, stdout=self.log, stderr=subprocess.STDOUT,
+            env=os.environ | {"JUPYTERLAB_SETTINGS_DIR": str(settings), "PYTHONPATH": str(ROOT), "PATH": own}
+            | environment,
+        )  # fmt: skip
+        self._wait()
+        self._log_in()
+
+    def _wait(self):
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            try:
+                urllib.request.urlopen(f"{self.address('api')}?token={self.token}")
+                return
+            except OSError:
+                assert self.process.poll() is None, "JupyterLab ended at once"
+                time.sleep(0.2)
+        raise TimeoutError("JupyterLab does not answer")
+
+    def address(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.port}/{path}"
+
+    def _log_in(self):
+        """Only JupyterLab's own pages turn the token into a cookie."""
+        page = self.context.new_page()
+        page.goto(f"{self.address('lab')}?token={self.token}")
+        page.close()
+
+    def page(self, path: str):
+        page = self.context.new_page()
+        page.goto(self.address(path))
+        return page
+
+    def close(self):
+        self.context.close()
+        self.process.terminate()
+        self.process.wait(30)
+        self.log.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="make test-browser installs it")
+    path = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if path is None:
+        pytest.skip("there is no Chromium or Chrome here")
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def pictures() -> Path:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    return PICTURES

@@ -1,0 +1,65 @@
+"""An instructor in formgrader: sees the class, opens a graded submission, changes a score, writes the feedback."""
+
+import pytest
+from conftest import Lab
+
+from autograde.demo.run import ASSIGNMENT, NOTEBOOK, grade_sample_class
+from autograde.exercises import catalogue
+from autograde.grader.gradebook import Course
+from autograde.grader.rooms import Rooms
+
+pytestmark = pytest.mark.browser
+
+POINTS = sum(exercise.points for exercise in catalogue.of_notebook(NOTEBOOK))
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("course")
+    with Rooms() as rooms:
+        grade_sample_class(folder, rooms)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lab(browser, course, tmp_path_factory):
+    lab = Lab(browser, course, tmp_path_factory.mktemp("scratch"))
+    yield lab
+    lab.close()
+
+
+def test_the_class_is_seen_a_score_changed_and_the_feedback_written(lab, course, pictures):
+    page = lab.page("formgrader/manage_submissions/" + ASSIGNMENT)
+    page.get_by_role("row", name="ada").wait_for()
+    for student in ("ada", "ben", "cleo", "dora", "eli", "finn"):
+        assert page.get_by_role("row", name=student).count() == 1
+    page.screenshot(path=pictures / "formgrader-class.png")
+
+    page.goto(lab.address(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}"))
+    page.get_by_text("Submission #1").first.wait_for()
+    page.screenshot(path=pictures / "formgrader-notebook.png")
+    with Course(course) as book:
+        ben = book.book.find_submission_notebook(NOTEBOOK, ASSIGNMENT, "ben").id
+    page.goto(lab.address(f"formgrader/submissions/{ben}/"))
+    page.get_by_text("rows-below-rows").or_(page.get_by_text("one below the other")).first.wait_for()
+    score = page.locator("input.score").first  # of 3.1, where the mistake is
+    score.scroll_into_view_if_needed()
+    page.screenshot(path=pictures / "formgrader-submission.png")
+    with page.expect_response(lambda response: "/api/grade/" in response.url and response.request.method == "PUT"):
+        score.fill("1.5")
+        score.press("Tab")
+    with Course(course) as book:
+        grades = {
+            grade.cell.name: grade for grade in book.book.find_submission_notebook(NOTEBOOK, ASSIGNMENT, "ben").grades
+        }
+    assert grades["check-concat-heads"].manual_score == 1.5
+
+    page.goto(lab.address("formgrader/manage_submissions/" + ASSIGNMENT))
+    row = page.get_by_role("row", name="ben")
+    row.wait_for()
+    with page.expect_response(lambda response: "generate_feedback" in response.url) as answered:
+        row.locator(".generate-feedback a, .generate-feedback").first.click()
+    assert answered.value.json()["success"], answered.value.text()
+    page.close()
+    written = course / "feedback" / "ben" / ASSIGNMENT / f"{NOTEBOOK}.html"
+    assert "1.5" in written.read_text(encoding="utf-8")

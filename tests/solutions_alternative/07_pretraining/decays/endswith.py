@@ -1,0 +1,2 @@
+def decays(name):
+    return not name.endswith(("/bias", "/gamma", "/beta"))

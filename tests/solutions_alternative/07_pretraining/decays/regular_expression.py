@@ -1,0 +1,5 @@
+import re
+
+
+def decays(name):
+    return re.search(r"(?:^|/)(?:bias|gamma|beta)$", name) is None

@@ -1,0 +1,2 @@
+def gather_positions(hidden, positions):
+    return ops.matmul(ops.one_hot(positions, hidden.shape[1]), hidden)

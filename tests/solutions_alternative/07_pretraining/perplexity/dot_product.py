@@ -1,0 +1,3 @@
+def perplexity(losses, counts):
+    shares = counts / ops.sum(counts)
+    return ops.exp(ops.dot(losses, shares))

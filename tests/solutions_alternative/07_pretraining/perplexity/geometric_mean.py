@@ -1,0 +1,2 @@
+def perplexity(losses, counts):
+    return ops.prod(ops.power(ops.exp(losses), counts / ops.sum(counts)))

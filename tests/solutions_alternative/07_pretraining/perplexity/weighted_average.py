@@ -1,0 +1,2 @@
+def perplexity(losses, counts):
+    return ops.exp(ops.average(losses, weights=counts))

@@ -1,0 +1,26 @@
+class PreTrainingModel(keras.Model):
+    def __init__(
+        self,
+        vocab_size,
+        hidden_size,
+        num_layers,
+        num_heads,
+        intermediate_size,
+        max_positions=512,
+        dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        sizes = (vocab_size, hidden_size, num_layers, num_heads, intermediate_size)
+        self.bert = Bert(*sizes, max_positions, dropout)
+        self.mlm = MlmHead(vocab_size)
+        self.nsp = NspHead()
+
+    def guess(self, hidden, positions):
+        table = self.bert.embeddings.token.embeddings
+        rows = [gather_positions(hidden[i : i + 1], positions[i : i + 1]) for i in range(hidden.shape[0])]
+        return self.mlm(ops.concatenate(rows, axis=0), table)
+
+    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
+        return self.guess(hidden, positions), self.nsp(pooled)

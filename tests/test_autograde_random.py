@@ -1,0 +1,237 @@
+"""Judging functions that draw: a right one is safe, the nearest wrong one is not, and no answer is trusted."""
+
+import functools
+import math
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from autograde_case import asking, visible_plan, written
+
+from autograde import planning, probe, random_claims
+from autograde.chances import FALSE_ALARM, bounds
+from autograde.compare import Difference
+from autograde.exercises import catalogue, cells
+from autograde.judge import judge
+from autograde.rules import RULES
+
+NOTEBOOK = "06_pretraining_data"
+CHANCY = [exercise for exercise in catalogue.EXERCISES if exercise.probe["kind"] == "seeded"]
+each_chancy = pytest.mark.parametrize("exercise", CHANCY, ids=lambda exercise: exercise.id)
+
+
+def _sum(n, p, numbers) -> Fraction:
+    """The probability that one of these numbers comes up, as an exact fraction."""
+    p = Fraction(p)
+    return sum((comb(n, k) * p**k * (1 - p) ** (n - k) for k in numbers), Fraction(0))
+
+
+@functools.cache
+def _outside(n, p, low, high) -> Fraction:
+    """The probability to lie outside of [low, high], in units of 2⁻⁸¹⁹², each term rounded up: an upper bound."""
+    share, scale = Fraction(p), 1 << 8192
+    odds = share / (1 - share)
+    total, term = 0, math.ceil(scale * (1 - share) ** n)
+    for k in range(n + 1):
+        total += 0 if low <= k <= high else term
+        term = math.ceil(term * (n - k) * odds.numerator / Fraction((k + 1) * odds.denominator))
+    return Fraction(total, scale)
+
+
+def _rates(exercise, seed="chances"):
+    plan = planning.make_plan(exercise, seed, misconceptions=False)
+    return [claim for part in plan["parts"] for claim in part["claims"] if claim["kind"] == "rates"]
+
+
+# --- the bounds ---
+
+
+@pytest.mark.parametrize(("n", "p"), [(1, 0.5), (7, 0.3), (40, 0.02), (200, 0.5)])
+@pytest.mark.parametrize("alarm", [1e-9, 1e-6, 1e-2])
+def test_bounds_keep_the_false_alarm_and_are_as_narrow_as_they_can_be(n, p, alarm):
+    low, high = bounds(n, p, alarm)
+    half = Fraction(alarm) / 2
+    assert _sum(n, p, range(low)) <= half < _sum(n, p, range(low + 1))
+    assert _sum(n, p, range(high + 1, n + 1)) <= half < _sum(n, p, range(high, n + 1))
+
+
+def test_what_is_certain_leaves_no_room():
+    assert bounds(300, 0.0) == (0, 0) and bounds(300, 1.0) == (300, 300)
+
+
+@pytest.mark.parametrize(("n", "p", "low", "high"), [(60, 0.25, 4, 28), (90, 0.8, 55, 88)])
+def test_the_quick_tail_sum_of_these_tests_lies_just_above_the_exact_one(n, p, low, high):
+    exact = 1 - _sum(n, p, range(low, high + 1))
+    assert exact <= _outside(n, p, low, high) <= exact * Fraction(1001, 1000)
+
+
+@each_chancy
+def test_a_right_answer_is_refused_less_than_once_in_a_million_checks(exercise):
+    """By tail sums over every event of every claim of the exercise, added up."""
+    risk = Fraction(0)
+    for claim in _rates(exercise):
+        for n, p, limits in zip(claim["tries"], claim["probabilities"], claim["bounds"]):
+            alarm = _outside(n, p, *limits) if 0 < p < 1 else Fraction(0)
+            assert alarm <= FALSE_ALARM / len(claim["events"])
+            risk += alarm
+    assert 0 < risk < Fraction(1, 10**6)
+
+
+# --- the nearest mistakes, as probabilities ---
+
+NEAREST = [  # exercise, event, what the mistake makes of its probability
+    ("mask-tokens", "unchanged", 0.0, "80/20/0"),
+    ("mask-tokens", "another", 0.2, "80/20/0"),
+    ("mask-tokens", "another", 0.02, "a second draw of 0.1"),
+    ("mask-tokens", "masked", 1.0, "always the mask"),
+    ("mask-tokens", "all masked", 0.8, "one fate for all"),
+    ("choose-positions", "position 1", 3 / 11, "drawn from all positions, the special ones included"),
+    ("make-pair", "next", 1.0, "always next"),
+    ("make-pair", "sentence 0", 0.5, "opening sentences only"),
+    ("truncate-at-random", "0 from the front of A", 0.5, "one coin for all"),
+    ("truncate-at-random", "5 from the front of A", 1.0, "from the front only"),
+    ("choose-words", "word 0", 1.0, "from the left"),
+]
+WEAK = {("choose-positions", "position 1")}  # caught by the rule that no special token may be chosen, not by counting
+
+
+@pytest.mark.parametrize(("identity", "event", "wrong", "what"), NEAREST)
+def test_the_nearest_mistake_leaves_the_bounds(identity, event, wrong, what):
+    if (identity, event) in WEAK:
+        plan = visible_plan(identity)
+        careless = "def choose_positions(ids, special, count, rng):\n    "
+        careless += "return sorted(rng.choice(len(ids), min(count, len(ids)), False).tolist())"
+        verdict = judge(plan, asking(written(careless)))
+        assert verdict.points == 0 and verdict.misconception == "special-tokens-too"
+        assert "holds a special token" in str(verdict)
+        return
+    found = [
+        (n, limits)
+        for claim in _rates(catalogue.find(identity))
+        for name, n, limits in zip(claim["events"], claim["tries"], claim["bounds"])
+        if name == event
+    ]
+    assert found
+    for n, (low, high) in found:
+        inside = 1 - _outside(n, wrong, low, high) if 0 < wrong < 1 else low <= wrong * n <= high
+        assert inside < 1e-3, what
+
+
+# --- mistakes are named however the student's code draws ---
+
+OTHERWISE_WRITTEN = [
+    ("mask-each", "kept-with-p", "def mask_each(ids, m, p, rng):\n    hidden = rng.random(len(ids)) > p\n"
+     "    return np.where(hidden, m, ids).tolist(), np.flatnonzero(hidden).tolist()"),
+    ("mask-each", "fixed-number", "def mask_each(ids, m, p, rng):\n    n = round(len(ids) * p)\n"
+     "    places = sorted(rng.choice(len(ids), n, replace=False).tolist())\n"
+     "    return [m if t in places else x for t, x in enumerate(ids)], places"),
+    ("mask-tokens", "none-unchanged", "def mask_tokens(ids, places, m, others, rng):\n"
+     "    return [x if t not in places else int(rng.choice([m, rng.choice(others)], p=[0.8, 0.2]))"
+     " for t, x in enumerate(ids)]"),
+    ("mask-tokens", "second-draw", "def mask_tokens(ids, places, m, others, rng):\n    new = list(ids)\n"
+     "    for t in places:\n        a, b = rng.random(2)\n        new[t] = m if a < 0.8 else "
+     "others[rng.integers(len(others))] if b < 0.1 else new[t]\n    return new"),
+    ("make-pair", "always-next", "def make_pair(d, i, s, rng):\n    return d[i][s], d[i][s + 1], 0"),
+    ("truncate-at-random", "always-from-the-end", "def truncate_at_random(a, b, room, rng):\n"
+     "    while len(a) + len(b) > room:\n        a, b = (a[:-1], b) if len(a) > len(b) else (a, b[:-1])\n"
+     "    return a, b"),
+    ("choose-words", "from-the-left", "def choose_words(words, count, rng):\n    chosen = []\n    for word in words:\n"
+     "        chosen += word if len(chosen) + len(word) <= count else []\n    return chosen"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("identity", "known", "source"), OTHERWISE_WRITTEN)
+def test_a_known_mistake_is_named_although_other_code_draws_other_numbers(identity, known, source):
+    verdict = judge(visible_plan(identity), asking(written(source)))
+    assert not verdict.passed and verdict.misconception == known, str(verdict)
+
+
+def test_chance_that_does_not_come_from_the_generator_is_told():
+    source = "def choose_words(words, count, rng):\n    rng = np.random.default_rng()\n    kept = []\n"
+    source += "    for i in rng.permutation(len(words)):\n"
+    source += "        kept += words[i] if len(kept) + len(words[i]) <= count else []\n    return sorted(kept)"
+    verdict = judge(visible_plan("choose-words"), asking(written(source)))
+    assert verdict.points == 0 and "draw from `rng` only" in str(verdict)
+
+
+def test_a_count_outside_of_chance_is_shown_with_what_chance_allows():
+    source = "def mask_tokens(ids, places, m, others, rng):\n    new = list(ids)\n    for t in places:\n"
+    source += "        new[t] = m if rng.random() < 0.6 else new[t]\n    return new"
+    verdict = judge(visible_plan("mask-tokens"), asking(written(source)))
+    assert verdict.status == "partly"
+    assert "times in 1500; expected about 1200, and chance stays within" in str(verdict)
+
+
+def test_an_argument_that_is_changed_is_told():
+    source = "def truncate_at_random(first, second, room, rng):\n    while len(first) + len(second) > room:\n"
+    source += "        longer = first if len(first) > len(second) else second\n"
+    source += "        longer.pop(0 if rng.random() < 0.5 else -1)\n    return first, second"
+    verdict = judge(visible_plan("truncate-at-random"), asking(written(source)))
+    assert verdict.points == 0 and "changes one of its arguments" in str(verdict)
+
+
+# --- nothing that comes back is trusted ---
+
+NONSENSE = [
+    None, 7, "text", [], [[]], {}, {"input_ids": 3}, [None], [1.5], [True], (3, 2, 1), ([], []), (["a"], [2]),
+    [10**30], [-1], np.zeros(()), np.zeros((3, 3)), np.array(["x"]), [np.zeros((2, 2), int)], ("a", "b", 0), ([], 1, 2),
+    [{"input_ids": np.zeros((4, 5), "int32")}] * 20, [{"input_ids": np.zeros(())}], np.full(5, np.nan), [[0] * 5000],
+]  # fmt: skip
+
+
+@functools.cache
+def _given():
+    """The arguments of one question under each rule."""
+    plans = [
+        planning.make_plan(exercise, "given", misconceptions=False) for exercise in catalogue.of_notebook(NOTEBOOK)
+    ]
+    claims = [claim for plan in plans for part in plan["parts"] for claim in part["claims"] if "rule" in claim]
+    return {claim["rule"]: claim["given"] for claim in reversed(claims)}  # the first of each rule
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("nonsense", NONSENSE, ids=lambda value: type(value).__name__)
+def test_a_rule_answers_any_plain_value_with_events_or_a_difference(rule, nonsense):
+    given = _given()[rule]
+    if rule == "epochs" and type(nonsense) is not list:
+        pytest.skip("a stream's answer is a list, or it is refused before the rule")
+    found = RULES[rule](given, nonsense)
+    assert isinstance(found, Difference) and found.message
+
+
+@pytest.mark.parametrize("value", [None, 3, [], [[1]] * 5, {"a": []}, np.zeros(301), "x" * 301])
+def test_an_answer_that_is_no_list_of_results_is_refused(value):
+    for exercise in CHANCY:
+        plan = visible_plan(exercise.id)
+        answers = probe.answer(plan["questions"], {})
+        answers = [
+            answer | {"status": "ok", "value": value, "notes": {"returned": exercise.returns}} for answer in answers
+        ]
+        verdict = judge(plan, lambda questions, answers=answers: answers)
+        assert verdict.points == 0 and verdict.misconception is None
+
+
+def test_a_plan_of_calls_that_never_repeat_a_seed_but_the_first():
+    for exercise in CHANCY:
+        for question in planning.make_plan(exercise, "seeds", misconceptions=False)["questions"]:
+            *seeds, again = question["probe"]["seeds"]
+            assert again == seeds[0] and len(set(seeds)) == len(seeds)
+
+
+def test_two_rates_are_alike_only_within_chance():
+    assert random_claims._same_rate(150, 160, 1500) and not random_claims._same_rate(150, 300, 1500)
+
+
+def test_hundreds_of_results_fit_into_one_frame_also_when_they_are_numpys_numbers():
+    from autograde.values import DEFAULT_LIMITS, encode
+
+    numpys = "def choose_positions(ids, special, count, rng):\n    allowed = np.flatnonzero(~np.isin(ids, special))\n"
+    numpys += "    return sorted(rng.permutation(allowed)[:count])"
+    plan = visible_plan("choose-positions")
+    assert judge(plan, asking(written(numpys))).passed
+    for exercise in CHANCY:
+        questions = visible_plan(exercise.id)["questions"]
+        answers = probe.answer(questions, cells.namespace(exercise))
+        encode(answers, DEFAULT_LIMITS)
+        assert sum(len(str(answer["value"])) for answer in answers) < 200_000

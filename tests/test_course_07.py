@@ -1,0 +1,241 @@
+"""Notebook 07: its worked numbers, the run that goes on where it stopped, and the file of weights that is handed in."""
+
+import dataclasses
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from autograde.exercises import catalogue, cells, runs
+from autograde.exercises import n07_model_draws as draws
+from autograde.grader import training_runs
+from autograde.roles import model_roles, weight_shapes
+from autograde.student import training_run
+from autograde.weights_file import LARGEST_FILE, WeightsError, read_weights
+
+CONFIG = {"vocab_size": 4096, "hidden_size": 4, "num_layers": 1, "num_heads": 2, "intermediate_size": 6,
+          "max_positions": 32}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def names():
+    """What a student has after the last answer of the notebook."""
+    return cells.namespace(catalogue.find("perplexity"))
+
+
+# --- worked numbers ---
+
+
+def test_the_lectures_loss_of_the_first_position_is_5_497(names):
+    p = np.full((3, 6000), 1e-4, "float32")
+    p[0, 21] = 0.0041
+    loss = names["etraining_loss"](p, np.array([21, 4987, 5438]), np.array([0]))
+    assert float(loss) == pytest.approx(5.497, abs=5e-4)
+    assert float(loss) / np.log(2) == pytest.approx(7.930, abs=5e-4)  # what the hint says of base 2
+
+
+def test_the_loss_of_a_model_that_knows_nothing_is_the_logarithm_of_its_choices(names):
+    labels, weights = np.zeros((2, 3), "int32"), np.ones((2, 3), "float32")
+    assert float(names["mlm_loss"](np.zeros((2, 3, 4096), "float32"), labels, weights)) == pytest.approx(
+        8.318, abs=1e-3
+    )
+    assert float(names["nsp_loss"](np.zeros((2, 2), "float32"), labels[:, 0])) == pytest.approx(0.693, abs=1e-3)
+
+
+def test_berts_rate_is_at_its_peak_after_10_000_steps_and_0_after_a_million(names):
+    steps = np.array([0, 9_999, 10_000, 505_000, 1_000_000], "float32")
+    rates = names["learning_rate"](steps, 1e-4, 10_000, 1_000_000)
+    assert np.allclose(rates, [1e-8, 1e-4, 1e-4, 0.5e-4, 0], rtol=1e-4)
+
+
+def test_a_step_on_a_table_looked_up_twice_is_as_long_as_clipping_allows(names):
+    """The gradient of a table comes as a list of rows, equal ones among them: its length is that of their sum."""
+    import keras
+
+    model, batch = names["TinyModel"](**draws.TINY), draws.steep(np.random.default_rng(0))[0].arguments[0]
+    model(*(batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")))
+    for variable in model.trainable_variables:
+        variable.assign(3 * np.random.default_rng(1).normal(size=variable.shape))
+    before = [np.array(variable) for variable in model.trainable_variables]
+    names["train_step"](model, keras.optimizers.SGD(1.0), batch)
+    moved = sum(np.sum((np.array(now) - old) ** 2) for now, old in zip(model.trainable_variables, before))
+    assert np.sqrt(moved) == pytest.approx(1, abs=1e-4)
+
+
+# --- the run ---
+
+
+def _settings(**changes):
+    plain = training_run.RunSettings("python", 16, 4, steps=4, warmup_steps=1, peak=1e-3, interval=2, compiled=False)
+    return dataclasses.replace(plain, model=draws.TINY, **changes)
+
+
+def _run(folder, names, settings):
+    import keras
+
+    model = names["TinyModel"](**settings.model)
+    batch = draws.steep(np.random.default_rng(0))[0].arguments[0]
+    model(*(batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")))
+    optimizer = keras.optimizers.Adam(settings.peak)
+    optimizer.build(model.trainable_variables)
+    return training_run.Run(folder, settings, model, optimizer, say=lambda line: None), batch
+
+
+def test_a_run_that_was_cut_off_goes_on_and_ends_with_the_very_weights(tmp_path, names):
+    whole, batch = _run(tmp_path / "whole", names, _settings())
+    first, _ = _run(tmp_path / "cut", names, _settings())
+    for one, theirs in zip(whole.model.weights, first.model.weights):
+        theirs.assign(one)
+    for step in whole.steps():
+        whole.record(step, names["train_step"](whole.model, whole.optimizer, batch), {"loss": 1.0})
+    for step in first.steps():
+        first.record(step, names["train_step"](first.model, first.optimizer, batch), {"loss": 1.0})
+        if step == 1:
+            break
+    second, _ = _run(tmp_path / "cut", names, _settings())
+    assert [row["step"] for row in second.history] == [1, 2]
+    for step in second.steps():
+        second.record(step, names["train_step"](second.model, second.optimizer, batch), {"loss": 1.0})
+    assert second.history == whole.history
+    for one, other in zip(whole.model.weights, second.model.weights):
+        assert np.array_equal(one, other)
+
+
+def test_a_folder_with_a_run_of_other_settings_is_refused(tmp_path, names):
+    run, _ = _run(tmp_path, names, _settings())
+    run.record(0, 1.0, {"loss": 1.0})
+    with pytest.raises(training_run.RunError, match="other settings"):
+        _run(tmp_path, names, _settings(seed=8))
+
+
+def test_the_run_is_not_started_before_its_checks_have_passed_and_one_line_says_which(tmp_path, monkeypatch, capsys):
+    from autograde.student import state
+
+    monkeypatch.chdir(tmp_path)
+    state.record("mlm-loss", "passed", 4, "")
+    monkeypatch.setattr(state, "load", lambda: {"mlm-loss": {"status": "passed"}})
+    assert training_run.ready("mlm-loss")
+    assert not training_run.ready("mlm-loss", "decays")
+    assert capsys.readouterr().out == "The run has not been started: first pass 7.9 decays.\n"
+
+
+# --- the file of weights ---
+
+
+def _arrays(config=CONFIG):
+    rng = np.random.default_rng(5)
+    return {role: rng.normal(size=shape).astype("float32") for role, shape in weight_shapes(config).items()}
+
+
+def _written(path, arrays=None, config=CONFIG):
+    from safetensors.numpy import save_file
+
+    save_file(arrays or _arrays(), path, metadata={"config": json.dumps(config)})
+    return path
+
+
+def test_what_was_written_is_read(tmp_path):
+    arrays = _arrays()
+    weights = read_weights(_written(tmp_path / "w.safetensors", arrays))
+    assert weights.config == CONFIG
+    assert all(np.array_equal(weights.arrays[role], array) for role, array in arrays.items())
+
+
+def test_the_weights_of_the_students_model_are_written_by_role_and_read_back(tmp_path, names):
+    model = names["PreTrainingModel"](**draws.SIZES)
+    model(*draws.inputs_of_model(np.random.default_rng(0))[0].arguments)
+    settings = _settings()
+    settings = dataclasses.replace(settings, model=draws.SIZES)
+    training_run.hand_in(model, settings, tmp_path / "w.safetensors")
+    weights = read_weights(tmp_path / "w.safetensors")
+    assert np.array_equal(weights.arrays["embeddings/token"], model.bert.embeddings.token.embeddings)
+    assert np.array_equal(weights.arrays["mlm/bias"], model.mlm.bias)
+    assert set(weights.arrays) == set(model_roles(draws.SIZES["num_layers"]))
+
+
+def _poisoned():
+    arrays = _arrays()
+    arrays["pooler/kernel"][0, 0] = np.nan
+    return arrays
+
+
+def _reshaped():
+    return _arrays() | {"pooler/kernel": np.zeros((2, 8), "float32")}
+
+
+REFUSED = {
+    "There is no": lambda path: None,
+    "no safetensors file": lambda path: path.write_bytes(pickle.dumps({"mlm/bias": [1.0] * 9})),
+    "header is not JSON": lambda path: path.write_bytes((5).to_bytes(8, "little") + b"{{{{{" + b"\0" * 40),
+    "is no safetensors file": lambda path: path.write_bytes((1 << 62).to_bytes(8, "little") + b"{}"),
+    "larger than 32 MiB": lambda path: path.write_bytes(b"\0" * (LARGEST_FILE + 1)),
+    "cut off": lambda path: path.write_bytes(_written(path).read_bytes()[:-400]),
+    "more than the weights": lambda path: path.write_bytes(_written(path).read_bytes() + b"\0" * 8),
+    "holds NaN or infinity": lambda path: _written(path, _poisoned()),
+    "must have shape": lambda path: _written(path, _reshaped()),
+    "must be float32": lambda path: _written(path, _arrays() | {"mlm/bias": np.zeros(4096, "float16")}),
+    "which no such model has": lambda path: _written(path, _arrays() | {"secret": np.zeros(3, "float32")}),
+    "does not say what model": lambda path: _written(path, config={"vocab_size": 9}),
+    "whole number from 1": lambda path: _written(path, config=CONFIG | {"num_layers": 10**9}),
+    "multiple of num_heads": lambda path: _written(path, config=CONFIG | {"num_heads": 3}),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_a_file_that_cannot_be_used_is_refused_and_the_reason_said(reason, tmp_path):
+    path = tmp_path / "w.safetensors"
+    REFUSED[reason](path)
+    with pytest.raises(WeightsError, match=reason):
+        read_weights(path)
+
+
+def test_a_link_is_not_followed(tmp_path):
+    (tmp_path / "w.safetensors").symlink_to(_written(tmp_path / "other.safetensors"))
+    with pytest.raises(WeightsError, match="There is no"):
+        read_weights(tmp_path / "w.safetensors")
+
+
+# --- the points of a run ---
+
+
+def _rows_and_logits(rng, right: float):
+    """Rows with 40 blanks, and logits that name the true piece in this share of them."""
+    labels = rng.integers(0, 50, size=(10, 5))
+    weights = np.repeat([[1.0, 1.0, 1.0, 1.0, 0.0]], 10, axis=0)
+    logits = rng.normal(size=(10, 5, 50)).astype("float32")
+    for number, place in enumerate(np.argwhere(weights > 0)):
+        logits[tuple(place)][labels[tuple(place)]] = 9 if number < 40 * right else -9
+    return {"masked_lm_ids": labels, "masked_lm_weights": weights}, logits
+
+
+def test_loss_and_accuracy_count_blanks_only():
+    rows, logits = _rows_and_logits(np.random.default_rng(2), right=0.25)
+    loss, accuracy = training_runs.figures(logits, rows)
+    assert accuracy == 0.25
+    expected = [
+        np.log(np.exp(logits[place].astype("float64")).sum()) - logits[place][rows["masked_lm_ids"][place]]
+        for place in np.ndindex(10, 5)
+        if rows["masked_lm_weights"][place]
+    ]
+    assert loss == pytest.approx(np.mean(expected), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("loss", "accuracy", "points"),
+    [(8.3, 0.0, 2), (6.5, 0.01, 4), (6.3, 0.01, 4), (6.5, 0.5, 4), (6.3, 0.08, 6), (float("nan"), 0.5, 0)],
+)
+def test_a_runs_points_follow_the_thresholds_that_the_notebook_states(loss, accuracy, points):
+    (run,) = runs.of_notebook("07_pretraining")
+    assert sum(mark.points for mark in run.marks if mark.earned(loss, accuracy)) == points
+    text = (cells.SOLUTIONS / "07_pretraining.py").read_text(encoding="utf-8")
+    assert '"grade_id": "pretraining-run", "locked": true, "points": 6,' in text and run.points == 6
+    for mark in run.marks[1:]:
+        assert f"a loss of at most {mark.loss:g}" in text
+    assert f"at least {run.marks[-1].accuracy:.0%}".replace("%", " %") in text
+
+
+def test_the_notebooks_points_are_those_of_its_exercises_and_its_run():
+    text = (cells.SOLUTIONS / "07_pretraining.py").read_text(encoding="utf-8")
+    points = sum(one.points for one in (*catalogue.of_notebook("07_pretraining"), *runs.of_notebook("07_pretraining")))
+    assert f"{points:g} points, the run included" in text

@@ -1,0 +1,144 @@
+"""Notebook 08: its worked numbers come out of the solutions' own functions, and its table names tasks that exist."""
+
+import functools
+import re
+
+import numpy as np
+import pytest
+
+from autograde.exercises import catalogue, cells
+from autograde.student import own
+
+NOTEBOOK = "08_finetuning"
+
+
+@functools.cache
+def solutions() -> dict:
+    """The names after the notebook's last answer."""
+    return cells.namespace(catalogue.of_notebook(NOTEBOOK)[-1])
+
+
+@functools.cache
+def prose() -> str:
+    return (cells.SOLUTIONS / f"{NOTEBOOK}.py").read_text(encoding="utf-8")
+
+
+def test_always_yes_has_a_high_f1_and_no_correlation():
+    f1, matthews = solutions()["f1_and_matthews"]([1] * 8 + [0] * 4, [1] * 12)
+    assert (f1, matthews) == (pytest.approx(0.8), 0.0)
+
+
+def test_the_labels_of_the_example_stand_on_first_pieces():
+    pieces = [["paris"], ["'", "s"], ["geo", "##gu", "##es", "##sr"]]
+    assert solutions()["align_labels"](pieces, [1, 0, 3]) == [-100, 1, 0, -100, 3, -100, -100, -100, -100]
+
+
+def test_spearman_shares_ranks_and_ignores_bends():
+    spearman = solutions()["spearman"]
+    rising = [0.2, 1.0, 1.8, 2.6, 3.4, 4.2, 5.0]
+    assert spearman(rising, np.exp(rising)) == pytest.approx(1)
+    ranks = [1, 2.5, 2.5, 4]
+    assert spearman([3, 7, 7, 9], ranks) == pytest.approx(1)
+    assert spearman([3, 7, 7, 9], [1, 2, 3, 4]) == pytest.approx(np.corrcoef(ranks, [1, 2, 3, 4])[0, 1])
+
+
+def test_the_lectures_question_is_answered_by_the_span_of_the_name():
+    source = next(block for block in prose().split("# %%") if "span_bars(" in block and "who wrote the harry" in block)
+    made = solutions() | {"span_bars": lambda *arguments, **options: None, "print": lambda *arguments: None}
+    code = "\n".join(line for line in source.splitlines()[1:] if not line.startswith("#"))
+    exec(code, made)
+    row, (first, last) = made["row"], made["found"]
+    assert row[first : last + 1] == "j . k . rowling".split()
+    assert row[made["end"].argmax()] == "potter" and made["end"].argmax() < made["start"].argmax()
+    null = [np.r_[5.0, made[side][1:]] for side in ("start", "end")]
+    assert solutions()["best_span"](*null, made["first"], made["last"], longest=8) == (0, 0)
+
+
+def test_span_scores_of_the_lectures_answer():
+    scores = solutions()["span_scores"]
+    answers = ["J.K. Rowling", "Rowling"]
+    assert scores("the J.K. Rowling!", answers) == (1.0, 1.0)
+    assert scores("written by J.K. Rowling", answers) == (0.0, pytest.approx(2 * 2 / (4 + 2)))
+    assert scores("Harry Potter", answers) == (0.0, 0.0)
+    assert scores("", []) == (1.0, 1.0)
+
+
+def test_the_table_of_rates_is_what_the_solution_gives():
+    assert solutions()["layer_rates"](2, 0.1, 0.5) == pytest.approx([0.0125, 0.025, 0.05, 0.1])
+    assert solutions()["layer_rates"](2, 0.1, 0.5, frozen=3) == [0.0, 0.0, 0.0, 0.1]
+
+
+def test_the_table_of_tasks_has_every_task_and_names_that_can_be_loaded():
+    from bertlab.data.tasks.formats_published import find_task
+
+    rows = re.findall(r"^# \| ([A-Z][\w.+ -]*?) \| .* \| `([\w-]+)` \|$", prose(), re.MULTILINE)
+    wanted = {"SST-2", "CoLA", "MRPC", "QQP", "STS-B", "MNLI", "QNLI", "RTE", "WNLI", "SWAG", "SQuAD 1.1", "SQuAD 2.0"}
+    assert wanted < {name for name, _ in rows}
+    assert all(find_task(loaded) for _, loaded in rows)
+
+
+def test_a_fine_tuned_row_shows_the_shapes_that_the_heads_read():
+    keras, names = solutions()["keras"], solutions()
+    hidden = keras.ops.ones((2, 7, 8))
+    assert names["ClassificationHead"](3)(hidden).shape == (2, 3)
+    assert names["SpanHead"]()(hidden, keras.ops.ones((2, 7), "bool")).shape == (2, 2, 7)
+    assert names["choice_logits"](hidden, keras.ops.ones(8), 2).shape == (1, 2)
+
+
+def test_fine_tuning_starts_from_random_numbers_where_there_is_nothing_better(tmp_path):
+    from autograde.student.starting_points import starting_point
+
+    start = starting_point(None, tmp_path / "pretraining_weights.safetensors")
+    assert not start.has_weights and str(start).startswith("random weights")
+    assert start.sizes["vocab_size"] == len(start.pieces) == len(set(start.pieces))
+    assert {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} < set(start.pieces)
+
+
+def test_fine_tuning_starts_from_a_published_folder_read_by_the_students_own_code(tmp_path):
+    from bertlab.checkpoints import save
+    from bertlab.config import BertConfig
+    from bertlab.models import BertForPreTraining
+    from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+
+    pieces = [*SPECIAL_TOKENS, *"abcdefgh"]
+    model = BertForPreTraining(BertConfig(len(pieces), 8, 2, 2, 16, max_position_embeddings=12, hidden_act="gelu"))
+    save(model, tmp_path, WordPieceTokenizer(Vocabulary(pieces)))
+    ids = np.array([[2, 6, 7, 3]], "int32")
+    row = {"input_ids": ids, "token_type_ids": 0 * ids, "attention_mask": 0 * ids + 1}
+    hidden = _hidden_after_filling(tmp_path, None, ids)
+    assert np.allclose(hidden, model.bert(row)["sequence_output"], atol=1e-5)
+
+
+def test_fine_tuning_starts_from_the_weights_that_notebook_07_handed_in(tmp_path):
+    import json
+
+    from safetensors.numpy import save_file
+
+    from autograde.student.starting_points import role_of
+
+    sizes = dict(vocab_size=4096, hidden_size=8, num_layers=1, num_heads=2, intermediate_size=16, max_positions=12)
+    with own.only_stand_ins():
+        from mybert.bert import Bert, own_variables
+
+        bert = Bert(**sizes)
+        ids = np.array([[2, 60, 70, 3]], "int32")
+        expected, _ = bert(ids, 0 * ids, 0 * ids + 1)
+        arrays = {role_of(place): np.array(variable.value) for place, variable in own_variables(bert).items()}
+    assert "layer_0/attention/query/kernel" in arrays and "embeddings/token" in arrays and "pooler/bias" in arrays
+    path = tmp_path / "pretraining_weights.safetensors"
+    save_file(arrays, path, metadata={"config": json.dumps(sizes)})
+    assert np.allclose(_hidden_after_filling(None, path, ids), expected, atol=1e-6)
+
+
+def _hidden_after_filling(checkpoint, handed_in, ids):
+    """What a fresh encoder, filled by the starting point, makes of a row."""
+    from autograde.student.starting_points import starting_point
+
+    with own.only_stand_ins():
+        from mybert.bert import Bert
+
+        start = starting_point(checkpoint, handed_in or "nowhere")
+        bert = Bert(**start.sizes)
+        bert(ids, 0 * ids, 0 * ids + 1)
+        start.fill(bert)
+        return bert(ids, 0 * ids, 0 * ids + 1)[0]

@@ -1,0 +1,27 @@
+"""The documentation's plan names files that are there, and nothing in docs/ is left out of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PLAN = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+PAGES = re.findall(r"[\w/]+\.md", PLAN)
+MADE = ("index.md", "gallery.md")  # by scripts/docs_pages.py
+LINKS = [
+    pytest.param(page, link, id=f"{page.name}-{link}")
+    for page in (*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+    for link in re.findall(r"\]\(([^)#\s]+)\)", page.read_text(encoding="utf-8"))
+    if "://" not in link
+]
+
+
+def test_every_page_of_the_plan_is_there_and_every_page_is_in_the_plan():
+    written = {path.name for path in (ROOT / "docs").glob("*.md")}
+    assert set(PAGES) == written | set(MADE)
+
+
+@pytest.mark.parametrize("page, link", LINKS)
+def test_links_between_pages_lead_somewhere(page, link):
+    assert (page.parent / link).exists()
