@@ -110,6 +110,18 @@ def test_a_badge_is_put_on_top_only_where_an_address_is_given(tmp_path):
     assert rest == json.loads(plain.student)["cells"] and badged.source == plain.source
 
 
+def test_the_wheels_address_is_filled_in_or_a_cell_installs_it(tmp_path):
+    _solution(tmp_path, ANSWER)
+    added = json.loads(editions.make("00_try", folder=tmp_path, package="https://x.example/w.whl").student)["cells"]
+    first = next(cell for cell in added if cell["cell_type"] == "code")
+    assert "pip" in first["source"] and "'https://x.example/w.whl'" in first["source"]
+    compile(first["source"], "first", "exec")
+    plain = json.loads(editions.make("00_try", folder=tmp_path).student)["cells"]
+    assert [cell for cell in added if cell != first] == plain
+    welcome = editions.make("00_welcome", package="w.whl")
+    assert "COURSE_PACKAGE = 'w.whl'" in welcome.student and 'COURSE_PACKAGE = ""' not in welcome.student
+
+
 def test_nbgrader_releases_what_the_student_edition_holds(tmp_path, made):
     write_assignment(tmp_path, "ps", [made])
     (path,) = (tmp_path / "release/ps").glob("*.ipynb")

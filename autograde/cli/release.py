@@ -17,12 +17,13 @@ from autograde.cli.options import CourseError
               help="Also release into this nbgrader course; also from $AUTOGRADE_COURSE.")  # fmt: skip
 @click.option("--assignment", help="Name of the assignment in the course; the notebook's own name if not given.")
 @click.option("--colab", default="", help="Address under which Colab finds FOLDER; puts a badge on top.")
+@click.option("--package", default="", help="Address of the student wheel, for notebooks on machines without it.")
 @click.option("--wheel", type=click.Path(file_okay=False, path_type=Path),
               help="Also build the package that students install into this folder.")  # fmt: skip
 @click.option("--executed", type=click.Path(file_okay=False, path_type=Path),
               help="Also run the solutions; their notebooks and pages, with outputs, go here.")  # fmt: skip
 @click.option("--check", is_flag=True, help="Write nothing; exit code 1 if a student edition is not up to date.")
-def release(notebooks, folder, fingerprints, course, assignment, colab, wheel, executed, check):
+def release(notebooks, folder, fingerprints, course, assignment, colab, package, wheel, executed, check):
     """Builds the student edition of NOTEBOOKS (all, if none is named) from their solutions.
 
     \b
@@ -43,7 +44,7 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, wheel, e
     quiet_tensorflow()
     load_backend()
     names = list(notebooks) or making.notebooks()
-    made = [making.make(name, colab) for name in names]
+    made = [making.make(name, colab, package=package) for name in names]
     if check:
         _check(made, folder)
         return

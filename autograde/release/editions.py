@@ -13,6 +13,17 @@ from autograde.errors import AutogradeError
 from autograde.exercises import cells
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+_SETTING = 'COURSE_PACKAGE = ""'  # the line of a notebook that gets the address of the student wheel
+_INSTALL = """# On a machine without the course, Colab for instance: installs its package, and leaves the rest as it is.
+import importlib.util, subprocess, sys
+
+if importlib.util.find_spec("autograde") is None:
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", {package!r}], check=True)
+    importlib.invalidate_caches()
+if "google.colab" in sys.modules:
+    from autograde.student import keep_in_drive
+
+    print(keep_in_drive())"""
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 
 
@@ -34,10 +45,11 @@ def notebooks(folder: Path = cells.SOLUTIONS) -> list[str]:
     return sorted(path.stem for path in folder.glob("[0-9][0-9]_*.py"))
 
 
-def make(name: str, colab: str = "", folder: Path = cells.SOLUTIONS) -> Editions:
+def make(name: str, colab: str = "", folder: Path = cells.SOLUTIONS, package: str = "") -> Editions:
     """Both editions of a notebook. Raises ReleaseError.
 
     colab: the address under which Colab finds the folder of student editions; "" leaves the badge out.
+    package: the address of the student wheel, which the first code cell installs where it is missing; "": no such cell.
     """
     import jupytext
 
@@ -47,6 +59,7 @@ def make(name: str, colab: str = "", folder: Path = cells.SOLUTIONS) -> Editions
         raise ReleaseError(f"{path}: there is no such solution notebook; there are: {known}")
     written = [_cell(name, place, cell) for place, cell in enumerate(jupytext.read(path).cells)]
     _check_metadata(path, written)
+    written = _with_package(name, written, package) if package else written
     badge = [_badge(name, colab)] if colab else []
     student = badge + [_for_students(path, cell) for cell in written]
     return Editions(name, _as_text(written), _as_text(student))
@@ -58,6 +71,18 @@ def _cell(name: str, place: int, cell) -> dict:
     identity = hashlib.sha256(f"{name} {place} {own}".encode()).hexdigest()[:12]
     made = {"cell_type": cell.cell_type, "id": identity, "metadata": metadata, "source": cell.source}
     return made | ({"execution_count": None, "outputs": []} if cell.cell_type == "code" else {})
+
+
+def _with_package(name: str, written: list[dict], package: str) -> list[dict]:
+    """The cells with the wheel's address: in the notebook's own setting for it, else in a cell before all code."""
+    filled = [cell | {"source": cell["source"].replace(_SETTING, f"COURSE_PACKAGE = {package!r}")} for cell in written]
+    if filled != written:
+        return filled
+    identity = hashlib.sha256(f"{name} package".encode()).hexdigest()[:12]
+    install = {"cell_type": "code", "id": identity, "metadata": {}, "source": _INSTALL.format(package=package),
+               "execution_count": None, "outputs": []}  # fmt: skip
+    place = next(place for place, cell in enumerate(written) if cell["cell_type"] == "code")
+    return [*written[:place], install, *written[place:]]
 
 
 def _badge(name: str, colab: str) -> dict:
