@@ -13,7 +13,7 @@ from autograde_case import written
 from autograde import fingerprints, planning
 from autograde.exercises import catalogue, cells
 from autograde.student import pictures, plans, state
-from autograde.student.checking import Message, _source_of
+from autograde.student.checking import Message, _source_of, check
 from autograde.student.overview import progress
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -160,3 +160,19 @@ def test_the_source_of_a_class_written_in_a_cell_is_that_of_its_methods():
         source = f"class Layer:\n    def call(self, q):\n        return q + {number}"
         sources.add(_source_of(written(source, f"<cell {number}>")["Layer"]))
     assert sources == {"def call(self, q):\n    return q + 1", "def call(self, q):\n    return q + 2"}
+
+
+def test_a_check_compares_in_full_float32_and_leaves_the_setting_as_it_was(tmp_path, monkeypatch):
+    """On newer graphics cards TensorFlow rounds products unless it is told not to."""
+    import tensorflow as tf
+
+    monkeypatch.chdir(tmp_path)
+    seen = []
+
+    def concat_heads(heads):
+        seen.append(tf.config.experimental.tensor_float_32_execution_enabled())
+        return tf.concat(heads, axis=-1)
+
+    before = tf.config.experimental.tensor_float_32_execution_enabled()
+    assert check(concat_heads).verdict.passed
+    assert set(seen) == {False} and tf.config.experimental.tensor_float_32_execution_enabled() is before is True
