@@ -237,6 +237,14 @@ def test_a_class_its_neighbours_and_the_course_order():
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize("name", sorted({exercise.notebook for exercise in catalogue.EXERCISES if exercise.kept_in}))
+def test_every_passed_answer_of_the_course_is_kept(course, name):
+    notebook = _solved(Notebook(), name)
+    for exercise in catalogue.of_notebook(name):
+        assert notebook.check(exercise.names[0]).kept == f"Kept in mybert/{exercise.kept_in}.py.", exercise.id
+
+
+@pytest.mark.exhaustive
 def test_a_whole_notebook_is_kept_whatever_the_order_of_checks(course):
     notebook = _solved(Notebook())
     exercises = list(catalogue.of_notebook("03_attention"))

@@ -14,6 +14,7 @@ import linecache
 import re
 import sys
 import types
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from autograde.statements import Statement, givers, statements
@@ -60,13 +61,14 @@ class Piece:
         return piece
 
 
-def gather(facts: dict, space: dict, kept: set[str]) -> Piece:
+def gather(facts: dict, space: dict, kept: set[str], tried_with: Iterable[str] = ()) -> Piece:
     """The piece of an exercise from a notebook's names. Raises NotKept.
 
-    kept: names that the student's own module has already, from other exercises.
+    kept: names that the student's own module has already, from other exercises. tried_with: names that its check needs
+    besides, a model to train for instance.
     """
     gathering = _Gathering(space, facts["kept_in"], kept - set(facts["names"]))
-    for name in facts["names"]:
+    for name in (*facts["names"], *tried_with):
         if name in space:
             gathering.take(name)
     return Piece(facts["id"], facts["number"], facts["title"], facts["kept_in"], tuple(facts["names"]),

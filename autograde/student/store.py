@@ -71,7 +71,9 @@ def _keep(facts: dict, space: dict, folder: Path) -> str:
 def _gathered(facts: dict, space: dict, pieces: dict[str, Piece]) -> Piece:
     module = facts["kept_in"]
     others = [piece for piece in pieces.values() if piece.module == module and piece.exercise != facts["id"]]
-    return gather(facts, space, {name for piece in others for name in piece.names})
+    asked = [question["probe"] for question in plans.plan(facts["id"])["questions"]]
+    models = sorted({one["model"] for one in asked if "model" in one})
+    return gather(facts, space, {name for piece in others for name in piece.names}, models)
 
 
 def _trial(facts: dict, pieces: list[Piece]) -> str:
