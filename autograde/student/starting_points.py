@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
 SMALL = {"hidden_size": 64, "num_layers": 2, "num_heads": 2, "intermediate_size": 256, "max_positions": 128}
 
@@ -73,14 +75,21 @@ def _from_notebook_07(path: Path) -> StartingPoint:
     with safe_open(path, framework="numpy") as file:
         sizes = json.loads(file.metadata()["config"])
         arrays = {name: file.get_tensor(name) for name in file.keys()}
+    trained = sizes["max_positions"]  # the short run on a processor has 32, too few for a question and its text
+    sizes["max_positions"] = max(trained, SMALL["max_positions"])
 
     def fill(bert):
         from mybert.bert import own_variables
 
         for place, variable in own_variables(bert).items():
-            variable.assign(arrays[role_of(place)].reshape(variable.shape))
+            role = role_of(place)
+            longer = variable[trained:] if role == "embeddings/position" else variable[:0]  # as they were drawn
+            variable.assign(np.concatenate([arrays[role].reshape(-1, *variable.shape[1:]), longer]))
 
-    return StartingPoint(sizes, _lines(VOCABULARY), fill, True, f"the weights of notebook 07, {path}")
+    said = f"the weights of notebook 07, {path}"
+    if trained < sizes["max_positions"]:
+        said += f"; positions from {trained} on are new to it"
+    return StartingPoint(sizes, _lines(VOCABULARY), fill, True, said)
 
 
 def role_of(place: str) -> str:
