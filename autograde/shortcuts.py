@@ -6,6 +6,8 @@ The text is parsed, never run. `import keras as k; k.ops.softmax`, `from keras.o
 
 import ast
 
+from autograde import syntax
+
 # The namespaces under which a notebook has these packages without importing them in the answer's own cell.
 USUAL_NAMES = {"keras": "keras", "ops": "keras.ops", "layers": "keras.layers", "tf": "tensorflow", "np": "numpy"}
 LONGEST_SOURCE = 200_000  # characters; no honest answer is as long
@@ -20,7 +22,7 @@ def first_forbidden(source: str, forbidden: list[str]) -> str | None:
     if not forbidden or not source or len(source) > LONGEST_SOURCE:
         return None
     try:
-        tree = ast.parse(source)
+        tree = syntax.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     names = dict(USUAL_NAMES)

@@ -14,6 +14,8 @@ import symtable
 import warnings
 from dataclasses import dataclass, field
 
+from autograde import syntax
+
 LARGEST = 200_000  # characters that are parsed
 _UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
@@ -158,6 +160,6 @@ def _parsed(source: str) -> ast.Module | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "invalid escape sequence" is not ours to say
-            return ast.parse(source)
+            return syntax.parse(source)
     except _UNPARSABLE:
         return None

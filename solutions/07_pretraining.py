@@ -525,7 +525,7 @@ check(perplexity)
 # |---|---|---|
 # | model | 2 layers, hidden size 128, 2 heads | 6 layers, hidden size 256, 4 heads |
 # | rows | 64 of 32 tokens | 256 of 128 tokens |
-# | steps | 240, about a minute | 20,000: 655 million tokens |
+# | steps | 400, one to two minutes | 20,000: 655 million tokens |
 # | arithmetic | 1·10¹² operations | 2·10¹⁶ operations: about two and a half hours on a Colab T4 if it does 30 % of its 8.1·10¹² per second (computed, not measured) |
 # | aim | held-out loss below 6.35, that is, below the dotted line | held-out loss below 4.2, where the library's own small reference run ended after 1,000 steps |
 #

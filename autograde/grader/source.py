@@ -8,6 +8,8 @@ import re
 import warnings
 from collections import Counter
 
+from autograde import syntax
+
 LARGEST_CELL = 200_000  # characters that are parsed
 _KEEP_BODY = ("time", "timeit", "capture", "prun")  # cell commands whose body is ordinary Python
 _CELL_COMMAND = re.compile(r"\A\s*%%(\w+)[^\n]*")
@@ -23,7 +25,7 @@ def parsed(source: str) -> ast.Module | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "invalid escape sequence" is not ours to say
-            return ast.parse(source)
+            return syntax.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

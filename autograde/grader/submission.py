@@ -8,13 +8,12 @@ is named and left out, and the rest goes on in a new room.
 All verdicts come from `judge`; nothing that a room says about itself gives points.
 """
 
-import ast
 import builtins
 import re
 import time
 from dataclasses import dataclass, field, replace
 
-from autograde import planning
+from autograde import planning, syntax
 from autograde.errors import RoomEnded
 from autograde.exercises.spec import Exercise
 from autograde.grader.ground import room_files
@@ -232,7 +231,7 @@ def _how_it_failed(source: str, error) -> str:
 
 def _why_no_program(source: str) -> str:
     try:
-        ast.parse(source)
+        syntax.parse(source)
     except SyntaxError as mistake:
         return f"SyntaxError: {mistake.msg} (line {mistake.lineno})"
     except (ValueError, RecursionError, MemoryError):

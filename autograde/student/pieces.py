@@ -17,6 +17,7 @@ import types
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+from autograde import syntax
 from autograde.statements import Statement, givers, statements
 from autograde.student.own import PACKAGE, STAND_INS
 
@@ -134,7 +135,7 @@ class _Gathering:
 def _statements_of_cell(cell: str) -> list[Statement]:
     """Of a cell as IPython keeps it: notebook commands are calls by then; one for the whole cell holds the cell."""
     found = statements(cell)
-    call = ast.parse(found[0].source).body[0] if len(found) == 1 else None
+    call = syntax.parse(found[0].source).body[0] if len(found) == 1 else None
     inner = _TIMED_CELL.match(found[0].source) if call else None
     if not inner:
         return found
@@ -159,7 +160,7 @@ def _cell_of(value) -> str:
 
 def _one_import(statement: Statement, name: str) -> str | None:
     """The part of an import statement that binds one name; None of `import *`."""
-    node = ast.parse(statement.source).body[0]
+    node = syntax.parse(statement.source).body[0]
     for alias in node.names:
         if (alias.asname or alias.name.partition(".")[0]) != name:
             continue

@@ -64,7 +64,7 @@ def choose_settings(text: str | None = None, **changes) -> RunSettings:
                         interval=500, compiled=True, model=model)  # fmt: skip
     else:
         model = _model(pieces, hidden_size=128, num_layers=2, num_heads=2, max_positions=32)
-        settings = dict(text="python", length=32, batch_size=64, steps=240, warmup_steps=24, peak=3e-3, interval=40,
+        settings = dict(text="python", length=32, batch_size=64, steps=400, warmup_steps=40, peak=3e-3, interval=40,
                         compiled=False, model=model)  # fmt: skip
     return RunSettings(**settings | ({"text": text} if text else {}) | changes)
 
