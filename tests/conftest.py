@@ -9,8 +9,13 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 sys.path.insert(0, str(Path(__file__).parent.parent))  # so that tests can import `benchmarks` and `scripts`
 
+import hypothesis
 import numpy as np
 import pytest
+
+# The same examples every time; `--hypothesis-profile default` looks for new ones.
+hypothesis.settings.register_profile("repeatable", derandomize=True)
+hypothesis.settings.load_profile("repeatable")
 
 
 def pytest_configure(config):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from bertlab.data.tasks.rows import QuestionRow
@@ -187,6 +187,7 @@ def test_logits_that_do_not_fit_are_refused():
 @settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_perfect_logits_give_back_every_answer_made_of_whole_words(data):
+    """But for answers that the published rule loses: where the window that holds all of it is not the start's best."""
     words = data.draw(st.lists(st.sampled_from(["ab", "c", "Éd", "x"]), min_size=1, max_size=30))
     first = data.draw(st.integers(0, len(words) - 1))
     last = data.draw(st.integers(first, min(first + 2, len(words) - 1)))
@@ -196,6 +197,8 @@ def test_perfect_logits_give_back_every_answer_made_of_whole_words(data):
     targets = windows.features.targets
     start, end = np.zeros((2, len(windows), 14))
     rows = np.flatnonzero(targets["start_positions"])
+    marks, columns = windows.max_context(), targets["start_positions"] - windows.context_column
+    assume(any(marks.row(row)[columns[row]] for row in rows))
     start[rows, targets["start_positions"][rows]] = 5
     end[rows, targets["end_positions"][rows]] = 5
     (found,) = best_answers(windows, start, end)
