@@ -128,8 +128,8 @@ def test_namesakes_get_folders_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("paths", "students"),
     [
-        (["Jane/work/03_attention.ipynb", "Mark/work/03_attention.ipynb"], ["Jane", "Mark"]),
-        (["all/Jane/03_attention.ipynb", "all/Mark/work/03_attention.ipynb"], ["Jane", "Mark"]),
+        (["Jane/homework/03_attention.ipynb", "Mark/homework/03_attention.ipynb"], ["Jane", "Mark"]),
+        (["all/Jane/03_attention.ipynb", "all/Mark/homework/03_attention.ipynb"], ["Jane", "Mark"]),
         (["week3/03_attention_jane.ipynb", "week3/03_attention-mark.ipynb"], ["jane", "mark"]),
         (["submitted/jane/ps3/03_attention.ipynb"], ["jane"]),
         (["jane/ps3/03_attention.ipynb", "mark/ps3/03_attention.ipynb"], ["jane", "mark"]),
@@ -294,7 +294,8 @@ def test_damaged_archives_never_raise(tmp_path_factory, data):
     for _ in range(3):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(raw)
-    collect(path, folder, "ps3", NOTEBOOKS)
+    manifest = collect(path, folder, "ps3", NOTEBOOKS)
+    assert set(manifest.students) == {one.name for one in (folder / "submitted").glob("*") if one.is_dir()}
 
 
 _COLLECT = "from autograde.grader.collect import collect; collect({!r}, {!r}, 'ps3', ['03_attention'])"

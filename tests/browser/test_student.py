@@ -80,5 +80,6 @@ def test_a_picture_has_words_for_who_cannot_see_it(lab, pictures):
         _run(page, text)
     picture = page.get_by_role("img", name="A six by six heat map")
     picture.wait_for()
+    assert picture.bounding_box()["width"] > 100
     page.screenshot(path=pictures / "notebook.png")
     page.close()
