@@ -64,8 +64,14 @@ test-peers: $(PEERS_READY)  ## live comparison with transformers, tokenizers, Py
 test-exhaustive: $(READY) sandbox  ## every code point, kills and resumes, large files
 	$(RUN)/python -m pytest -q $(PARALLEL) -m "exhaustive and not peers" $(ARGS)
 
+.PHONY: chromium
+chromium:  ## a browser for test-browser: installed where that is allowed
+	@command -v chromium chromium-browser google-chrome >/dev/null || { test "$$(id -u)" = 0 && \
+		command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq -y chromium >/dev/null; } || \
+		echo "Chromium is not installed and may not be installed from here; what needs it is left out"
+
 .PHONY: test-browser
-test-browser: $(READY) sandbox  ## JupyterLab and formgrader in Chromium, which has to be installed
+test-browser: $(READY) sandbox chromium  ## JupyterLab and formgrader in Chromium
 	$(RUN)/pip install --quiet --disable-pip-version-check -r requirements/browser.txt
 	$(RUN)/python -m pytest -q -m "browser" tests/browser $(ARGS)
 

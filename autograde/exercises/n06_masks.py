@@ -1,7 +1,7 @@
 """Notebook 06, exercises 6.1 to 6.4: which tokens are predicted, and what stands in their place."""
 
 from autograde.exercises import n06_draws as draws
-from autograde.exercises.n06_common import BUILD_IT, LIBRARY, NOTEBOOK, no_reference
+from autograde.exercises.n06_common import BUILD_IT, LIBRARY, NOTEBOOK
 from autograde.exercises.spec import Exercise, Misconception, Part, cases, plain_function, random_function, values
 
 MASK_EACH = Exercise(
@@ -15,7 +15,7 @@ MASK_EACH = Exercise(
     names=("mask_each",),
     arguments=("token_ids", "mask_id", "p"),
     probe=random_function("mask_each"),
-    reference=no_reference,
+    reference=None,
     returns="tuple",
     parts=(
         Part("masks and positions", 1, draws.masked_one_by_one),
@@ -139,7 +139,7 @@ CHOOSE_POSITIONS = Exercise(
     names=("choose_positions",),
     arguments=("token_ids", "special_ids", "count"),
     probe=random_function("choose_positions"),
-    reference=no_reference,
+    reference=None,
     returns="list",
     parts=(
         Part("regular tokens only", 1, draws.rows_to_choose_from),
@@ -210,7 +210,7 @@ MASK_TOKENS = Exercise(
     names=("mask_tokens",),
     arguments=("token_ids", "positions", "mask_id", "replacements"),
     probe=random_function("mask_tokens"),
-    reference=no_reference,
+    reference=None,
     returns="list",
     parts=(
         Part("only the chosen ones", 1, draws.rows_to_mask),

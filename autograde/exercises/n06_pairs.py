@@ -1,7 +1,7 @@
 """Notebook 06, exercises 6.7 and 6.8: pairs of segments."""
 
 from autograde.exercises import n06_draws as draws
-from autograde.exercises.n06_common import BUILD_IT, LIBRARY, NOTEBOOK, no_reference
+from autograde.exercises.n06_common import BUILD_IT, LIBRARY, NOTEBOOK
 from autograde.exercises.spec import Exercise, Misconception, Part, random_function
 
 MAKE_PAIR = Exercise(
@@ -15,7 +15,7 @@ MAKE_PAIR = Exercise(
     names=("make_pair",),
     arguments=("documents", "document", "sentence"),
     probe=random_function("make_pair"),
-    reference=no_reference,
+    reference=None,
     returns="tuple",
     parts=(
         Part("A, B and the label", 2, draws.pairs),
@@ -80,7 +80,7 @@ TRUNCATE = Exercise(
     names=("truncate_at_random",),
     arguments=("first", "second", "room"),
     probe=random_function("truncate_at_random"),
-    reference=no_reference,
+    reference=None,
     returns="tuple",
     parts=(
         Part("the longer one is shortened", 2, draws.too_long),

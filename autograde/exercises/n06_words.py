@@ -1,7 +1,7 @@
 """Notebook 06, exercises 6.5 and 6.6: whole-word masking."""
 
 from autograde.exercises import n06_draws as draws
-from autograde.exercises.n06_common import BUILD_IT, LIBRARY, NOTEBOOK, no_reference
+from autograde.exercises.n06_common import BUILD_IT, LIBRARY, NOTEBOOK
 from autograde.exercises.spec import Exercise, Misconception, Part, cases, plain_function, random_function, values
 
 WHOLE_WORDS = Exercise(
@@ -76,7 +76,7 @@ CHOOSE_WORDS = Exercise(
     names=("choose_words",),
     arguments=("words", "count"),
     probe=random_function("choose_words"),
-    reference=no_reference,
+    reference=None,
     returns="list",
     parts=(
         Part("whole words that fit", 1.5, draws.words_to_choose),

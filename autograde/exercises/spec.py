@@ -176,7 +176,9 @@ class Exercise:
     names: tuple[str, ...]  # what the student defines; check(thing) finds the exercise by them
     arguments: tuple[str, ...]  # their names, for the report
     probe: dict
-    reference: Callable  # the same arguments as the student's thing, NumPy float64 (a layer: also weights, config)
+    # The same arguments as the student's thing, NumPy float64 (a layer: also weights, config). None where there is
+    # nothing to compare with: a function that draws at random is judged by rules and rates.
+    reference: Callable | None
     parts: tuple[Part, ...]
     hints: tuple[str, ...]  # from general to specific
     misconceptions: tuple[Misconception, ...]
