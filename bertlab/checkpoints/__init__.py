@@ -6,8 +6,9 @@ variable is touched, and nothing is ever unpickled.
 """
 
 from bertlab.checkpoints.loading import load, load_into, read_config
+from bertlab.checkpoints.packaged import packaged
 from bertlab.checkpoints.report import LoadReport
 from bertlab.checkpoints.saving import save
 from bertlab.checkpoints.tokenizers import has_tokenizer, load_tokenizer
 
-__all__ = ["LoadReport", "has_tokenizer", "load", "load_into", "load_tokenizer", "read_config", "save"]
+__all__ = ["LoadReport", "has_tokenizer", "load", "load_into", "load_tokenizer", "packaged", "read_config", "save"]

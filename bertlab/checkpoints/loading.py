@@ -32,7 +32,8 @@ def load(
     """A model with the weights of a checkpoint. `print(model.load_report)` tells where each of them came from.
 
     path_or_name: a folder of Hugging Face, of Google's (or its `…/bert_model.ckpt`) or of ours; or the name of a
-        published model ("bert-base-uncased"), which huggingface_hub fetches or has in its cache.
+        packaged model ("bertlab-mini") or of a published one ("bert-base-uncased"), which huggingface_hub fetches or
+        has in its cache.
     model_class: a class of `bertlab.models` or its short name: encoder, pretraining, sequence_classification,
         token_classification, multiple_choice, question_answering. None: what the checkpoint holds.
     fresh_head: for fine-tuning: only the encoder is loaded, the head keeps its random start.

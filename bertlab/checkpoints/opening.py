@@ -1,17 +1,23 @@
-"""Finding a checkpoint, on this machine or the Hub, and finding out which of the three formats it has."""
+"""Finding a checkpoint: on this machine, in the package or on the Hub; and which of the three formats it has."""
 
 from pathlib import Path
 
 from bertlab.checkpoints import google, hub, huggingface, native
+from bertlab.checkpoints.packaged import is_packaged, packaged
 from bertlab.checkpoints.stored import StoredCheckpoint
 from bertlab.errors import CheckpointError
 
 
 def find(path_or_name: str | Path) -> Path:
-    """The path of a checkpoint on this machine; a name is looked up on the Hub. Raises CheckpointError."""
+    """The path of a checkpoint on this machine; a name is one of the packaged ones or looked up on the Hub.
+
+    Raises CheckpointError.
+    """
     path = Path(path_or_name)
     if path.exists() or google.is_one(path):
         return path
+    if is_packaged(path_or_name):
+        return packaged(path_or_name)
     if isinstance(path_or_name, str) and hub.is_name(path_or_name):
         return hub.download(path_or_name)
     raise CheckpointError(f"{path}: there is no such folder or checkpoint")

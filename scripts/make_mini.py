@@ -1,0 +1,87 @@
+"""Trains bertlab-mini, the BERT that every installation carries, and puts it into bertlab/pretrained/bertlab-mini.
+
+    python scripts/make_mini.py NOVELS.txt          # a file or folder of text beside the built-in corpus
+
+Everything is a command of `bertlab`, printed before it runs. Killed, the same line goes on where it was: data, training
+and all. Two cores need about half an hour for the data and an hour for the training.
+
+What decides the recipe: the layers are BERT's own (post-LN, learned positions, tied output), so that the folder loads
+wherever a published BERT does, a student's included; initialisation scaled to the width, short rows first at positions
+of the whole range, 30 % masked (bertlab/training/presets.py has the sources).
+"""
+
+import argparse
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from bertlab import checkpoints
+from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
+from bertlab.data.documents import load_documents
+
+VOCABULARY = "{work}/words.txt --size 8192 --out {work}/vocab.txt --score frequency"
+# 32 tokens of running text, masked anew at each reading.
+SHORT = "{text} --vocab {work}/vocab.txt --out {work}/short --split train --preset roberta --no-packing"
+SHORT += " --dynamic-masking --sequence-length 32 --short-sequence-probability 0 --seed 1"
+# Then pairs of 128 tokens, with the next-sentence question.
+LONG = "{text} --vocab {work}/vocab.txt --out {work}/long --split train"
+LONG += " --dynamic-masking --duplicate-factor 1 --no-packing --sequence-length 128 --seed 1"
+HELD_OUT = "{text} --vocab {work}/vocab.txt --out {work}/held_out --split validation"
+HELD_OUT += " --duplicate-factor 1 --no-packing --sequence-length 128 --seed 2"
+TRAINING = "mini --preset small --post-norm --data {work}/short --data {work}/long --validation {work}/held_out"
+TRAINING += " --out {work}/run --steps 2400 --phase-shares 0.7,0.3 --batch-size 64 --learning-rate 1.5e-3 --seed 1"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("novels", type=Path, help="a text file: a paragraph per line, a blank line between books")
+    parser.add_argument("--work", type=Path, default=Path("build/mini"), help="where data and run are kept")
+    options = parser.parse_args()
+    text = gather(options.novels, options.work / "text")
+    places = {"text": shlex.quote(str(text)), "work": shlex.quote(str(options.work))}
+    if not (options.work / "vocab.txt").is_file():
+        write_lines(text, options.work / "words.txt")
+        bertlab("vocab learn", VOCABULARY, places)
+    for settings in (SHORT, LONG, HELD_OUT):
+        bertlab("data make", settings, places)
+    bertlab("pretrain", TRAINING, places)
+    publish(options.work / "run", checkpoints.packaged("bertlab-mini"))
+
+
+def gather(novels: Path, folder: Path) -> Path:
+    """One folder with the novels and the built-in corpus."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in (novels, ensure_corpus(None) / DOCUMENTS):
+        if not (folder / source.name).is_file():
+            shutil.copy(source, folder)
+    return folder
+
+
+def write_lines(folder: Path, path: Path) -> None:
+    """All sentences of a folder's documents, one to a line."""
+    with path.open("w", encoding="utf-8") as file:
+        for document in load_documents(folder):
+            file.writelines(f"{sentence}\n" for paragraph in document.paragraphs for sentence in paragraph)
+
+
+def bertlab(command: str, settings: str, places: dict) -> None:
+    words = [*command.split(), *shlex.split(settings.format(**places))]
+    print("bertlab", shlex.join(words), flush=True)
+    subprocess.run([sys.executable, "-m", "bertlab", *words], check=True)
+
+
+def publish(run: Path, folder: Path) -> None:
+    """The trained weights in 16 bits, with their curve; the model card beside them is written by hand."""
+    folder.mkdir(parents=True, exist_ok=True)
+    trained = run / "checkpoint"
+    checkpoints.save(
+        checkpoints.load(trained, "pretraining"), folder, checkpoints.load_tokenizer(trained), dtype="float16"
+    )
+    for name in ("curve.png", "metrics.csv"):
+        shutil.copy(run / name, folder)
+
+
+if __name__ == "__main__":
+    main()
