@@ -51,7 +51,7 @@ def finetune(model, out, grid, seeds, max_length, validation_share, train_rows, 
 
     \b
     Examples:
-      bertlab finetune package --model build/demo/checkpoint --out runs/package --learning-rate 7e-4
+      bertlab finetune package --model bertlab-mini --out runs/package --learning-rate 3e-4
       bertlab finetune sst2 --data-dir glue_data --model bert-base-uncased --out runs/sst2 --grid --seeds 5
       bertlab finetune reviews.csv --column text=review --column label=stars --validation-share 0.1 --out runs/reviews
     """

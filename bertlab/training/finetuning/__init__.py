@@ -3,7 +3,7 @@
     from bertlab.data.tasks.load import load_task
     from bertlab.training.finetuning import Recipe, finetune
 
-    result = finetune("build/demo/checkpoint", load_task("package"), "runs/package", Recipe(learning_rate=7e-4))
+    result = finetune("bertlab-mini", load_task("package"), "runs/package", Recipe(learning_rate=3e-4))
     print(result.summary())
 
 The names below are imported when first used: settings can be read without loading a backend.
