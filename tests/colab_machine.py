@@ -34,7 +34,7 @@ def new_machine(folder: Path) -> Path:
     """A fresh environment with what Colab would have; returns its Python. Skips where no package index is reached."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = folder / "bin/python"
-    done = pip(python, "install", *locked())
+    done = pip(python, "install", "--quiet", *locked())
     if done.returncode:
         if re.search(r"Could not find a version|No matching distribution|connection|Temporary failure", done.stderr):
             pytest.skip(f"no package index can be reached from here: {done.stderr.strip().splitlines()[-1][:200]}")
@@ -43,7 +43,7 @@ def new_machine(folder: Path) -> Path:
 
 
 def pip(python: Path, *arguments: str):
-    command = [python, "-m", "pip", *arguments, "--quiet", "--disable-pip-version-check"]
+    command = [python, "-m", "pip", *arguments, "--disable-pip-version-check"]
     return subprocess.run(command, capture_output=True, text=True, env=environment(python))
 
 

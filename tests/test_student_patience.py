@@ -8,7 +8,6 @@ import pytest
 from autograde_case import written
 
 from autograde.student import patience
-from autograde.student.checking import check
 
 RIGHT = "return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
 ENDLESS = """# a comment
@@ -44,13 +43,12 @@ def somewhere(tmp_path, monkeypatch):
 @pytest.fixture(scope="module", autouse=True)
 def warm():
     """The first call of an operation is slow; afterwards a second is long."""
-    written(f"def attention_scores(q, k):\n    {RIGHT}")["attention_scores"]
     check_of(f"def attention_scores(q, k):\n    {RIGHT}", seconds=60)
 
 
-def check_of(source: str, seconds: float):
+def check_of(source: str, seconds: float, name: str = "attention_scores"):
     space = written("from autograde.student import check\n" + source)
-    exec(f"shown = check(attention_scores, seconds={seconds})", space)
+    exec(f"shown = check({name}, seconds={seconds})", space)
     return space["shown"]
 
 
@@ -75,11 +73,11 @@ def test_an_endless_loop_is_stopped_and_named(source, loop, inside):
 
 
 def test_what_was_right_before_an_endless_call_keeps_its_points():
-    """Only the call with a batch never ends; the matrices are right."""
-    source = f"def attention_scores(q, k):\n    while len(q.shape) > 2:\n        pass\n    {RIGHT}"
-    verdict = check_of(source, seconds=2).verdict
+    """Two matrices are put together; with a batch in front of them it never ends."""
+    source = "def concat_heads(heads):\n    while len(heads[0].shape) > 2:\n        pass\n"
+    verdict = check_of(source + "    return ops.concatenate(heads, axis=-1)", 2, "concat_heads").verdict
     assert verdict.status == "partly" and 0 < verdict.points < verdict.max_points
-    assert "did not end within 2 s" in str(verdict) and "line 3: `while len(q.shape) > 2:`" in str(verdict)
+    assert "did not end within 2 s" in str(verdict) and "line 3: `while len(heads[0].shape) > 2:`" in str(verdict)
 
 
 def test_code_without_a_loop_is_named_by_its_line():
@@ -120,13 +118,13 @@ def test_where_no_alarm_can_ring_a_line_says_how_to_end_the_cell(capsys):
     thread = threading.Thread(target=in_another_thread)
     thread.start()
     thread.join()
-    assert "the ■ button stops the cell" in capsys.readouterr().out.replace("The", "the")
+    assert "The ■ button stops the cell" in capsys.readouterr().out
 
 
 def test_the_line_is_not_said_where_the_code_ends_in_time(capsys):
     with patience.limit(30):
         pass
-    assert threading.active_count() < 50 and capsys.readouterr().out == ""
+    assert capsys.readouterr().out == ""
 
 
 def test_a_check_from_another_thread_still_judges():
@@ -135,4 +133,4 @@ def test_a_check_from_another_thread_still_judges():
     thread = threading.Thread(target=lambda: found.append(eval("check(attention_scores)", space)))
     thread.start()
     thread.join()
-    assert found[0].verdict.passed and check is space["check"]
+    assert found[0].verdict.passed
