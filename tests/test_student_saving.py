@@ -2,7 +2,9 @@
 
 import json
 import stat
+import sys
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
@@ -98,6 +100,20 @@ def test_a_link_in_a_saved_state_becomes_no_link_and_a_bomb_is_not_unpacked(cour
             saving.load_state(tmp_path / name)
     with pytest.raises(saving.StateError, match="save_state"):
         saving.load_state(tmp_path / "nothing.zip")
+
+
+def test_a_drive_that_is_refused_ends_in_a_sentence_and_the_home_stays(course, tmp_path, monkeypatch):
+    """Colab's module exists on Colab only; this stands in for the one call of it, as it fails."""
+
+    def mount(folder):
+        raise ValueError("mount failed")
+
+    colab = SimpleNamespace(drive=SimpleNamespace(mount=mount))
+    for name, module in (("google.colab", colab), ("google", SimpleNamespace(colab=colab, __path__=[]))):
+        monkeypatch.setitem(sys.modules, name, module)
+    before = home.find()
+    said = saving.keep_in_drive(drive=tmp_path / "MyDrive")
+    assert "mount failed" in said and "save_state()" in said and home.find() == before
 
 
 def test_a_folder_of_the_drive_becomes_the_home_and_what_is_there_comes_along(course, tmp_path, monkeypatch):

@@ -20,6 +20,7 @@ COMMANDS = {
     "exercises": ("exercises", "exercises", "List the exercises and the mistakes they know."),
     "demo": ("demo", "demo", "Grade a made-up class, from an empty folder to the pages."),
     "doctor": ("doctor", "doctor", "Try whether submissions can be run safely here."),
+    "completion": ("completion", "completion", "The Tab key for bash, zsh or fish."),
 }
 
 

@@ -6,10 +6,9 @@ import inspect
 import sys
 import textwrap
 
-from autograde import probe
 from autograde.judge import judge
 from autograde.rendering import as_html, as_text
-from autograde.student import plans, state, store
+from autograde.student import patience, plans, state, store
 from autograde.verdict import Verdict
 
 
@@ -36,10 +35,11 @@ class Message:
         return self.text
 
 
-def check(thing) -> Outcome | Message:
+def check(thing, seconds: float = patience.SECONDS) -> Outcome | Message:
     """Checks the exercise that `thing` belongs to: the function or layer itself, or its name as a string.
 
-    The inputs are the same for everybody and every time; the grader will use others. Nothing leaves this machine.
+    seconds: how long one call of it may take; an endless loop is stopped then, and named. The inputs are the same for
+    everybody and every time; the grader will use others. Nothing leaves this machine.
     """
     space = sys._getframe(1).f_globals
     name = _name_of(thing, space)
@@ -51,7 +51,9 @@ def check(thing) -> Outcome | Message:
         space[facts["names"][0]] = thing
     source = _source_of(space.get(facts["names"][0]))
     with _full_precision():
-        verdict = judge(plans.plan(facts["id"]), lambda questions: probe.answer(questions, space), source)
+        verdict = judge(
+            plans.plan(facts["id"]), lambda questions: patience.answer_in_time(questions, space, seconds), source
+        )
     failures = state.record(facts["id"], verdict.status, verdict.points, source)
     kept = store.keep(facts, space) if verdict.passed and facts["kept_in"] else ""
     return Outcome(verdict.with_advice(*_hints(facts, verdict, failures)), kept)

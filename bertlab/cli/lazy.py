@@ -28,6 +28,14 @@ class LazyGroup(click.Group):
         module, attribute, _ = self.entries[name]
         return getattr(importlib.import_module(f"{self.package}.{module}"), attribute)
 
+    def shell_complete(self, context, incomplete):
+        """What the Tab key offers: the commands from the table, since click's own way would import each of them."""
+        from click.shell_completion import CompletionItem
+
+        fitting = [(name, text) for name, (_, _, text) in self.entries.items() if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=text) for name, text in fitting]
+        return commands + click.Command.shell_complete(self, context, incomplete)
+
     def format_commands(self, context, formatter):
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, _, text) in self.entries.items()])
