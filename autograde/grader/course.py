@@ -25,6 +25,9 @@ c.CourseDirectory.course_id = {course_id!r}
 c.Autograde.exporter_class = "autograde.nbgrader_plugin.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = []
 c.Autograde.autograde_preprocessors = ["autograde.nbgrader_plugin.GradeInRoom"]
+
+# The page for students is the one that `autograde feedback` writes.
+c.GenerateFeedback.exporter_class = "autograde.nbgrader_plugin.FeedbackExporter"
 '''
 
 

@@ -283,6 +283,27 @@ def configured_penalty(course: str | Path) -> LatePenalty:
     return preprocessor.plugin_inst.late_submission_penalty
 
 
+def given_by_people(
+    folder: str | Path, assignment: str, templates: Mapping[str, Template]
+) -> Callable[[Result], dict[str, object]]:
+    """What a feedback page shows beside the record: scores and comments given by hand, points taken off for being late.
+
+    Reads the gradebook once; the function gives for each record the keywords of `feedback_page`. Without a gradebook
+    nobody gave anything.
+    """
+    folder = Path(folder)
+    if not (folder / "gradebook.db").is_file():
+        return lambda result: {}
+    with Course(folder) as book:
+        by_hand, penalties = book.by_hand(assignment, templates), book.late_penalties(assignment)
+
+    def given(result: Result) -> dict[str, object]:
+        key = result.student, result.notebook
+        return {"by_hand": by_hand.get(key), "late_penalty": penalties.get(key, 0.0)}
+
+    return given
+
+
 def _row(assignment, student, submission) -> dict:
     row = {
         "assignment": assignment.name,
