@@ -81,6 +81,21 @@ class Course:
         with self._lock():
             self._patiently(transaction)
 
+    def write_late_penalties(self, assignment: str, late_penalty: LatePenalty) -> None:
+        """Takes off anew for being late, in every submission: due dates, extensions and rules change after grading."""
+
+        def transaction():
+            released = [one for one in self.book.assignments if one.name == assignment]
+            for submission in released[0].submissions if released else ():
+                for notebook in submission.notebooks:
+                    notebook.late_submission_penalty = _penalty(
+                        submission, notebook, submission.student_id, late_penalty
+                    )
+            self.book.db.commit()
+
+        with self._lock():
+            self._patiently(transaction)
+
     def _submission(self, assignment: str, student: str):
         """The submission with a grade and a comment for every cell of the release; made where it is not there."""
         from nbgrader import api
@@ -162,6 +177,21 @@ class Course:
                 if hasattr(self, "book"):
                     self.book.db.rollback()
                 raise
+
+    def forget(self, student: str) -> bool:
+        """Deletes a student with all submissions, grades and comments; returns whether there was one."""
+        from nbgrader import api
+        from sqlalchemy import text
+
+        def transaction() -> bool:
+            person = self.book.db.get(api.Student, student)
+            if person is not None:
+                self.book.remove_student(student)
+                self.book.db.connection(execution_options={"isolation_level": "AUTOCOMMIT"}).execute(text("VACUUM"))
+            return person is not None  # without VACUUM the file would go on holding what was deleted
+
+        with self._lock():
+            return self._patiently(transaction)
 
     # --- reading ---
 

@@ -173,18 +173,17 @@ def _technical(results) -> list[dict]:
 
 
 def _mended(results) -> list[dict]:
-    """What had to be repaired in files that could be read."""
-    rows = [
-        {
-            "student": result.student,
-            "notebook": result.notebook,
-            "what": result.repairs[0],
-            "more": len(result.repairs) - 1,
-        }
-        for result in results
-        if result.repairs and not result.problem
+    """What had to be repaired in files that could be read; first those in which an answer is missing."""
+    found = [result for result in results if result.repairs and not result.problem]
+    found.sort(key=lambda result: (not _lacks_an_answer(result), result.student, result.notebook))
+    return [
+        {"student": one.student, "notebook": one.notebook, "what": one.repairs[0], "more": len(one.repairs) - 1}
+        for one in found
     ]
-    return sorted(rows, key=lambda row: (row["student"], row["notebook"]))
+
+
+def _lacks_an_answer(result: Result) -> bool:
+    return any(verdict.status == "missing" for verdict in result.verdicts)
 
 
 def _duration(seconds: float) -> str:

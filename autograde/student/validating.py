@@ -14,7 +14,7 @@ from autograde.verdict import Verdict
 _VARIABLE, _VALUE = "NBGRADER_EXECUTION", "validate"  # set by nbgrader's Validator for the kernel it starts
 
 
-class CheckFailed(AutogradeError, AssertionError):  # noqa: N818  (nbgrader shows the name to students)
+class CheckFailed(AutogradeError, AssertionError):
     """A check that did not pass, where nbgrader asks for an exception."""
 
     def _render_traceback_(self) -> list[str]:

@@ -31,7 +31,7 @@ class Lab:
     def __init__(self, browser, folder: Path, scratch: Path, **environment: str):
         self.token, self.port = secrets.token_hex(8), _free_port()
         self.context = browser.new_context(viewport={"width": 1280, "height": 1000})
-        self.context.set_default_timeout(120_000)
+        self.context.set_default_timeout(300_000)
         settings = scratch / "settings"
         for name, text in _SETTINGS.items():
             path = settings / "@jupyterlab" / f"{name}.jupyterlab-settings"

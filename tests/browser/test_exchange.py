@@ -1,4 +1,4 @@
-"""One notebook through nbgrader's exchange, with the mouse: fetched, worked on, validated, handed in, collected, graded.
+"""One notebook through nbgrader's exchange, with the mouse: fetched, validated, handed in, collected, graded.
 
 The student's JupyterLab and the instructor's are two servers with two folders; what they share is the exchange. The
 assignment is named as its notebook, so `mybert/` lies beside its folder and the next assignment finds it.
