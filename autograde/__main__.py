@@ -1,5 +1,6 @@
-"""`python -m autograde` is the `autograde` command."""
+"""`python -m autograde`: the same as `autograde`."""
 
 from autograde.cli import main
 
-main()
+if __name__ == "__main__":
+    main()

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -18,6 +20,7 @@ from autograde.grader.results import Result
 from autograde.grader.template import Template
 from autograde.verdict import Verdict
 
+_NAME = re.compile(rb"mark(?!down|s_|up)")
 TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
 
 
@@ -105,6 +108,33 @@ def test_mistakes_are_one_sentence_with_what_to_do(course, arguments, words):
 def test_a_folder_that_is_no_course_is_said_to_be_none(tmp_path):
     with pytest.raises(AutogradeError, match="no course folder"):
         CliRunner().invoke(cli, ["status", "--course", str(tmp_path)], catch_exceptions=False)
+
+
+def test_a_student_who_is_forgotten_is_nowhere_in_the_course(course, tmp_path):
+    folder = tmp_path / "course"
+    shutil.copytree(course, folder)
+    for command in ("feedback", "report", "similarity"):
+        run(folder, command, "ps3")
+    older = folder / "collected/ps3/earlier/mark"
+    older.mkdir(parents=True)
+    (older / "03_attention.ipynb").write_text("an older one of mark's")
+    naming = lambda: [path for path in folder.rglob("*") if path.is_file() and _NAME.search(path.read_bytes())]  # noqa: E731
+    assert {"manifest.json", "gradebook.db", "ps3.html", "ps3-similarity.html"} <= {path.name for path in naming()}
+    assert "mark is forgotten" in run(folder, "forget", "mark", "--yes")
+    assert [path.name for path in naming()] == ["week3.zip"]  # the download is the instructor's own
+    assert not list(folder.rglob("mark"))
+    assert [row["student"] for row in json.loads(run(folder, "export", "--format", "json"))] == ["jane"]
+    (row,) = json.loads(run(folder, "status", "--json"))
+    assert (row["submitted"], row["graded"]) == (2, 1)  # the others' work is as it was
+    for nobody in ("mark", "../jane", "*"):
+        with pytest.raises(AutogradeError, match="nothing is kept|nobody's name"):
+            run(folder, "forget", nobody, "--yes")
+
+
+def test_forgetting_asks_first(course):
+    asked = CliRunner().invoke(cli, ["forget", "jane", "--course", str(course)], input="n\n")
+    assert asked.exit_code == 1 and "Delete all of this?" in asked.output
+    assert (course / "submitted/jane").is_dir()
 
 
 def test_exercises_are_listed():

@@ -25,6 +25,15 @@ c.CourseDirectory.course_id = {course_id!r}
 c.Autograde.exporter_class = "autograde.nbgrader_plugin.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = []
 c.Autograde.autograde_preprocessors = ["autograde.nbgrader_plugin.GradeInRoom"]
+
+# The page for students is the one that `autograde feedback` writes.
+c.GenerateFeedback.exporter_class = "autograde.nbgrader_plugin.FeedbackExporter"
+
+# Late, where an assignment has a due date: 10 % of what was earned for each day begun. Take the marks off to use it.
+# c.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"
+# c.PerDay.percent = 10
+# c.PerDay.grace_minutes = 15
+# c.PerDay.most = 50
 '''
 
 
