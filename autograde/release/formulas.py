@@ -95,7 +95,7 @@ def _label_over_arrow(element) -> None:
 
 
 def _spaced(children: list) -> list:
-    """A row of elements, each with what its neighbours make of it: signs, gaps around functions, bars, indexed signs."""
+    """A row of elements, each with what its neighbours make of it: signs, gaps around functions, bars."""
     made, bars = [], 0
     for place, child in enumerate(children):
         before = children[place - 1] if place else None
