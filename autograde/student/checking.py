@@ -9,7 +9,7 @@ import textwrap
 from autograde import probe
 from autograde.judge import judge
 from autograde.rendering import as_html, as_text
-from autograde.student import plans, state, store
+from autograde.student import patience, plans, state, store
 from autograde.verdict import Verdict
 
 
@@ -51,7 +51,8 @@ def check(thing) -> Outcome | Message:
         space[facts["names"][0]] = thing
     source = _source_of(space.get(facts["names"][0]))
     with _full_precision():
-        verdict = judge(plans.plan(facts["id"]), lambda questions: probe.answer(questions, space), source)
+        ask = patience.limited(lambda question: probe.answer([question], space)[0])
+        verdict = judge(plans.plan(facts["id"]), lambda questions: [ask(question) for question in questions], source)
     failures = state.record(facts["id"], verdict.status, verdict.points, source)
     kept = store.keep(facts, space) if verdict.passed and facts["kept_in"] else ""
     return Outcome(verdict.with_advice(*_hints(facts, verdict, failures)), kept)
