@@ -53,6 +53,8 @@ def make_course(folder: str | Path, course_id: str = "") -> list[str]:
     if config.exists() and "autograde.nbgrader_plugin" not in config.read_text(encoding="utf-8", errors="replace"):
         lines = "\n".join(line for line in _CONFIG_TEXT.splitlines() if line.startswith("c.Autograde"))
         raise CourseFolderError(f"{config}: there are settings already; add these lines and start again:\n{lines}")
+    if not folder.exists():
+        folder.mkdir(mode=0o700, parents=True)  # grades and names will lie here
     for name in ("source", "release", "submitted", "autograded", "feedback"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     if not config.exists():

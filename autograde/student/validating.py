@@ -2,13 +2,14 @@
 
 Validate runs a copy of the notebook and takes a graded cell for failed if it raises, or writes to standard error. In
 ordinary work a check only shows what it found, so that *Run All* goes on after a wrong one. Validate says in the
-environment that it is at work, and there alone a check that does not pass raises: one line, no traceback.
+environment that it is at work, and there alone a check that does not pass raises: a sentence, no traceback.
 """
 
 import os
+import textwrap
 
 from autograde.errors import AutogradeError
-from autograde.rendering import points_text
+from autograde.rendering import WIDTH, points_text
 from autograde.verdict import Verdict
 
 _VARIABLE, _VALUE = "NBGRADER_EXECUTION", "validate"  # set by nbgrader's Validator for the kernel it starts
@@ -18,8 +19,8 @@ class CheckFailed(AutogradeError, AssertionError):
     """A check that did not pass, where nbgrader asks for an exception."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows in place of a traceback."""
-        return [str(self)]
+        """What IPython shows in place of a traceback, in lines that fit nbgrader's dialog, which breaks none."""
+        return textwrap.wrap(str(self), WIDTH, subsequent_indent="  ")
 
 
 def is_validating() -> bool:
