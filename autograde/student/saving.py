@@ -31,7 +31,7 @@ _LARGEST = 1 << 20  # bytes of one file
 _LARGEST_TOTAL = 16 << 20
 _DRIVE = Path("/content/drive/MyDrive")
 _WITHOUT_DRIVE = (
-    "Your Drive was not opened ({}). You can work without it, but this machine forgets everything when it is taken away: "
+    "Your Drive was not opened ({}). You can work without it, but the machine forgets everything when it is taken away; "
     "run save_state() before you stop, and load_state() next time; or run this cell again."
 )
 
@@ -86,8 +86,8 @@ def load_state(path: str | Path | None = None) -> Said:
 def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
     """Makes a folder in Google Drive the home of the course, for this notebook; what is here already is taken along.
 
-    To be called in the first cell of every notebook on Colab; it asks for the Drive where that is not mounted yet. Whoever
-    refuses can work all the same: the sentence that comes back says what to do instead.
+    To be called in the first cell of every notebook on Colab; it asks for the Drive where that is not mounted yet.
+    Whoever refuses can work all the same: the sentence that comes back says what to do instead.
     """
     drive = Path(drive)
     if not drive.is_dir():
