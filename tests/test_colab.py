@@ -117,7 +117,7 @@ print(inspect.getsource(MultiHeadAttention))
     assert f"{pieces} pieces from mybert_state.zip" in said
     assert "class MultiHeadAttention" in said and "stand-in" not in said
     points = sum(exercise.points for exercise in catalogue.of_notebook("03_attention"))
-    assert f"{points} / {points}" in said
+    assert f"{points} of {points} points" in said
 
 
 def test_what_colab_saved_is_collected_and_graded_like_any_other(saved, made, tmp_path):
