@@ -31,8 +31,8 @@ _LARGEST = 1 << 20  # bytes of one file
 _LARGEST_TOTAL = 16 << 20
 _DRIVE = Path("/content/drive/MyDrive")
 _WITHOUT_DRIVE = (
-    "Your Drive was not opened ({}). You can work without it, but this machine forgets everything when it is taken "
-    "away: run save_state() before you stop, and load_state() next time; or run this cell again."
+    "Your Drive was not opened ({}). You can work without it, but this machine forgets everything at its end: "
+    "run save_state() before you stop, and load_state() next time; or run this cell again."
 )
 
 
