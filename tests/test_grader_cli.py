@@ -15,7 +15,10 @@ from grader_course import ANSWERS, STUBS, as_bytes, make_gradebook, notebook, re
 
 from autograde.cli import COMMANDS, cli
 from autograde.errors import AutogradeError
+from autograde.grader.autograded import write_autograded
+from autograde.grader.course import make_course
 from autograde.grader.gradebook import Course
+from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
 from autograde.grader.template import Template
 from autograde.verdict import Verdict
@@ -74,6 +77,30 @@ def test_feedback_pages_hold_what_a_human_gave(course):
     assert "2 pages" in run(course, "feedback", "ps3")
     page = (course / "feedback/mark/ps3/03_attention.html").read_text()
     assert "Divide by √d." in page and "Half of it." in page and "1.5 points given by hand" in page
+
+
+def test_nbgraders_own_feedback_command_writes_the_same_page(course, tmp_path):
+    from nbgrader.apps.api import NbGraderAPI
+    from traitlets.config.loader import PyFileConfigLoader
+
+    folder = tmp_path / "course"
+    shutil.copytree(course, folder)
+    make_course(folder)
+    with Course(folder) as book:
+        book.book.find_comment("scores", "03_attention", "ps3", "mark").manual_comment = "Nearly."
+        book.book.db.commit()
+    template = TEMPLATES["03_attention"]
+    handed_in = read_submission(folder / "submitted/mark/ps3/03_attention.ipynb", template)
+    write_autograded(folder, "ps3", "mark", template, handed_in, [], "")
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
+    config.CourseDirectory.root = str(folder)
+    page = folder / "feedback/mark/ps3/03_attention.html"
+    for shown, hidden in (("Divide by √d.", "check(attention_scores)"), ("check(attention_scores)", "Divide by √d.")):
+        made = NbGraderAPI(config=config).generate_feedback("ps3", "mark")
+        assert made["success"], made
+        text = re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))
+        assert shown in text and hidden not in text and "Nearly." in text
+        shutil.rmtree(folder / "results/ps3/mark", ignore_errors=True)  # then there is no record: nbgrader's own page
 
 
 def test_report_and_similarity_write_a_page_each(course):

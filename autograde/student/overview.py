@@ -10,7 +10,10 @@ _WIDTH = 20
 
 
 class Overview:
-    """The map; shown as text or HTML by the notebook. `rows`: (facts of an exercise, points reached, status)."""
+    """The map; shown as text or HTML by the notebook. `rows`: (facts of an exercise, points reached, status).
+
+    In HTML, notebooks that nobody has begun are folded away: a line each.
+    """
 
     def __init__(self, rows: list[tuple[dict, float, str]]):
         self.rows = rows
@@ -33,12 +36,13 @@ class Overview:
         for notebook, rows in self._by_notebook():
             reached, possible = _sums(rows)
             body = "".join(_html_row(*row) for row in rows)
+            begun = any(status != "not attempted" for _, _, status in rows)
             parts.append(
-                f'<table style="color:inherit;background:transparent"><caption style="text-align:left;color:inherit;'
-                f'font-weight:bold">{html.escape(notebook)}: {points_text(reached)} of {points_text(possible)} points '
+                f"<details{' open' if begun else ''}><summary><strong>{html.escape(notebook)}</strong>: "
+                f"{points_text(reached)} of {points_text(possible)} points "
                 f'<progress value="{points_text(reached)}" max="{points_text(possible)}" '
-                f'aria-label="{points_text(reached)} of {points_text(possible)} points"></progress></caption>'
-                f"<tbody>{body}</tbody></table>"
+                f'aria-label="{points_text(reached)} of {points_text(possible)} points"></progress></summary>'
+                f'<table style="color:inherit;background:transparent"><tbody>{body}</tbody></table></details>'
             )
         return f'<div role="group" aria-label="Progress in the course" style="color:inherit">{"".join(parts)}</div>'
 
