@@ -88,6 +88,7 @@ class GraphTokenizer(tf.Module):
 
         The pieces of a word with letters beyond `SAFE_TEXT` stand for the whole word. The texts must be valid UTF-8.
         """
+        texts = tf.strings.regex_replace(texts, r"\x00", "\x01")  # the cut below ends at a NUL; both are dropped
         border = f"[{_STANDS_ALONE}{_CJK if self._tokenizer.split_cjk else ''}]"
         words, word_begins, _ = self._text.regex_split_with_offsets(texts, rf"[\t\n\r\p{{Zs}}]|{border}", border)
         parts = words.flat_values
