@@ -23,7 +23,7 @@
 # - one exercise solved, wrong answers on the way included: you will know what `check` says and how hints come;
 # - a map: what is built where, what is kept, and how you hand it in.
 #
-# 25 to 35 minutes, 2 points.
+# 25 to 35 minutes, 2 points. (A notebook's minutes are for all of it; those beside an exercise for reading it, writing and checking.)
 #
 # **How to use a notebook.** Click into a cell and press Shift + Enter: it runs, and the next one is selected. Cells run from top to bottom; when
 # something looks odd, choose *Restart and run all* from the menu and see what is left of it.
@@ -32,19 +32,8 @@
 # ---
 # # Getting ready
 #
-# ## For the instructor: two settings
-#
-# Both stand in the next cell and are filled in before the notebook is handed out (in `solutions/00_welcome.py`, followed by `autograde release`).
-#
-# | setting | what goes there | if it stays empty |
-# |---|---|---|
-# | `COURSE_PACKAGE` | the web address, or the path on the machine, of the student wheel that `autograde release --wheel` makes | the notebook runs only where the course is installed already |
-# | `HAND_IN` | where and until when students hand in, in a sentence | the notebook tells students to ask you |
-#
-# ## For everybody: the first cell
-#
-# Where the course is installed, this cell does nothing. On a fresh machine such as Google Colab it installs the course package, and only that
-# (`--no-deps`): the TensorFlow that is there, with its GPU, stays as it is.
+# Where the course is installed, the first cell does nothing. On a fresh machine such as Google Colab it installs the course package, and only that
+# (`--no-deps`): the TensorFlow that is there, with its GPU, stays as it is. The two settings at its top are your instructor's.
 
 # %%
 COURSE_PACKAGE = ""  # for example "https://…/bertlab-0.1.0+student-py3-none-any.whl"
@@ -78,7 +67,7 @@ from keras import ops
 from tensorflow import Tensor
 
 # %% [markdown]
-# One picture to begin with: what you will build, in order. Each box is a notebook of 60 to 90 minutes, and each uses what you wrote in those before it.
+# One picture to begin with: what you will build, in order. Each numbered box is a notebook of an hour to an hour and a half, and each uses what you wrote in those before it.
 
 # %%
 course_map(

@@ -14,7 +14,7 @@
 # %% [markdown]
 # # 04 · The encoder layer
 #
-# Attention lets words look at each other, but it only averages. It cannot compute anything new about a word, and twelve of it on top of each other do not
+# Attention lets words look at each other, but it only averages. It cannot compute anything new about a word, and twelve times attention on top of itself does not
 # train. In this notebook you build what stands around attention: a small network that thinks about each word, a shortcut past everything, and a step that keeps
 # the numbers in a range where gradients live. Together they are one **encoder layer**. BERT is twelve of them.
 #
@@ -63,7 +63,7 @@ stacked_boxes(
 # ---
 # # Keeping numbers in range
 #
-# ## 4.1 LayerNorm · 4 points · ~10 minutes · LayerNorm, lines 1–4
+# ## 4.1 LayerNorm · 4 points · ~8 minutes · LayerNorm, lines 1–4
 #
 # Stack enough layers and the numbers grow or shrink with every one of them. *Layer normalization* (Ba, Kiros & Hinton 2016) takes each token's vector by itself and
 # brings it to mean 0 and variance 1. Then it gives back what may have been worth keeping: a learned scale $\gamma$ and offset $\beta$, one of each per number.
@@ -115,7 +115,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 4.2 LayerNorm as a Keras layer · 3 points · ~8 minutes
+# ## 4.2 LayerNorm as a Keras layer · 3 points · ~6 minutes
 #
 # $\gamma$ and $\beta$ are *learned*: they are weights, and a Keras layer keeps them. `self.add_weight(shape=…, initializer=…, name=…)` makes one, in `build`, where the shape
 # of the input is known. How should they start? A fresh LayerNorm should only normalise: no scale, no offset.
@@ -169,7 +169,7 @@ for name, norm in (("without", None), ("with", LayerNorm())):
             spread_out[f"{name} LayerNorm, layer {depth}"] = h
 histograms(
     spread_out,
-    alt="Eight histograms of activations. Without LayerNorm nearly everything lies beyond the edge by layer 8; with it every layer has the same shape",
+    alt="Eight histograms of activations. Without LayerNorm half are 0 and nearly all others lie beyond the edge by layer 8; with it every layer has the same shape",
 )
 
 # %% [markdown]
@@ -184,7 +184,7 @@ histograms(
 # Attention returns weighted averages of values: however many you stack, without anything in between it stays averaging. So after each attention every token passes, alone, through a small network with a bend in it. The original Transformer
 # bends with ReLU, BERT with GELU.
 #
-# ## 4.3 GELU · 3 points · ~6 minutes
+# ## 4.3 GELU · 3 points · ~5 minutes
 #
 # ReLU lets a number through if it is positive: $x \cdot [x > 0]$, a switch. GELU (Hendrycks & Gimpel 2016) makes the switch soft: it weighs $x$ by how likely a standard normal number is to lie below it.
 #
@@ -208,7 +208,7 @@ def gelu(x: Tensor) -> Tensor:
 check(gelu)
 
 # %% [markdown]
-# ## 4.4 Two cheaper ones · 3 points · ~6 minutes
+# ## 4.4 Two cheaper ones · 3 points · ~5 minutes
 #
 # The paper offers two approximations, for those to whom speed is worth more than exactness, and published models use all three: `transformers` runs BERT with the exact one, BERT's own code has the one with tanh, and so has GPT-2; CLIP has the one with σ.
 #
@@ -232,7 +232,7 @@ def gelu_approximation(x: Tensor, kind: str) -> Tensor:
 check(gelu_approximation)
 
 # %% [markdown]
-# ## 4.5 How wrong, and where? · 2 points · ~4 minutes
+# ## 4.5 How wrong, and where? · 2 points · ~3 minutes
 #
 # "Approximately" is not a number. Find the point at which an approximation is farthest from the truth, on whichever side, and by how much.
 
@@ -280,9 +280,9 @@ for kind in kinds:
     print(f"{kind:8} at worst {distance:.5f} away, {abs(place):.1f} to the left and to the right of 0")
 
 # %% [markdown]
-# The one with tanh is forty times closer. Is that close enough? A checkpoint should be run with the function it was trained with: swapped for its neighbour, a BERT's hidden states move by about a thousandth, and nobody will tell you.
+# The one with tanh is forty times closer. Is that close enough? A checkpoint should be run with the function it was trained with: swapped for its neighbour it still runs, every hidden state is a little off, and nobody will tell you.
 #
-# ## 4.6 The original network · 3 points · ~6 minutes
+# ## 4.6 The original network · 3 points · ~5 minutes
 #
 # Two linear maps with a bend between them (Vaswani et al. 2017, section 3.3), out to $d_\text{mlp}$ numbers and back:
 #
@@ -307,7 +307,7 @@ def relu_ffn(x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor) -> T
 check(relu_ffn)
 
 # %% [markdown]
-# ## 4.7 BERT's network: a Keras layer · 4 points · ~8 minutes · line 8, in the brackets
+# ## 4.7 BERT's network: a Keras layer · 4 points · ~7 minutes · line 8, in the brackets
 #
 # The same with GELU, and as a layer. `intermediate_size` is $d_\text{mlp}$, in BERT $4 \cdot$ hidden: out by four, bend, back. That is where two thirds of an encoder layer's parameters are: $8 d_e^2$ here, $4 d_e^2$ in attention (biases aside).
 #
@@ -367,7 +367,7 @@ heat_maps(
 # ---
 # # The way past, and chance
 #
-# ## 4.8 Dropout · 3 points · ~8 minutes
+# ## 4.8 Dropout · 3 points · ~7 minutes
 #
 # While training, dropout (Srivastava et al. 2014) sets each number to 0 with probability `rate`, anew at every call, so that no number can rely on a certain other one. BERT drops a tenth. To keep sums at their usual size, the survivors are divided by $1 - \text{rate}$:
 # on average nothing changes. When nobody is training, *nothing* happens: no chance, no scale.
@@ -409,7 +409,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 4.9 The residual connection · 2 points · ~4 minutes · lines 6 and 8, the "X +"
+# ## 4.9 The residual connection · 2 points · ~3 minutes · lines 6 and 8, the "X +"
 #
 # What a sub-layer (attention, or the network) found is *added* to what it was given (He et al. 2015):
 #
@@ -498,7 +498,7 @@ layer(ops.zeros((1, 3, 64)))
 print(f"H = 64: {layer.count_params():,} parameters; 12 H² + 13 H = {12 * 64**2 + 13 * 64:,}")
 
 # %% [markdown]
-# ## 4.11 The other order: pre-LN · 3 points · ~6 minutes
+# ## 4.11 The other order: pre-LN · 3 points · ~5 minutes
 #
 # Normalise what goes *into* each sub-layer instead of what comes out of each addition:
 #
@@ -528,7 +528,7 @@ class PreNormEncoderLayer(EncoderLayer):
 check(PreNormEncoderLayer)
 
 # %% [markdown]
-# ## 4.12 The stack · 3 points · ~6 minutes · line 5
+# ## 4.12 The stack · 3 points · ~5 minutes · line 5
 #
 # $L$ layers, one after the other, each with weights of its own. Keep them in the list `self.layers_` (Keras has an attribute `layers` of its own in models). The mask is the same at every depth: padding stays padding.
 
