@@ -87,7 +87,8 @@ course_map(
         ],
         [("a BERT", "yours")],
     ],
-    alt="The course from top to bottom: text; WordPiece, embeddings, attention, encoder; BERT, data, pre-training, fine-tuning; a BERT of your own",
+    alt="The course from top to bottom: text; WordPiece, embeddings, attention, encoder; BERT, data, "
+    "pre-training, fine-tuning; a BERT of your own",
 )
 
 # %% [markdown]
@@ -175,7 +176,7 @@ check(sentence_vector)
 # ## 0.1 A sentence as one vector · 2 points · ~6 minutes
 #
 # Your turn. The line `raise NotImplementedError()` marks where your code goes: replace it. Run the cell, then the check below it. `ops` is `keras.ops`,
-# Keras's counterpart of NumPy: `ops.mean`, `ops.sum`, `ops.matmul` and so on take tensors and give tensors.
+# Keras's counterpart of NumPy: `ops.mean`, `ops.sum`, `ops.matmul` and so on take *tensors*, Keras's arrays, and give tensors.
 #
 # There may be axes in front of the last two (a batch of sentences), so count axes from the end.
 
@@ -215,7 +216,8 @@ heat_maps(
     titles=sentences,
     rows=["1st word", "2nd word", "3rd word", "sentence"],
     numbers=True,
-    alt="Word vectors of two sentences; their words are the same in another order, and the last rows, their means, are equal",
+    alt="Word vectors of two sentences; their words are the same in another order, and the last rows, their "
+    "means, are equal",
 )
 
 # %% [markdown]

@@ -28,7 +28,8 @@
 # 75 to 90 minutes, 36 points. Everything runs on this machine, without a network.
 #
 # **Notation.** `##ing` is a piece that goes on with a word, `ing` one that begins a word. A *vocabulary* is a dict from
-# piece to number.
+# piece to number. Five pieces are never cut from a text: `[CLS]` opens every input, `[SEP]` closes each text in it,
+# `[PAD]` fills up, `[UNK]` stands for a word that cannot be spelled, and `[MASK]` will be the blank to fill in (notebook 06).
 
 # %%
 import random

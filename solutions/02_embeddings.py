@@ -27,8 +27,8 @@
 #
 # 70 to 85 minutes, 27 points. Everything runs on this machine, without a network.
 #
-# **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: a token is a row. $N_V$ pieces in the
-# vocabulary, $\ell$ tokens, $d_e$ numbers per token, at most $\ell_\text{max}$ positions.
+# **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: a token is a row; *ETransformer* is their
+# name for the algorithm of BERT. $N_V$ pieces in the vocabulary, $\ell$ tokens, $d_e$ numbers per token, at most $\ell_\text{max}$ positions.
 
 # %%
 from autograde.student import check, heat_maps, lines, load_backend, progress, sum_of_rows, tables
@@ -55,7 +55,8 @@ sum_of_rows(
         "segment": [f"E {name}" for name in sentence_of],
         "position": [f"E {place}" for place in range(len(pieces))],
     },
-    alt="Eleven pieces; under each a token vector plus segment vector A (the first six) or B (the last five) plus position vector 0 to 10",
+    alt="Eleven pieces; under each a token vector plus segment vector A (the first six) or B (the last five) plus "
+    "position vector 0 to 10",
 )
 
 # %% [markdown]
@@ -131,7 +132,7 @@ print(f"largest difference to gathering: {difference:.1g}")
 #
 # Self-attention mixes every token with every other. Before you build it properly in notebook 03, here it is at its barest, as one lecture introduces
 # it: a token's query, key and value are all the token's own vector. Each output is a weighted average of all tokens, and the weights come from dot
-# products.
+# products: *softmax*, which notebook 03 builds, turns a row of them into weights that are positive and sum to 1.
 #
 # $$Y = \text{softmax}_\text{row}(X X^\top)\, X$$
 #
@@ -476,7 +477,8 @@ heat_maps(
     titles=["dog bites man", "man bites dog, put back", "difference"],
     rows=["dog", "bites", "man"],
     numbers=True,
-    alt="Outputs for the two sentences with positions, put in the same order, and their difference, which is no longer zero",
+    alt="Outputs for the two sentences with positions, put in the same order, and their difference, which is no "
+    "longer zero",
 )
 
 # %% [markdown]
@@ -580,7 +582,8 @@ heat_maps(
     titles=["cosine after your layer, untrained"],
     rows=line,
     columns=line,
-    alt="Cosines of 13 embedded pieces: a darker block for each sentence, the two [PAD] belong to the first; one darker cell where the two [SEP] meet",
+    alt="Cosines of 13 embedded pieces: a darker block for each sentence, the two [PAD] belong to the first; one "
+    "darker cell where the two [SEP] meet",
 )
 
 # %% [markdown]

@@ -214,7 +214,8 @@ heat_maps(
     columns=words,
     per_line=3,
     largest=1,
-    alt="Six heat maps of attention shares: unscaled ones collapse onto single words as d grows, scaled ones stay spread out",
+    alt="Six heat maps of attention shares: unscaled ones collapse onto single words as d grows, scaled ones stay "
+    "spread out",
 )
 for d, loose, tight in zip(sizes, unscaled, scaled):
     largest = [float(ops.max(softmax_rows(scores)[it])) for scores in (loose, tight)]
@@ -411,7 +412,8 @@ heat_maps(
     titles=["padding", "causal", "both"],
     rows=names,
     columns=names,
-    alt="Three masks of five tokens, dark where a row may see a column: padding hides the last column, causal hides what is above the diagonal, and both together",
+    alt="Three masks of five tokens, dark where a row may see a column: padding hides the last column, causal "
+    "hides what is above the diagonal, and both together",
 )
 
 # %% [markdown]
@@ -462,7 +464,8 @@ heat_maps(
     rows=names[:4],
     columns=names[:4],
     numbers=True,
-    alt="Three heat maps of weights: lower triangle; lower triangle without diagonal whose first row is 0.25 everywhere; the same with a first row of NaN",
+    alt="Three heat maps of weights: lower triangle; lower triangle without diagonal whose first row is 0.25 "
+    "everywhere; the same with a first row of NaN",
 )
 
 # %% [markdown]
@@ -520,7 +523,8 @@ heat_maps(
     titles=list(questions),
     rows=words,
     columns=words,
-    alt="Two heads: one attends to the same word, with two cells for each 'the'; one to the diagonal just below the main one, its first row even",
+    alt="Two heads: one attends to the same word, with two cells for each 'the'; one to the diagonal just below "
+    "the main one, its first row even",
 )
 
 # %% [markdown]
@@ -532,7 +536,7 @@ heat_maps(
 # $$(B, \ell, H) \xrightarrow{\text{reshape}} (B, \ell, A, d) \xrightarrow{\text{transpose}} (B, A, \ell, d) \xrightarrow{\;S,\ \text{softmax},\ V\;} (B, A, \ell, d) \xrightarrow{\text{transpose}} (B, \ell, A, d) \xrightarrow{\text{reshape}} (B, \ell, H)$$
 #
 # Your `attention_scores` and `softmax_rows` already accept axes in front. Name the four `Dense` layers `self.query`, `self.key`, `self.value` and `self.out` (all $H \to H$): the check
-# puts its own weights into them, and notebook 05 will put BERT's. `attention_mask`, if there is one, is (B, 1 or ℓ, ℓ): it
+# puts its own weights into them, and notebook 05 will put BERT's. Make them in `build`, which Keras calls once, before the first `call`, with the shape of `x`: there the hidden size is known. `attention_mask`, if there is one, is (B, 1 or ℓ, ℓ): it
 # lacks the axis of heads. (Keras uses the plain name `mask` for a mechanism of its own.) Stay with `keras.ops` from
 # the first line to the last: the check also asks whether gradients reach every kernel.
 
@@ -654,7 +658,8 @@ heat_maps(
     titles=["who asks whom", "what each German word gathers"],
     rows=german,
     columns=[english, ["the", "dog", "bite", "man"]],
-    alt="Left: each German word attends to its English counterpart, articles to both; right: the meanings that each gathers",
+    alt="Left: each German word attends to its English counterpart, articles to both; right: the meanings that "
+    "each gathers",
 )
 
 # %% [markdown]

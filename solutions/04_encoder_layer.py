@@ -56,7 +56,8 @@ stacked_boxes(
         "post-LN (BERT)": ["fork", attend, "+", "LayerNorm  (7)", "fork", transform, "+", "LayerNorm  (9)"],
         "pre-LN": ["fork", "LayerNorm", "multi-head attention", "+", "fork", "LayerNorm", "feed-forward network", "+"],
     },
-    alt="Two stacks of boxes. BERT: attention, plus, LayerNorm, feed-forward, plus, LayerNorm. Pre-LN: LayerNorm before attention, plus, LayerNorm before feed-forward, plus. A line leads around each pair to the plus",
+    alt="Two stacks of boxes. BERT: attention, plus, LayerNorm, feed-forward, plus, LayerNorm. Pre-LN: LayerNorm "
+    "before attention, plus, LayerNorm before feed-forward, plus. A line leads around each pair to the plus",
 )
 
 # %% [markdown]
@@ -111,7 +112,8 @@ heat_maps(
     titles=["ε = 10⁻¹²", "ε = 10⁻⁶"],
     rows=["e", "e / 10⁴", "e / 10⁶"],
     numbers=True,
-    alt="Two matrices of three rows. With epsilon 1e-12 the first two rows agree and the third is a quarter smaller; with 1e-6 the second row is near a tenth and the third near zero",
+    alt="Two matrices of three rows. With epsilon 1e-12 the first two rows agree and the third is a quarter "
+    "smaller; with 1e-6 the second row is near a tenth and the third near zero",
 )
 
 # %% [markdown]
@@ -169,7 +171,8 @@ for name, norm in (("without", None), ("with", LayerNorm())):
             spread_out[f"{name} LayerNorm, layer {depth}"] = h
 histograms(
     spread_out,
-    alt="Eight histograms of activations. Without LayerNorm half are 0 and nearly all others lie beyond the edge by layer 8; with it every layer has the same shape",
+    alt="Eight histograms of activations. Without LayerNorm half are 0 and nearly all others lie beyond the edge "
+    "by layer 8; with it every layer has the same shape",
 )
 
 # %% [markdown]
@@ -267,7 +270,8 @@ curves(
         "Exact and approximate": {"GELU": gelu(near)} | {kind: gelu_approximation(near, kind) for kind in kinds},
     },
     x="x",
-    alt="Left: GELU dips to minus 0.17 near minus 0.75 where ReLU is 0. Right: the exact GELU and its two approximations nearly lie on one another",
+    alt="Left: GELU dips to minus 0.17 near minus 0.75 where ReLU is 0. Right: the exact GELU and its two "
+    "approximations nearly lie on one another",
 )
 curves(
     grid,
@@ -360,7 +364,8 @@ heat_maps(
     [vectors[0], FeedForward(32)(vectors)[0], MultiHeadAttention(2)(vectors, attention_mask=before)[0]],
     titles=["in", "after FeedForward", "after attention"],
     rows=words,
-    alt="Three matrices with a row per word. In the first two the rows of the two words 'bank' are equal, in the third they differ",
+    alt="Three matrices with a row per word. In the first two the rows of the two words 'bank' are equal, in the "
+    "third they differ",
 )
 
 # %% [markdown]
@@ -405,7 +410,8 @@ heat_maps(
     [drawn[0], drawn[1], ops.mean(ops.stack(drawn), axis=0), dropout(ones, 0.3, False)],
     titles=["training", "training, again", "mean of 300", "not training"],
     largest=1.5,
-    alt="Four matrices: the first two have zeros at different places and 1.43 elsewhere; the mean of 300 is close to 1 everywhere; without training all ones",
+    alt="Four matrices: the first two have zeros at different places and 1.43 elsewhere; the mean of 300 is close "
+    "to 1 everywhere; without training all ones",
 )
 
 # %% [markdown]
@@ -448,7 +454,7 @@ check(residual)
 # The algorithm leaves out dropout and the mask. Dropout acts on what each of the two sub-layers found, as in 4.9; the mask goes to attention. Use `keras.layers.Dropout(rate)`: it does what yours does, and a layer of Keras keeps its source of chance
 # where saving finds it. `training` is handed on to it; None means that Keras knows (in `fit` yes, else no).
 #
-# Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`.
+# Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`. In `build`, build each of them for the shape of `x`; or take `build` out, and Keras does it at the first call.
 
 # %% nbgrader={"grade": false, "grade_id": "encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderLayer(keras.layers.Layer):
@@ -626,7 +632,9 @@ curves(
     },
     x="layer",
     log=True,
-    alt="Left: towards layer 1 the gradient vanishes for sub-layers alone, explodes for residuals only, and stays level with LayerNorm. Right: without residuals all words have become one after a few layers; with them they differ much longer",
+    alt="Left: towards layer 1 the gradient vanishes for sub-layers alone, explodes for residuals only, and stays "
+    "level with LayerNorm. Right: without residuals all words have become one after a few layers; with them "
+    "they differ much longer",
 )
 for name, (inputs, _, differences) in found.items():
     print(f"{name:17} layer 1 gets {inputs[0] / inputs[-1]:8.1e} × the gradient of layer 24; words differ by {differences[-1]:.0e}")
@@ -648,7 +656,8 @@ curves(
     {"Gradient of the last layer's weights": top | {"like 1/√L": falling}},
     x="layers in the stack, L",
     log=True,
-    alt="Gradient norm of the last layer's weights against the number of layers: level for post-LN, falling about as one over the root of L for pre-LN",
+    alt="Gradient norm of the last layer's weights against the number of layers: level for post-LN, falling about "
+    "as one over the root of L for pre-LN",
 )
 
 # %% [markdown]
