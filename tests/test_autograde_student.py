@@ -125,7 +125,7 @@ def test_progress_shows_points_in_text_and_html_without_colour():
     )
     text, page = repr(progress()), progress()._repr_html_()
     assert "✓ 3.4" in text and "3/3  passed" in text and "1/3  partly" in text and "4 of 8 points" in text
-    for fact in ("✓", "passed", "partly", "not attempted", "4 of 8 points", "aria-label"):
+    for fact in ("✓", "passed", "partly", "not attempted", "4 of 8 points", "aria-label", "the course so far"):
         assert fact in page
 
 
@@ -190,3 +190,13 @@ def test_where_nbgrader_validates_a_failed_check_raises_one_line_and_a_passed_on
             _check("", call)
         shown = caught.value._render_traceback_()
         assert max(map(len, shown)) <= 78 and " ".join(map(str.strip, shown)) == str(caught.value)
+
+
+def test_heat_maps_label_each_matrix_or_the_first_and_write_no_minus_zero(monkeypatch):
+    figures = []
+    monkeypatch.setattr(pictures, "_show", lambda figure, alt: figures.append(figure))
+    pictures.heat_maps([[[1.0]], [[-0.001], [2.0]]], rows=[["a"], ["b", "c"]], numbers=True, alt="own")
+    pictures.heat_maps([[[1.0]], [[2.0]]], rows=["a"], alt="shared")
+    labels = [[[text.get_text() for text in axis.get_yticklabels()] for axis in figure.axes] for figure in figures]
+    assert labels == [[["a"], ["b", "c"]], [["a"], [""]]]
+    assert [text.get_text() for text in figures[0].axes[1].texts] == ["0.00", "2.00"]

@@ -14,6 +14,11 @@ _TEMPLATE = """{% extends 'lab/index.html.j2' %}
 {% block html_head_js_mermaidjs %}{% endblock %}
 {% block html_head_css %}<style>STYLE</style>{% endblock %}
 """
+# Nothing is cut off at the right edge, on a screen or on paper; a listing in a text is set apart from what follows.
+_STYLE = """
+.highlight pre { white-space: pre-wrap; }
+.jp-RenderedMarkdown .highlight { margin-bottom: 1em; }
+"""
 
 
 def page(notebook, name: str) -> str:
@@ -21,7 +26,7 @@ def page(notebook, name: str) -> str:
 
     name: its title. Raises FormulaError for a formula that cannot be drawn.
     """
-    template = _TEMPLATE.replace("POLICY", POLICY).replace("STYLE", formulas.STYLE)
+    template = _TEMPLATE.replace("POLICY", POLICY).replace("STYLE", _STYLE + formulas.STYLE)
     exporter = HTMLExporter(raw_template=template, embed_images=True)
     exporter.register_filter("markdown2html", markdown)
     written, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": name}})

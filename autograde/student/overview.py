@@ -38,12 +38,10 @@ class Overview:
             body = "".join(_html_row(*row) for row in rows)
             begun = any(status != "not attempted" for _, _, status in rows)
             parts.append(
-                f"<details{' open' if begun else ''}><summary><strong>{html.escape(notebook)}</strong>: "
-                f"{points_text(reached)} of {points_text(possible)} points "
-                f'<progress value="{points_text(reached)}" max="{points_text(possible)}" '
-                f'aria-label="{points_text(reached)} of {points_text(possible)} points"></progress></summary>'
+                f"<details{' open' if begun else ''}><summary>{_heading(notebook, reached, possible)}</summary>"
                 f'<table style="color:inherit;background:transparent"><tbody>{body}</tbody></table></details>'
             )
+        parts.append(f"<p>{_heading('the course so far', *_sums(self.rows))}</p>")
         return f'<div role="group" aria-label="Progress in the course" style="color:inherit">{"".join(parts)}</div>'
 
     def _by_notebook(self):
@@ -62,6 +60,14 @@ def _line(name, reached, possible):
 def _bar(reached, possible):
     filled = int(_WIDTH * reached / possible) if possible else 0
     return "█" * filled + "·" * (_WIDTH - filled)
+
+
+def _heading(name, reached, possible):
+    score = f"{points_text(reached)} of {points_text(possible)} points"
+    return (
+        f"<strong>{html.escape(name)}: {score}</strong> "
+        f'<progress value="{points_text(reached)}" max="{points_text(possible)}" aria-label="{score}"></progress>'
+    )
 
 
 def _html_row(facts, points, status):
