@@ -19,7 +19,7 @@ def heat_maps(
 ) -> None:
     """Matrices side by side as heat maps, dark is large.
 
-    matrices: tensors or arrays (m, n). rows, columns: labels; columns may be a list of such, one per matrix.
+    matrices: tensors or arrays (m, n). rows, columns: labels of all, or a list of such, one for each matrix.
     per_line: how many stand beside each other. numbers: write each value into its cell.
     largest: the value drawn darkest, the same in all (default: each matrix its own largest).
     """
@@ -34,9 +34,17 @@ def heat_maps(
     for index, (axis, matrix) in enumerate(zip(axes.flat, matrices)):
         _heat_map(axis, matrix, numbers, largest)
         axis.set_title(titles[index] if index < len(titles) else "")
-        own_columns = columns[index] if columns is not None and isinstance(columns[0], (list, tuple)) else columns
-        _label(axis, matrix.shape, rows if index % per_line == 0 else None, own_columns)
+        shared = index % per_line != 0 and not _one_each(rows)  # the first of a line has the labels of all
+        _label(axis, matrix.shape, None if shared else _own(rows, index), _own(columns, index))
     _show(figure, alt)
+
+
+def _one_each(labels) -> bool:
+    return labels is not None and isinstance(labels[0], (list, tuple))
+
+
+def _own(labels, index):
+    return labels[index] if _one_each(labels) else labels
 
 
 def _heat_map(axis, matrix, numbers, largest):
@@ -44,8 +52,10 @@ def _heat_map(axis, matrix, numbers, largest):
     low, high = min(0.0, shown.min()), largest or shown.max() or 1.0
     axis.imshow(shown, cmap="Blues", vmin=low, vmax=high, aspect="auto")
     middle = low + 0.6 * (high - low)
+    whole = np.issubdtype(matrix.dtype, np.integer)
     for (row, column), value in np.ndenumerate(matrix):
-        text = "NaN" if not np.isfinite(value) else f"{value:.2f}"
+        rounded = str(value) if whole else f"{round(float(value), 2) + 0.0:.2f}"  # + 0.0: never -0.00
+        text = rounded if np.isfinite(value) else "NaN"
         if numbers or text == "NaN":
             dark = np.isfinite(value) and value > middle
             axis.text(column, row, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
@@ -62,13 +72,18 @@ def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) 
     figure, axes = _figure(6.4, 3.8, 1, 1)
     axis = axes.flat[0]
     for (name, values), (colour, dash, marker) in zip(curves.items(), _LINES, strict=False):
-        axis.plot(x_values, np.asarray(values), color=colour, linestyle=dash, marker=marker, label=name)
+        every = max(1, len(x_values) // 30)  # more markers than that run into one another
+        axis.plot(
+            x_values, np.asarray(values), color=colour, linestyle=dash, marker=marker, markevery=every, label=name
+        )
     if log:
         axis.set_xscale("log", base=2)
         axis.set_yscale("log")
+    elif all(float(value).is_integer() for value in x_values):
+        axis.xaxis.get_major_locator().set_params(integer=True)  # no step 2.5
     axis.set(title=title, xlabel=x, ylabel=y)
     axis.grid(alpha=0.3)
-    axis.legend(frameon=False)
+    figure.legend(loc="outside lower center", ncols=len(curves), frameon=False)  # beside the curves, never on them
     _show(figure, alt)
 
 
