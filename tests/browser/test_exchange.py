@@ -101,7 +101,7 @@ def test_a_student_fetches_works_validates_and_hands_in(student_lab, places, pic
     assert dialog.get_by_text("The following cell failed:").count() == len(catalogue.of_notebook(NOTEBOOK)) - 1
     assert dialog.get_by_text("✗ 3.4 attention_scores: wrong, 0 of 3 points").count() == 1
     assert dialog.get_by_text("3.1 concat_heads").count() == 0
-    page.screenshot(path=pictures / "validate.png")
+    dialog.locator(".jp-Dialog-content").screenshot(path=pictures / "validate.png")
     dialog.locator("button.jp-Dialog-button").click()
 
     _assignments(page)
