@@ -32,8 +32,9 @@
 # ---
 # # Getting ready
 #
-# Where the course is installed, the first cell does nothing. On a fresh machine such as Google Colab it installs the course package, and only that
-# (`--no-deps`): the TensorFlow that is there, with its GPU, stays as it is. The two settings at its top are your instructor's.
+# Where the course is installed, the first cell does nothing. On a fresh machine such as Google Colab it installs the course package (`--no-deps`) and
+# what that machine lacks for it: the TensorFlow and Keras that are there, with their GPU, stay as they are. The two settings at its top are your
+# instructor's.
 
 # %%
 COURSE_PACKAGE = ""  # for example "https://…/bertlab-0.1.0+student-py3-none-any.whl"
@@ -43,21 +44,29 @@ import importlib.util
 import subprocess
 import sys
 
-if importlib.util.find_spec("autograde") is None:
+on_colab, installed = "google.colab" in sys.modules, importlib.util.find_spec("autograde") is not None
+if not installed:
     if not COURSE_PACKAGE:
         raise ModuleNotFoundError(
             "The course package is not on this machine, and this notebook was handed out without its address: "
             "ask your instructor for a notebook whose COURSE_PACKAGE is filled in."
         )
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", COURSE_PACKAGE], check=True)
+    if subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", COURSE_PACKAGE]).returncode:
+        raise ModuleNotFoundError(
+            "The course package could not be installed; the lines above say why. Show them to your instructor."
+        )
+if on_colab or not installed:
     importlib.invalidate_caches()
+    from autograde.fresh_machine import complete
+
+    complete()  # small libraries that are missing, and the TensorFlow Text that fits the TensorFlow that is here
 print("The course package is here.")
 
 # %%
 from autograde.student import check, course_map, heat_maps, keep_in_drive, load_backend, progress
 
 load_backend()
-if "google.colab" in sys.modules:  # Colab forgets everything when it disconnects; your Google Drive does not
+if on_colab:  # it forgets everything when it disconnects; your Google Drive does not
     print(keep_in_drive())
 
 # %% tags=["setup"]

@@ -24,7 +24,7 @@
 # - `parameter_count`: where 110 million comes from;
 # - `published_name`, `load_published`, `fill_in`: your layers, their weights.
 #
-# 75 to 90 minutes, 36 points. Everything runs on this machine, without a network; with one, a single switch loads the real BERT.
+# 75 to 90 minutes, 36 points. Everything runs on this machine, without a network; with one, a single switch loads the BERT of 2018.
 #
 # **Notation.** In the first part that of *Formal Algorithms for Transformers* (Phuong & Hutter 2022) with row vectors: $\ell$ tokens, $d_e$ numbers per token, $L$ layers,
 # $N_V$ pieces in the vocabulary. From BERT on that of the paper (Devlin et al. 2019): $L$ layers, hidden size $H$, $A$ heads, $V$ pieces, $F$ numbers between the two halves of the feed-forward network.
@@ -496,7 +496,7 @@ for name, (layers, h) in sizes.items():
     no_layers, all_layers = (parameter_count(30522, h, n, h // 64, 4 * h) for n in (0, layers))
     where[f"{name}  {all_layers / 1e6:.1f}M"] = {
         "embeddings": no_layers - h * h - h,
-        f"layers": all_layers - no_layers,
+        "layers": all_layers - no_layers,
         "pooler": h * h + h,
     }
 shares(
@@ -635,68 +635,37 @@ check(load_published)
 # %% [markdown]
 # ### A checkpoint to load
 #
-# **The switch.** Left empty, a small BERT with random weights is made by the library, written in the published format and read back by your code: that proves your layers, but it has nothing to say. Put in a folder, or with a network a
-# name such as `"google-bert/bert-base-uncased"` (440 MB) or `"google/bert_uncased_L-2_H-128_A-2"` (18 MB, the *tiny* of above), and everything below runs on the real thing.
+# **The switch.** `bertlab-mini` comes with this course: a BERT of four layers and 8,192 pieces, in the published format, trained on two processor cores. Put in a folder, or with a network a
+# name such as `"google-bert/bert-base-uncased"` (440 MB) or `"google/bert_uncased_L-2_H-128_A-2"` (18 MB, the *tiny* of above), and everything below runs on that.
 
 # %% tags=["loading"]
-CHECKPOINT = ""  # a folder, or a published name
+CHECKPOINT = "bertlab-mini"  # or a folder, or a published name
 
 # %% tags=["loading"]
 import json
-import tempfile
 from pathlib import Path
 
 from safetensors.numpy import load_file
 
-from bertlab.checkpoints import load, load_tokenizer, save
+from bertlab.checkpoints import load, load_tokenizer
 from bertlab.checkpoints.opening import find
-from bertlab.config import BertConfig
-from bertlab.models import BertForPreTraining
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
-
-SENTENCES = [
-    "A robin is a [MASK].",
-    "A daisy is a [MASK].",
-    "A hammer is a [MASK].",
-    "A hammer is an [MASK].",
-    "A robin is not a [MASK].",
-    "A daisy is not a [MASK].",
-    "A hammer is not a [MASK].",
-    "A hammer is not an [MASK].",
-    "The bank is situated on the [MASK] of the river.",
-]
-OTHER_WORDS = "bird flower tool object side edge mill stands there sparrow rose nail tree thing"
-
-
-def small_checkpoint(folder: Path) -> Path:
-    """A BERT of 4 layers with random weights everywhere, in the published format, with a small vocabulary."""
-    words = " ".join(SENTENCES).replace("[MASK]", "").replace(".", " .").lower() + " " + OTHER_WORDS
-    letters = [mark + letter for mark in ("", "##") for letter in "abcdefghijklmnopqrstuvwxyz"]
-    vocabulary = Vocabulary([*SPECIAL_TOKENS, *dict.fromkeys([*words.split(), *letters])])
-    model = BertForPreTraining(
-        BertConfig(len(vocabulary), hidden_size=64, num_layers=4, num_heads=4, intermediate_size=256, max_position_embeddings=32)
-    )
-    chance = np.random.default_rng(5)
-    for weight in model.weights:
-        start = 1.0 if weight.path.endswith("gamma") else 0.0
-        weight.assign(start + 0.15 * chance.normal(size=weight.shape))
-    return save(model, folder, WordPieceTokenizer(vocabulary))
 
 
 def read_published(folder: Path) -> tuple[dict, dict[str, np.ndarray]]:
     """The config and the tensors of a published folder.
 
-    Older files call LayerNorm's weights gamma and beta, and models without heads leave out the leading "bert.".
+    Older files call LayerNorm's weights gamma and beta, and models without heads leave out the leading "bert.". To be
+    small, a file may hold half precision (float16, two bytes a number); your layers compute in float32.
     """
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     tensors = {}
     for name, array in load_file(folder / "model.safetensors").items():
         name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
-        tensors[name if name.startswith(("bert.", "cls.")) else f"bert.{name}"] = array
+        tensors[name if name.startswith(("bert.", "cls.")) else f"bert.{name}"] = array.astype("float32")
     return config, tensors
 
 
-folder = find(CHECKPOINT) if CHECKPOINT else small_checkpoint(Path(tempfile.mkdtemp()))
+folder = find(CHECKPOINT)
 config, tensors = read_published(folder)
 print(len(tensors), "tensors; L, H, A =", *(config[key] for key in ("num_hidden_layers", "hidden_size", "num_attention_heads")))
 
@@ -797,13 +766,26 @@ def fill_in(token_ids: list[int], logits: Tensor, pieces: list[str], k: int = 5)
 check(fill_in)
 
 # %%
+SENTENCES = [
+    "A robin is a [MASK].",
+    "A daisy is a [MASK].",
+    "A hammer is a [MASK].",
+    "A hammer is an [MASK].",
+    "A robin is not a [MASK].",
+    "A daisy is not a [MASK].",
+    "A hammer is not a [MASK].",
+    "A hammer is not an [MASK].",
+    "The bank is situated on the [MASK] of the river.",
+]
+
+
 def with_specials(text):
     """The ids of one text between [CLS] and [SEP]."""
     return [vocabulary.cls_id, *tokenizer.encode(text, special_tokens=True), vocabulary.sep_id]
 
 
 def guesses_for(text, k=5):
-    """Your tokens, your model, your guesses."""
+    """Your model's guesses, by your `fill_in`."""
     ids = with_specials(text)
     row = ops.convert_to_tensor([ids])
     logits = run(row, ops.zeros_like(row), ops.ones_like(row))[2][0]
@@ -814,9 +796,11 @@ def draw_guesses(title):
     guess_bars({text: guesses_for(text) for text in SENTENCES}, per_line=3, title=title, alt=f"{title}: for each of nine sentences the five likeliest pieces as bars")
 
 
-draw_guesses(f"weights from {CHECKPOINT}" if CHECKPOINT else "random weights: these guesses say nothing")
+draw_guesses(f"weights from {CHECKPOINT}")
 
 # %% [markdown]
+# Look at two things. Is a guess of the right *kind*: a noun or an adjective after *a*, and after *an* one that begins with a vowel? And is it *true*? Kind is learnt from little text, truth takes far more than `bertlab-mini` has read.
+#
 # What BERT-large answers, according to Ettinger (2020, *What BERT is not*), whose lines these are:
 #
 # | | | | |
@@ -832,8 +816,8 @@ draw_guesses(f"weights from {CHECKPOINT}" if CHECKPOINT else "random weights: th
 #
 # ### A teaspoon of training
 #
-# Random weights say nothing, but they can learn. Here are twelve made-up sentences, read a hundred times over, each with one word hidden: that is masked language modelling in miniature, and notebook 07 does it properly. (Skipped when you loaded a
-# real checkpoint, which needs no lessons from us.)
+# What it does not know it can learn. Here are twelve made-up sentences, read forty times over, each with one word hidden: that is masked language modelling in miniature, and notebook 07 does it properly. (Skipped for
+# other checkpoints: BERT-base needs no lessons from us.)
 
 # %%
 LESSONS = {
@@ -852,12 +836,13 @@ LESSONS = {
 }
 
 
-def learn(steps=100):
+def learn(steps=40):
     """Adam on the cross-entropy of the hidden words; returns the loss at the start and at the end."""
     import tensorflow as tf
 
     texts = [with_specials(text) for text in LESSONS]
-    rows = np.array([ids + [vocabulary.pad_id] * (16 - len(ids)) for ids in texts], "int32")
+    longest = max(map(len, texts))
+    rows = np.array([ids + [vocabulary.pad_id] * (longest - len(ids)) for ids in texts], "int32")
     places = np.array([ids.index(vocabulary.mask_id) for ids in texts])
     answers = np.array([vocabulary.pieces.index(answer) for answer in LESSONS.values()])
     weights = [weight for path, weight in own_variables(bert, mlm_head).items() if "pooler" not in path]
@@ -878,7 +863,7 @@ def learn(steps=100):
     return losses[0], losses[-1]
 
 
-if not CHECKPOINT:
+if CHECKPOINT == "bertlab-mini":
     print("loss: %.2f at the start, %.4f at the end" % learn())
     draw_guesses("after a teaspoon of training")
 

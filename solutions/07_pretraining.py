@@ -48,7 +48,7 @@ from mybert.bert import Bert, MlmHead, NspHead
 
 # %% [markdown]
 # One picture to begin with: what a row of a batch holds. Above what goes in, below what is to come out. Where a word was hidden stands the loss of guessing it; everywhere else there is nothing to guess,
-# so there is no loss. At the end these numbers come from your model.
+# so there is no loss. (These two losses are made up; at the end such a picture comes from your model.)
 
 # %%
 words = "[CLS] the [MASK] sat [SEP] it [MASK] [SEP] [PAD]".split()
@@ -133,7 +133,7 @@ def mlm_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
 check(mlm_loss)
 
 # %% [markdown]
-# **See it.** One blank, three pieces, and the logit of the true one moved from −6 to 6. The loss never rewards being sure: from 3 on there is little left to win, below −3 every further step wrong costs as much as the last.
+# **See it.** One blank, three pieces, and the logit of the true one moved from −6 to 6. Being surer of what is right hardly pays: from 3 on there is little left to win. Being surer of what is wrong does cost: below −3 every further step as much as the last.
 
 # %%
 sweep = np.linspace(-6, 6, 25, dtype="float32")
@@ -204,7 +204,7 @@ numbered = np.array([[[10 * row + token] for token in range(6)] for row in range
 wanted = np.array([[1, 4], [3, 0]], "int32")
 taken = gather_positions(ops.convert_to_tensor(numbered), ops.convert_to_tensor(wanted))
 heat_maps(
-    [numbered[..., 0], np.asarray(taken)[..., 0]],
+    [numbered[..., 0].astype(int), np.asarray(taken)[..., 0].astype(int)],
     titles=["hidden: row and token", f"taken at {wanted.tolist()}"],
     rows=["row 0", "row 1"],
     numbers=True,
@@ -526,13 +526,13 @@ check(perplexity)
 # | model | 2 layers, hidden size 128, 2 heads | 6 layers, hidden size 256, 4 heads |
 # | rows | 64 of 32 tokens | 256 of 128 tokens |
 # | steps | 320, about a minute | 20,000: 655 million tokens |
-# | arithmetic | 1·10¹² operations | 2·10¹⁶ operations: about two and a half hours on a Colab T4 if it does 30 % of its 8.1·10¹² per second (computed, not measured) |
+# | arithmetic | 2·10¹² operations | 2·10¹⁶ operations: about two and a half hours on a Colab T4 if it does 30 % of its 8.1·10¹² per second (computed, not measured) |
 # | aim | held-out loss below 6.35, that is, below the dotted line | held-out loss below 4.2, where the library's own small reference run ended after 1,000 steps |
 #
 # With a network, `choose_settings(text="hf:Salesforce/wikitext/wikitext-103-raw-v1")` trains on Wikipedia instead (103 million words: several gigabytes of memory, and `pip install datasets`). If the runtime is cut off, start the notebook again and run it to here: the run goes on where it was saved last.
 #
 # **How it is graded.** The cell after the run writes `pretraining_weights.safetensors` beside this notebook. Hand it in together with the notebook. The grader puts the weights into *your* `PreTrainingModel` and lets it fill in blanks of a text that you have not seen masked like that:
-# 2 points if the weights fit and give finite numbers; 2 points for a loss of at most 6.6, when a fresh model has 8.3; 2 points for a loss of at most 6.35 and at least 6 % of the blanks right, better than somebody who knows all frequencies and nothing else (6.4 and 3 %). No graphics card is needed for any of them.
+# 2 points if the weights fit and give finite numbers; 2 points for a loss of at most 6.6, when a fresh model has 8.3; 2 points for a loss of at most 6.35 and at least 6 % of the blanks right, better than somebody who knows all frequencies and nothing else (6.4 and 3 %). No graphics card is needed for any of them. (`progress()` counts the 35 points of the checks; these six come from the grader.)
 
 # %%
 schedule = dict(peak=settings.peak, warmup_steps=settings.warmup_steps, total_steps=settings.steps)
@@ -606,6 +606,32 @@ if ready(*NEEDED):
 if ready(*NEEDED):
     print(hand_in(run.model, settings))
     two_scores(judge(guess), fresh={"loss": float(np.log(pieces)), "accuracy": 1 / pieces}, unigram=data)
+
+# %% [markdown]
+# **See it.** The picture of the beginning, from your model: three rows that it was never trained on. Each blank has its loss, and the title says what your model guesses there and, in brackets, what stood there. (One chosen token in five is not hidden: it stands unchanged, or another stands in its place.)
+
+# %%
+if ready(*NEEDED):
+    batch = tensors(data.held_out[0])
+    blanks = guess(*reads(batch))[0]  # (B, P, V)
+    for row in (1, 4, 5):
+        ids, where, truth, real = (np.array(batch[name][row]) for name in ("token_ids", "positions", "labels", "weights"))
+        ids, places = ids[np.array(batch["attention_mask"][row]) > 0], np.flatnonzero(real)
+        lost = np.zeros((1, len(ids)))
+        for place in places:
+            one = slice(place, place + 1)
+            lost[0, where[place]] = mlm_loss(blanks[row : row + 1, one], ops.convert_to_tensor(truth[None, one]), ops.ones((1, 1)))
+        best = np.array(ops.argmax(blanks[row], axis=-1))
+        told = ", ".join(f"{data.pieces[best[place]]} ({data.pieces[truth[place]]})" for place in places)
+        heat_maps(
+            [lost],
+            titles=[f"guess (truth): {told}"],
+            rows=["loss"],
+            columns=[data.pieces[i] for i in ids],
+            numbers=True,
+            largest=9,
+            alt=f"A row of {len(ids)} held-out tokens with the losses of its blanks, the mean {lost.sum() / len(places):.1f}; guess (truth): {told}",
+        )
 
 # %% nbgrader={"grade": true, "grade_id": "pretraining-run", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 print(check_weights())

@@ -25,12 +25,12 @@
 # - `f1_and_matthews`, `spearman`, `span_scores`: the figures that leaderboards print;
 # - `layer_rates`: how far each layer may move;
 #
-# and run all four shapes on your own BERT, and the same rows from scratch and after pre-training.
+# and run all four shapes with your own layers, and the same rows from scratch and after pre-training.
 #
 # 75 to 90 minutes, 34 points. Everything runs on this machine, without a network.
 
 # %%
-from autograde.student import check, heat_maps, lines, load_backend, progress, read_offs, span_bars
+from autograde.student import bars, check, heat_maps, lines, load_backend, progress, read_offs, span_bars
 
 load_backend()
 
@@ -66,56 +66,65 @@ read_offs(
 # %% [markdown]
 # ## What you start from
 #
-# Two switches. As they stand, everything is built in: four labelled tasks made from the documentation of the installed Python packages (the first run gathers it, which takes a minute or two). Point `DATA_DIR` at a folder that holds the published files
-# (`SST-2/`, `MRPC/`, `conll2003/`, `SQuAD2/`) and `CHECKPOINT` at a folder with a published BERT (`config.json`, `model.safetensors`, `vocab.txt`), and the same cells run the real thing, on a GPU in minutes.
+# Two switches. As they stand, everything is on this machine: four labelled tasks made from the documentation of the installed Python packages (the first run gathers it, which takes a minute or two), and `bertlab-mini`, the small BERT of notebook 05.
+#
+# - `TASKS` names a task for each shape: a built-in one, one of the table at the end of this notebook, or the path of a file or folder of your own. Published tasks are read from `DATA_DIR` (with `SST-2/`, `MRPC/`, `conll2003/`, `SQuAD/` in it), or from the network.
+# - `CHECKPOINT` is a published BERT: the packaged one, a folder, or a name. With BERT-base the cells below want a GPU, and minutes.
 
 # %%
-DATA_DIR = None  # for example "glue_data"
-CHECKPOINT = None  # for example "bert-base-uncased"
+TASKS = {"sentence": "package", "pair": "pairs", "tagging": "code-words", "question": "parameters"}  # built in
+# TASKS |= {"sentence": "sst2", "pair": "mrpc", "tagging": "conll2003", "question": "squad2"}  # published: one, some or all
+DATA_DIR = None  # for example "glue_data"; None: from the network (needs `pip install datasets`)
+CHECKPOINT = "bertlab-mini"  # or a folder, or a published name such as "google-bert/bert-base-uncased"
 
 # %%
-from bertlab.data.tasks.load import load_task
+from pathlib import Path
 
-BUILT_IN = {"sentence": "package", "pair": "pairs", "tagging": "code-words", "question": "parameters"}
-PUBLISHED = {"sentence": "sst2", "pair": "mrpc", "tagging": "conll2003", "question": "squad2"}
-
-
-def task_of(shape: str, train: int = 1200, validation: int = 300):
-    """The names of the labels, the training rows and the validation rows of a task of this shape."""
-    if DATA_DIR:
-        task = load_task(PUBLISHED[shape], data_dir=DATA_DIR)
-    else:
-        task = load_task(BUILT_IN[shape], most_train=max(train, 2 * validation), most_validation=validation)
-    return task.labels, list(task.train)[:train], list(task.validation)[:validation]
+from bertlab.data.tasks.load import BUILTIN_TASKS, load_task
 
 
-packages, sentences, held_out = task_of("sentence")
-print(f"{len(sentences)} labelled rows, {len(held_out)} to measure on, {len(packages)} classes: {', '.join(packages)}")
-print(f"{packages[sentences[0].label]}: {sentences[0].text}")
+def task_of(shape: str, train: int, validation: int = 250):
+    """The names of the labels, some training rows and some validation rows of a task of this shape."""
+    name = TASKS[shape]
+    if name in BUILTIN_TASKS:
+        task = load_task(name, most_train=max(train, 2 * validation), most_validation=validation)
+        return task.labels, list(task.train)[:train], list(task.validation)[:validation]
+    task = load_task(name, data_dir=None if Path(name).exists() else DATA_DIR, validation_share=0.2)
+    splits = ((task.train, train), (task.validation, validation))
+    mixed = ([rows[i] for i in np.random.default_rng(8).permutation(len(rows))[:most]] for rows, most in splits)
+    return task.labels, *mixed  # published rows are often sorted
+
+
+classes, sentences, held_out = task_of("sentence", train=600)
+print(f"{len(sentences)} labelled rows, {len(held_out)} to measure on, {len(classes)} classes: {', '.join(classes)}")
+print(f"{classes[sentences[0].label]}: {sentences[0].text}")
 
 # %% [markdown]
 # ### What the encoder knows already
 #
-# The best start there is: the published checkpoint if `CHECKPOINT` names one (read by your own `load_published`); else the weights that notebook 07 has left in its folder, if you made its run; else **random numbers**. The next cell says which it is. Read every figure below with that line in mind: with
-# random numbers you see what the labelled rows alone can teach, and in section "What is pre-training worth?" you pre-train on the spot, in a small world of its own.
+# The encoder is your own `Bert`; your own `load_published` (or what stands in for it) puts the weights in.
 
 # %%
-from autograde.student.starting_points import starting_point
+from autograde.student.starting_points import from_notebook_07, published
 from mybert.bert import Bert, MlmHead
 from mybert.pretraining import gather_positions, mlm_loss
 from mybert.wordpiece import pack, tokenize
 
-begin = starting_point(CHECKPOINT, "../07_pretraining/pretraining_weights.safetensors")
-vocabulary = {piece: number for number, piece in enumerate(begin.pieces)}
-LENGTH = min(48, begin.sizes["max_positions"])
+begin = published(CHECKPOINT)
+SHORT, LENGTH = 32, 48  # pieces in a row: for a sentence, and for a pair
 print("Your encoder starts from", begin)
 
 
-def encode(texts, length: int = LENGTH) -> dict[str, np.ndarray]:
+def cut(text: str, start=begin) -> list[str]:
+    """The pieces of a text, from the vocabulary of this start."""
+    return tokenize(text, start.vocabulary, start.lower_case)
+
+
+def encode(texts, length: int = LENGTH, start=begin) -> dict[str, np.ndarray]:
     """Cuts texts, or pairs of texts, into pieces and packs them; a dict of three arrays (rows, length)."""
     pairs = [text if isinstance(text, tuple) else (text, None) for text in texts]
-    in_pieces = [[None if text is None else tokenize(text, vocabulary) for text in pair] for pair in pairs]
-    return arrays([pack(first, second, vocabulary, length) for first, second in in_pieces])
+    in_pieces = [[None if text is None else cut(text, start) for text in pair] for pair in pairs]
+    return arrays([pack(first, second, start.vocabulary, length) for first, second in in_pieces])
 
 
 def arrays(packed: list[dict]) -> dict[str, np.ndarray]:
@@ -123,21 +132,26 @@ def arrays(packed: list[dict]) -> dict[str, np.ndarray]:
     return {name: np.array([row[name] for row in packed], "int32") for name in packed[0]}
 
 
-def new_bert(**sizes):
-    """Your encoder, called once so that its weights exist; without sizes the one to begin with."""
-    bert = Bert(**(sizes or begin.sizes))
+def built(**sizes):
+    """Your encoder, called once so that its weights exist."""
+    bert = Bert(**sizes)
     bert(*[ops.ones((1, 2), "int32")] * 3)
-    if not sizes:
-        begin.fill(bert)
     return bert
 
 
-print(" ".join(tokenize("Fine-tuning changes pretrained weights.", vocabulary)))
+def new_bert(start=begin):
+    """Your encoder with the weights of this start."""
+    bert = built(**start.sizes)
+    start.fill(bert)
+    return bert
+
+
+print(" ".join(cut("Fine-tuning changes pretrained weights.")))
 
 # %% [markdown]
 # ### One way to train them all
 #
-# The encoder, a head, a loss, a few passes over the rows. The paper's recipe: batches of 16 or 32, 2 to 4 epochs, a rate of 2e-5 to 5e-5 that rises over the first tenth of the steps and then falls (appendix A.3). Small encoders need far larger rates: here 2e-3.
+# The encoder, a head, a loss, a few passes over the rows. The paper's recipe: batches of 16 or 32, 2 to 4 epochs, a rate of 2e-5, 3e-5 or 5e-5 (appendix A.3), which in the published code rises over the first tenth of the steps and then falls. Small encoders need far larger rates: here 1e-3.
 
 # %%
 class FineTuned(keras.Model):
@@ -165,10 +179,10 @@ class LayerwiseAdam(keras.optimizers.Adam):
         super().update_step(gradient, variable, learning_rate * factor)
 
 
-RATE = 5e-5 if CHECKPOINT else 2e-3
+RATE = 5e-5 if begin.sizes["hidden_size"] >= 512 else 1e-3
 
 
-def fine_tune(bert, head, rows, targets, loss, epochs=4, rate=RATE, factors_of=None, again=None):
+def fine_tune(bert, head, rows, targets, loss, epochs=3, rate=RATE, batch=16, factors_of=None, again=None):
     """Trains an encoder and a head on rows.
 
     factors_of: model → {path of a variable: factor of its rate}
@@ -182,7 +196,7 @@ def fine_tune(bert, head, rows, targets, loss, epochs=4, rate=RATE, factors_of=N
             variable.assign(ops.zeros_like(variable))
         model = again
     else:
-        steps = epochs * -(-len(targets) // 32)
+        steps = epochs * -(-len(targets) // batch)
         warm = max(1, steps // 10)
         schedule = keras.optimizers.schedules.CosineDecay(0.0, steps - warm, warmup_target=rate, warmup_steps=warm)
         optimizer = LayerwiseAdam(schedule, global_clipnorm=1.0)
@@ -190,7 +204,7 @@ def fine_tune(bert, head, rows, targets, loss, epochs=4, rate=RATE, factors_of=N
             by_path = factors_of(model)
             optimizer.factors = [by_path[variable.path] for variable in model.trainable_variables]
         model.compile(optimizer, loss, jit_compile=False)
-    model.fit(rows, targets, batch_size=32, epochs=epochs, verbose=0)
+    model.fit(rows, targets, batch_size=batch, epochs=epochs, verbose=0)
     return model
 
 
@@ -248,28 +262,34 @@ check(ClassificationHead)
 # *Which package does this paragraph of documentation come from?* Ten packages, equally many rows of each, their own names masked: guessing gets 10 %.
 
 # %%
-keras.utils.set_random_seed(1)
-rows, targets = encode([row.text for row in sentences]), np.array([row.label for row in sentences])
-held_out_rows, truth = encode([row.text for row in held_out]), np.array([row.label for row in held_out])
+texts, targets = [row.text for row in sentences], np.array([row.label for row in sentences])
+held_out_texts, truth = [row.text for row in held_out], np.array([row.label for row in held_out])
 cross_entropy = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
-model = fine_tune(new_bert(), ClassificationHead(len(packages)), rows, targets, cross_entropy)
-logits = predict(model, held_out_rows)
+
+def sentence_logits(start) -> np.ndarray:
+    """The held-out logits of an encoder that began here and was trained on the labelled sentences."""
+    keras.utils.set_random_seed(1)
+    head = ClassificationHead(len(classes))
+    model = fine_tune(new_bert(start), head, encode(texts, SHORT, start), targets, cross_entropy)
+    return predict(model, encode(held_out_texts, SHORT, start))
+
+
+logits = sentence_logits(begin)
 right = np.mean(logits.argmax(axis=1) == truth)
 print(f"{right:.1%} of {len(truth)} held-out rows right (± {np.sqrt(right * (1 - right) / len(truth)):.1%}, one standard error)")
-print(f"The encoder started from {begin}.")
 
 # %% [markdown]
 # **See it.** Where do the mistakes go? Rows are true classes, columns predictions; each row sums to 1.
 
 # %%
-confusion = np.zeros((len(packages), len(packages)))
+confusion = np.zeros((len(classes), len(classes)))
 np.add.at(confusion, (truth, logits.argmax(axis=1)), 1)
 heat_maps(
     [confusion / confusion.sum(axis=1, keepdims=True)],
     titles=["true (row) against predicted (column)"],
-    rows=list(packages),
-    columns=list(packages),
+    rows=list(classes),
+    columns=list(classes),
     numbers=True,
     largest=1,
     alt="Confusion matrix of the package task: for each true class the shares of the predicted classes",
@@ -289,13 +309,31 @@ def surest_mistakes(texts, truth, logits, names, most=4):
         print(f"{shares[row].max():4.0%} {names[given[row]]}, but it is {names[truth[row]]}:\n     {texts[row][:150]}\n")
 
 
-surest_mistakes([row.text for row in held_out], truth, logits, packages)
+surest_mistakes(held_out_texts, truth, logits, classes)
 
 # %% [markdown]
 # ---
 # # What is pre-training worth?
 #
-# On real text the answer costs hours: masked language modelling stays for a long time on a plateau where it knows little more than how frequent words are (notebook 07), and half a minute of it is worth *nothing* for the task above; we have tried. So look at a **small world** that can be learnt in seconds: two dozen
+# The same rows, the same head, the same number of steps, from other beginnings: from random numbers in the same sizes, and, if you made notebook 07's run, from your own weights (two layers, which have read for a minute).
+
+# %%
+starts = {"random numbers": begin.untrained()}
+if (yours := from_notebook_07("../07_pretraining/pretraining_weights.safetensors")) is not None:
+    starts["yours, from 07"] = yours
+shares = {name: np.mean(sentence_logits(start).argmax(axis=1) == truth) for name, start in starts.items()}
+shares[str(CHECKPOINT)] = right
+bars(
+    list(shares),
+    {"held-out rows": [100 * share for share in shares.values()]},
+    title=f"{len(targets)} labelled rows, {len(classes)} classes",
+    y="% right",
+    numbers=True,
+    alt="Shares of held-out rows that are right, by what the encoder started from: " + ", ".join(f"{name} {share:.0%}" for name, share in shares.items()),
+)
+
+# %% [markdown]
+# Why does it help to have read? Look at a **small world** that can be learnt in seconds: two dozen
 # animals and tools, sentences that say what such things do and where, made by the next cell.
 #
 # The task: is it alive? The labelled rows are few and say nothing else: *we see the robin here* → yes, *we see the hammer here* → no. **Ten of the twenty-four nouns have labels; you are asked about the other fourteen.** From the labels alone nothing can be known about them. But the unlabelled sentences
@@ -369,7 +407,7 @@ def pretrain(bert, rows, steps=600, batch=64):
 
 
 keras.utils.set_random_seed(4)
-reader_of_the_world = new_bert(**WORLD)
+reader_of_the_world = built(**WORLD)
 losses = pretrain(reader_of_the_world, encode_world(world))
 world_weights = reader_of_the_world.get_weights()
 lines(
@@ -393,7 +431,7 @@ def similarities(bert, nouns):
 
 
 some = LIVING[:8] + TOOLS[:8]
-before, after = similarities(new_bert(**WORLD), some), similarities(reader_of_the_world, some)
+before, after = similarities(built(**WORLD), some), similarities(reader_of_the_world, some)
 heat_maps(
     [before, after],
     titles=["at random", "after reading"],
@@ -404,7 +442,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# Now the same ten labelled rows, the same head, the same steps, from both starts; three seeds each, because with so few rows luck counts.
+# Now the same ten labelled rows, the same head, the same steps, from both starts; two seeds each, because with so few rows luck counts.
 
 # %%
 labelled_nouns, other_nouns = LIVING[:5] + TOOLS[:5], LIVING[5:] + TOOLS[5:]
@@ -418,7 +456,7 @@ def seen(nouns):
 def start_in_world(weights, seed):
     """An encoder with these weights (None: random ones) and a fresh head."""
     keras.utils.set_random_seed(seed)
-    bert = new_bert(**WORLD)
+    bert = built(**WORLD)
     if weights is not None:
         bert.set_weights(weights)
     return bert, ClassificationHead(2)
@@ -434,7 +472,7 @@ rows, targets = seen(labelled_nouns * 60)  # the ten rows, sixty times
 model = None
 for name, weights in {"from scratch": None, "pre-trained": world_weights}.items():
     for seed in (1, 2):
-        model = fine_tune(*start_in_world(weights, seed), rows, targets, cross_entropy, epochs=3, rate=2e-3, again=model)
+        model = fine_tune(*start_in_world(weights, seed), rows, targets, cross_entropy, rate=2e-3, batch=32, again=model)
         known, others = right_in_world(model)
         print(f"{name:13} seed {seed}: labelled nouns {known:4.0%}   other nouns {others:4.0%}")
 
@@ -512,10 +550,10 @@ for name, given in answers.items():
 # %% [markdown]
 # ### The second shape, run
 #
-# *Does this text go on as that summary began?* (built from docstrings; the wrong continuations come from the same package, so the subject does not give it away). It is the hardest of our four tasks: the answer stands in neither text, only between them. An encoder that starts from random numbers learns nothing here from 800 pairs, and the figures say so: this is what Matthews 0 looks like.
+# *Does this text go on as that summary began?* (built from docstrings; the wrong continuations come from the same package, so the subject does not give it away). It is the hardest of our four tasks: the answer stands in neither text, only between them. From a few hundred pairs little can be learnt, and accuracy hides it better than Matthews' figure, for which nothing is 0.
 
 # %%
-pair_names, pairs, held_out_pairs = task_of("pair", train=800)
+pair_names, pairs, held_out_pairs = task_of("pair", train=600)
 rows = encode([(row.text_a, row.text_b) for row in pairs])
 held_out_rows = encode([(row.text_a, row.text_b) for row in held_out_pairs])
 truth = np.array([row.label for row in held_out_pairs])
@@ -577,8 +615,9 @@ def encode_parted(pairs):
 chance = np.random.default_rng(11)
 other = np.arange(960) % 2  # 0 belongs, 1 does not
 pair_model = fine_tune(
-    *start_in_world(world_weights, 1), encode_parted([parted(label == 0) for label in other]), other, cross_entropy, epochs=5
-)
+    *start_in_world(world_weights, 1), encode_parted([parted(label == 0) for label in other]), other, cross_entropy,
+    epochs=5, rate=2e-3, batch=32,
+)  # fmt: skip
 questions = []
 for _ in range(40):
     beginning, right = parted(belongs=True)
@@ -714,15 +753,15 @@ check(tagging_loss)
 # *Which words of this sentence were marked as code?* The head is Keras's `Dense`, on every token.
 
 # %%
-tag_names, tagged, held_out_tagged = task_of("tagging", train=900)
+tag_names, tagged, held_out_tagged = task_of("tagging", train=600)
 
 
-def encode_tagged(rows, length: int = LENGTH):
+def encode_tagged(rows, length: int = SHORT):
     """Packed rows and their labels (rows, length), by your align_labels; what does not fit is cut."""
     packed, labels = [], []
     for row in rows:
-        pieces = [tokenize(word, vocabulary) for word in row.words]
-        packed.append(pack(sum(pieces, []), None, vocabulary, length))
+        pieces = [cut(word) for word in row.words]
+        packed.append(pack(sum(pieces, []), None, begin.vocabulary, length))
         wanted = align_labels(pieces, row.tags)[: length - 1]
         labels.append(wanted + [IGNORED] * (length - len(wanted)))
     return arrays(packed), np.array(labels, "int32")
@@ -737,16 +776,16 @@ from bertlab.data.tasks.metrics_entities import entity_scores
 rows, targets = encode_tagged(tagged)
 held_out_rows, truth = encode_tagged(held_out_tagged)
 asked = truth != IGNORED
-print(f"always O: {np.mean(truth[asked] == 0):.1%} of the words right, and not one piece of code found")
+print(f"always O: {np.mean(truth[asked] == 0):.1%} of the words right, and not one entity found")
 keras.utils.set_random_seed(3)
-tagger = fine_tune(new_bert(), keras.layers.Dense(len(tag_names)), rows, targets, tags_loss, epochs=3)
+tagger = fine_tune(new_bert(), keras.layers.Dense(len(tag_names)), rows, targets, tags_loss, epochs=2)
 given = predict(tagger, held_out_rows).argmax(axis=-1)
 gold, guess = ([[tag_names[tag] for tag in line[mask]] for line, mask in zip(tags, asked)] for tags in (truth, given))
 scores = entity_scores(gold, guess)
-print(f"your tagger: {scores['accuracy']:.1%} of the words right; F1 of whole pieces of code {scores['f1']:.1%}")
+print(f"your tagger: {scores['accuracy']:.1%} of the words right; F1 of whole entities {scores['f1']:.1%}")
 
 # %% [markdown]
-# Once more accuracy flatters: most words are no code, so "always O" has most of them right. The figure that is printed for NER is F1 over whole *entities*: all words of the name, and its type, or nothing.
+# Once more accuracy flatters: most words are no code, so "always O" has most of them right. The figure that is printed for NER, and here, is F1 over whole *entities*: all words of the name (here: of the piece of code), and its type, or nothing.
 #
 # **See it.** Five held-out sentences. `[…]` is what the tagger marks; a ✗ behind a word says that its tag is wrong.
 
@@ -914,8 +953,8 @@ for prediction in ("J.K. Rowling", "the J. K. Rowling", "written by J.K. Rowling
 # `bertlab.data.tasks.windows`).
 
 # %%
-QUESTION_LENGTH = min(96, begin.sizes["max_positions"])
-_, questions, held_out_questions = task_of("question", train=700, validation=250)
+QUESTION_LENGTH = 96 if TASKS["question"] == "parameters" else min(384, begin.sizes["max_positions"])
+_, questions, held_out_questions = task_of("question", train=400)
 
 
 def encode_questions(rows):
@@ -923,16 +962,16 @@ def encode_questions(rows):
     kept, targets, places = [], [], []
     for number, row in enumerate(rows):
         context, starts = row.context, row.answer_starts
-        if not DATA_DIR and number % 4 == 3:  # a question that this text does not answer
+        if TASKS["question"] == "parameters" and number % 4 == 3:  # a question that this text does not answer
             context, starts = rows[number - 1].context, ()
-        first = 2 + len(tokenize(row.question, vocabulary))  # behind [CLS], the question and [SEP]
-        last = first + len(tokenize(context, vocabulary)) - 1
+        first = 2 + len(cut(row.question))  # behind [CLS], the question and [SEP]
+        last = first + len(cut(context)) - 1
         if last > QUESTION_LENGTH - 2:
             continue
         span = (0, 0)  # [CLS] twice: no answer
         if starts:
-            begin = first + len(tokenize(context[: starts[0]], vocabulary))
-            span = (begin, begin + len(tokenize(row.answers[0], vocabulary)) - 1)
+            begin = first + len(cut(context[: starts[0]]))
+            span = (begin, begin + len(cut(row.answers[0])) - 1)
         kept.append((row.question, context, row.answers[: len(starts)]))
         targets.append(span)
         places.append((first, last))
@@ -952,7 +991,7 @@ held_out_rows, _, places, asked = encode_questions(held_out_questions)
 pieces = begin.pieces
 print(f"{len(targets)} rows to train on, {len(asked)} held out, {sum(not answers for *_, answers in asked)} of these without an answer")
 keras.utils.set_random_seed(4)
-reader = fine_tune(new_bert(), SpanHead(), rows, targets, span_loss, epochs=4)
+reader = fine_tune(new_bert(), SpanHead(), rows, targets, span_loss, epochs=2)
 logits = predict(reader, held_out_rows)
 
 
@@ -988,7 +1027,7 @@ for number in range(3):
     print(f"{question}   in: {context[:110]}…\n   right: {answers[0][:70] if answers else '(no answer)'}\n   yours: {answer_of(number)[:70] or '(no answer)'}\n")
 
 # %% [markdown]
-# From random numbers and a few hundred rows the reader has learnt which stretches look like descriptions, not yet to look up the name that was asked for; compare its best F1 with "always no answer". Looking something up in a text is what pre-trained encoders bring along: BERT-base reaches F1 88.5 on SQuAD 1.1.
+# From a few hundred rows so small a reader learns which stretches look like descriptions, and hardly to look up the name that was asked for; compare its best F1 with "always no answer". Looking something up in a text is what larger pre-trained encoders bring along: BERT-base reaches F1 88.5 on SQuAD 1.1.
 
 # %% [markdown]
 # ---
@@ -1039,7 +1078,7 @@ def factors(decay: float, frozen: int = 0):
 
 rows, targets = seen(labelled_nouns * 60)
 for name, way in {"falling by half": factors(0.5), "only the head": factors(1.0, frozen=3)}.items():
-    model = fine_tune(*start_in_world(world_weights, 1), rows, targets, cross_entropy, 3, 2e-3, way)
+    model = fine_tune(*start_in_world(world_weights, 1), rows, targets, cross_entropy, 3, 2e-3, 32, way)
     known, others = right_in_world(model)
     print(f"{name:16} labelled nouns {known:4.0%}   other nouns {others:4.0%}")
 
@@ -1074,8 +1113,6 @@ for name, way in {"falling by half": factors(0.5), "only the head": factors(1.0,
 # the columns would be `sentence` and `claim`, and nothing else would change.
 
 # %%
-from pathlib import Path
-
 MY_FILE, TEXT, LABEL = Path("messages.csv"), "message", "class"
 SPAM = ["Buy these pills", "Win cash prizes", "Cheap pills, buy now", "You win a cash prize today", "Claim your free prize now",
         "Win free money now", "Buy cheap watches", "Free cash, no risk", "Your prize is waiting, claim it", "Lose weight with these pills",
@@ -1091,7 +1128,7 @@ if not MY_FILE.exists():
 mine = load_task(MY_FILE, columns={"text": TEXT, "label": LABEL})
 keras.utils.set_random_seed(5)
 my_rows, my_targets = encode([row.text for row in mine.train], 24), np.array([row.label for row in mine.train])
-model = fine_tune(new_bert(), ClassificationHead(len(mine.labels)), my_rows, my_targets, cross_entropy, epochs=30)
+model = fine_tune(new_bert(), ClassificationHead(len(mine.labels)), my_rows, my_targets, cross_entropy, epochs=15)
 for text in ("Win a free watch now", "Please send the minutes of the meeting", "Dear winner, your cash is attached"):
     logits = predict(model, encode([text], 24))[0]
     shares = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()

@@ -15,6 +15,7 @@ from autograde.exercises import catalogue, cells
 from autograde.student import pictures, plans, state
 from autograde.student.checking import Message, _source_of, check
 from autograde.student.overview import progress
+from autograde.student.validating import CheckFailed
 
 ROOT = Path(__file__).resolve().parents[1]
 EXERCISES = tuple(catalogue.find(name) for name in ("scores", "softmax-rows", "concat-heads"))
@@ -176,6 +177,19 @@ def test_a_check_compares_in_full_float32_and_leaves_the_setting_as_it_was(tmp_p
     before = tf.config.experimental.tensor_float_32_execution_enabled()
     assert check(concat_heads).verdict.passed
     assert set(seen) == {False} and tf.config.experimental.tensor_float_32_execution_enabled() is before is True
+
+
+def test_where_nbgrader_validates_a_failed_check_raises_one_line_and_a_passed_one_shows_nothing(monkeypatch):
+    assert not _scores(WRONG).verdict.passed  # in ordinary work it raises nothing: Run All goes on
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    assert _scores(RIGHT) is None
+    with pytest.raises(CheckFailed, match=r"^✗ 3\.4 attention_scores: wrong, 0 of 3 points\. .+"):
+        _scores("return q @ ops.swapaxes(k, -1, -2)")
+    for call, words in (("check('attention_scores')", "no `attention_scores` yet"), ("check('nobody')", "no exercise")):
+        with pytest.raises(CheckFailed, match=words) as caught:
+            _check("", call)
+        shown = caught.value._render_traceback_()
+        assert max(map(len, shown)) <= 78 and " ".join(map(str.strip, shown)) == str(caught.value)
 
 
 def test_heat_maps_label_each_matrix_or_the_first_and_write_no_minus_zero(monkeypatch):

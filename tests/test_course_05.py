@@ -81,9 +81,12 @@ def test_the_notebook_reads_the_names_of_older_files_and_files_without_heads(tmp
     assert all(path.startswith(("mlm_head.", "nsp_head.")) for path in notebook["missing"]) and notebook["missing"]
 
 
-def test_without_a_folder_the_notebook_makes_a_checkpoint_of_its_own():
-    notebook = loaded("")
-    assert notebook["missing"] == notebook["unused"] == [] and notebook["config"]["model_type"] == "bert"
+def test_the_notebooks_layers_take_the_packaged_checkpoint_in_half_precision():
+    notebook = loaded("bertlab-mini")
+    assert notebook["missing"] == notebook["unused"] == []
+    assert {array.dtype.name for array in notebook["tensors"].values()} == {"float32"}
+    sizes = [notebook["config"][key] for key in ("num_hidden_layers", "hidden_size", "vocab_size")]
+    assert sizes == [4, 256, 8192]
 
 
 def test_a_square_kernel_that_was_not_turned_is_named():

@@ -85,28 +85,75 @@ def test_a_fine_tuned_row_shows_the_shapes_that_the_heads_read():
     assert names["choice_logits"](hidden, keras.ops.ones(8), 2).shape == (1, 2)
 
 
-def test_fine_tuning_starts_from_random_numbers_where_there_is_nothing_better(tmp_path):
-    from autograde.student.starting_points import starting_point
+@pytest.fixture
+def checkpoint(tmp_path):
+    """A function that saves a small model in the published format; returns the folder and the model."""
 
-    start = starting_point(None, tmp_path / "pretraining_weights.safetensors")
-    assert not start.has_weights and str(start).startswith("random weights")
-    assert start.sizes["vocab_size"] == len(start.pieces) == len(set(start.pieces))
-    assert {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} < set(start.pieces)
+    def make(pieces=(), lowercase=True, dtype=None):
+        from bertlab.checkpoints import save
+        from bertlab.config import BertConfig
+        from bertlab.models import BertForPreTraining
+        from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+
+        pieces = [*SPECIAL_TOKENS, *"abcdefgh", *pieces]
+        model = BertForPreTraining(BertConfig(len(pieces), 8, 2, 2, 16, max_position_embeddings=12, hidden_act="gelu"))
+        return save(model, tmp_path, WordPieceTokenizer(Vocabulary(pieces), lowercase=lowercase), dtype=dtype), model
+
+    return make
 
 
-def test_fine_tuning_starts_from_a_published_folder_read_by_the_students_own_code(tmp_path):
-    from bertlab.checkpoints import save
-    from bertlab.config import BertConfig
-    from bertlab.models import BertForPreTraining
-    from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+@pytest.mark.parametrize(("dtype", "tolerance"), [(None, 1e-5), ("float16", 1e-2)])
+def test_fine_tuning_starts_from_a_published_folder_read_by_the_students_own_code(checkpoint, dtype, tolerance):
+    from autograde.student.starting_points import published
 
-    pieces = [*SPECIAL_TOKENS, *"abcdefgh"]
-    model = BertForPreTraining(BertConfig(len(pieces), 8, 2, 2, 16, max_position_embeddings=12, hidden_act="gelu"))
-    save(model, tmp_path, WordPieceTokenizer(Vocabulary(pieces)))
+    folder, model = checkpoint(dtype=dtype)
     ids = np.array([[2, 6, 7, 3]], "int32")
     row = {"input_ids": ids, "token_type_ids": 0 * ids, "attention_mask": 0 * ids + 1}
-    hidden = _hidden_after_filling(tmp_path, None, ids)
-    assert np.allclose(hidden, model.bert(row)["sequence_output"], atol=1e-5)
+    hidden = _hidden_after_filling(published(folder), ids)
+    assert np.asarray(hidden).dtype == "float32"
+    assert np.allclose(hidden, model.bert(row)["sequence_output"], atol=tolerance)
+
+
+@pytest.mark.parametrize(("pieces", "lowercase"), [((), True), (("Paris",), False)])
+def test_a_start_knows_its_vocabulary_and_whether_it_is_for_small_letters(checkpoint, pieces, lowercase):
+    from autograde.student.starting_points import published
+
+    start = published(checkpoint(pieces, lowercase)[0])
+    assert start.vocabulary == {piece: number for number, piece in enumerate(start.pieces)}
+    assert start.pieces[:5] == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] and start.lower_case is lowercase
+
+
+def test_a_folder_that_holds_a_tokenizer_file_only_has_its_pieces_read_from_there(checkpoint):
+    import json
+
+    from autograde.student.starting_points import published
+
+    folder, _ = checkpoint()
+    pieces = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    for name in ("vocab.txt", "tokenizer_config.json"):
+        (folder / name).unlink()
+    model = {"type": "WordPiece", "vocab": {piece: number for number, piece in enumerate(pieces)}}
+    written = {"model": model, "normalizer": {"type": "BertNormalizer", "lowercase": True}}
+    (folder / "tokenizer.json").write_text(json.dumps(written), encoding="utf-8")
+    assert published(folder).pieces == pieces
+
+
+def test_an_untrained_start_has_the_same_sizes_and_pieces_and_other_weights(checkpoint):
+    from autograde.student.starting_points import published
+
+    start = published(checkpoint()[0])
+    ids = np.array([[2, 6, 7, 3]], "int32")
+    bare = start.untrained()
+    assert (bare.sizes, bare.pieces, str(bare)) == (start.sizes, start.pieces, "random numbers")
+    assert not np.allclose(_hidden_after_filling(bare, ids), _hidden_after_filling(start, ids), atol=1e-2)
+
+
+def test_a_folder_without_weights_is_refused_with_what_was_expected(tmp_path):
+    from autograde.student.starting_points import published
+    from bertlab.errors import CheckpointError
+
+    with pytest.raises(CheckpointError, match="config.json"):
+        published(tmp_path)
 
 
 def test_fine_tuning_starts_from_the_weights_that_notebook_07_handed_in(tmp_path):
@@ -115,7 +162,7 @@ def test_fine_tuning_starts_from_the_weights_that_notebook_07_handed_in(tmp_path
     from safetensors.numpy import save_file
 
     from autograde.roles import model_roles
-    from autograde.student.starting_points import role_of
+    from autograde.student.starting_points import from_notebook_07, role_of
 
     sizes = dict(vocab_size=4096, hidden_size=8, num_layers=1, num_heads=2, intermediate_size=16, max_positions=12)
     with own.only_stand_ins():
@@ -128,17 +175,17 @@ def test_fine_tuning_starts_from_the_weights_that_notebook_07_handed_in(tmp_path
     assert set(arrays) == {role for role in model_roles(1) if not role.startswith(("mlm", "nsp"))}
     path = tmp_path / "pretraining_weights.safetensors"
     save_file(arrays, path, metadata={"config": json.dumps(sizes)})
-    assert np.allclose(_hidden_after_filling(None, path, ids), expected, atol=1e-6)
+    start = from_notebook_07(path)
+    assert start.sizes["max_positions"] == 128 and "new to it" in str(start)
+    assert np.allclose(_hidden_after_filling(start, ids), expected, atol=1e-6)
+    assert from_notebook_07(tmp_path / "nowhere.safetensors") is None
 
 
-def _hidden_after_filling(checkpoint, handed_in, ids):
+def _hidden_after_filling(start, ids):
     """What a fresh encoder, filled by the starting point, makes of a row."""
-    from autograde.student.starting_points import starting_point
-
     with own.only_stand_ins():
         from mybert.bert import Bert
 
-        start = starting_point(checkpoint, handed_in or "nowhere")
         bert = Bert(**start.sizes)
         bert(ids, 0 * ids, 0 * ids + 1)
         start.fill(bert)

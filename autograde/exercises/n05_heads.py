@@ -53,6 +53,16 @@ POOLER = Exercise(
             (("ops.tanh(self.dense(first))", "self.dense(first)"),),
         ),
         Misconception(
+            "tanh-first",
+            "You take tanh of the vector of [CLS] and then the Dense. It is the other way round: the tanh comes last.",
+            (("ops.tanh(self.dense(first))", "self.dense(ops.tanh(first))"),),
+        ),
+        Misconception(
+            "tanh-twice",
+            "The tanh is taken twice: as the activation of the Dense and once more afterwards.",
+            (("keras.layers.Dense(size)", 'keras.layers.Dense(size, activation="tanh")'),),
+        ),
+        Misconception(
             "gelu-instead",
             "GELU is the encoder's activation; the pooler has tanh.",
             (("ops.tanh(", "gelu("),),

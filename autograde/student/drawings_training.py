@@ -42,6 +42,7 @@ def two_scores(figures: dict, fresh: dict, unigram) -> None:
         bars = axis.barh(names, values, color=[_GREY, _GREY, _LINES[0][0]])
         axis.bar_label(bars, [form.format(value) for value in values], padding=4)
         axis.set(title=title, xlim=(0, 1.25 * max(values)))
+        axis.locator_params(axis="x", nbins=5)
         axis.invert_yaxis()
     told = "; ".join(f"{n}: loss {a:.2f}, {b:.1%} right" for n, a, b in zip(names, losses, shares))
     _show(drawn, f"Bars of loss and masked accuracy: {told}")

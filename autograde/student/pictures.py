@@ -52,8 +52,10 @@ def _heat_map(axis, matrix, numbers, largest):
     low, high = min(0.0, shown.min()), largest or shown.max() or 1.0
     axis.imshow(shown, cmap="Blues", vmin=low, vmax=high, aspect="auto")
     middle = low + 0.6 * (high - low)
+    whole = np.issubdtype(matrix.dtype, np.integer)
     for (row, column), value in np.ndenumerate(matrix):
-        text = "NaN" if not np.isfinite(value) else f"{round(float(value), 2) + 0.0:.2f}"  # + 0.0: never -0.00
+        rounded = str(value) if whole else f"{round(float(value), 2) + 0.0:.2f}"  # + 0.0: never -0.00
+        text = rounded if np.isfinite(value) else "NaN"
         if numbers or text == "NaN":
             dark = np.isfinite(value) and value > middle
             axis.text(column, row, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
@@ -70,10 +72,15 @@ def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) 
     figure, axes = _figure(6.4, 3.8, 1, 1)
     axis = axes.flat[0]
     for (name, values), (colour, dash, marker) in zip(curves.items(), _LINES, strict=False):
-        axis.plot(x_values, np.asarray(values), color=colour, linestyle=dash, marker=marker, label=name)
+        every = max(1, len(x_values) // 30)  # more markers than that run into one another
+        axis.plot(
+            x_values, np.asarray(values), color=colour, linestyle=dash, marker=marker, markevery=every, label=name
+        )
     if log:
         axis.set_xscale("log", base=2)
         axis.set_yscale("log")
+    elif all(float(value).is_integer() for value in x_values):
+        axis.xaxis.get_major_locator().set_params(integer=True)  # no step 2.5
     axis.set(title=title, xlabel=x, ylabel=y)
     axis.grid(alpha=0.3)
     figure.legend(loc="outside lower center", ncols=len(curves), frameon=False)  # beside the curves, never on them

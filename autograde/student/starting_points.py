@@ -1,24 +1,29 @@
 """What fine-tuning starts from: a published checkpoint, the weights that notebook 07 handed in, or random numbers.
 
-    start = starting_point(checkpoint, "../07_pretraining/pretraining_weights.safetensors")
-    start.sizes       the arguments of `Bert`
-    start.pieces      the vocabulary, in the order of its numbers
-    start.fill(bert)  puts the weights in; does nothing where there are none
-    print(start)      says which of the three it is
+    start = published("bertlab-mini")     or a folder, or a name on the Hugging Face hub
+    start = from_notebook_07("../07_pretraining/pretraining_weights.safetensors")     None if it is not there
+    start.sizes         the arguments of `Bert`
+    start.pieces        the vocabulary, in the order of its numbers
+    start.vocabulary    the same as a dict, piece → number
+    start.lower_case    whether it was made for text in small letters
+    start.fill(bert)    puts the weights in
+    start.untrained()   the same sizes and pieces with random numbers, to compare with
+    print(start)        says which of them it is
 
 A published folder is read by the student's own `load_published` (notebook 05). Notebook 07's file names its arrays by
 role ("layer_0/attention/query/kernel"), which is the path to the student's own variable in other spelling.
 """
 
+import functools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
-SMALL = {"hidden_size": 64, "num_layers": 2, "num_heads": 2, "intermediate_size": 256, "max_positions": 128}
+LEAST_POSITIONS = 128  # the short run on a processor has 32, too few for a question and its text
 
 
 @dataclass(frozen=True)
@@ -28,39 +33,50 @@ class StartingPoint:
     sizes: dict
     pieces: list[str]
     fill: Callable
-    has_weights: bool
     said: str
+    lower_case: bool = True
 
     def __str__(self):
         return self.said
 
+    @functools.cached_property
+    def vocabulary(self) -> dict[str, int]:
+        return {piece: number for number, piece in enumerate(self.pieces)}
 
-def starting_point(checkpoint: str | Path | None, handed_in: str | Path) -> StartingPoint:
-    """The best start there is: the checkpoint, else the weights of notebook 07, else random numbers."""
-    if checkpoint:
-        return _published(Path(checkpoint))
-    if Path(handed_in).is_file():
-        return _from_notebook_07(Path(handed_in))
-    pieces = _lines(VOCABULARY)
-    sizes = {"vocab_size": len(pieces), **SMALL}
-    return StartingPoint(sizes, pieces, lambda bert: None, False, f"random weights ({handed_in} is not there)")
+    def untrained(self) -> "StartingPoint":
+        return replace(self, fill=lambda bert: None, said="random numbers")
 
 
-def _published(folder: Path) -> StartingPoint:
+def published(checkpoint: str | Path) -> StartingPoint:
+    """A checkpoint in the published format: packaged with the library, in a folder, or by its name on the hub.
+
+    Raises CheckpointError if there is none.
+    """
     from safetensors.numpy import load_file
 
+    from bertlab.checkpoints import load_tokenizer
+    from bertlab.checkpoints.opening import find
+    from bertlab.errors import CheckpointError
+
+    folder = find(checkpoint)
+    for name in ("config.json", "model.safetensors"):
+        if not (folder / name).is_file():
+            raise CheckpointError(f"{folder}: has no {name}; expected a folder in the published format")
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
     sizes = {name.replace("num_hidden", "num").replace("attention_", ""): config[name] for name in names}
-    tensors = {_modern(name): array for name, array in load_file(folder / "model.safetensors").items()}
+    sizes["max_positions"] = config["max_position_embeddings"]
+    stored = load_file(folder / "model.safetensors")
+    tensors = {_modern(name): array.astype("float32") for name, array in stored.items()}
+    tokenizer = load_tokenizer(folder)
 
     def fill(bert):
         from mybert.bert import load_published, own_variables
 
         load_published(own_variables(bert), tensors)
 
-    sizes["max_positions"] = config["max_position_embeddings"]
-    return StartingPoint(sizes, _lines(folder / "vocab.txt"), fill, True, f"the published checkpoint in {folder}")
+    said = f"the published checkpoint {checkpoint}"
+    return StartingPoint(sizes, list(tokenizer.vocabulary.pieces), fill, said, tokenizer.lowercase)
 
 
 def _modern(name: str) -> str:
@@ -69,14 +85,17 @@ def _modern(name: str) -> str:
     return name if name.startswith(("bert.", "cls.")) else f"bert.{name}"
 
 
-def _from_notebook_07(path: Path) -> StartingPoint:
+def from_notebook_07(path: str | Path) -> StartingPoint | None:
+    """The weights that notebook 07 handed in; None if there is no such file."""
     from safetensors import safe_open
 
+    if not Path(path).is_file():
+        return None
     with safe_open(path, framework="numpy") as file:
         sizes = json.loads(file.metadata()["config"])
         arrays = {name: file.get_tensor(name) for name in file.keys()}
-    trained = sizes["max_positions"]  # the short run on a processor has 32, too few for a question and its text
-    sizes["max_positions"] = max(trained, SMALL["max_positions"])
+    trained = sizes["max_positions"]
+    sizes["max_positions"] = max(trained, LEAST_POSITIONS)
 
     def fill(bert):
         from mybert.bert import own_variables
@@ -89,7 +108,7 @@ def _from_notebook_07(path: Path) -> StartingPoint:
     said = f"the weights of notebook 07, {path}"
     if trained < sizes["max_positions"]:
         said += f"; positions from {trained} on are new to it"
-    return StartingPoint(sizes, _lines(VOCABULARY), fill, True, said)
+    return StartingPoint(sizes, VOCABULARY.read_text(encoding="utf-8").removesuffix("\n").split("\n"), fill, said)
 
 
 def role_of(place: str) -> str:
@@ -98,7 +117,3 @@ def role_of(place: str) -> str:
     if words[0] == "embeddings" and words[-1] == "embeddings":
         return "/".join(words[:-1])  # a table
     return "/".join(word for word in words if word != "dense")
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
