@@ -34,7 +34,7 @@ class Overview:
             reached, possible = _sums(rows)
             body = "".join(_html_row(*row) for row in rows)
             parts.append(
-                f'<table style="color:inherit;background:transparent"><caption style="text-align:left;white-space:nowrap;color:inherit;'
+                f'<table style="color:inherit;background:transparent"><caption style="text-align:left;color:inherit;'
                 f'font-weight:bold">{html.escape(notebook)}: {points_text(reached)} of {points_text(possible)} points '
                 f'<progress value="{points_text(reached)}" max="{points_text(possible)}" '
                 f'aria-label="{points_text(reached)} of {points_text(possible)} points"></progress></caption>'
