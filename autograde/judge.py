@@ -93,8 +93,9 @@ def _absent(plan, status):
 
 def _weigh(plan, answers, reveal):
     failures = [_first_failure(part, answers) for part in plan["parts"]]
+    first, *rest = zip(plan["parts"], failures)
     base_holds = failures[0] is None
-    parts = tuple(_part_result(part, failure, base_holds) for part, failure in zip(plan["parts"], failures))
+    parts = (_part_result(*first, counts=True), *(_part_result(*part, counts=base_holds) for part in rest))
     points = sum(part.points for part in parts)
     if all(part.earned for part in parts):
         facts = _tried(plan, 0, len(answers)) if reveal else ()
@@ -118,10 +119,10 @@ def _weigh(plan, answers, reveal):
     )  # fmt: skip
 
 
-def _part_result(part, failure, base_holds):
-    if failure is None and base_holds:
+def _part_result(part, failure, counts):
+    if failure is None and counts:
         return PartResult(part["name"], part["points"], part["points"])
-    reason = part["failure"] if base_holds else "counts once the values are right"
+    reason = part["failure"] if counts else "counts once the values are right"
     return PartResult(part["name"], 0.0, part["points"], reason)
 
 

@@ -1,4 +1,4 @@
-"""What a course's nbgrader_config.py puts in the place of nbgrader's own way to run submissions.
+"""What a course's nbgrader_config.py puts in the place of nbgrader's own way to run submissions and write feedback.
 
 nbgrader sends a submission's cells to a Jupyter kernel that runs as the instructor. Here no kernel is started:
 `nbgrader autograde` and formgrader's Autograde button still walk over the files, but
@@ -6,7 +6,8 @@ nbgrader sends a submission's cells to a Jupyter kernel that runs as the instruc
 - `SubmissionExporter` reads a submitted file, whatever state it is in, and gives nbgrader the released notebook with
   the student's answers in it;
 - `GradeInRoom` grades the submitted file as `autograde grade` does (sandbox, hidden questions, gradebook) and puts the
-  verdicts into the notebook that formgrader shows.
+  verdicts into the notebook that formgrader shows;
+- `FeedbackExporter` makes of `nbgrader generate_feedback`, and formgrader's button, what `autograde feedback` writes.
 
 Where no sandbox works, nothing is run, and nbgrader reports the submission as failed, with the reason. nbgrader works
 in the course's folder, so that is where the course is looked for.
@@ -17,13 +18,15 @@ import functools
 from pathlib import Path
 
 import nbformat
-from nbconvert.exporters import NotebookExporter
+from nbconvert.exporters import HTMLExporter, NotebookExporter
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograde.grader import grade as grading
 from autograde.grader.autograded import autograded
-from autograde.grader.gradebook import Course, configured_penalty
+from autograde.grader.feedback import feedback_page
+from autograde.grader.gradebook import Course, configured_penalty, given_by_people
 from autograde.grader.repair import read_submission
+from autograde.grader.results import Result
 from autograde.grader.rooms import Rooms
 from autograde.sandbox.sandboxes import open_sandbox
 
@@ -55,6 +58,20 @@ class GradeInRoom(NbGraderPreprocessor):
             grading.record(assignment, item, [one], book, configured_penalty(assignment.course), others)
         template = assignment.templates[path.stem]
         return nbformat.from_dict(autograded(template, one.submission, one.result.verdicts)), resources
+
+
+class FeedbackExporter(HTMLExporter):
+    """The student's page from the record of the grading; nbgrader's own page where there is no record of ours."""
+
+    def from_filename(self, filename, resources=None, **keywords):
+        named, course = (resources or {}).get("nbgrader", {}), Path.cwd()
+        record = Result(named["assignment"], named["student"], named["notebook"]).path(course) if named else None
+        if record is None or not record.exists():
+            return super().from_filename(filename, resources, **keywords)
+        templates = grading.open_assignment(course, named["assignment"]).templates
+        result = Result.load(record)
+        given = given_by_people(course, named["assignment"], templates)
+        return feedback_page(result, **given(result)), resources | {"output_extension": self.file_extension}
 
 
 @functools.cache

@@ -88,8 +88,8 @@ def _sentence(text):
 
 
 def _row(label, text):
-    label_style = "text-align:left;vertical-align:top;padding:0 1em 0 0;font-weight:normal;opacity:.8"
-    text_style = "text-align:left;white-space:pre-wrap;font-family:monospace"
+    label_style = "text-align:left;vertical-align:baseline;padding:.1em 1em .1em 0;font-weight:normal;opacity:.8"
+    text_style = "text-align:left;vertical-align:baseline;padding:.1em 0;white-space:pre-wrap;font-family:monospace"
     return (
         f'<tr style="background:transparent"><th scope="row" style="{label_style}">{html.escape(label)}</th>'
         f'<td style="{text_style}">{html.escape(text)}</td></tr>'

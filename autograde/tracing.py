@@ -37,14 +37,15 @@ def _message(error):
         return ""
 
 
+def own_frames(error: BaseException, namespace: dict, question: dict) -> list[tuple]:
+    """The student's own frames that an error went through, each with its line, the outermost first."""
+    homes = {id(namespace)} | {id(home) for home in _homes(namespace, question)}
+    return [place for place in traceback.walk_tb(error.__traceback__) if id(place[0].f_globals) in homes]
+
+
 def _own_frame(error, namespace, question):
     """The student's own innermost frame and its line; None if the error arose in nothing of theirs."""
-    homes = {id(namespace)} | {id(home) for home in _homes(namespace, question)}
-    own = None
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if id(frame.f_globals) in homes:
-            own = frame, line
-    return own
+    return next(reversed(own_frames(error, namespace, question)), None)
 
 
 def _own_line(error, namespace, question):

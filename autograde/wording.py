@@ -29,6 +29,11 @@ _NO_TENSORS = {
 
 _SEQUENCES = ("tuple", "map", "filter", "zip", "dict_keys", "dict_values", "deque", "chain")
 
+TOO_LONG = "did not end within"  # how the message of a TimeoutError begins that `check` itself has raised
+_ENDLESS = (
+    "Follow the loop by hand for a few rounds: what ends it, and does every round come nearer to that? "
+    "If your code is right and only slow here, `check(…, seconds=120)` waits longer."
+)
 _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
 
 
@@ -144,6 +149,8 @@ def plain_error(error: dict) -> str:
 def error_advice(answer: dict) -> list[str]:
     """What to do about an error, for those that are not plain from their message."""
     error = answer["error"]
+    if error["type"] == "TimeoutError" and error["message"].startswith(TOO_LONG):
+        return [_ENDLESS]
     if "forgot to call `super().__init__()`" in error["message"]:
         return ["A Keras layer keeps its weights through `super().__init__()`: call it first in your `__init__`."]
     if "cannot add new elements of state" in error["message"]:

@@ -23,7 +23,7 @@
 # - one exercise solved, wrong answers on the way included: you will know what `check` says and how hints come;
 # - a map: what is built where, what is kept, and how you hand it in.
 #
-# 25 to 35 minutes, 2 points.
+# 25 to 35 minutes, 2 points. (A notebook's minutes are for all of it; those beside an exercise for reading it, writing and checking.)
 #
 # **How to use a notebook.** Click into a cell and press Shift + Enter: it runs, and the next one is selected. Cells run from top to bottom; when
 # something looks odd, choose *Restart and run all* from the menu and see what is left of it.
@@ -32,19 +32,9 @@
 # ---
 # # Getting ready
 #
-# ## For the instructor: two settings
-#
-# Both stand in the next cell and are filled in before the notebook is handed out (in `solutions/00_welcome.py`, followed by `autograde release`).
-#
-# | setting | what goes there | if it stays empty |
-# |---|---|---|
-# | `COURSE_PACKAGE` | the web address, or the path on the machine, of the student wheel that `autograde release --wheel` makes | the notebook runs only where the course is installed already |
-# | `HAND_IN` | where and until when students hand in, in a sentence | the notebook tells students to ask you |
-#
-# ## For everybody: the first cell
-#
-# Where the course is installed, this cell does nothing. On a fresh machine such as Google Colab it installs the course package, and only that
-# (`--no-deps`): the TensorFlow that is there, with its GPU, stays as it is.
+# Where the course is installed, the first cell does nothing. On a fresh machine such as Google Colab it installs the course package (`--no-deps`) and
+# what that machine lacks for it: the TensorFlow and Keras that are there, with their GPU, stay as they are. The two settings at its top are your
+# instructor's.
 
 # %%
 COURSE_PACKAGE = ""  # for example "https://…/bertlab-0.1.0+student-py3-none-any.whl"
@@ -54,21 +44,29 @@ import importlib.util
 import subprocess
 import sys
 
-if importlib.util.find_spec("autograde") is None:
+on_colab, installed = "google.colab" in sys.modules, importlib.util.find_spec("autograde") is not None
+if not installed:
     if not COURSE_PACKAGE:
         raise ModuleNotFoundError(
             "The course package is not on this machine, and this notebook was handed out without its address: "
             "ask your instructor for a notebook whose COURSE_PACKAGE is filled in."
         )
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", COURSE_PACKAGE], check=True)
+    if subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", COURSE_PACKAGE]).returncode:
+        raise ModuleNotFoundError(
+            "The course package could not be installed; the lines above say why. Show them to your instructor."
+        )
+if on_colab or not installed:
     importlib.invalidate_caches()
+    from autograde.fresh_machine import complete
+
+    complete()  # small libraries that are missing, and the TensorFlow Text that fits the TensorFlow that is here
 print("The course package is here.")
 
 # %%
 from autograde.student import check, course_map, heat_maps, keep_in_drive, load_backend, progress
 
 load_backend()
-if "google.colab" in sys.modules:  # Colab forgets everything when it disconnects; your Google Drive does not
+if on_colab:  # it forgets everything when it disconnects; your Google Drive does not
     print(keep_in_drive())
 
 # %% tags=["setup"]
@@ -78,7 +76,7 @@ from keras import ops
 from tensorflow import Tensor
 
 # %% [markdown]
-# One picture to begin with: what you will build, in order. Each box is a notebook of 60 to 90 minutes, and each uses what you wrote in those before it.
+# One picture to begin with: what you will build, in order. Each numbered box is a notebook of an hour to an hour and a half, and each uses what you wrote in those before it.
 
 # %%
 course_map(
@@ -98,7 +96,8 @@ course_map(
         ],
         [("a BERT", "yours")],
     ],
-    alt="The course from top to bottom: text; WordPiece, embeddings, attention, encoder; BERT, data, pre-training, fine-tuning; a BERT of your own",
+    alt="The course from top to bottom: text; WordPiece, embeddings, attention, encoder; BERT, data, "
+    "pre-training, fine-tuning; a BERT of your own",
 )
 
 # %% [markdown]
@@ -186,7 +185,7 @@ check(sentence_vector)
 # ## 0.1 A sentence as one vector · 2 points · ~6 minutes
 #
 # Your turn. The line `raise NotImplementedError()` marks where your code goes: replace it. Run the cell, then the check below it. `ops` is `keras.ops`,
-# Keras's counterpart of NumPy: `ops.mean`, `ops.sum`, `ops.matmul` and so on take tensors and give tensors.
+# Keras's counterpart of NumPy: `ops.mean`, `ops.sum`, `ops.matmul` and so on take *tensors*, Keras's arrays, and give tensors.
 #
 # There may be axes in front of the last two (a batch of sentences), so count axes from the end.
 
@@ -226,7 +225,8 @@ heat_maps(
     titles=sentences,
     rows=["1st word", "2nd word", "3rd word", "sentence"],
     numbers=True,
-    alt="Word vectors of two sentences; their words are the same in another order, and the last rows, their means, are equal",
+    alt="Word vectors of two sentences; their words are the same in another order, and the last rows, their "
+    "means, are equal",
 )
 
 # %% [markdown]

@@ -28,7 +28,8 @@
 # 75 to 90 minutes, 36 points. Everything runs on this machine, without a network.
 #
 # **Notation.** `##ing` is a piece that goes on with a word, `ing` one that begins a word. A *vocabulary* is a dict from
-# piece to number.
+# piece to number. Five pieces are never cut from a text: `[CLS]` opens every input, `[SEP]` closes each text in it,
+# `[PAD]` fills up, `[UNK]` stands for a word that cannot be spelled, and `[MASK]` will be the blank to fill in (notebook 06).
 
 # %%
 import random
@@ -147,7 +148,7 @@ for text in ("soft\u00adhyphen,\u3000wide blank,\tta\u200bb", "BERT读中文 and
 # easy. Accents come off in two steps: Unicode's decomposition **NFD** takes `ë` apart into `e` and a combining mark;
 # then every *nonspacing mark* (category `Mn`) is left out.
 #
-# $$\text{ë} \;\xrightarrow{\text{NFD}}\; \text{e} \;\ddot{}\; \;\xrightarrow{\text{without Mn}}\; \text{e}$$
+# > `ë` U+00EB &nbsp; NFD → &nbsp; `e` U+0065, `◌̈` U+0308 &nbsp; without `Mn` → &nbsp; `e` U+0065
 #
 # There is nothing to take apart in ø and ß, and they stay.
 
@@ -223,8 +224,8 @@ check(split_punctuation)
 # %% [markdown]
 # ## 1.4 The basic tokenizer · 2 points · ~3 minutes
 #
-# Put the three together. In this order: clean; cut at blanks; for an uncased vocabulary lower-case and strip each word;
-# split each word at its punctuation.
+# Put the three together. In this order: clean; cut at blanks; for an uncased vocabulary lower-case each word and take
+# its accents off; split each word at its punctuation.
 
 # %% nbgrader={"grade": false, "grade_id": "basic-tokenize", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def basic_tokenize(text: str, lower_case: bool = True) -> list[str]:
@@ -276,8 +277,8 @@ print(*(word for word, _ in Counter(unknown).most_common(12)), sep=", ")
 #
 # ## 1.5 The longest piece that fits · 4 points · ~9 minutes
 #
-# Given a vocabulary, how is a word cut? *Greedy longest match first* (Wu et al. 2016; `WordpieceTokenizer` in
-# google-research/bert):
+# Given a vocabulary, how is a word cut? *Greedy longest match first*, also called *maximum matching*
+# (`WordpieceTokenizer` in google-research/bert; Song et al. 2021):
 #
 # > take the longest piece of the vocabulary that begins the word; then the longest that goes on from there, now among
 # > the pieces with `##`; and so on to the end.
@@ -378,8 +379,9 @@ print("in the notation of 2016:", *older)
 
 # %% [markdown]
 # Korean glues small grammatical words to the end of others, so that whole words repeat rarely and pieces often: 공연
-# *performance*, 개막 *opening*; 은 and 을 mark topic and object; 끝 *end*, 해 *do*; 났어 and 냈어 are past-tense endings. Three
-# sentences, six words, none of them twice; of the eight pieces, four come twice.
+# *performance*, 개막 *opening*; 은 and 을 mark topic and object; 끝 *end*, 해 *do*; 났어 and 냈어 put what stands before them
+# into the past, as something that came about or was brought about. Three sentences, six words, none of them twice; of
+# the eight pieces, four come twice.
 
 # %%
 korean = numbered("공연 개막 끝 해 ##은 ##을 ##났어 ##냈어".split())
@@ -686,7 +688,8 @@ theirs = encode_texts(texts)
 end = time.perf_counter()
 different = [text for text, a, b in zip(texts, mine, theirs) if a != b]
 print(f"{len(texts)} texts, {sum(map(len, mine))} pieces; texts that differ: {len(different)}")
-print(*map(ascii, different[:3]))
+for text in different[:3]:
+    print(ascii(text))
 print(f"yours {middle - start:.2f} s, {theirs_by} {end - middle:.2f} s")
 
 # %%

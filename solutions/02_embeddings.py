@@ -27,8 +27,8 @@
 #
 # 70 to 85 minutes, 27 points. Everything runs on this machine, without a network.
 #
-# **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: a token is a row. $N_V$ pieces in the
-# vocabulary, $\ell$ tokens, $d_e$ numbers per token, at most $\ell_\text{max}$ positions.
+# **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: a token is a row; *ETransformer* is their
+# name for the algorithm of BERT. $N_V$ pieces in the vocabulary, $\ell$ tokens, $d_e$ numbers per token, at most $\ell_\text{max}$ positions.
 
 # %%
 from autograde.student import check, heat_maps, lines, load_backend, progress, sum_of_rows, tables
@@ -55,7 +55,8 @@ sum_of_rows(
         "segment": [f"E {name}" for name in sentence_of],
         "position": [f"E {place}" for place in range(len(pieces))],
     },
-    alt="Eleven pieces; under each a token vector plus segment vector A (the first six) or B (the last five) plus position vector 0 to 10",
+    alt="Eleven pieces; under each a token vector plus segment vector A (the first six) or B (the last five) plus "
+    "position vector 0 to 10",
 )
 
 # %% [markdown]
@@ -105,6 +106,7 @@ table = ops.convert_to_tensor(rng.uniform(0, 1, size=(6, 4)).astype("float32"))
 heat_maps(
     [token_embeddings(ids, ops.eye(6)), table, token_embeddings(ids, table)],
     titles=["one-hot rows", "× table", "= vectors"],
+    rows=[told, small, told],
     columns=[small, list("abcd"), list("abcd")],
     numbers=True,
     alt="One-hot rows of the, cat, sat; a table of six rows; the product, which is the table's first three rows",
@@ -119,7 +121,8 @@ large = ops.convert_to_tensor(rng.normal(size=(30522, 768)).astype("float32"))
 cat_sat = ops.convert_to_tensor([21, 11987, 5438])  # "The cat sat" in the lecture
 print("multiplications per token:", large.shape[0] * large.shape[1])
 gathered = ops.take(large, cat_sat, axis=0)
-print("largest difference to gathering:", float(ops.max(ops.abs(token_embeddings(cat_sat, large) - gathered))))
+difference = float(ops.max(ops.abs(token_embeddings(cat_sat, large) - gathered)))
+print(f"largest difference to gathering: {difference:.1g}")
 
 # %% [markdown]
 # ---
@@ -129,7 +132,7 @@ print("largest difference to gathering:", float(ops.max(ops.abs(token_embeddings
 #
 # Self-attention mixes every token with every other. Before you build it properly in notebook 03, here it is at its barest, as one lecture introduces
 # it: a token's query, key and value are all the token's own vector. Each output is a weighted average of all tokens, and the weights come from dot
-# products.
+# products: *softmax*, which notebook 03 builds, turns a row of them into weights that are positive and sum to 1.
 #
 # $$Y = \text{softmax}_\text{row}(X X^\top)\, X$$
 #
@@ -174,7 +177,8 @@ heat_maps(
     numbers=True,
     alt="Three matrices of outputs: the second is the first upside down, the third equals the first",
 )
-print("largest difference after putting back:", float(ops.max(ops.abs(straight - unshuffle(turned, order)))))
+difference = float(ops.max(ops.abs(straight - unshuffle(turned, order))))
+print(f"largest difference after putting back: {difference:.1g}, the rounding of float32")
 
 # %% [markdown]
 # So who bit whom has to be *in the vectors*. The plainest way: give every place a vector of its own and add it to the token's before anything is mixed.
@@ -254,7 +258,7 @@ turn = np.zeros((64, 64), "float32")
 for i, angle in enumerate(angles):
     turn[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
 moved = ops.matmul(clock[:-steps], turn)
-print("largest difference to the rows 3 further on:", float(ops.max(ops.abs(moved - clock[steps:]))))
+print(f"largest difference to the rows 3 further on: {float(ops.max(ops.abs(moved - clock[steps:]))):.1g}")
 
 # %% [markdown]
 # ## 2.4 Who is near whom? · 3 points · ~7 minutes
@@ -302,10 +306,10 @@ distances = np.arange(40)
 lines(
     distances,
     {f"from position {start}": near[start, start : start + 40] for start in (0, 30)},
-    title="Similarity falls with distance, wherever you start",
+    title="Similarity depends on distance, wherever you start",
     x="distance",
     y="cosine",
-    alt="Two curves of cosine against distance that lie on each other, falling from 1",
+    alt="Two curves of cosine against distance that lie on each other, falling in waves from 1 to about a half",
 )
 
 # %% [markdown]
@@ -473,7 +477,8 @@ heat_maps(
     titles=["dog bites man", "man bites dog, put back", "difference"],
     rows=["dog", "bites", "man"],
     numbers=True,
-    alt="Outputs for the two sentences with positions, put in the same order, and their difference, which is no longer zero",
+    alt="Outputs for the two sentences with positions, put in the same order, and their difference, which is no "
+    "longer zero",
 )
 
 # %% [markdown]
@@ -485,7 +490,7 @@ heat_maps(
 #
 # *LayerNorm* brings each token's vector to mean 0 and variance 1, then scales and shifts it; you build it yourself in notebook 04 and use
 # `keras.layers.LayerNormalization` until then. ⚠ Its small constant ε is 0.001 in Keras and $10^{-12}$ in BERT, and here that is no detail: BERT's
-# tables begin with a standard deviation of 0.02, so the variance of a sum of three is $3 \cdot 0.02^2 = 0.0012$, just as small as Keras's ε. *Dropout*
+# tables begin with a standard deviation of 0.02, so the variance of a sum of three is about $3 \cdot 0.02^2 = 0.0012$, just as small as Keras's ε. *Dropout*
 # sets a share of the numbers to 0 while the model is trained, and does nothing afterwards; that is what `training` is for.
 #
 # Name the sub-layers `self.token`, `self.segment`, `self.position` (`keras.layers.Embedding`) and `self.norm`: the check puts its own weights into
@@ -544,13 +549,15 @@ layer = BertEmbeddings(vocab_size=len(vocabulary), hidden_size=24, dropout=0.3)
 calm, busy = (ops.abs(layer(token_ids, token_type_ids, training=training)[0]) for training in (False, True))
 heat_maps(
     [calm, busy],
-    titles=["inference", "training, dropout 0.3: size of each number"],
+    titles=["inference: the size of each number", "training, with dropout 0.3"],
     rows=line,
     per_line=1,
     alt="Sizes of the numbers of 13 token vectors; in training about three in ten are zero and the others larger",
 )
 out = layer(token_ids, token_type_ids)
-print("each vector: mean", np.round(float(ops.mean(out)), 4), " standard deviation", np.round(float(ops.std(out)), 4))
+means, spreads = ops.mean(out, axis=-1), ops.std(out, axis=-1)
+print(f"each vector: mean 0 within {float(ops.max(ops.abs(means))):.0e}, standard deviation", end=" ")
+print(f"from {float(ops.min(spreads)):.4f} to {float(ops.max(spreads)):.4f}")
 zeros = [float(ops.mean(ops.cast(shown == 0, "float32"))) for shown in (calm, busy)]
 print(f"zeros: {zeros[0]:.0%} in inference, {zeros[1]:.0%} in training")
 
@@ -575,7 +582,8 @@ heat_maps(
     titles=["cosine after your layer, untrained"],
     rows=line,
     columns=line,
-    alt="Cosines of 13 embedded pieces: a darker block for each sentence, the two [PAD] belong to the first; one darker cell where the two [SEP] meet",
+    alt="Cosines of 13 embedded pieces: a darker block for each sentence, the two [PAD] belong to the first; one "
+    "darker cell where the two [SEP] meet",
 )
 
 # %% [markdown]

@@ -62,7 +62,7 @@ heat_maps(
 # ---
 # # Warm-up: two pieces of notation
 #
-# ## 3.1 Side by side · 2 points · ~4 minutes · MHAttention, line 4
+# ## 3.1 Side by side · 2 points · ~3 minutes · MHAttention, line 4
 #
 # Several heads look at the same sentence, and each comes back with a matrix of its own. The next step wants *one* matrix, in which
 # a token's row holds what all heads found for it. So the matrices are put side by side, and rows stay rows:
@@ -96,7 +96,7 @@ b = ops.convert_to_tensor([[11, 12], [13, 14], [15, 16]])
 print(concat_heads([a, b]).numpy())
 
 # %% [markdown]
-# ## 3.2 The same vector to every row · 2 points · ~4 minutes · Attention, lines 2–4
+# ## 3.2 The same vector to every row · 2 points · ~3 minutes · Attention, lines 2–4
 #
 # A bias is one vector that is added to every token alike. The lecture writes it with a row of ones, so that the sizes fit on paper:
 #
@@ -127,7 +127,7 @@ check(add_to_rows)
 # Attention is a soft dictionary. Every token writes a **query** (what am I looking for?), a **key** (what can I be found by?) and a
 # **value** (what do I give?). A query is held against every key; the better they match, the more of that key's value comes back.
 #
-# ## 3.3 Shares: softmax of each row · 3 points · ~10 minutes · Attention, line 6
+# ## 3.3 Shares: softmax of each row · 3 points · ~8 minutes · Attention, line 6
 #
 # A row of scores has to become a row of *shares*: positive, adding up to 1, largest where the score is largest.
 #
@@ -214,7 +214,8 @@ heat_maps(
     columns=words,
     per_line=3,
     largest=1,
-    alt="Six heat maps of attention shares: unscaled ones collapse onto single words as d grows, scaled ones stay spread out",
+    alt="Six heat maps of attention shares: unscaled ones collapse onto single words as d grows, scaled ones stay "
+    "spread out",
 )
 for d, loose, tight in zip(sizes, unscaled, scaled):
     largest = [float(ops.max(softmax_rows(scores)[it])) for scores in (loose, tight)]
@@ -276,7 +277,7 @@ for name, scores in (("unscaled, as in the lecture", without_scale), ("scaled by
 # ⚠ The lecture rounds the weights (0.0634, 0.4683, 0.4683) to (0, 0.5, 0.5) and so arrives at the output (2.0, 7.0, 1.5). The exact first output is
 # (1.9366, 6.6831, 1.5951); with the division by $\sqrt{3}$ that line 5 asks for it is (1.8639, 6.3194, 1.7042).
 #
-# ## 3.5 Attention, all six lines · 4 points · ~8 minutes · Attention, lines 1–6
+# ## 3.5 Attention, all six lines · 4 points · ~7 minutes · Attention, lines 1–6
 #
 # Everything is there; put it together.
 #
@@ -356,7 +357,7 @@ lines(
 # ---
 # # Who may look at whom
 #
-# ## 3.6 Padding · 2 points · ~5 minutes
+# ## 3.6 Padding · 2 points · ~4 minutes
 #
 # Sentences of a batch are filled up with `[PAD]` to one length. A `[PAD]` must not be looked at: it has nothing to say, and a sentence's
 # result must not depend on how much filling stands behind it. The tokenizer marks real pieces with 1 and padding with 0, one row per sentence.
@@ -380,7 +381,7 @@ def padding_mask(is_real: Tensor) -> Tensor:
 check(padding_mask)
 
 # %% [markdown]
-# ## 3.7 No looking ahead · 2 points · ~5 minutes
+# ## 3.7 No looking ahead · 2 points · ~4 minutes
 #
 # BERT reads in both directions. A model that *writes* must not see what it has not written yet: token $i$ may see token $j$ only if $j \le i$.
 #
@@ -411,11 +412,12 @@ heat_maps(
     titles=["padding", "causal", "both"],
     rows=names,
     columns=names,
-    alt="Three masks of five tokens, dark where a row may see a column: padding hides the last column, causal hides what is above the diagonal, and both together",
+    alt="Three masks of five tokens, dark where a row may see a column: padding hides the last column, causal "
+    "hides what is above the diagonal, and both together",
 )
 
 # %% [markdown]
-# ## 3.8 Attention that respects a mask · 4 points · ~10 minutes
+# ## 3.8 Attention that respects a mask · 4 points · ~9 minutes
 #
 # Where must the mask act? If you set *weights* to zero after the softmax, the row no longer sums to 1. So it acts before: a score of (nearly) $-\infty$ gets
 # a share of $e^{-\infty} = 0$, and softmax divides the rest among those who may be seen.
@@ -462,14 +464,15 @@ heat_maps(
     rows=names[:4],
     columns=names[:4],
     numbers=True,
-    alt="Three heat maps of weights: lower triangle; lower triangle without diagonal whose first row is 0.25 everywhere; the same with a first row of NaN",
+    alt="Three heat maps of weights: lower triangle; lower triangle without diagonal whose first row is 0.25 "
+    "everywhere; the same with a first row of NaN",
 )
 
 # %% [markdown]
 # ---
 # # Many heads
 #
-# ## 3.9 A loop over heads · 4 points · ~8 minutes · MHAttention, lines 1–5
+# ## 3.9 A loop over heads · 4 points · ~7 minutes · MHAttention, lines 1–5
 #
 # One head can hold one question: *who is my subject?* A sentence asks several at once. So let $H$ heads, each with matrices of its own, look at the same $X$,
 # put their answers side by side, and let one more matrix mix them.
@@ -502,7 +505,7 @@ check(mh_attention)
 
 # %% [markdown]
 # **See it.** Two heads made by hand. Each word is written as *which word* beside *which place*, one-hot. One head's queries and keys read only the word; the other's query is the place before its own.
-# No training, only matrices, and each head answers its question.
+# No training, only matrices, and each head answers its question. (The first word has none before it: its query is zero, so it looks at all alike.)
 
 # %%
 vocabulary = sorted(set(words))
@@ -520,11 +523,12 @@ heat_maps(
     titles=list(questions),
     rows=words,
     columns=words,
-    alt="Two heads: one attends to the same word, with two dark cells for each 'the'; one to the diagonal just below the main one",
+    alt="Two heads: one attends to the same word, with two cells for each 'the'; one to the diagonal just below "
+    "the main one, its first row even",
 )
 
 # %% [markdown]
-# ## 3.10 All heads at once: a Keras layer · 6 points · ~20 minutes
+# ## 3.10 All heads at once: a Keras layer · 6 points · ~18 minutes
 #
 # A loop over 12 heads is 12 small products where one large one would do. With $d = H / A$ numbers per head ($H$: hidden size, $A$: heads, as in BERT), put all heads' $W_q$ side by
 # side into one $(H, H)$ matrix. One product gives all queries; *reshape* cuts each row into $A$ pieces of $d$; and the head becomes one more axis that the scores leave alone:
@@ -532,7 +536,7 @@ heat_maps(
 # $$(B, \ell, H) \xrightarrow{\text{reshape}} (B, \ell, A, d) \xrightarrow{\text{transpose}} (B, A, \ell, d) \xrightarrow{\;S,\ \text{softmax},\ V\;} (B, A, \ell, d) \xrightarrow{\text{transpose}} (B, \ell, A, d) \xrightarrow{\text{reshape}} (B, \ell, H)$$
 #
 # Your `attention_scores` and `softmax_rows` already accept axes in front. Name the four `Dense` layers `self.query`, `self.key`, `self.value` and `self.out` (all $H \to H$): the check
-# puts its own weights into them, and notebook 05 will put BERT's. `attention_mask`, if there is one, is (B, 1 or ℓ, ℓ): it
+# puts its own weights into them, and notebook 05 will put BERT's. Make them in `build`, which Keras calls once, before the first `call`, with the shape of `x`: there the hidden size is known. `attention_mask`, if there is one, is (B, 1 or ℓ, ℓ): it
 # lacks the axis of heads. (Keras uses the plain name `mask` for a mechanism of its own.) Stay with `keras.ops` from
 # the first line to the last: the check also asks whether gradients reach every kernel.
 
@@ -588,7 +592,7 @@ check(MultiHeadAttention)
 
 # %% [markdown]
 # **See it.** Your layer with 4 heads on the sentence, fresh from its random start: each head's weights, from your own `query` and `key`. Untrained heads have no question yet; what they look at is chance.
-# In notebook 10 you will draw the same picture from a trained BERT.
+# In a trained BERT many have one: some heads look at the piece before, some at `[SEP]`, one from an object to its verb (Clark et al. 2019).
 
 # %%
 keras.utils.set_random_seed(3)
@@ -611,13 +615,13 @@ heat_maps(
 # ---
 # # One sequence reads another
 #
-# ## 3.11 Cross-attention · 3 points · ~6 minutes
+# ## 3.11 Cross-attention · 3 points · ~5 minutes
 #
 # A translator writes one sentence while it reads another. The writer's tokens $Z$ ask; the reader's tokens $H$ are found and give:
 #
 # $$Q = Z W_q + b_q \qquad K = H W_k + b_k \qquad V = H W_v + b_v \qquad \text{Output} = \text{softmax}_\text{row}\!\left(\tfrac{1}{\sqrt{d_\text{attn}}} Q K^\top\right) V$$
 #
-# Each row of the output belongs to a token of $Z$. (BERT has no cross-attention: it packs two sentences into one and lets all tokens see each other, which notebook 08 uses. Notebook 13 builds the decoder.)
+# Each row of the output belongs to a token of $Z$. (BERT has no cross-attention: it packs two sentences into one line and lets all tokens see each other, which notebook 08 uses.)
 
 # %% nbgrader={"grade": false, "grade_id": "cross-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cross_attention(
@@ -654,7 +658,8 @@ heat_maps(
     titles=["who asks whom", "what each German word gathers"],
     rows=german,
     columns=[english, ["the", "dog", "bite", "man"]],
-    alt="Left: each German word attends to its English counterpart, articles to both; right: the meanings that each gathers",
+    alt="Left: each German word attends to its English counterpart, articles to both; right: the meanings that "
+    "each gathers",
 )
 
 # %% [markdown]

@@ -14,7 +14,7 @@
 # %% [markdown]
 # # 04 · The encoder layer
 #
-# Attention lets words look at each other, but it only averages. It cannot compute anything new about a word, and twelve of it on top of each other do not
+# Attention lets words look at each other, but it only averages. It cannot compute anything new about a word, and twelve times attention on top of itself does not
 # train. In this notebook you build what stands around attention: a small network that thinks about each word, a shortcut past everything, and a step that keeps
 # the numbers in a range where gradients live. Together they are one **encoder layer**. BERT is twelve of them.
 #
@@ -56,14 +56,15 @@ stacked_boxes(
         "post-LN (BERT)": ["fork", attend, "+", "LayerNorm  (7)", "fork", transform, "+", "LayerNorm  (9)"],
         "pre-LN": ["fork", "LayerNorm", "multi-head attention", "+", "fork", "LayerNorm", "feed-forward network", "+"],
     },
-    alt="Two stacks of boxes. BERT: attention, plus, LayerNorm, feed-forward, plus, LayerNorm. Pre-LN: LayerNorm before attention, plus, LayerNorm before feed-forward, plus. A line leads around each pair to the plus",
+    alt="Two stacks of boxes. BERT: attention, plus, LayerNorm, feed-forward, plus, LayerNorm. Pre-LN: LayerNorm "
+    "before attention, plus, LayerNorm before feed-forward, plus. A line leads around each pair to the plus",
 )
 
 # %% [markdown]
 # ---
 # # Keeping numbers in range
 #
-# ## 4.1 LayerNorm · 4 points · ~10 minutes · LayerNorm, lines 1–4
+# ## 4.1 LayerNorm · 4 points · ~8 minutes · LayerNorm, lines 1–4
 #
 # Stack enough layers and the numbers grow or shrink with every one of them. *Layer normalization* (Ba, Kiros & Hinton 2016) takes each token's vector by itself and
 # brings it to mean 0 and variance 1. Then it gives back what may have been worth keeping: a learned scale $\gamma$ and offset $\beta$, one of each per number.
@@ -111,11 +112,12 @@ heat_maps(
     titles=["ε = 10⁻¹²", "ε = 10⁻⁶"],
     rows=["e", "e / 10⁴", "e / 10⁶"],
     numbers=True,
-    alt="Two matrices of three rows. With epsilon 1e-12 the first two rows agree and the third is a quarter smaller; with 1e-6 the second row is near a tenth and the third near zero",
+    alt="Two matrices of three rows. With epsilon 1e-12 the first two rows agree and the third is a quarter "
+    "smaller; with 1e-6 the second row is near a tenth and the third near zero",
 )
 
 # %% [markdown]
-# ## 4.2 LayerNorm as a Keras layer · 3 points · ~8 minutes
+# ## 4.2 LayerNorm as a Keras layer · 3 points · ~6 minutes
 #
 # $\gamma$ and $\beta$ are *learned*: they are weights, and a Keras layer keeps them. `self.add_weight(shape=…, initializer=…, name=…)` makes one, in `build`, where the shape
 # of the input is known. How should they start? A fresh LayerNorm should only normalise: no scale, no offset.
@@ -169,7 +171,8 @@ for name, norm in (("without", None), ("with", LayerNorm())):
             spread_out[f"{name} LayerNorm, layer {depth}"] = h
 histograms(
     spread_out,
-    alt="Eight histograms of activations. Without LayerNorm nearly everything lies beyond the edge by layer 8; with it every layer has the same shape",
+    alt="Eight histograms of activations. Without LayerNorm half are 0 and nearly all others lie beyond the edge "
+    "by layer 8; with it every layer has the same shape",
 )
 
 # %% [markdown]
@@ -184,7 +187,7 @@ histograms(
 # Attention returns weighted averages of values: however many you stack, without anything in between it stays averaging. So after each attention every token passes, alone, through a small network with a bend in it. The original Transformer
 # bends with ReLU, BERT with GELU.
 #
-# ## 4.3 GELU · 3 points · ~6 minutes
+# ## 4.3 GELU · 3 points · ~5 minutes
 #
 # ReLU lets a number through if it is positive: $x \cdot [x > 0]$, a switch. GELU (Hendrycks & Gimpel 2016) makes the switch soft: it weighs $x$ by how likely a standard normal number is to lie below it.
 #
@@ -208,7 +211,7 @@ def gelu(x: Tensor) -> Tensor:
 check(gelu)
 
 # %% [markdown]
-# ## 4.4 Two cheaper ones · 3 points · ~6 minutes
+# ## 4.4 Two cheaper ones · 3 points · ~5 minutes
 #
 # The paper offers two approximations, for those to whom speed is worth more than exactness, and published models use all three: `transformers` runs BERT with the exact one, BERT's own code has the one with tanh, and so has GPT-2; CLIP has the one with σ.
 #
@@ -232,7 +235,7 @@ def gelu_approximation(x: Tensor, kind: str) -> Tensor:
 check(gelu_approximation)
 
 # %% [markdown]
-# ## 4.5 How wrong, and where? · 2 points · ~4 minutes
+# ## 4.5 How wrong, and where? · 2 points · ~3 minutes
 #
 # "Approximately" is not a number. Find the point at which an approximation is farthest from the truth, on whichever side, and by how much.
 
@@ -267,7 +270,8 @@ curves(
         "Exact and approximate": {"GELU": gelu(near)} | {kind: gelu_approximation(near, kind) for kind in kinds},
     },
     x="x",
-    alt="Left: GELU dips to minus 0.17 near minus 0.75 where ReLU is 0. Right: the exact GELU and its two approximations nearly lie on one another",
+    alt="Left: GELU dips to minus 0.17 near minus 0.75 where ReLU is 0. Right: the exact GELU and its two "
+    "approximations nearly lie on one another",
 )
 curves(
     grid,
@@ -280,9 +284,9 @@ for kind in kinds:
     print(f"{kind:8} at worst {distance:.5f} away, {abs(place):.1f} to the left and to the right of 0")
 
 # %% [markdown]
-# The one with tanh is forty times closer. Is that close enough? A checkpoint should be run with the function it was trained with: swapped for its neighbour, a BERT's hidden states move by about a thousandth, and nobody will tell you.
+# The one with tanh is forty times closer. Is that close enough? A checkpoint should be run with the function it was trained with: swapped for its neighbour it still runs, every hidden state is a little off, and nobody will tell you.
 #
-# ## 4.6 The original network · 3 points · ~6 minutes
+# ## 4.6 The original network · 3 points · ~5 minutes
 #
 # Two linear maps with a bend between them (Vaswani et al. 2017, section 3.3), out to $d_\text{mlp}$ numbers and back:
 #
@@ -307,7 +311,7 @@ def relu_ffn(x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor) -> T
 check(relu_ffn)
 
 # %% [markdown]
-# ## 4.7 BERT's network: a Keras layer · 4 points · ~8 minutes · line 8, in the brackets
+# ## 4.7 BERT's network: a Keras layer · 4 points · ~7 minutes · line 8, in the brackets
 #
 # The same with GELU, and as a layer. `intermediate_size` is $d_\text{mlp}$, in BERT $4 \cdot$ hidden: out by four, bend, back. That is where two thirds of an encoder layer's parameters are: $8 d_e^2$ here, $4 d_e^2$ in attention (biases aside).
 #
@@ -360,14 +364,15 @@ heat_maps(
     [vectors[0], FeedForward(32)(vectors)[0], MultiHeadAttention(2)(vectors, attention_mask=before)[0]],
     titles=["in", "after FeedForward", "after attention"],
     rows=words,
-    alt="Three matrices with a row per word. In the first two the rows of the two words 'bank' are equal, in the third they differ",
+    alt="Three matrices with a row per word. In the first two the rows of the two words 'bank' are equal, in the "
+    "third they differ",
 )
 
 # %% [markdown]
 # ---
 # # The way past, and chance
 #
-# ## 4.8 Dropout · 3 points · ~8 minutes
+# ## 4.8 Dropout · 3 points · ~7 minutes
 #
 # While training, dropout (Srivastava et al. 2014) sets each number to 0 with probability `rate`, anew at every call, so that no number can rely on a certain other one. BERT drops a tenth. To keep sums at their usual size, the survivors are divided by $1 - \text{rate}$:
 # on average nothing changes. When nobody is training, *nothing* happens: no chance, no scale.
@@ -405,11 +410,12 @@ heat_maps(
     [drawn[0], drawn[1], ops.mean(ops.stack(drawn), axis=0), dropout(ones, 0.3, False)],
     titles=["training", "training, again", "mean of 300", "not training"],
     largest=1.5,
-    alt="Four matrices: the first two have zeros at different places and 1.43 elsewhere; the mean of 300 is close to 1 everywhere; without training all ones",
+    alt="Four matrices: the first two have zeros at different places and 1.43 elsewhere; the mean of 300 is close "
+    "to 1 everywhere; without training all ones",
 )
 
 # %% [markdown]
-# ## 4.9 The residual connection · 2 points · ~4 minutes · lines 6 and 8, the "X +"
+# ## 4.9 The residual connection · 2 points · ~3 minutes · lines 6 and 8, the "X +"
 #
 # What a sub-layer (attention, or the network) found is *added* to what it was given (He et al. 2015):
 #
@@ -448,7 +454,7 @@ check(residual)
 # The algorithm leaves out dropout and the mask. Dropout acts on what each of the two sub-layers found, as in 4.9; the mask goes to attention. Use `keras.layers.Dropout(rate)`: it does what yours does, and a layer of Keras keeps its source of chance
 # where saving finds it. `training` is handed on to it; None means that Keras knows (in `fit` yes, else no).
 #
-# Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`.
+# Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`. In `build`, build each of them for the shape of `x`; or take `build` out, and Keras does it at the first call.
 
 # %% nbgrader={"grade": false, "grade_id": "encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderLayer(keras.layers.Layer):
@@ -498,7 +504,7 @@ layer(ops.zeros((1, 3, 64)))
 print(f"H = 64: {layer.count_params():,} parameters; 12 H² + 13 H = {12 * 64**2 + 13 * 64:,}")
 
 # %% [markdown]
-# ## 4.11 The other order: pre-LN · 3 points · ~6 minutes
+# ## 4.11 The other order: pre-LN · 3 points · ~5 minutes
 #
 # Normalise what goes *into* each sub-layer instead of what comes out of each addition:
 #
@@ -528,7 +534,7 @@ class PreNormEncoderLayer(EncoderLayer):
 check(PreNormEncoderLayer)
 
 # %% [markdown]
-# ## 4.12 The stack · 3 points · ~6 minutes · line 5
+# ## 4.12 The stack · 3 points · ~5 minutes · line 5
 #
 # $L$ layers, one after the other, each with weights of its own. Keep them in the list `self.layers_` (Keras has an attribute `layers` of its own in models). The mask is the same at every depth: padding stays padding.
 
@@ -626,7 +632,9 @@ curves(
     },
     x="layer",
     log=True,
-    alt="Left: towards layer 1 the gradient vanishes for sub-layers alone, explodes for residuals only, and stays level with LayerNorm. Right: without residuals all words have become one after a few layers; with them they differ much longer",
+    alt="Left: towards layer 1 the gradient vanishes for sub-layers alone, explodes for residuals only, and stays "
+    "level with LayerNorm. Right: without residuals all words have become one after a few layers; with them "
+    "they differ much longer",
 )
 for name, (inputs, _, differences) in found.items():
     print(f"{name:17} layer 1 gets {inputs[0] / inputs[-1]:8.1e} × the gradient of layer 24; words differ by {differences[-1]:.0e}")
@@ -648,7 +656,8 @@ curves(
     {"Gradient of the last layer's weights": top | {"like 1/√L": falling}},
     x="layers in the stack, L",
     log=True,
-    alt="Gradient norm of the last layer's weights against the number of layers: level for post-LN, falling about as one over the root of L for pre-LN",
+    alt="Gradient norm of the last layer's weights against the number of layers: level for post-LN, falling about "
+    "as one over the root of L for pre-LN",
 )
 
 # %% [markdown]

@@ -106,6 +106,13 @@ def test_what_goes_wrong_in_a_layer_has_its_own_words(parts, words):
     assert words in str(verdict_on("multi-head-layer", source))
 
 
+def test_the_first_part_that_fails_does_not_say_that_it_waits_for_itself():
+    unscaled = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2)"
+    first, *rest = verdict_on("scores", unscaled).parts
+    assert (first.earned, first.message) == (False, "")
+    assert all(part.message == "counts once the values are right" for part in rest)
+
+
 def test_later_parts_count_only_once_the_values_are_right_and_then_each_for_itself():
     constant = verdict_on("scores", "def attention_scores(q, k):\n    return ops.zeros((*q.shape[:-1], k.shape[-2]))")
     assert constant.points == 0

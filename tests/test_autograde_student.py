@@ -15,6 +15,7 @@ from autograde.exercises import catalogue, cells
 from autograde.student import pictures, plans, state
 from autograde.student.checking import Message, _source_of, check
 from autograde.student.overview import progress
+from autograde.student.validating import CheckFailed
 
 ROOT = Path(__file__).resolve().parents[1]
 EXERCISES = tuple(catalogue.find(name) for name in ("scores", "softmax-rows", "concat-heads"))
@@ -124,7 +125,7 @@ def test_progress_shows_points_in_text_and_html_without_colour():
     )
     text, page = repr(progress()), progress()._repr_html_()
     assert "✓ 3.4" in text and "3/3  passed" in text and "1/3  partly" in text and "4 of 8 points" in text
-    for fact in ("✓", "passed", "partly", "not attempted", "4 of 8 points", "aria-label"):
+    for fact in ("✓", "passed", "partly", "not attempted", "4 of 8 points", "aria-label", "the course so far"):
         assert fact in page
 
 
@@ -176,3 +177,26 @@ def test_a_check_compares_in_full_float32_and_leaves_the_setting_as_it_was(tmp_p
     before = tf.config.experimental.tensor_float_32_execution_enabled()
     assert check(concat_heads).verdict.passed
     assert set(seen) == {False} and tf.config.experimental.tensor_float_32_execution_enabled() is before is True
+
+
+def test_where_nbgrader_validates_a_failed_check_raises_one_line_and_a_passed_one_shows_nothing(monkeypatch):
+    assert not _scores(WRONG).verdict.passed  # in ordinary work it raises nothing: Run All goes on
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    assert _scores(RIGHT) is None
+    with pytest.raises(CheckFailed, match=r"^✗ 3\.4 attention_scores: wrong, 0 of 3 points\. .+"):
+        _scores("return q @ ops.swapaxes(k, -1, -2)")
+    for call, words in (("check('attention_scores')", "no `attention_scores` yet"), ("check('nobody')", "no exercise")):
+        with pytest.raises(CheckFailed, match=words) as caught:
+            _check("", call)
+        shown = caught.value._render_traceback_()
+        assert max(map(len, shown)) <= 78 and " ".join(map(str.strip, shown)) == str(caught.value)
+
+
+def test_heat_maps_label_each_matrix_or_the_first_and_write_no_minus_zero(monkeypatch):
+    figures = []
+    monkeypatch.setattr(pictures, "_show", lambda figure, alt: figures.append(figure))
+    pictures.heat_maps([[[1.0]], [[-0.001], [2.0]]], rows=[["a"], ["b", "c"]], numbers=True, alt="own")
+    pictures.heat_maps([[[1.0]], [[2.0]]], rows=["a"], alt="shared")
+    labels = [[[text.get_text() for text in axis.get_yticklabels()] for axis in figure.axes] for figure in figures]
+    assert labels == [[["a"], ["b", "c"]], [["a"], [""]]]
+    assert [text.get_text() for text in figures[0].axes[1].texts] == ["0.00", "2.00"]

@@ -26,24 +26,25 @@ def first_cell():
 
 def _run_without_the_course(cell, folder):
     """The cell in a Python that sees no installed packages; what it installs goes into `folder`/installed."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    environment |= {"PIP_TARGET": str(folder / "installed"), "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    place = str(folder / "installed")
+    environment = os.environ | {"PYTHONPATH": place, "PIP_TARGET": place, "PIP_NO_INDEX": "1"}
     return subprocess.run(
         [sys.executable, "-S", "-c", cell], cwd=folder, env=environment, capture_output=True, text=True
     )
 
 
 def _wheel(folder):
-    """A wheel of one empty package that says it needs a library nobody has."""
-    path = folder / "course_package-1.0-py3-none-any.whl"
-    about = "Metadata-Version: 2.1\nName: course_package\nVersion: 1.0\nRequires-Dist: no-such-library>=1\n"
+    """A wheel of one package, empty but for what looks after a fresh machine, that needs a library nobody has."""
+    path = folder / "bertlab-1.0-py3-none-any.whl"
+    about = "Metadata-Version: 2.1\nName: bertlab\nVersion: 1.0\nRequires-Dist: no-such-library>=1\n"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("autograde/__init__.py", "")
-        archive.writestr("course_package-1.0.dist-info/METADATA", about)
+        archive.write(cells.SOLUTIONS.parent / "autograde/fresh_machine.py", "autograde/fresh_machine.py")
+        archive.writestr("bertlab-1.0.dist-info/METADATA", about)
         archive.writestr(
-            "course_package-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+            "bertlab-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
-        archive.writestr("course_package-1.0.dist-info/RECORD", "")
+        archive.writestr("bertlab-1.0.dist-info/RECORD", "")
     return path
 
 
@@ -62,12 +63,20 @@ def test_without_package_and_address_the_first_cell_says_whom_to_ask(first_cell,
     assert "ask your instructor for a notebook whose COURSE_PACKAGE is filled in" in done.stderr
 
 
-def test_without_the_package_the_first_cell_installs_it_and_nothing_else(first_cell, tmp_path):
+def test_without_the_package_the_first_cell_installs_it_and_says_what_else_it_could_not_get(first_cell, tmp_path):
     filled = first_cell.replace('COURSE_PACKAGE = ""', f"COURSE_PACKAGE = {str(_wheel(tmp_path))!r}", 1)
     done = _run_without_the_course(filled, tmp_path)
     assert done.returncode == 0, done.stderr
+    assert "no-such-library>=1 could not be installed; show this to your instructor" in done.stdout
     assert "The course package is here." in done.stdout
-    assert {path.name for path in (tmp_path / "installed").iterdir()} == {"autograde", "course_package-1.0.dist-info"}
+    assert {path.name for path in (tmp_path / "installed").iterdir()} == {"autograde", "bertlab-1.0.dist-info"}
+
+
+def test_a_package_that_cannot_be_fetched_ends_the_first_cell_with_whom_to_ask(first_cell, tmp_path):
+    filled = first_cell.replace('COURSE_PACKAGE = ""', f"COURSE_PACKAGE = {str(tmp_path / 'none.whl')!r}", 1)
+    done = _run_without_the_course(filled, tmp_path)
+    assert done.returncode == 1
+    assert "The course package could not be installed; the lines above say why." in done.stderr
 
 
 def test_the_mean_of_the_notebooks_example(sentence_vector):

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.docs_pictures import MOST_BYTES
+
 ROOT = Path(__file__).parents[1]
 PLAN = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 PAGES = re.findall(r"[\w/]+\.md", PLAN)
@@ -25,3 +27,15 @@ def test_every_page_of_the_plan_is_there_and_every_page_is_in_the_plan():
 @pytest.mark.parametrize("page, link", LINKS)
 def test_links_between_pages_lead_somewhere(page, link):
     assert (page.parent / link).exists()
+
+
+def test_pictures_of_the_guides_are_small_described_and_all_used():
+    texts = [path.read_text(encoding="utf-8") for path in (*(ROOT / "docs").glob("*.md"), ROOT / "README.md")]
+    shown = {
+        name: alt for text in texts for alt, name in re.findall(r"!\[([^\]]*)\]\((?:docs/)?pictures/(\w+\.png)\)", text)
+    }
+    files = {path.name: path.stat().st_size for path in (ROOT / "docs" / "pictures").glob("*.png")}
+    assert set(shown) == set(files)
+    for name, alt in shown.items():
+        assert len(alt.split()) >= 5, f"{name} needs words for who cannot see it"
+        assert files[name] <= MOST_BYTES, name

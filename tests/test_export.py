@@ -1,14 +1,16 @@
 """Exported models, loaded by programs that know nothing of BertLab."""
 
+import dataclasses
 import json
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from finetuned_models import CONFIG, predictor_of
+from finetuned_models import CONFIG, TOKENIZER, info_of, model_of, predictor_of
 
-from bertlab.errors import DataError, MissingDependencyError
+from bertlab.errors import MissingDependencyError
+from bertlab.wordpiece import WordPieceTokenizer
 
 pytest.importorskip("tensorflow_text")
 TEXTS = ["good film .", "", "the film was bad in paris is it", "Paris is IN france"]
@@ -75,11 +77,75 @@ def test_a_tagger_is_served_word_by_word(tmp_path):
     assert outputs["tags"][4][7:] == ["O"] * 3 and 0.0 not in outputs["probability"][4][:7]
 
 
-def test_a_shape_that_has_no_exported_form_is_refused_with_another_way(tmp_path):
+@pytest.mark.exhaustive
+def test_choices_are_served_from_a_table_of_strings_with_empty_ones_for_none(tmp_path):
     from bertlab.export import export_saved_model
 
-    with pytest.raises(DataError, match="`bertlab predict` runs all of it"):
-        export_saved_model(predictor_of("question"), tmp_path)
+    predictor = predictor_of("multiple-choice")
+    export_saved_model(predictor, tmp_path / "1")
+    rows = [("the film", ["was bad", "is good .", "in france"]), ("where is paris", ["it is in france", "good"])]
+    table = [choices + [""] * (3 - len(choices)) for _, choices in rows]
+    outputs = served(tmp_path / "1", contexts=[context for context, _ in rows], choices=table)
+    for index, prediction in enumerate(predictor(rows)):
+        assert outputs["choice"][index] == prediction.choice
+        assert outputs["text"][index] == prediction.text
+        count = len(prediction.probabilities)
+        assert outputs["probabilities"][index][:count] == pytest.approx(prediction.probabilities, abs=1e-5)
+        assert outputs["probabilities"][index][count:] == [0.0] * (3 - count)
+    assert outputs["truncated"] == [False, False]
+
+
+CONTEXTS = [  # of models that read 16 tokens: one window, several, none
+    "it is in Paris, in France.",
+    "The film was bad. " * 3 + "Paris is in france . It was good " * 2,
+    "",
+    "films: (good/bad) in\u00a0france \u2014 \u201cit\u201d was the film, in \u4e2d\u56fd Paris",
+]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("null_threshold", [None, 0.0])
+def test_questions_are_served_with_the_answer_and_its_place_in_contexts_of_any_length(tmp_path, null_threshold):
+    from bertlab.export import export_saved_model
+    from bertlab.predict import Predictor
+
+    info = dataclasses.replace(info_of("question"), null_threshold=null_threshold)
+    predictor = Predictor(model_of("question"), TOKENIZER, info)
+    export_saved_model(predictor, tmp_path / "1")
+    questions = ["where is it", "what was it", "is it", "where"]
+    asked = [(question, context) for question in questions for context in CONTEXTS]
+    outputs = served(tmp_path / "1", questions=[q for q, _ in asked], contexts=[c for _, c in asked])
+    answers = predictor(asked)
+    assert len({answer.text for answer in answers}) > 4
+    for index, answer in enumerate(answers):
+        assert outputs["answer"][index] == answer.text
+        assert outputs["start"][index] == (-1 if answer.start is None else answer.start)
+        assert outputs["end"][index] == (-1 if answer.end is None else answer.end)
+    assert not any(outputs["truncated"])
+
+
+def test_pieces_in_the_graph_have_the_offsets_of_the_batch_form_and_a_foreign_word_is_taken_whole():
+    import tensorflow as tf
+    from wordpiece_texts import random_lines, vocabulary_of
+
+    lines = [line.replace("Σ", "σ") for line in random_lines(300, seed=5)]  # what is final depends on the next word
+    several = [*CONTEXTS, *lines, "A (very) plain line; don't_stop."]
+    tokenizer = WordPieceTokenizer(vocabulary_of(word.text for text in several for word in TOKENIZER.basic.words(text)))
+    graph = tokenizer.graph()
+    ids, begins, ends = (ragged.to_list() for ragged in graph.with_offsets(tf.constant(several)))
+    assert ids == graph(tf.constant(several)).to_list()
+    expected = tokenizer.encode_batch_with_offsets(several)
+    exact = 0
+    for row, text in enumerate(several):
+        content = text.encode()
+        spans = expected.offsets[expected.row_splits[row] : expected.row_splits[row + 1]].tolist()
+        for begin, end, (start, stop) in zip(begins[row], ends[row], spans, strict=True):
+            served, own = content[begin:end].decode(), text[start:stop]
+            assert own in served
+            if served.isascii():
+                assert (len(content[:begin].decode()), len(content[:end].decode())) == (start, stop)
+                exact += 1
+    assert exact > 100
 
 
 def test_without_tf2onnx_the_message_says_what_to_install(tmp_path, monkeypatch):

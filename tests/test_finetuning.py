@@ -4,10 +4,12 @@ import dataclasses
 import json
 import math
 
+import click
 import numpy as np
 import pytest
 
 from bertlab.config import BertConfig
+from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow, TaskData
 from bertlab.errors import ConfigError, DataError
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, STARTS, Recipe
@@ -287,6 +289,54 @@ def test_a_killed_experiment_keeps_its_finished_runs_and_ends_as_if_nothing_had_
 
     with pytest.raises(ConfigError, match="epochs was 1, is 2"):
         finetuned(checkpoint, task, tmp_path / "parts", dataclasses.replace(recipe, epochs=2))
+
+
+@pytest.mark.exhaustive
+def test_a_grid_from_the_shell_keeps_the_best_seed_of_the_setting_with_the_best_mean(checkpoint, tmp_path, capsys):
+    from bertlab.cli.finetune import finetune as command
+    from bertlab.predict import Predictor
+
+    rng = np.random.default_rng(7)
+    rows = [(row.text, ("negative", "positive")[row.label]) for row in sentences(rng, 60)]
+    lines = ["review,tone", *(f"{text},{label}" for text, label in rows)]
+    (tmp_path / "reviews.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    out = tmp_path / "out"
+    arguments = [
+        str(tmp_path / "reviews.csv"), "--column", "text=review", "--column", "label=tone", "--validation-share", "0.3",
+        "--model", str(checkpoint), "--out", str(out), "--max-length", "16", "--batch-size", "8", "--seeds", "3",
+        "--try", "learning-rate=1e-5,2e-2", "--try", "epochs=1,5",
+    ]  # fmt: skip
+    command.main(arguments, standalone_mode=False)
+    table = capsys.readouterr().out
+    results = json.loads((out / "results.json").read_text())
+
+    runs = {}
+    for run in results["runs"]:
+        runs.setdefault((run["learning_rate"], run["planned_epochs"]), []).append(run["figures"]["accuracy"])
+    assert {setting: len(figures) for setting, figures in runs.items()} == {
+        (1e-5, 1): 3, (1e-5, 5): 3, (2e-2, 1): 3, (2e-2, 5): 3,
+    }  # fmt: skip
+    for setting in results["settings"]:
+        figures = runs[setting["learning_rate"], setting["epochs"]]
+        assert setting["mean"]["accuracy"] == pytest.approx(np.mean(figures))
+        assert setting["sd"]["accuracy"] == pytest.approx(np.std(figures, ddof=1))
+        assert f"{np.mean(figures):.4f} ± {np.std(figures, ddof=1):.4f}" in table
+    best = max(runs, key=lambda setting: np.mean(runs[setting]))
+    assert best == (2e-2, 5)  # the others hardly move
+    assert (results["best"]["learning_rate"], results["best"]["planned_epochs"]) == best
+    assert results["best"]["figures"]["accuracy"] == max(runs[best]) == results["dev"]["accuracy"]
+    with (out / "predictions" / "dev.tsv").open(encoding="utf-8") as file:
+        written = [line.rstrip("\n").split("\t")[1] for line in file][1:]
+    task = load_task(tmp_path / "reviews.csv", columns={"text": "review", "label": "tone"}, validation_share=0.3)
+    assert [prediction.label for prediction in Predictor.load(out).predict_rows(task.validation)] == written
+
+
+@pytest.mark.parametrize("wrong", ["dropout=0.1", "epochs=2.5", "learning-rate=", "batch-size"])
+def test_an_axis_that_is_none_is_refused(wrong):
+    from bertlab.cli.finetune import finetune as command
+
+    with pytest.raises(click.BadParameter, match="expected"):
+        command.main(["x.csv", "--model", "m", "--out", "o", "--try", wrong], standalone_mode=False)
 
 
 def test_early_stopping_keeps_the_best_epoch(checkpoint, tmp_path):

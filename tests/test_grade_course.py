@@ -40,6 +40,13 @@ def test_a_secret_that_others_can_read_or_that_is_none_is_refused(tmp_path):
             read_secret(tmp_path)
 
 
+def test_a_new_course_folder_is_its_owners_alone_and_an_old_one_stays_as_it_is(tmp_path):
+    (tmp_path / "old").mkdir(mode=0o755)
+    for name, mode in (("new", 0o700), ("old", 0o755)):
+        make_course(tmp_path / name)
+        assert (tmp_path / name).stat().st_mode & 0o777 == mode
+
+
 def test_settings_that_would_run_submissions_in_a_kernel_are_not_overlooked(tmp_path):
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
     with pytest.raises(CourseFolderError, match="c.Autograde.exporter_class"):

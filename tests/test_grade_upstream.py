@@ -173,6 +173,9 @@ def _records(course):
     return [without_time(result) for name in ("z-early", "a-late") for result in load_results(course, name)]
 
 
+STOOD_IN = (
+    "It ran on the library's stand-in for `mybert.attention.attention_scores`: no passed answer of yours was there."
+)
 QUIRK = """
 print("what is shown is left out", softmax_rows)
 SCALE = 2
@@ -203,7 +206,8 @@ def test_a_wrong_or_missing_piece_is_stood_in_for_and_costs_nothing_later(course
     _grade(course, "a-late", rooms)
     assert _points(course, "wrong") == _points(course, "missing") == [2, 2]
     assert _result(course, "missing").upstream == {}
-    assert not any(verdict.notes for name in ("wrong", "missing") for verdict in _result(course, name).verdicts)
+    for student in ("wrong", "missing"):
+        assert [verdict.notes for verdict in _result(course, student).verdicts] == [(STOOD_IN,), (STOOD_IN,)]
 
 
 def test_what_fails_on_the_students_own_package_is_asked_again_on_stand_ins_and_says_so(course, rooms):

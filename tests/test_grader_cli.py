@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -13,11 +15,15 @@ from grader_course import ANSWERS, STUBS, as_bytes, make_gradebook, notebook, re
 
 from autograde.cli import COMMANDS, cli
 from autograde.errors import AutogradeError
+from autograde.grader.autograded import write_autograded
+from autograde.grader.course import make_course
 from autograde.grader.gradebook import Course
+from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
 from autograde.grader.template import Template
 from autograde.verdict import Verdict
 
+_NAME = re.compile(rb"mark(?!down|s_|up)")
 TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
 
 
@@ -73,6 +79,30 @@ def test_feedback_pages_hold_what_a_human_gave(course):
     assert "Divide by √d." in page and "Half of it." in page and "1.5 points given by hand" in page
 
 
+def test_nbgraders_own_feedback_command_writes_the_same_page(course, tmp_path):
+    from nbgrader.apps.api import NbGraderAPI
+    from traitlets.config.loader import PyFileConfigLoader
+
+    folder = tmp_path / "course"
+    shutil.copytree(course, folder)
+    make_course(folder)
+    with Course(folder) as book:
+        book.book.find_comment("scores", "03_attention", "ps3", "mark").manual_comment = "Nearly."
+        book.book.db.commit()
+    template = TEMPLATES["03_attention"]
+    handed_in = read_submission(folder / "submitted/mark/ps3/03_attention.ipynb", template)
+    write_autograded(folder, "ps3", "mark", template, handed_in, [], "")
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
+    config.CourseDirectory.root = str(folder)
+    page = folder / "feedback/mark/ps3/03_attention.html"
+    for shown, hidden in (("Divide by √d.", "check(attention_scores)"), ("check(attention_scores)", "Divide by √d.")):
+        made = NbGraderAPI(config=config).generate_feedback("ps3", "mark")
+        assert made["success"], made
+        text = re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))
+        assert shown in text and hidden not in text and "Nearly." in text
+        shutil.rmtree(folder / "results/ps3/mark", ignore_errors=True)  # then there is no record: nbgrader's own page
+
+
 def test_report_and_similarity_write_a_page_each(course):
     assert run(course, "report", "ps3").strip().endswith("reports/ps3.html")
     assert "unscaled" in (course / "reports/ps3.html").read_text()
@@ -105,6 +135,33 @@ def test_mistakes_are_one_sentence_with_what_to_do(course, arguments, words):
 def test_a_folder_that_is_no_course_is_said_to_be_none(tmp_path):
     with pytest.raises(AutogradeError, match="no course folder"):
         CliRunner().invoke(cli, ["status", "--course", str(tmp_path)], catch_exceptions=False)
+
+
+def test_a_student_who_is_forgotten_is_nowhere_in_the_course(course, tmp_path):
+    folder = tmp_path / "course"
+    shutil.copytree(course, folder)
+    for command in ("feedback", "report", "similarity"):
+        run(folder, command, "ps3")
+    older = folder / "collected/ps3/earlier/mark"
+    older.mkdir(parents=True)
+    (older / "03_attention.ipynb").write_text("an older one of mark's")
+    naming = lambda: [path for path in folder.rglob("*") if path.is_file() and _NAME.search(path.read_bytes())]  # noqa: E731
+    assert {"manifest.json", "gradebook.db", "ps3.html", "ps3-similarity.html"} <= {path.name for path in naming()}
+    assert "mark is forgotten" in run(folder, "forget", "mark", "--yes")
+    assert [path.name for path in naming()] == ["week3.zip"]  # the download is the instructor's own
+    assert not list(folder.rglob("mark"))
+    assert [row["student"] for row in json.loads(run(folder, "export", "--format", "json"))] == ["jane"]
+    (row,) = json.loads(run(folder, "status", "--json"))
+    assert (row["submitted"], row["graded"]) == (2, 1)  # the others' work is as it was
+    for nobody in ("mark", "../jane", "*"):
+        with pytest.raises(AutogradeError, match="nothing is kept|nobody's name"):
+            run(folder, "forget", nobody, "--yes")
+
+
+def test_forgetting_asks_first(course):
+    asked = CliRunner().invoke(cli, ["forget", "jane", "--course", str(course)], input="n\n")
+    assert asked.exit_code == 1 and "Delete all of this?" in asked.output
+    assert (course / "submitted/jane").is_dir()
 
 
 def test_exercises_are_listed():

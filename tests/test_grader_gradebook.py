@@ -156,6 +156,26 @@ def test_an_extension_counts_before_a_late_penalty(folder):
         assert course.grades()[0]["late_penalty"] == 0
 
 
+def test_points_off_for_each_day_begun_and_anew_when_the_due_date_or_an_extension_changes(folder):
+    (folder / "nbgrader_config.py").write_text(
+        'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"\n'
+        "c.PerDay.percent = 10\nc.PerDay.grace_minutes = 15\nc.PerDay.most = 50\n"
+    )
+    penalty = configured_penalty(folder)
+    day = 86_400
+    late = [15 * 60, 16 * 60, day, day + 1, 100 * day]
+    assert [penalty("jane", 4, seconds) for seconds in late] == [None, 0.4, 0.4, 0.8, 2.0]
+    write(folder, result(handed_in=LATE), late_penalty=penalty)
+    with Course(folder) as course:
+        assert course.grades()[0]["late_penalty"] == pytest.approx(0.4)
+        course.book.grant_extension("ps3", "jane", days=2)
+        course.write_late_penalties("ps3", penalty)
+        assert course.grades()[0]["late_penalty"] == 0
+        course.book.grant_extension("ps3", "jane")
+        course.write_late_penalties("ps3", penalty)
+        assert course.grades()[0]["late_penalty"] == pytest.approx(0.4)
+
+
 def test_the_courses_own_late_plugin_is_used(folder):
     assert configured_penalty(folder)("jane", 10, 3600) is None
     (folder / "nbgrader_config.py").write_text(

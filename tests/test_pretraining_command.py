@@ -14,7 +14,12 @@ from pretraining_case import CONFIG, make_examples
 from bertlab.training.curves import read_metrics
 
 ROOT = Path(__file__).parent.parent
-VARYING = ("seconds", "tokens_per_second", "peak_share")  # how long it took is no part of what was learnt
+VARYING = (
+    "seconds",
+    "tokens_per_second",
+    "peak_share",
+    "data_wait_share",
+)  # how long it took is no part of what was learnt
 
 
 @pytest.fixture(scope="module")

@@ -203,8 +203,9 @@ def test_speed_is_counted_from_the_end_of_the_first_bundle(monkeypatch):
 
     from bertlab.training import utilisation
 
-    clock = iter([10.0, 12.0])
+    clock, waited = iter([10.0, 12.0]), iter([3.0, 3.5])
     monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(utilisation, "seconds_waited", lambda: next(waited))
     peak = SimpleNamespace(measure=lambda: 1000.0)
     callback = utilisation.Throughput(lambda step: 100.0, 20, peak)
     callback.on_epoch_begin(0)
@@ -215,6 +216,7 @@ def test_speed_is_counted_from_the_end_of_the_first_bundle(monkeypatch):
     assert "tokens_per_second" not in first
     assert second["tokens_per_second"] == end["tokens_per_second"] == 1000 / 2
     assert end["peak_share"] == pytest.approx(10 * 100 / 2 / 1000)
+    assert end["data_wait_share"] == pytest.approx(0.5 / 2)
 
 
 # --- the optimizer ---

@@ -1,6 +1,7 @@
 """Folders of examples: what is written is read again, by anyone; damage is named; batches can be had from any step."""
 
 import json
+import time
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertlab.data.pretraining.examples import make_examples
-from bertlab.data.pretraining.live import Batches, ExampleArrays, batches_of, permuted
+from bertlab.data.pretraining.live import Batches, ExampleArrays, batches_of, permuted, seconds_waited
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.records import ExampleFiles, Layout, masked_crc32c, read_examples
 from bertlab.errors import DataError
@@ -174,6 +175,23 @@ def test_shapes_are_static_and_the_last_batch_can_be_kept():
 def test_rows_without_masks_need_a_vocabulary():
     with pytest.raises(DataError, match="pass vocabulary="):
         batches_of(make_examples(DOCUMENTS, TOKENIZER, SMALL.replace(dynamic_masking=True)), 4)
+
+
+def test_the_time_that_a_model_waits_for_batches_is_known():
+    class SlowRows(ExampleArrays):
+        def take(self, rows):
+            time.sleep(0.05)
+            return super().take(rows)
+
+    before = seconds_waited()
+    slow = batches_of(SlowRows(make_examples(DOCUMENTS, TOKENIZER, SMALL)), 4, repeat=True)
+    batches = iter(slow)
+    next(batches)
+    waited = seconds_waited() - before
+    assert waited > 0.04
+    time.sleep(0.5)  # the model works; meanwhile the next batches are made
+    next(batches)
+    assert seconds_waited() - before < waited + 0.04
 
 
 def test_a_batch_larger_than_the_data_is_refused():

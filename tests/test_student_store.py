@@ -1,16 +1,10 @@
-"""The student's own package: what is kept of a passed answer, where, and that nothing damages it."""
+"""The student's own package: what is kept of a passed answer, where, and how it is used elsewhere."""
 
 import ast
-import importlib
 import json
-import linecache
 import os
-import signal
-import stat
 import subprocess
 import sys
-import time
-import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,53 +12,13 @@ import pytest
 
 from autograde import planning
 from autograde.exercises import catalogue, cells
-from autograde.student import home, own, plans, saving, state, store
+from autograde.student import home, plans, state, store
 from autograde.student.pieces import NotKept, Piece, gather
 from autograde.student.written import module_text
+from tests.student_notebook import ROWS, SCORES, Notebook, course_folder, module_of  # noqa: F401 (a fixture)
 
+pytestmark = pytest.mark.usefixtures("course")
 ROOT = Path(__file__).resolve().parents[1]
-SCORES = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
-ROWS = "def add_to_rows(x, b):\n    return x + b"
-
-
-class Notebook:
-    """A kernel's names and history, as IPython keeps them."""
-
-    count = 0
-
-    def __init__(self, history=True):
-        self.space = {"__name__": "__main__"} | ({"In": [""]} if history else {})
-        self.run("from keras import ops\nimport numpy as np\nfrom autograde.student import check")
-
-    def run(self, source):
-        Notebook.count += 1
-        name = f"<ipython-input-{Notebook.count}>"
-        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-        self.space.get("In", []).append(source)
-        exec(compile(source, name, "exec"), self.space)
-        return self
-
-    def check(self, name):
-        return self.run(f"_shown = check({name})").space["_shown"]
-
-    def piece(self, name, kept=()):
-        return gather(plans.find(name), self.space, set(kept))
-
-
-@pytest.fixture(autouse=True)
-def course(tmp_path, monkeypatch):
-    """A student's course folder, with notebook 03's as the current one."""
-    folder = tmp_path / "course"
-    (folder / "03_attention").mkdir(parents=True)
-    monkeypatch.chdir(folder / "03_attention")
-    monkeypatch.delenv(home.VARIABLE, raising=False)
-    with own.only_stand_ins():
-        own.install(home.find)
-        yield folder
-
-
-def _module(course):
-    return (course / "mybert/attention.py").read_text()
 
 
 # --- what is kept ---
@@ -85,11 +39,11 @@ def test_a_failed_answer_is_not_kept_and_leaves_the_one_before_as_it_was(course)
     notebook.run("def attention_scores(q, k):\n    return q").check("attention_scores")
     assert not (course / "mybert").exists()
     notebook.run(SCORES).check("attention_scores")
-    before = _module(course)
+    before = module_of(course)
     failed = notebook.run("def attention_scores(q, k):\n    return q").check("attention_scores")
-    assert failed.kept == "" and _module(course) == before
+    assert failed.kept == "" and module_of(course) == before
     notebook.run(SCORES.replace("** 0.5", "** (1 / 2)")).check("attention_scores")
-    assert "(1 / 2)" in _module(course) and "** 0.5" not in _module(course)
+    assert "(1 / 2)" in module_of(course) and "** 0.5" not in module_of(course)
 
 
 CELL = """
@@ -302,150 +256,6 @@ def test_a_home_that_cannot_be_written_costs_the_package_not_the_check(course, m
     assert outcome.verdict.passed and outcome.kept.startswith("Not kept in your package")
 
 
-# --- nothing damages it ---
-
-
-def test_a_file_edited_by_hand_is_never_written_over_without_a_copy(course):
-    notebook = Notebook().run(SCORES)
-    notebook.check("attention_scores")
-    path = course / "mybert/attention.py"
-    edited = path.read_text().replace("** 0.5", "** 0.5  # mine")
-    path.write_text(edited)
-    assert notebook.check("attention_scores").kept == "Kept in mybert/attention.py." and path.read_text() == edited
-    store.mend(course)
-    assert path.read_text() == edited
-    kept = notebook.run(ROWS).check("add_to_rows").kept
-    (copy,) = (course / "mybert").glob("attention.edited-*.py")
-    assert copy.read_text() == edited and copy.name in kept and "def add_to_rows" in path.read_text()
-
-
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"def (", b"# generated 0123456789abcdef from scores\nx = 1\n"])
-def test_whatever_stands_in_a_module_it_is_kept_aside(course, content):
-    (course / "mybert").mkdir()
-    (course / "mybert/attention.py").write_bytes(content)
-    assert "your version is in mybert/attention.edited-" in Notebook().run(SCORES).check("attention_scores").kept
-    (copy,) = (course / "mybert").glob("attention.edited-*.py")
-    assert copy.read_bytes() == content
-
-
-@pytest.mark.parametrize(
-    "content", ["", "[]", "{", '{"exercise": "../x"}', '{"exercise": 3, "names": [], "statements": []}']
-)
-def test_a_damaged_piece_is_left_out(course, content):
-    notebook = Notebook().run(SCORES)
-    notebook.check("attention_scores")
-    (course / "mybert/.kept/scores.json").write_text(content)
-    assert store.load(course) == {}
-    before = _module(course)
-    notebook.run(ROWS).check("add_to_rows")  # the module would lose a piece: the old one is kept beside
-    (copy,) = (course / "mybert").glob("attention.edited-*.py")
-    assert copy.read_text() == before
-
-
-def test_a_broken_module_costs_only_itself(course, capsys):
-    Notebook().run(SCORES).check("attention_scores")
-    (course / "mybert/attention.py").write_text("raise SystemExit(3)")
-    own.install(home.find)
-    from mybert.attention import attention_scores, softmax_rows
-
-    assert attention_scores.__module__ == softmax_rows.__module__ == "autograde.student.stand_ins.attention"
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("mybert/attention.py cannot be used (SystemExit: 3)")
-
-
-def test_what_a_killed_check_left_out_is_written_by_the_next(course):
-    notebook = Notebook().run(SCORES).run(ROWS)
-    notebook.check("attention_scores"), notebook.check("add_to_rows")
-    whole = {path: path.read_bytes() for path in (course / "mybert").rglob("*.*") if path.is_file()}
-    for path in whole:
-        if path.suffix != ".json":
-            path.unlink()
-    own.install(home.find, prepare=store.mend)
-    importlib.import_module("mybert")
-    assert {path: path.read_bytes() for path in whole} == whole
-
-
-WRITER = """
-import sys
-from tests.test_student_store import Notebook, SCORES, ROWS
-name, number = sys.argv[1:]
-notebook = Notebook()
-while True:
-    source = SCORES if name == "attention_scores" else ROWS
-    kept = notebook.run(f"{source}\\n    # {number} {'-' * 3000}").check(name).kept
-    assert kept == "Kept in mybert/attention.py.", kept
-    number = int(number) + 1
-    print("checked", flush=True)
-"""
-
-
-def _writer(name, number=0):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
-    words = [sys.executable, "-c", WRITER, name, str(number)]
-    return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def _whole(course):
-    """The package is one that can be imported, every file of it as some check left it."""
-    for path in (course / "mybert").glob("*.py"):
-        ast.parse(path.read_text())
-        assert path.name == "__init__.py" or store.is_generated(path.read_text()), path
-    for path in (course / "mybert/.kept").glob("*.json"):
-        Piece.from_dict(json.loads(path.read_text()))
-    own.install(home.find)
-    return importlib.import_module("mybert.attention")
-
-
-@pytest.mark.exhaustive
-def test_killed_and_concurrent_checks_never_damage_the_package(course):
-    for kill in range(3):
-        writers = [_writer("attention_scores", 1000 * kill), _writer("add_to_rows", 1000 * kill)]
-        for writer in writers:
-            assert writer.stdout.readline() == "checked\n", writer.stderr.read()
-        until = time.monotonic() + 4
-        while time.monotonic() < until:
-            if (course / "mybert/attention.py").exists():
-                _whole(course)
-        for writer in writers:
-            assert writer.poll() is None, writer.stderr.read()
-            writer.send_signal(signal.SIGKILL)
-            writer.communicate()
-        store.mend(course)
-        module = vars(_whole(course))
-        assert "attention_scores" in module and "add_to_rows" in module
-    assert not list((course / "mybert").glob("*.edited-*"))
-
-
-def test_killed_at_every_write_the_package_stays_whole(course, monkeypatch):
-    """The same, step by step: the process ends before the n-th file is put in place."""
-
-    class Killed(BaseException):
-        pass
-
-    real = os.replace
-    for limit in range(8):
-        left = [limit]
-
-        def replace_or_die(source, target, left=left):
-            if left[0] == 0:
-                raise Killed
-            left[0] -= 1
-            real(source, target)
-
-        notebook = Notebook().run(SCORES + f"\n    # {limit}").run(ROWS + f"\n    # {limit}")
-        monkeypatch.setattr(os, "replace", replace_or_die)
-        for name in ("attention_scores", "add_to_rows"):
-            try:
-                notebook.check(name)
-            except Killed:
-                pass
-        monkeypatch.setattr(os, "replace", real)
-        if (course / "mybert/attention.py").exists():
-            _whole(course)
-    store.mend(course)
-    assert {"attention_scores", "add_to_rows"} <= set(vars(_whole(course)))
-
-
 # --- outside the course ---
 
 
@@ -475,114 +285,3 @@ def test_the_tests_in_the_package_are_its_checks(course, tmp_path):
     environment = os.environ | {"PYTHONPATH": str(ROOT), "AUTOGRADE_FINGERPRINTS": str(tmp_path / "fingerprints")}
     done = subprocess.run(words, cwd=course, env=environment, capture_output=True, text=True)
     assert done.returncode == 1 and "1 failed, 1 passed" in done.stdout and "✗ 3.2 add_to_rows" in done.stdout
-
-
-# --- machines that forget ---
-
-
-def _some_work(course):
-    notebook = Notebook().run(SCORES).run(ROWS)
-    notebook.check("attention_scores"), notebook.check("add_to_rows")
-    return {path.relative_to(course): path.read_bytes() for path in course.rglob("*") if path.is_file()}
-
-
-def test_a_saved_state_brings_everything_back_on_another_machine(course, tmp_path, monkeypatch):
-    work = _some_work(course)
-    said = saving.save_state(tmp_path / "state.zip")
-    assert repr(said).startswith("2 pieces and your progress are saved in")
-    assert saving.save_state(tmp_path / "again.zip").path.read_bytes() == said.path.read_bytes()
-    other = tmp_path / "content"
-    other.mkdir()
-    monkeypatch.chdir(other)
-    assert repr(saving.load_state(said.path)) == f"2 pieces from state.zip are in {other / 'mybert'} now."
-    there = {path.relative_to(other): path.read_bytes() for path in other.rglob("*") if path.is_file()}
-    assert {name: json.loads(content) for name, content in there.items() if name.suffix == ".json"} == {
-        name: json.loads(content) for name, content in work.items() if name.suffix == ".json"
-    }
-    assert {n: c for n, c in there.items() if n.suffix != ".json"} == {
-        n: c for n, c in work.items() if n.suffix != ".json"
-    }
-
-
-def test_loading_adds_to_what_is_there_and_takes_nothing_away(course, tmp_path, monkeypatch):
-    _some_work(course)
-    path = course / "mybert/attention.py"
-    edited = path.read_text() + "MINE = 1\n"
-    path.write_text(edited)
-    saving.save_state(tmp_path / "state.zip")
-    other = tmp_path / "content"
-    other.mkdir()
-    monkeypatch.chdir(other)
-    newer = SCORES + "\n    # newer"
-    Notebook().run(newer).check("attention_scores")
-    assert repr(saving.load_state(tmp_path / "state.zip")).startswith("1 pieces")
-    text = (other / "mybert/attention.py").read_text()
-    assert "# newer" in text and "def add_to_rows" in text
-    (copy,) = (other / "mybert").glob("attention.edited-*.py")
-    assert copy.read_text() == edited and state.load()["add-to-rows"]["points"] == 2
-
-
-ATTACKS = {
-    "out": ("../x.py", b"x"),
-    "absolute": ("/tmp/x.py", b"x"),
-    "windows": ("mybert\\..\\..\\x.py", b"x"),
-    "within": ("mybert/../x.py", b"x"),
-    "start-up file": ("sitecustomize.py", b"x"),
-    "notebook": ("03_attention/03_attention.ipynb", b"{}"),
-    "compiled": ("mybert/attention.pyc", b"x"),
-    "hidden": ("mybert/.git/config", b"x"),
-    "another's piece": ("mybert/.kept/scores.json", b'{"exercise": "other"}'),
-    "no piece": ("mybert/.kept/scores.json", b"[" * 100_000),
-    "progress": (".course_progress.json", b"no json"),
-    "large": ("mybert/attention.py", b"#" * (1 << 20) + b"x"),
-}
-
-
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_a_file_with_anything_else_in_it_changes_nothing(course, tmp_path, attack):
-    with zipfile.ZipFile(tmp_path / "bad.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("mybert/encoder.py", "x = 1\n")
-        archive.writestr(*ATTACKS[attack])
-    with pytest.raises(saving.StateError, match="nothing was loaded"):
-        saving.load_state(tmp_path / "bad.zip")
-    assert [path for path in course.rglob("*") if path.is_file()] == [] and not (tmp_path / "x.py").exists()
-
-
-def test_a_link_in_a_saved_state_becomes_no_link_and_a_bomb_is_not_unpacked(course, tmp_path):
-    link = zipfile.ZipInfo("mybert/attention.py")
-    link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    with zipfile.ZipFile(tmp_path / "link.zip", "w") as archive:
-        archive.writestr(link, "/etc/passwd")
-    saving.load_state(tmp_path / "link.zip")
-    assert not (course / "mybert/attention.py").is_symlink()
-    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for number in range(40):
-            archive.writestr(f"mybert/m{number}.py", b"\n" * (1 << 20))
-    with pytest.raises(saving.StateError, match="too large"):
-        saving.load_state(tmp_path / "bomb.zip")
-    for name, content in {"empty": b"", "text": b"hello", "cut": (tmp_path / "bomb.zip").read_bytes()[:2000]}.items():
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(saving.StateError):
-            saving.load_state(tmp_path / name)
-    with pytest.raises(saving.StateError, match="save_state"):
-        saving.load_state(tmp_path / "nothing.zip")
-
-
-def test_a_folder_of_the_drive_becomes_the_home_and_what_is_there_comes_along(course, tmp_path, monkeypatch):
-    monkeypatch.setenv(home.VARIABLE, "")  # so that what keep_in_drive sets is taken back
-    drive = tmp_path / "MyDrive"
-    with pytest.raises(saving.StateError, match="on Colab"):
-        saving.keep_in_drive(drive=drive)
-    drive.mkdir()
-    Notebook().run(SCORES).check("attention_scores")
-    saving.keep_in_drive("BertLab", drive)
-    assert (
-        home.find() == drive / "BertLab"
-        and "def attention_scores" in (drive / "BertLab/mybert/attention.py").read_text()
-    )
-    Notebook().run(ROWS).check("add_to_rows")
-    assert set(store.load(drive / "BertLab")) == {"scores", "add-to-rows"} and set(store.load(course)) == {"scores"}
-    assert state.load()["scores"]["points"] == 3
-    from mybert.attention import add_to_rows
-
-    assert add_to_rows(1, 2) == 3

@@ -17,9 +17,11 @@ COMMANDS = {
     "report": ("report", "report", "Write the class report."),
     "similarity": ("similarity", "similarity", "Show which answers are alike, side by side."),
     "export": ("export", "export", "Grades as CSV, for Canvas, for Moodle, as JSON."),
+    "forget": ("forget", "forget", "Delete all that is kept about a student."),
     "exercises": ("exercises", "exercises", "List the exercises and the mistakes they know."),
     "demo": ("demo", "demo", "Grade a made-up class, from an empty folder to the pages."),
     "doctor": ("doctor", "doctor", "Try whether submissions can be run safely here."),
+    "completion": ("completion", "completion", "The Tab key for bash, zsh or fish."),
 }
 
 

@@ -70,7 +70,8 @@ def _summary(manifest, course: Path) -> str:
     actions = ("new", "replaced", "unchanged", "kept aside", "ignored", "refused")
     counts = [f"{manifest.count(action)} {action}" for action in actions]
     late = sum(row.late for row in manifest.rows)
-    lines = [f"{len(manifest.students)} students: {', '.join(counts)}" + (f"; {late} marked late" if late else "")]
+    students = "1 student" if len(manifest.students) == 1 else f"{len(manifest.students)} students"
+    lines = [f"{students}: {', '.join(counts)}" + (f"; {late} marked late" if late else "")]
     refused = [row for row in manifest.rows if row.action == "refused"]
     lines += [f"  refused  {row.source}: {row.reason}" for row in refused[:20]]
     if len(refused) > 20:

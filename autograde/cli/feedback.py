@@ -19,20 +19,11 @@ def feedback(assignment, course, students):
       nbgrader release_feedback ps3        # hands the pages out, where the exchange is used
     """
     from autograde.grader.feedback import write_feedback
+    from autograde.grader.gradebook import given_by_people
     from bertlab.progress import track
 
     results = results_of(course, assignment, students)
-    by_hand, penalties = _from_gradebook(course, assignment)
+    given = given_by_people(course, assignment, templates_of(course, assignment))
     for result in track(results, "Writing feedback"):
-        key = result.student, result.notebook
-        write_feedback(course, result, by_hand=by_hand.get(key), late_penalty=penalties.get(key, 0.0))
+        write_feedback(course, result, **given(result))
     click.echo(f"{len(results)} pages in {course / 'feedback'}")
-
-
-def _from_gradebook(course, assignment) -> tuple[dict, dict]:
-    if not (course / "gradebook.db").is_file():
-        return {}, {}
-    from autograde.grader.gradebook import Course
-
-    with Course(course) as book:
-        return book.by_hand(assignment, templates_of(course, assignment)), book.late_penalties(assignment)

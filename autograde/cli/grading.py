@@ -1,6 +1,7 @@
 """What the commands that grade share: limits, workers, the sandbox, and how they talk while they work."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import click
 
@@ -43,10 +44,22 @@ def limits_of(cell_seconds: float):
 
 
 def make_rooms(trust: bool):
-    """The rooms of this run, opened now, so that a machine without a sandbox says so before anything else."""
+    """The rooms of this run, opened now, so that a machine without a sandbox says so before anything else.
+
+    Keras is imported meanwhile, for the known mistakes: the sandbox spends its start on an import of its own, in
+    another process, so on two processors a run starts in half the time.
+    """
     from autograde.grader.rooms import Rooms
     from autograde.sandbox.sandboxes import open_sandbox
+    from bertlab.cli.backend import load_backend
 
-    rooms = Rooms(lambda: open_sandbox(trust, tell=lambda line: click.echo(line, err=True)))
-    rooms.open()
+    with ThreadPoolExecutor(1) as beside:
+        loaded = beside.submit(load_backend)
+
+        def tell(line: str) -> None:
+            loaded.result()  # the import holds back what is written to the terminal
+            click.echo(line, err=True)
+
+        rooms = Rooms(lambda: open_sandbox(trust, tell=tell))
+        rooms.open()  # in this thread: a zygote ends with the thread that started it
     return rooms

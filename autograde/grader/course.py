@@ -25,6 +25,15 @@ c.CourseDirectory.course_id = {course_id!r}
 c.Autograde.exporter_class = "autograde.nbgrader_plugin.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = []
 c.Autograde.autograde_preprocessors = ["autograde.nbgrader_plugin.GradeInRoom"]
+
+# The page for students is the one that `autograde feedback` writes.
+c.GenerateFeedback.exporter_class = "autograde.nbgrader_plugin.FeedbackExporter"
+
+# Late, where an assignment has a due date: 10 % of what was earned for each day begun. Take the marks off to use it.
+# c.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"
+# c.PerDay.percent = 10
+# c.PerDay.grace_minutes = 15
+# c.PerDay.most = 50
 '''
 
 
@@ -44,6 +53,8 @@ def make_course(folder: str | Path, course_id: str = "") -> list[str]:
     if config.exists() and "autograde.nbgrader_plugin" not in config.read_text(encoding="utf-8", errors="replace"):
         lines = "\n".join(line for line in _CONFIG_TEXT.splitlines() if line.startswith("c.Autograde"))
         raise CourseFolderError(f"{config}: there are settings already; add these lines and start again:\n{lines}")
+    if not folder.exists():
+        folder.mkdir(mode=0o700, parents=True)  # grades and names will lie here
     for name in ("source", "release", "submitted", "autograded", "feedback"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     if not config.exists():

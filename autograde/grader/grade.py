@@ -284,6 +284,8 @@ def grade_by(
         for done, (item, future) in enumerate(_as_completed(send, todo, places + 1), start=1):
             _finish(assignment, item, lambda: receive(item, future.result()), book, penalty, report)  # noqa: B023
             progress(item.student, done, len(todo))
+        if report.up_to_date:
+            book.write_late_penalties(assignment.name, penalty)
     return report
 
 

@@ -81,6 +81,21 @@ class Course:
         with self._lock():
             self._patiently(transaction)
 
+    def write_late_penalties(self, assignment: str, late_penalty: LatePenalty) -> None:
+        """Takes off anew for being late, in every submission: due dates, extensions and rules change after grading."""
+
+        def transaction():
+            released = [one for one in self.book.assignments if one.name == assignment]
+            for submission in released[0].submissions if released else ():
+                for notebook in submission.notebooks:
+                    notebook.late_submission_penalty = _penalty(
+                        submission, notebook, submission.student_id, late_penalty
+                    )
+            self.book.db.commit()
+
+        with self._lock():
+            self._patiently(transaction)
+
     def _submission(self, assignment: str, student: str):
         """The submission with a grade and a comment for every cell of the release; made where it is not there."""
         from nbgrader import api
@@ -162,6 +177,21 @@ class Course:
                 if hasattr(self, "book"):
                     self.book.db.rollback()
                 raise
+
+    def forget(self, student: str) -> bool:
+        """Deletes a student with all submissions, grades and comments; returns whether there was one."""
+        from nbgrader import api
+        from sqlalchemy import text
+
+        def transaction() -> bool:
+            person = self.book.db.get(api.Student, student)
+            if person is not None:
+                self.book.remove_student(student)
+                self.book.db.connection(execution_options={"isolation_level": "AUTOCOMMIT"}).execute(text("VACUUM"))
+            return person is not None  # without VACUUM the file would go on holding what was deleted
+
+        with self._lock():
+            return self._patiently(transaction)
 
     # --- reading ---
 
@@ -281,6 +311,27 @@ def configured_penalty(course: str | Path) -> LatePenalty:
     preprocessor = AssignLatePenalties(config=config)
     preprocessor.init_plugin()
     return preprocessor.plugin_inst.late_submission_penalty
+
+
+def given_by_people(
+    folder: str | Path, assignment: str, templates: Mapping[str, Template]
+) -> Callable[[Result], dict[str, object]]:
+    """What a feedback page shows beside the record: scores and comments given by hand, points taken off for being late.
+
+    Reads the gradebook once; the function gives for each record the keywords of `feedback_page`. Without a gradebook
+    nobody gave anything.
+    """
+    folder = Path(folder)
+    if not (folder / "gradebook.db").is_file():
+        return lambda result: {}
+    with Course(folder) as book:
+        by_hand, penalties = book.by_hand(assignment, templates), book.late_penalties(assignment)
+
+    def given(result: Result) -> dict[str, object]:
+        key = result.student, result.notebook
+        return {"by_hand": by_hand.get(key), "late_penalty": penalties.get(key, 0.0)}
+
+    return given
 
 
 def _row(assignment, student, submission) -> dict:

@@ -10,6 +10,7 @@ from autograde.grader.mistakes import name_mistakes
 from autograde.grader.repair import Submission, read_submission
 from autograde.grader.results import Result
 from autograde.grader.rooms import Rooms
+from autograde.grader.stood_in import say_what_stood_in
 from autograde.grader.submission import Grading, steps_of, unread, walk_plainly
 from autograde.grader.template import Template
 from autograde.grader.training_runs import grade_run
@@ -45,6 +46,7 @@ def grade_notebook(
     walk_plainly(grading, steps, rooms)
     follow_through(grading, steps, rooms)
     name_mistakes(grading)
+    say_what_stood_in(grading)
     runs = [run for run in runs_of(blank.notebook) if template.graded_cell(run.id) and isinstance(source, Path)]
     judged = [grade_run(run, source.parent, grading, steps, rooms) for run in runs]
     result = replace(

@@ -45,6 +45,7 @@ def report_page(results: Iterable[Result], title: str) -> str:
         misconceptions=_misconceptions(results),
         help=_need_help(results, points, possible),
         technical=_technical(results),
+        mended=_mended(results),
         seconds={
             "median": _duration(statistics.median(seconds)),
             "longest": _duration(max(seconds)),
@@ -133,17 +134,27 @@ def _names(students: list[str]) -> str:
 
 def _need_help(results, points, possible) -> list[dict]:
     """Students below half of the points or with three exercises wrong; technical failures are listed elsewhere."""
-    stuck, technical = defaultdict(list), set()
+    stuck, untried, technical = defaultdict(list), defaultdict(list), set()
     for result in results:
         stuck[result.student] += [verdict for verdict in result.verdicts if verdict.status in _STUCK]
+        untried[result.student] += [verdict for verdict in result.verdicts if verdict.status in _OPEN]
         if result.failed_technically:
             technical.add(result.student)
     rows = [
-        {"student": student, "points": earned, "stuck": ", ".join(map(_stuck_words, stuck[student])) or "not attempted"}
+        {"student": student, "points": earned, "stuck": _where_stuck(stuck[student], untried[student])}
         for student, earned in points.items()
         if student not in technical and (earned < possible / 2 or len(stuck[student]) >= 3)
     ]
     return sorted(rows, key=lambda row: (row["points"], row["student"]))
+
+
+def _where_stuck(wrong: list, untried: list) -> str:
+    """What is wrong, by name; then the first exercise that was not tried, and how many."""
+    words = [_stuck_words(verdict) for verdict in wrong]
+    if untried:
+        more = f" and {len(untried) - 1} more" if len(untried) > 1 else ""
+        words.append(f"not tried: {untried[0].label}{more}")
+    return ", ".join(words)
 
 
 def _stuck_words(verdict) -> str:
@@ -159,6 +170,20 @@ def _technical(results) -> list[dict]:
             reason = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
             rows.append({"student": result.student, "notebook": result.notebook, "reason": reason})
     return sorted(rows, key=lambda row: (row["student"], row["notebook"]))
+
+
+def _mended(results) -> list[dict]:
+    """What had to be repaired in files that could be read; first those in which an answer is missing."""
+    found = [result for result in results if result.repairs and not result.problem]
+    found.sort(key=lambda result: (not _lacks_an_answer(result), result.student, result.notebook))
+    return [
+        {"student": one.student, "notebook": one.notebook, "what": one.repairs[0], "more": len(one.repairs) - 1}
+        for one in found
+    ]
+
+
+def _lacks_an_answer(result: Result) -> bool:
+    return any(verdict.status == "missing" for verdict in result.verdicts)
 
 
 def _duration(seconds: float) -> str:

@@ -17,10 +17,19 @@ _SETTING = 'COURSE_PACKAGE = ""'  # the line of a notebook that gets the address
 _INSTALL = """# On a machine without the course, Colab for instance: installs its package, and leaves the rest as it is.
 import importlib.util, subprocess, sys
 
-if importlib.util.find_spec("autograde") is None:
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", {package!r}], check=True)
+PACKAGE = {package!r}
+on_colab, installed = "google.colab" in sys.modules, importlib.util.find_spec("autograde") is not None
+if not installed:
+    if subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", PACKAGE]).returncode:
+        raise ModuleNotFoundError(
+            "The course package could not be installed; the lines above say why. Show them to your instructor."
+        )
+if on_colab or not installed:
     importlib.invalidate_caches()
-if "google.colab" in sys.modules:
+    from autograde.fresh_machine import complete
+
+    complete()  # small libraries that are missing, and the TensorFlow Text that fits the TensorFlow that is here
+if on_colab:
     from autograde.student import keep_in_drive
 
     print(keep_in_drive())"""

@@ -17,7 +17,8 @@ def write_executed(editions: Editions, folder: Path, course: Path) -> tuple[Path
     import nbformat
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
-    from nbconvert import HTMLExporter
+
+    from autograde.release.pages import page
 
     notebook = nbformat.reads(editions.source, as_version=4)
     (course / editions.name).mkdir(parents=True, exist_ok=True)
@@ -33,9 +34,8 @@ def write_executed(editions: Editions, folder: Path, course: Path) -> tuple[Path
         client.execute()
     except CellExecutionError as failed:
         raise ReleaseError(f"{editions.name}: a cell of the solutions failed: {failed}") from None
-    page, _ = HTMLExporter(embed_images=True).from_notebook_node(notebook, {"metadata": {"name": editions.name}})
     folder.mkdir(parents=True, exist_ok=True)
     paths = folder / f"{editions.name}.ipynb", folder / f"{editions.name}.html"
     write_text(paths[0], nbformat.writes(notebook) + "\n")
-    write_text(paths[1], page)
+    write_text(paths[1], page(notebook, editions.name))
     return paths

@@ -10,7 +10,10 @@ _WIDTH = 20
 
 
 class Overview:
-    """The map; shown as text or HTML by the notebook. `rows`: (facts of an exercise, points reached, status)."""
+    """The map; shown as text or HTML by the notebook. `rows`: (facts of an exercise, points reached, status).
+
+    In HTML, notebooks that nobody has begun are folded away: a line each.
+    """
 
     def __init__(self, rows: list[tuple[dict, float, str]]):
         self.rows = rows
@@ -33,13 +36,12 @@ class Overview:
         for notebook, rows in self._by_notebook():
             reached, possible = _sums(rows)
             body = "".join(_html_row(*row) for row in rows)
+            begun = any(status != "not attempted" for _, _, status in rows)
             parts.append(
-                f'<table style="color:inherit;background:transparent"><caption style="text-align:left;color:inherit;'
-                f'font-weight:bold">{html.escape(notebook)}: {points_text(reached)} of {points_text(possible)} points '
-                f'<progress value="{points_text(reached)}" max="{points_text(possible)}" '
-                f'aria-label="{points_text(reached)} of {points_text(possible)} points"></progress></caption>'
-                f"<tbody>{body}</tbody></table>"
+                f"<details{' open' if begun else ''}><summary>{_heading(notebook, reached, possible)}</summary>"
+                f'<table style="color:inherit;background:transparent"><tbody>{body}</tbody></table></details>'
             )
+        parts.append(f"<p>{_heading('the course so far', *_sums(self.rows))}</p>")
         return f'<div role="group" aria-label="Progress in the course" style="color:inherit">{"".join(parts)}</div>'
 
     def _by_notebook(self):
@@ -58,6 +60,14 @@ def _line(name, reached, possible):
 def _bar(reached, possible):
     filled = int(_WIDTH * reached / possible) if possible else 0
     return "█" * filled + "·" * (_WIDTH - filled)
+
+
+def _heading(name, reached, possible):
+    score = f"{points_text(reached)} of {points_text(possible)} points"
+    return (
+        f"<strong>{html.escape(name)}: {score}</strong> "
+        f'<progress value="{points_text(reached)}" max="{points_text(possible)}" aria-label="{score}"></progress>'
+    )
 
 
 def _html_row(facts, points, status):

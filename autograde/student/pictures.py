@@ -19,7 +19,7 @@ def heat_maps(
 ) -> None:
     """Matrices side by side as heat maps, dark is large.
 
-    matrices: tensors or arrays (m, n). rows, columns: labels; columns may be a list of such, one per matrix.
+    matrices: tensors or arrays (m, n). rows, columns: labels of all, or a list of such, one for each matrix.
     per_line: how many stand beside each other. numbers: write each value into its cell.
     largest: the value drawn darkest, the same in all (default: each matrix its own largest).
     """
@@ -34,9 +34,17 @@ def heat_maps(
     for index, (axis, matrix) in enumerate(zip(axes.flat, matrices)):
         _heat_map(axis, matrix, numbers, largest)
         axis.set_title(titles[index] if index < len(titles) else "")
-        own_columns = columns[index] if columns is not None and isinstance(columns[0], (list, tuple)) else columns
-        _label(axis, matrix.shape, rows if index % per_line == 0 else None, own_columns)
+        shared = index % per_line != 0 and not _one_each(rows)  # the first of a line has the labels of all
+        _label(axis, matrix.shape, None if shared else _own(rows, index), _own(columns, index))
     _show(figure, alt)
+
+
+def _one_each(labels) -> bool:
+    return labels is not None and isinstance(labels[0], (list, tuple))
+
+
+def _own(labels, index):
+    return labels[index] if _one_each(labels) else labels
 
 
 def _heat_map(axis, matrix, numbers, largest):
@@ -46,7 +54,8 @@ def _heat_map(axis, matrix, numbers, largest):
     middle = low + 0.6 * (high - low)
     whole = np.issubdtype(matrix.dtype, np.integer)
     for (row, column), value in np.ndenumerate(matrix):
-        text = "NaN" if not np.isfinite(value) else str(value) if whole else f"{value:.2f}"
+        rounded = str(value) if whole else f"{round(float(value), 2) + 0.0:.2f}"  # + 0.0: never -0.00
+        text = rounded if np.isfinite(value) else "NaN"
         if numbers or text == "NaN":
             dark = np.isfinite(value) and value > middle
             axis.text(column, row, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
@@ -74,7 +83,7 @@ def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) 
         axis.xaxis.get_major_locator().set_params(integer=True)  # no step 2.5
     axis.set(title=title, xlabel=x, ylabel=y)
     axis.grid(alpha=0.3)
-    axis.legend(frameon=False)
+    figure.legend(loc="outside lower center", ncols=len(curves), frameon=False)  # beside the curves, never on them
     _show(figure, alt)
 
 

@@ -30,6 +30,10 @@ _MOST_FILES = 500
 _LARGEST = 1 << 20  # bytes of one file
 _LARGEST_TOTAL = 16 << 20
 _DRIVE = Path("/content/drive/MyDrive")
+_WITHOUT_DRIVE = (
+    "Your Drive was not opened ({}). You can work without it, but this machine forgets everything at its end: "
+    "run save_state() before you stop, and load_state() next time; or run this cell again."
+)
 
 
 class StateError(AutogradeError, ValueError):
@@ -83,10 +87,13 @@ def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
     """Makes a folder in Google Drive the home of the course, for this notebook; what is here already is taken along.
 
     To be called in the first cell of every notebook on Colab; it asks for the Drive where that is not mounted yet.
+    Whoever refuses can work all the same: the sentence that comes back says what to do instead.
     """
     drive = Path(drive)
     if not drive.is_dir():
-        _mount(drive)
+        refused = _mount(drive)
+        if refused:
+            return _say(_WITHOUT_DRIVE.format(refused), home.find())
     before, target = home.find(), drive / folder
     target.mkdir(parents=True, exist_ok=True)
     if before.absolute() != target.absolute():
@@ -222,9 +229,14 @@ def _uploaded(folder: Path) -> Path:
     return uploaded
 
 
-def _mount(drive: Path) -> None:
+def _mount(drive: Path) -> str:
+    """Mounts the Drive; returns why it was not to be had, or ""."""
     if not _colab():
         raise StateError(f"{drive}: there is no such folder; this works on Colab, elsewhere set ${home.VARIABLE}")
     from google.colab import drive as google_drive
 
-    google_drive.mount(str(drive.parent))
+    try:
+        google_drive.mount(str(drive.parent))
+    except Exception as refused:  # Colab's own kinds, which have no common name; also a window that was closed
+        return str(refused)[:200] or type(refused).__name__
+    return ""

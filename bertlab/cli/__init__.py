@@ -22,6 +22,7 @@ COMMANDS = {
     "encode": ("encode", "encode", "Turn lines of text into vectors."),
     "convert": ("convert", "convert", "Convert a checkpoint from one format to another."),
     "demo": ("demo", "demo", "Corpus to fine-tuned BERT in a few minutes, with a report."),
+    "completion": ("completion", "completion", "The Tab key for bash, zsh or fish."),
 }
 
 

@@ -22,6 +22,24 @@ def _class_weights(context, parameter, value):
         raise click.BadParameter(f"{value!r} is neither 'balanced' nor numbers with commas between") from None
 
 
+def _axes(context, parameter, values) -> dict[str, tuple]:
+    """--try learning-rate=7e-4,3e-4 → {"learning_rate": (7e-4, 3e-4)}: values of an axis of `PUBLISHED_GRID`."""
+    axes = {}
+    for value in values:
+        name, _, numbers = value.partition("=")
+        field = name.strip().replace("-", "_")
+        if field not in PUBLISHED_GRID:
+            names = ", ".join(known.replace("_", "-") for known in PUBLISHED_GRID)
+            raise click.BadParameter(f"{value!r}: expected NAME=NUMBERS with a name of {names}")
+        kind = type(PUBLISHED_GRID[field][0])
+        try:
+            axes[field] = tuple(dict.fromkeys(kind(number) for number in numbers.split(",")))
+        except ValueError:
+            kinds = {int: "whole numbers", float: "numbers"}
+            raise click.BadParameter(f"{value!r}: expected {kinds[kind]} with commas between them") from None
+    return axes
+
+
 @click.command()
 @task_options
 @model_option
@@ -30,6 +48,8 @@ def _class_weights(context, parameter, value):
 @click.option("--batch-size", default=_DEFAULTS.batch_size, show_default=True, type=click.IntRange(1))
 @click.option("--epochs", default=_DEFAULTS.epochs, show_default=True, type=click.IntRange(1))
 @click.option("--grid", is_flag=True, help="Try the published grid: batch 16, 32; rate 5e-5, 3e-5, 2e-5; epochs 2-4.")
+@click.option("--try", "axes", multiple=True, callback=_axes, help="A grid of your own, or another axis of --grid: "
+              "learning-rate=7e-4,3e-4; again for batch-size or epochs.")  # fmt: skip
 @click.option("--seeds", default=1, show_default=True, type=click.IntRange(1), help="Runs of each setting: 1, 2, …")
 @click.option("--from-scratch", is_flag=True, help="Also train from fresh weights: what was pre-training worth?")
 @click.option("--max-length", type=click.IntRange(4), help="Longest row; by default 128, for questions 384.")
@@ -43,7 +63,7 @@ def _class_weights(context, parameter, value):
 @click.option("--validation-share", default=0.0, help="Hold back so many of the training rows, if there are no others.")
 @click.option("--train-rows", type=click.IntRange(1), help="Train on the first so many rows only.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json instead of the table.")
-def finetune(model, out, grid, seeds, max_length, validation_share, train_rows, as_json, **options):
+def finetune(model, out, grid, axes, seeds, max_length, validation_share, train_rows, as_json, **options):
     """Fine-tune a model on a task and keep the best of all runs in a folder that `bertlab predict` reads.
 
     NAME_OR_PATH is a task of `bertlab task list`, or a file or folder of your own. Interrupted, the same command goes
@@ -53,6 +73,7 @@ def finetune(model, out, grid, seeds, max_length, validation_share, train_rows, 
     Examples:
       bertlab finetune package --model build/demo/checkpoint --out runs/package --learning-rate 7e-4
       bertlab finetune sst2 --data-dir glue_data --model bert-base-uncased --out runs/sst2 --grid --seeds 5
+      bertlab finetune sst2 --data-dir glue_data --model tiny --out runs/tiny --try learning-rate=1e-3,5e-4 --seeds 3
       bertlab finetune reviews.csv --column text=review --column label=stars --validation-share 0.1 --out runs/reviews
     """
     asked = {name: options.pop(name) for name in _TASK_OPTIONS}
@@ -67,9 +88,8 @@ def finetune(model, out, grid, seeds, max_length, validation_share, train_rows, 
     load_backend()
     from bertlab.training.finetuning import finetune as run
 
-    result = run(
-        model, task, out, recipe, PUBLISHED_GRID if grid else None, say=lambda text: click.echo(text, err=True)
-    )
+    axes = (PUBLISHED_GRID if grid else {}) | axes
+    result = run(model, task, out, recipe, axes, say=lambda text: click.echo(text, err=True))
     if as_json:
         click.echo(json.dumps(result.to_dict(), indent=1))
     else:

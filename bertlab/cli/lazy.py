@@ -1,5 +1,6 @@
 """A command line whose sub-commands are imported when they run: `--help` starts in a fraction of a second."""
 
+import errno
 import importlib
 import os
 import sys
@@ -28,19 +29,42 @@ class LazyGroup(click.Group):
         module, attribute, _ = self.entries[name]
         return getattr(importlib.import_module(f"{self.package}.{module}"), attribute)
 
+    def shell_complete(self, context, incomplete):
+        """What the Tab key offers: the commands from the table, since click's own way would import each of them."""
+        from click.shell_completion import CompletionItem
+
+        fitting = [(name, text) for name, (_, _, text) in self.entries.items() if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=text) for name, text in fitting]
+        return commands + click.Command.shell_complete(self, context, incomplete)
+
     def format_commands(self, context, formatter):
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, _, text) in self.entries.items()])
 
 
 def run(command: click.Command, name: str, *mistakes: type[Exception]) -> None:
-    """Runs a command line. A user's mistake (BertLabError or one of `mistakes`) ends with one line and exit code 2."""
+    """Runs a command line and exits: 0, 1 as a command's help says, 2 for a user's mistake, 130 after Ctrl-C.
+
+    A mistake is a BertLabError, one of `mistakes`, or a file that the system refuses: one line on standard error.
+    """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up notes are not the user's business
     try:
-        command(prog_name=name)
+        code = command.main(prog_name=name, standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        click.echo(f"{name}: interrupted", err=True)
+        sys.exit(130)
     except (BertLabError, *mistakes) as error:
         click.echo(f"{name}: {error}", err=True)
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output left, as in `bertlab … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        if error.filename is None and error.errno != errno.ENOSPC:
+            raise  # no file's fault, so ours
+        click.echo(f"{name}: {error.filename or 'the disk'}: {error.strerror}", err=True)
+        sys.exit(2)

@@ -38,7 +38,7 @@ def _recipe_options(command):
         click.option("--precision", type=click.Choice(["auto", "float32", "float16", "bfloat16"]),
                      help="auto: 16 bits where the device has them."),
         click.option("--xla/--no-xla", default=None, help="Compile the step."),
-        click.option("--devices", type=int, help="Graphics cards that share every batch."),
+        click.option("--devices", type=int, help="Graphics cards (of each machine) that share every batch."),
         click.option("--interval", type=int, help="Steps between two reports, each of which saves the state."),
         click.option("--keep", type=int, help="States kept."),
         click.option("--seed", type=int, help="Same seed, same run."),
@@ -76,6 +76,7 @@ def pretrain(model, data, out, validation, preset_name, as_json, phase_shares, *
         chosen["phase_shares"] = _shares(phase_shares)
     settings = preset(preset_name, **{name: value for name, value in chosen.items() if value is not None})
     load_backend()
+    from bertlab.training.machines import place
     from bertlab.training.pretraining import CHECKPOINT
     from bertlab.training.pretraining import pretrain as train
 
@@ -85,6 +86,9 @@ def pretrain(model, data, out, validation, preset_name, as_json, phase_shares, *
         click.echo(f"interrupted; {_kept(out)}", err=True)
         sys.exit(130)  # as a shell reports a program that Ctrl-C ended
     last = history[-1]
+    if not place().is_chief:
+        click.echo(f"done; the first machine writes {out}", err=True)
+        return
     if as_json:
         click.echo(json.dumps({"checkpoint": str(out / CHECKPOINT), **last}))
         return
@@ -117,4 +121,6 @@ def _figures(row: dict) -> str:
         parts.append(f"held-out loss {row[f'val_{task}_loss']:.3f}, accuracy {row[f'val_{task}_accuracy']:.1%}")
     if "tokens_per_second" in row:
         parts.append(f"{row['tokens_per_second']:,.0f} tokens/s, {row['peak_share']:.0%} of the device's peak")
+    if "data_wait_share" in row:
+        parts.append(f"{row['data_wait_share']:.0%} of the time waiting for data")
     return "; ".join([*parts, f"{row['seconds'] / 60:.1f} minutes"])

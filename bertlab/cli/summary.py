@@ -25,7 +25,8 @@ def summary(size_or_config: str, heads: bool, as_json: bool):
     path = Path(size_or_config)
     if path.is_dir():
         path = path / "config.json"
-    config = BertConfig.load(path) if path.is_file() else BertConfig.named(size_or_config)
+    is_file = path.is_file() or path.suffix == ".json"
+    config = BertConfig.load(path) if is_file else BertConfig.named(size_or_config)
     load_backend()
     rows = component_counts(config, heads=heads)
     if as_json:

@@ -4,32 +4,30 @@ On JAX the compiler cuts the batch and adds up what must be added (`keras.distri
 every device runs the same step on its own rows (`tf.distribute`), and sums over the batch, which the devices must
 agree on, are spelt out here: the number of predictions, and the gradient before it is clipped.
 
-One machine only: Keras 3.15 cannot train under `tf.distribute.MultiWorkerMirroredStrategy`, as it reduces the figures
-of a step over an axis that they do not have (`reduce_per_replica`); a run with TF_CONFIG set is refused.
+The devices may belong to several machines (see `bertlab.training.machines`), on each of which the same command runs:
+every machine makes the same batches and trains on its own rows of them.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import keras
 
 from bertlab.errors import ConfigError
+from bertlab.training.machines import place
 
 
 @contextmanager
 def data_parallel(devices: int) -> Iterator[None]:
-    """Models made and trained inside use `devices` devices. Raises ConfigError when there are fewer.
+    """Models made and trained inside use `devices` devices of each machine. Raises ConfigError when there are fewer.
 
     Without a graphics card TensorFlow cuts the processor into so many virtual devices, which is for trying things
     out only; with JAX, XLA_FLAGS=--xla_force_host_platform_device_count=N does that.
     """
-    if "TF_CONFIG" in os.environ:
-        raise ConfigError("TF_CONFIG is set, but a run cannot use several machines: unset it, and use --devices")
-    if devices == 1:
+    if devices == 1 and place().count == 1:
         yield
         return
-    strategies = {"tensorflow": _tensorflow_scope, "jax": _jax_scope}
+    strategies = {"tensorflow": _tensorflow_scope if place().count == 1 else _machines_scope, "jax": _jax_scope}
     if keras.backend.backend() not in strategies:
         raise ConfigError(f"several devices are for TensorFlow and JAX, not for {keras.backend.backend()}")
     with strategies[keras.backend.backend()](devices):
@@ -38,12 +36,15 @@ def data_parallel(devices: int) -> Iterator[None]:
 
 @contextmanager
 def _jax_scope(devices: int) -> Iterator[None]:
-    found = keras.distribution.list_devices()
-    _check_number(devices, len(found))
+    import jax
+
+    used = []
+    for number in range(jax.process_count()):
+        found = [f"{device.platform}:{device.id}" for device in jax.devices() if device.process_index == number]
+        _check_number(devices, len(found))
+        used += found[:devices]
     before = keras.distribution.distribution()
-    keras.distribution.set_distribution(
-        keras.distribution.DataParallel(devices=found[:devices], auto_shard_dataset=False)
-    )
+    keras.distribution.set_distribution(keras.distribution.DataParallel(devices=used, auto_shard_dataset=False))
     try:
         yield
     finally:
@@ -60,6 +61,22 @@ def _tensorflow_scope(devices: int) -> Iterator[None]:
     strategy = tf.distribute.MirroredStrategy(
         names, cross_device_ops=tf.distribute.ReductionToOneDevice() if on_host else None
     )
+    with strategy.scope():
+        yield
+
+
+@contextmanager
+def _machines_scope(devices: int) -> Iterator[None]:
+    import tensorflow as tf
+
+    cards = tf.config.list_physical_devices("GPU")
+    _check_number(devices, max(1, len(cards)))
+    try:
+        if cards:
+            tf.config.set_visible_devices(cards[:devices], "GPU")
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    except RuntimeError as error:  # TensorFlow has started already
+        raise ConfigError(f"several machines must meet before TensorFlow computes anything: {error}") from None
     with strategy.scope():
         yield
 
@@ -82,6 +99,29 @@ def _tensorflow_devices(devices: int) -> list[str]:
 def _check_number(wanted: int, found: int) -> None:
     if wanted > found:
         raise ConfigError(f"{wanted} devices were asked for, but {found} can be seen: choose at most {found}")
+
+
+# --- batches ---
+
+
+def on_this_machine(batches):
+    """Of the whole run's batches, what Keras is to be given here: this machine's rows, if there are several.
+
+    batches: a `tf.data.Dataset` of dicts whose number of rows is known and can be divided among all devices.
+    """
+    here = place()
+    if here.count == 1:
+        return batches
+    rows = next(iter(batches.element_spec.values())).shape[0] // here.count
+    first = here.number * rows
+    own = batches.map(lambda batch: {name: values[first : first + rows] for name, values in batch.items()})
+    if keras.backend.backend() == "jax":
+        return own
+    import tensorflow as tf
+
+    strategy = tf.distribute.get_strategy()
+    per_device = rows * here.count // strategy.num_replicas_in_sync
+    return strategy.distribute_datasets_from_function(lambda context: own.rebatch(per_device))
 
 
 # --- inside a step ---
@@ -122,3 +162,18 @@ def shared_gradients(optimizer, gradients: list) -> list:
         longest = optimizer.scale_loss(tf.constant(inner.global_clipnorm, "float32"))
         gradients, _ = tf.clip_by_global_norm(gradients, longest)
     return [gradient / replicas for gradient in gradients]
+
+
+def on_several_machines() -> bool:
+    """Whether this very step also runs on other machines: never on JAX, see `num_replicas`."""
+    return keras.backend.backend() == "tensorflow" and place().count > 1
+
+
+def figures_of_a_device(figures: dict) -> dict:
+    """What a step reports, in the shape in which Keras takes the mean over all devices.
+
+    On several machines Keras 3.15 takes it along the first axis (`reduce_per_replica`), which a scalar does not have.
+    """
+    if not on_several_machines():
+        return figures
+    return {name: keras.ops.reshape(value, (1,)) for name, value in figures.items()}

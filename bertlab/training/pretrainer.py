@@ -9,7 +9,7 @@ from keras import ops
 from bertlab.models import BertForPreTraining
 from bertlab.models.base import INPUT_NAMES
 from bertlab.training.accumulation import accumulated_step
-from bertlab.training.distribution import num_replicas
+from bertlab.training.distribution import figures_of_a_device, num_replicas, on_several_machines
 from bertlab.training.losses import token_hits, token_losses, weighted_mean
 
 
@@ -48,7 +48,18 @@ class PreTrainer(keras.Model):
     def train_step(self, *data):
         if self.accumulation == 1 and num_replicas() == 1:
             return super().train_step(*data)
-        return accumulated_step(self, *data)
+        return figures_of_a_device(accumulated_step(self, *data))
+
+    def test_step(self, *data):
+        return figures_of_a_device(super().test_step(*data))
+
+    def _maybe_symbolic_build(self, *args, **kwargs):
+        """Keras's own way to make what is missing, for which it adds up batches of all machines, but not dicts.
+
+        Here nothing is missing: the weights and the optimizer's variables are made before `fit`.
+        """
+        if not on_several_machines():
+            super()._maybe_symbolic_build(*args, **kwargs)
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         self.token_counter.update_state(real_tokens(x))
@@ -60,7 +71,7 @@ class PreTrainer(keras.Model):
             losses = self._track("next_sentence", y_pred["next_sentence_logits"], labels, weights)  # (B,)
             loss = loss + weighted_mean(losses, weights, x.get("next_sentence_total"))
         self.bad_step.update_state(loss)
-        return loss
+        return loss if training else loss / num_replicas()  # Keras multiplies an evaluation's loss by that number
 
     def _track(self, task, logits, labels, weights):
         """Losses of single predictions, entered with their hits into the task's running means."""

@@ -64,9 +64,11 @@ class PretrainingRun:
     """One pre-training run: what it needs, looked at before it starts, and its parts. Arguments: see `pretrain`."""
 
     def __init__(self, model, data, out, settings: PretrainingSettings, validation=None):
+        from bertlab.training.machines import join
         from bertlab.training.precision import resolve_precision
 
         self.folder, self.settings = Path(out), settings
+        self.machine = join()
         if not data:
             raise DataError("no data: name at least one folder of examples that `bertlab data make` wrote")
         self.examples = [ExampleFiles(folder) for folder in data]
@@ -81,11 +83,27 @@ class PretrainingRun:
                 "positions: make shorter rows or choose a model with more"
             )
         self.next_sentence = not self.config.causal and any(f.settings.next_sentence for f in self.examples)
+        self.devices = settings.devices * self.machine.count
+        self._check_devices()
         self.precision = resolve_precision(settings.precision)
         self.phase_steps = settings.steps_of_phases(len(self.examples))
         self._check_same_run()
 
     # --- what is asked for ---
+
+    def _check_devices(self) -> None:
+        parts = self.settings.accumulation * self.devices
+        if self.settings.batch_size % parts:
+            raise ConfigError(
+                f"batch_size {self.settings.batch_size} cannot be cut into {parts} equal parts (accumulation "
+                f"{self.settings.accumulation} × devices {self.settings.devices} × machines {self.machine.count}): "
+                f"choose a multiple of {parts}"
+            )
+        if self.validation is not None and len(self.validation) < self.devices:
+            raise DataError(
+                f"{self.validation.folder}: {len(self.validation)} rows cannot be shared among {self.devices} devices: "
+                "make more"
+            )
 
     def _check_vocabularies(self) -> None:
         for files in [*self.examples, *([self.validation] if self.validation else [])]:
@@ -100,7 +118,8 @@ class PretrainingRun:
         import keras
 
         recipe = {name: value for name, value in self.settings.to_dict().items() if name not in _WITHOUT_EFFECT}
-        return {
+        machines = {"machines": self.machine.count} if self.machine.count > 1 else {}
+        return machines | {
             "model": self.config.to_dict(),
             "settings": recipe | {"precision": self.precision},
             "data": {str(number): _fingerprint(files) for number, files in enumerate(self.examples, 1)},
@@ -171,7 +190,7 @@ class PretrainingRun:
         from bertlab.training.evaluation import fixed_batches
 
         rows = min(self.settings.batch_size // self.settings.accumulation, len(self.validation))
-        rows -= rows % self.settings.devices
+        rows -= rows % self.devices
         return fixed_batches(self.validation, rows, max(1, _VALIDATION_ROWS // rows), self.config.causal).cache()
 
     def trainer(self):
@@ -179,7 +198,7 @@ class PretrainingRun:
         import keras
 
         from bertlab.models import BertForPreTraining
-        from bertlab.training.distribution import num_replicas
+        from bertlab.training.distribution import num_replicas, on_several_machines
         from bertlab.training.optimizer import adamw
         from bertlab.training.precision import policy_of
         from bertlab.training.pretrainer import PreTrainer
@@ -199,7 +218,9 @@ class PretrainingRun:
             global_clipnorm=recipe.clip_norm,
             bias_correction=recipe.bias_correction,
         )
-        per_call = max(n for n in range(1, _STEPS_PER_CALL + 1) if recipe.interval % n == 0)
+        # TensorFlow cannot wait for other machines inside the loop that runs several steps.
+        most = 1 if on_several_machines() else _STEPS_PER_CALL
+        per_call = max(n for n in range(1, most + 1) if recipe.interval % n == 0)
         trainer.compile(optimizer, jit_compile=recipe.xla and num_replicas() == 1, steps_per_execution=per_call)
         return trainer
 
@@ -211,7 +232,7 @@ class PretrainingRun:
         for phase, files in enumerate(self.examples):
             check_memory(
                 self.config,
-                self.rows(phase) // self.settings.devices,
+                self.rows(phase) // self.devices,
                 files.settings.sequence_length,
                 self.predictions(phase),
                 self.precision,
@@ -222,18 +243,22 @@ class PretrainingRun:
     # --- the run ---
 
     def train(self, callbacks: Sequence = (), say: Callable[[str], object] = print) -> list[dict]:
-        """Trains to the end, saves the checkpoint and returns the history."""
-        from bertlab.training.callbacks import Alarm, RunFiles
-        from bertlab.training.distribution import data_parallel
+        """Trains to the end, saves the checkpoint (of several machines the chief does) and returns the history."""
+        from bertlab.training.callbacks import Alarm
+        from bertlab.training.distribution import data_parallel, on_this_machine
+        from bertlab.training.machines import told_of_lost_machines
         from bertlab.training.run import Phase, run_training
 
         self.check_memory()
-        write_text(_made(self.folder) / RUN, json.dumps(self.identity(), indent=1) + "\n", ConfigError)
-        with data_parallel(self.settings.devices):
+        if self.machine.is_chief:
+            write_text(_made(self.folder) / RUN, json.dumps(self.identity(), indent=1) + "\n", ConfigError)
+        with told_of_lost_machines(), data_parallel(self.settings.devices):
             trainer = self.trainer()
             validation = self.validation_batches()
+            if validation is not None:
+                validation = on_this_machine(validation)
             phases = [
-                Phase(steps, lambda step, phase=phase: self.batches(phase, step), validation)
+                Phase(steps, lambda step, phase=phase: on_this_machine(self.batches(phase, step)), validation)
                 for phase, steps in enumerate(self.phase_steps)
             ]
             throughput = self._throughput()
@@ -243,12 +268,20 @@ class PretrainingRun:
                 interval=self.settings.interval,
                 folder=self.folder / STATES,
                 checks=lambda history: (throughput, Alarm(history, trainer.task, self.config.vocab_size)),
-                callbacks=lambda history: (RunFiles(self.folder, history), *callbacks),
+                callbacks=lambda history: (*self._files(history), *callbacks),
                 keep=self.settings.keep,
                 say=say,
+                writes=self.machine.is_chief,
             )
-        self._save_checkpoint(trainer.bert)
+        if self.machine.is_chief:
+            self._save_checkpoint(trainer.bert)
         return history
+
+    def _files(self, history) -> tuple:
+        """The callback that writes the figures down."""
+        from bertlab.training.callbacks import RunFiles
+
+        return (RunFiles(self.folder, history),) if self.machine.is_chief else ()
 
     def _throughput(self):
         """The callback that measures speed; it knows from the step which phase's arithmetic to count."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import keras
 
 from bertlab.training.callbacks import History, SaveState, TrainingBar, restore_latest
+from bertlab.training.machines import check_same_step
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ def run_training(
     checks: tuple | Callable[[History], tuple] = (),
     keep: int = 2,
     say: Callable[[str], object] = print,
+    writes: bool = True,
 ) -> list[dict]:
     """Trains phase after phase, reporting and saving every `interval` steps; goes on from what `folder` holds.
 
@@ -46,6 +48,7 @@ def run_training(
         checks: Keras callbacks that come before it and may add figures to the logs or raise. Of both, instead, a
             function that gives them for the run's `History`.
         say: called with a message about a state that had to be skipped.
+        writes: whether this process saves the states and shows the bar; of several machines only the chief does.
 
     Returns the history: one dict per interval (see `History`).
     """
@@ -55,9 +58,11 @@ def run_training(
     trainer.optimizer.build(trainer.trainable_variables)
     rows = restore_latest(folder, trainer, say)
     step = rows[-1]["step"] if rows else 0
+    check_same_step(step)
     history = History(interval, rows)
     progress = TrainingBar(description, sum(phase.steps for phase in phases), step)
     before, after = (given(history) if callable(given) else given for given in (checks, callbacks))
+    own = (SaveState(folder, history, keep), progress) if writes else ()
     begin = 0
     try:
         for phase in phases:
@@ -71,7 +76,7 @@ def run_training(
                     validation_data=phase.validation,
                     shuffle=False,  # the batches come in their own order
                     verbose=0,
-                    callbacks=[*before, history, SaveState(folder, history, keep), progress, *after],
+                    callbacks=[*before, history, *own, *after],
                 )
                 step = end
             begin = end

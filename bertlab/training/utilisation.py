@@ -14,6 +14,7 @@ import keras
 import numpy as np
 
 from bertlab.config import BertConfig
+from bertlab.data.pretraining.live import seconds_waited
 from bertlab.training.distribution import num_replicas
 
 
@@ -93,7 +94,8 @@ def _time_of(function) -> float:
 
 
 class Throughput(keras.callbacks.Callback):
-    """Adds tokens_per_second, without padding, and peak_share to the logs that the other callbacks see.
+    """Adds figures to the logs that the other callbacks see: tokens_per_second, without padding; peak_share; and
+    data_wait_share, the part of the time in which the model waited for a batch.
 
     Comes first in the list. Counted from the end of an interval's first bundle of steps, so that compiling, the
     validation and the saving before it do not count.
@@ -115,14 +117,15 @@ class Throughput(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         now, tokens = time.perf_counter(), float(logs["tokens"]) * num_replicas()  # a step reports their mean
         if self._start is None:
-            self._start = now, tokens, batch
+            self._start = now, tokens, batch, seconds_waited()
             return
-        start, tokens_before, batch_before = self._start
+        start, tokens_before, batch_before, waited_before = self._start
         seconds = now - start
         flops = (batch - batch_before) * self._flops
         self._figures = {
             "tokens_per_second": (tokens - tokens_before) / seconds,
             "peak_share": flops / seconds / self._highest,
+            "data_wait_share": (seconds_waited() - waited_before) / seconds,
         }
         logs.update(self._figures)
 

@@ -35,6 +35,13 @@ from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, UNK
 # Characters for which nothing has to be normalized and on whose kind everyone agrees: ASCII without the control
 # characters that are dropped; dashes, quotation marks, bullets and dots, which have been punctuation since Unicode 1.1.
 SAFE_TEXT = "[\t\n\r -~\u2010-\u2027]*"
+# Characters that are words of their own for everyone, as regular expressions: punctuation of `SAFE_TEXT` and of Chinese
+# texts; and what BERT treats as Chinese characters.
+_STANDS_ALONE = r"!-/:-@\[-`{-~\x{2010}-\x{2027}\x{3001}\x{3002}\x{FF01}\x{FF0C}\x{FF1F}"
+_CJK = (
+    r"\x{4E00}-\x{9FFF}\x{3400}-\x{4DBF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2B73F}\x{2B740}-\x{2B81F}\x{2B820}-\x{2CEAF}"
+    r"\x{F900}-\x{FAFF}\x{2F800}-\x{2FA1F}"
+)
 _SIGMA, _FINAL_SIGMA = ord("Σ"), ord("ς")
 _BYTES_PER_CHAR = 4  # at most, in UTF-8
 
@@ -75,6 +82,31 @@ class GraphTokenizer(tf.Module):
     def __call__(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """(B,) texts → (B, None) int32 ids, without [CLS] and [SEP]."""
         return self._encode_special(texts) if self._special_tokens else self._encode(texts)
+
+    def with_offsets(self, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+        """(B,) texts → ids (B, None) int32 and the bytes, begin and end, that each piece stands for, (B, None) int64.
+
+        The pieces of a word with letters beyond `SAFE_TEXT` stand for the whole word. The texts must be valid UTF-8.
+        """
+        texts = tf.strings.regex_replace(texts, r"\x00", "\x01")  # the cut below ends at a NUL; both are dropped
+        border = f"[{_STANDS_ALONE}{_CJK if self._tokenizer.split_cjk else ''}]"
+        words, word_begins, _ = self._text.regex_split_with_offsets(texts, rf"[\t\n\r\p{{Zs}}]|{border}", border)
+        parts = words.flat_values
+        safe = tf.strings.regex_full_match(parts, SAFE_TEXT)  # (W,)
+        plain = tf.boolean_mask(parts, safe)
+        plain = tf.strings.lower(plain) if self._tokenizer.lowercase else plain
+        ids, begins, ends = self._safe_tokenizer.tokenize_with_offsets(plain)
+        other = tf.boolean_mask(parts, ~safe)
+        other_ids = self._encode_by_chunk(other)
+        whole = tf.repeat(tf.strings.length(other, unit="BYTE"), other_ids.row_lengths())
+        other_ends = other_ids.with_values(tf.cast(whole, tf.int64))
+        ids = interleave(safe, ids, other_ids)
+        before = tf.repeat(tf.cast(word_begins.flat_values, tf.int64), ids.row_lengths())
+        begins = interleave(safe, tf.cast(begins, tf.int64), tf.zeros_like(other_ends))
+        ends = interleave(safe, tf.cast(ends, tf.int64), other_ends)
+        rows = words.row_splits
+        moved = [offsets.with_values(offsets.flat_values + before) for offsets in (begins, ends)]
+        return join_rows(ids, rows), *(join_rows(offsets, rows) for offsets in moved)
 
     def encode_packed(self, texts: tf.Tensor, texts_b: tf.Tensor | None = None, *, max_length: int) -> dict:
         """BERT's input for (B,) texts or pairs of texts, cut and padded to max_length.

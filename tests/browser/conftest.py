@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from autograde import planning
+from autograde.exercises import catalogue
+
+NOTEBOOK = "03_attention"
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "build" / "browser"  # what the tests saw
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -27,7 +31,7 @@ class Lab:
     def __init__(self, browser, folder: Path, scratch: Path, **environment: str):
         self.token, self.port = secrets.token_hex(8), _free_port()
         self.context = browser.new_context(viewport={"width": 1280, "height": 1000})
-        self.context.set_default_timeout(120_000)
+        self.context.set_default_timeout(300_000)
         settings = scratch / "settings"
         for name, text in _SETTINGS.items():
             path = settings / "@jupyterlab" / f"{name}.jupyterlab-settings"
@@ -77,6 +81,22 @@ class Lab:
         self.log.close()
 
 
+def cell_with(page, text: str):
+    """The first code cell of an open notebook in whose source this text stands."""
+    return page.locator(".jp-CodeCell", has=page.locator(".cm-content", has_text=text)).first
+
+
+def run_cell(page, text: str, code: str | None = None) -> None:
+    """Runs the cell that has this text, with `code` in place of what is in it."""
+    cell = cell_with(page, text)
+    cell.scroll_into_view_if_needed()
+    cell.locator(".cm-content").click()
+    if code is not None:
+        page.keyboard.press("Control+A")
+        page.keyboard.insert_text(code)
+    page.keyboard.press("Shift+Enter")
+
+
 def _free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
@@ -93,6 +113,14 @@ def browser():
         opened = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def fingerprints(tmp_path_factory) -> Path:
+    """What `check` needs, of the one notebook that these tests work in: all nine would take minutes."""
+    folder = tmp_path_factory.mktemp("fingerprints")
+    planning.write_fingerprints(catalogue.of_notebook(NOTEBOOK), folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,9 @@
 """An instructor in formgrader: sees the class, opens a graded submission, changes a score, writes the feedback."""
 
+import re
+
 import pytest
-from conftest import Lab
+from conftest import PICTURES, Lab
 
 from autograde.demo.run import ASSIGNMENT, NOTEBOOK, grade_sample_class
 from autograde.exercises import catalogue
@@ -62,4 +64,34 @@ def test_the_class_is_seen_a_score_changed_and_the_feedback_written(lab, course,
     assert answered.value.json()["success"], answered.value.text()
     page.close()
     written = course / "feedback" / "ben" / ASSIGNMENT / f"{NOTEBOOK}.html"
-    assert "1.5" in written.read_text(encoding="utf-8")
+    text = written.read_text(encoding="utf-8")  # our own page, not a rendering of the notebook
+    assert "1.5 points given by hand" in text and "rows-below-rows" not in text and len(text) < 60_000
+    _shoot(lab, written, pictures / "feedback.png")
+
+
+def _shoot(lab, path, picture):
+    """A page of ours on its own, as tall as it is."""
+    page = lab.context.new_page()
+    page.set_viewport_size({"width": 1000, "height": 900})
+    page.goto(path.as_uri())
+    page.screenshot(path=picture, full_page=True)
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_our_pages_fit_a_phone_print_on_few_sheets_and_are_dark_where_that_is_asked_for(browser, lab, course, scheme):
+    report = course / "reports" / f"{ASSIGNMENT}.html"
+    _shoot(lab, report, PICTURES / "class-report.png")
+    pages = [report, *sorted(course.glob(f"feedback/*/{ASSIGNMENT}/*.html"))]
+    assert len(pages) == 7
+    context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme=scheme)
+    page = context.new_page()
+    for path in pages:
+        page.goto(path.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+        paper, ink = (page.evaluate(f"getComputedStyle(document.body).{what}") for what in ("backgroundColor", "color"))
+        brightness = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (paper, ink)]
+        assert (brightness[0] > brightness[1]) == (scheme == "light")
+        sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
+        assert sheets <= 3, f"{path}: {sheets} sheets of paper"
+    context.close()

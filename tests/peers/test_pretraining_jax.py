@@ -1,7 +1,8 @@
-"""Pre-training on JAX: in parts, on two virtual devices, and resumed, with the losses that TensorFlow has."""
+"""Pre-training on JAX: in parts, on two devices or machines, and resumed, with the losses that TensorFlow has."""
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -52,17 +53,46 @@ def data(tmp_path_factory):
     return folder
 
 
-def losses(data, out, backend="jax", devices=1, **options):
-    environment = os.environ | {
-        "KERAS_BACKEND": backend,
-        "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
-        "JAX_PLATFORMS": "cpu",
-        "PYTHONPATH": str(ROOT),
-    }
+def start(data, out, backend="jax", devices=1, variables=None, **options):
+    environment = (
+        os.environ
+        | (variables or {})
+        | {
+            "KERAS_BACKEND": backend,
+            "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
+            "JAX_PLATFORMS": "cpu",
+            "PYTHONPATH": str(ROOT),
+        }
+    )
     arguments = [str(data), str(out), json.dumps(options | {"devices": devices})]
-    done = subprocess.run([sys.executable, "-c", SCRIPT, *arguments], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() else None
+    command = [sys.executable, "-c", SCRIPT, *arguments]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def losses(*arguments, **options):
+    return losses_of(start(*arguments, **options))
+
+
+def losses_of(process):
+    output, errors = process.communicate(timeout=500)
+    assert process.returncode == 0, errors[-3000:]
+    return json.loads(output.splitlines()[-1]) if output.strip() else None
+
+
+def on_two_machines(data, out, **options):
+    """The losses that each of two processes has, which know only the first one's port."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    processes = []
+    for number in range(2):
+        variables = {
+            "KERAS_DISTRIBUTION_JOB_ADDRESSES": f"localhost:{port}",
+            "KERAS_DISTRIBUTION_NUM_PROCESSES": "2",
+            "KERAS_DISTRIBUTION_PROCESS_ID": str(number),
+        }
+        processes.append(start(data, out, variables=variables, **options))
+    return [losses_of(process) for process in processes]
 
 
 @pytest.mark.peers
@@ -75,3 +105,14 @@ def test_jax_has_the_losses_of_tensorflow_in_parts_and_on_two_devices_and_resume
     assert losses(data, tmp_path / "devices", devices=2) == pytest.approx(whole, rel=1e-4)
     assert losses(data, tmp_path / "resumed", stop_at=2) is None
     assert losses(data, tmp_path / "resumed") == whole
+
+
+@pytest.mark.peers
+def test_two_machines_have_the_losses_of_one_and_resume_bitwise(data, tmp_path):
+    assert find_spec("jax"), "jax is not installed: make test-peers installs it"
+    one = losses(data, tmp_path / "one")
+    whole = on_two_machines(data, tmp_path / "two")
+    assert whole[0] == whole[1] == pytest.approx(one, rel=1e-4)
+    assert on_two_machines(data, tmp_path / "resumed", stop_at=2) == [None, None]
+    assert on_two_machines(data, tmp_path / "resumed") == whole
+    assert (tmp_path / "two" / "checkpoint" / "model.safetensors").exists()

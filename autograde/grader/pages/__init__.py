@@ -1,5 +1,6 @@
 """Static pages: one HTML file each, nothing loaded from elsewhere, no script; every text is escaped."""
 
+import re
 from functools import cache
 from importlib import resources
 
@@ -21,6 +22,13 @@ class Drawing(str):
         return str(self)
 
 
+def _prose(text: str):
+    """A sentence, escaped, with what stands in `backticks` set as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape(text))))
+
+
 @cache
 def _environment():
     import jinja2
@@ -36,5 +44,6 @@ def _environment():
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["points"] = lambda value: f"{value:.2f}".rstrip("0").rstrip(".")
+    environment.filters["prose"] = _prose
     environment.filters["percent"] = lambda value: f"{value:.0%}"
     return environment

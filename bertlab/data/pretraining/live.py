@@ -10,6 +10,7 @@ Two things make that possible:
 - *Masks from (seed, k).* Dynamic masking (Liu et al. 2019, section 4.1) draws from a generator of the batch's own.
 """
 
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
@@ -164,6 +165,7 @@ class _Ahead:
     """
 
     BATCHES = 4
+    seconds_waited = 0.0  # by all data sets of this process
 
     def __init__(self, batches: Batches):
         self._batches = batches
@@ -179,7 +181,15 @@ class _Ahead:
             if n not in kept:
                 kept[n] = self._thread.submit(self._batches.__getitem__, n)
         self._futures = kept
-        return kept[number].result()
+        start = time.perf_counter()
+        batch = kept[number].result()
+        _Ahead.seconds_waited += time.perf_counter() - start
+        return batch
+
+
+def seconds_waited() -> float:
+    """How long the models of this process have waited, so far, for batches that were not ready."""
+    return _Ahead.seconds_waited
 
 
 # --- the permutation ---

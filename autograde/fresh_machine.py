@@ -1,0 +1,82 @@
+"""What a machine that was not made for the course still lacks: Colab, a computer pool. For a notebook's first cell.
+
+There the course's package is installed without what it depends on, so that the TensorFlow and Keras of the machine,
+with their graphics card, stay as they are. `complete()` then adds what is missing and changes nothing that is there:
+
+- libraries that the package names and that are not installed;
+- TensorFlow Text, in the release that fits the machine's TensorFlow: each is built for exactly one.
+
+The standard library only: anything else may be what is missing.
+"""
+
+import importlib
+import re
+import subprocess
+import sys
+import tempfile
+from importlib import metadata
+from pathlib import Path
+
+DISTRIBUTION = "bertlab"
+TEXT = "tensorflow-text"
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0-9.]+)?")  # others pip refuses to read
+_LONGEST_REASON = 300  # characters of pip's own words
+
+
+def complete(say=print) -> None:
+    """Installs what the course's package needs and this machine lacks. say: gets a sentence about each failure."""
+    wanted = missing(metadata.requires(DISTRIBUTION) or ())
+    if wanted:
+        failed = _install_beside_the_rest(wanted)
+        if failed:
+            say(f"{', '.join(wanted)} could not be installed; show this to your instructor: {failed}")
+    text = fitting_text(_version("tensorflow"), _version(TEXT))
+    if text:
+        failed = _pip("--no-deps", text)
+        if failed:
+            say(f"{text} could not be installed; notebook 01 takes the library's own tokenizer instead. ({failed})")
+    importlib.invalidate_caches()
+
+
+def missing(requirements) -> list[str]:
+    """Those of a distribution's requirements ("click>=8.1") that are not installed; what an extra asks for is not."""
+    needed = [requirement for requirement in requirements if "extra ==" not in requirement]
+    return [requirement for requirement in needed if _version(_NAME.match(requirement)[0]) is None]
+
+
+def fitting_text(tensorflow: str | None, text: str | None) -> str | None:
+    """What to install so that TensorFlow Text fits TensorFlow, given both versions; None if it does, or cannot."""
+    release = _release(tensorflow)
+    if release is None or release == _release(text):
+        return None
+    return f"{TEXT}=={release}.*"
+
+
+def _release(version: str | None) -> str | None:
+    """ "2.21" of "2.21.0"."""
+    return version and ".".join(version.split(".")[:2])
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _install_beside_the_rest(wanted: list[str]) -> str:
+    """Installs with every version that is here held fast: rather a failure than another TensorFlow."""
+    here = {one.metadata["Name"]: one.version for one in metadata.distributions()}
+    lines = [f"{name}=={version}\n" for name, version in here.items() if name and _VERSION.fullmatch(version or "")]
+    with tempfile.TemporaryDirectory() as folder:
+        held = Path(folder, "held.txt")
+        held.write_text("".join(lines), encoding="utf-8")
+        return _pip("--constraint", str(held), *wanted)
+
+
+def _pip(*arguments: str) -> str:
+    """Runs `pip install`; returns "" or the end of what it said when it failed."""
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return (done.stderr or done.stdout).strip()[-_LONGEST_REASON:] if done.returncode else ""

@@ -1,0 +1,67 @@
+"""Everything that a course keeps about one student, found and deleted.
+
+    submitted/ID  autograded/ID  feedback/ID      nbgrader's folders
+    results/*/ID  results/*/faults/ID.txt         what the grader found
+    collected/*/earlier/ID, rows of the manifest  older files, and what a download held
+    gradebook.db                                  grades, comments, name
+    reports/*.html                                pages on assignments of theirs: deleted whole, to be written anew
+
+What lies elsewhere stays: the LMS and its downloads, the exchange, copies and backups.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+from autograde.errors import AutogradeError
+from autograde.grader.gradebook import Course
+from bertlab.files import write_text
+
+_FOLDERS = ("submitted/{}", "autograded/{}", "feedback/{}", "results/*/{}", "results/*/faults/{}.txt",
+            "collected/*/earlier/{}")  # fmt: skip
+_WILD = set("*?[]/\\")
+
+
+class ForgetError(AutogradeError, ValueError):
+    """Nobody of this name is in the course."""
+
+
+def kept_about(course: str | Path, student: str) -> list[Path]:
+    """The folders and files of a student, and the pages that name them. Raises ForgetError for an impossible name."""
+    course = Path(course)
+    if not student or student in (".", "..") or _WILD & set(student):
+        raise ForgetError(f"{student!r}: this is nobody's name in a course; `autograde export` lists them")
+    own = [path for pattern in _FOLDERS for path in sorted(course.glob(pattern.format(student)))]
+    assignments = {path.parent.name for path in own if path.parent.parent.name == "results"}
+    assignments |= {path.name for path in course.glob(f"submitted/{student}/*")}
+    pages = [page for name in sorted(assignments) for page in sorted(course.glob(f"reports/{name}*.html"))]
+    return [*own, *dict.fromkeys(pages)]
+
+
+def forget(course: str | Path, student: str) -> list[Path]:
+    """Deletes all of it, also from the gradebook and the manifests; returns the paths that are gone.
+
+    Raises ForgetError where nothing is known about the student.
+    """
+    course = Path(course)
+    paths = kept_about(course, student)
+    in_gradebook = False
+    if (course / "gradebook.db").is_file():
+        with Course(course) as book:
+            in_gradebook = book.forget(student)
+    in_manifests = [_strike_out(path, student) for path in sorted(course.glob("collected/*/manifest.json"))]
+    if not (paths or in_gradebook or any(in_manifests)):
+        raise ForgetError(f"{course}: nothing is kept about {student!r}; `autograde export` lists the students")
+    for path in paths:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return paths
+
+
+def _strike_out(manifest: Path, student: str) -> bool:
+    """Takes a student's rows out of the list of a download; returns whether there were any."""
+    content = json.loads(manifest.read_text(encoding="utf-8"))
+    rows = [row for row in content["rows"] if row["student"] != student]
+    if len(rows) == len(content["rows"]):
+        return False
+    write_text(manifest, json.dumps(content | {"rows": rows}, indent=1, ensure_ascii=False) + "\n")
+    return True

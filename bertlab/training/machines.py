@@ -1,0 +1,138 @@
+"""Several machines, one run: which of them this process is, told by the variables that cluster managers set.
+
+TensorFlow reads TF_CONFIG, JSON such as
+
+    {"cluster": {"worker": ["10.0.0.1:2222", "10.0.0.2:2222"]}, "task": {"type": "worker", "index": 0}}
+
+and Keras on JAX reads KERAS_DISTRIBUTION_JOB_ADDRESSES (the first machine's), …_NUM_PROCESSES and …_PROCESS_ID. The
+first machine is the chief: it alone writes the run's folder. The others read the states there, so all must see it.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from bertlab.errors import ConfigError, TrainingError
+
+TF_CONFIG = "TF_CONFIG"
+NUM_PROCESSES, PROCESS_ID = "KERAS_DISTRIBUTION_NUM_PROCESSES", "KERAS_DISTRIBUTION_PROCESS_ID"
+_EXAMPLE = '{"cluster": {"worker": ["10.0.0.1:2222", "10.0.0.2:2222"]}, "task": {"type": "worker", "index": 0}}'
+
+
+@dataclass(frozen=True)
+class Place:
+    """This machine's number, from 0, among `count` machines."""
+
+    number: int = 0
+    count: int = 1
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this machine writes the files."""
+        return self.number == 0
+
+
+def place() -> Place:
+    """Where this process stands, by the variables of its Keras backend. Raises ConfigError for ones that are wrong."""
+    import keras
+
+    kinds = {"tensorflow": _by_tf_config, "jax": _by_keras_variables}
+    return kinds.get(keras.backend.backend(), Place)()
+
+
+def _by_tf_config() -> Place:
+    text = os.environ.get(TF_CONFIG)
+    if not text:
+        return Place()
+    try:
+        config = json.loads(text)
+        cluster, kind, index = config["cluster"], config["task"]["type"], int(config["task"]["index"])
+        kinds = [name for name in ("chief", "worker") if name in cluster]
+        before = {name: sum(len(cluster[earlier]) for earlier in kinds[:i]) for i, name in enumerate(kinds)}
+        found = Place(before[kind] + index, sum(len(cluster[name]) for name in kinds))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{TF_CONFIG} does not say which worker this is ({type(error).__name__}: {error}): it must be JSON such as "
+            f"{_EXAMPLE}, with a chief or workers only; unset it to use one machine"
+        ) from None
+    return _checked(found, TF_CONFIG)
+
+
+def _by_keras_variables() -> Place:
+    texts = os.environ.get(PROCESS_ID, "0"), os.environ.get(NUM_PROCESSES, "1")
+    try:
+        found = Place(*map(int, texts))
+    except ValueError:
+        raise ConfigError(f"{PROCESS_ID} and {NUM_PROCESSES} must be whole numbers, not {texts}") from None
+    return _checked(found, f"{PROCESS_ID} and {NUM_PROCESSES}")
+
+
+def _checked(found: Place, source: str) -> Place:
+    if not 0 <= found.number < found.count:
+        raise ConfigError(f"{source}: there is no machine {found.number} among {found.count}; they count from 0")
+    return found
+
+
+def join() -> Place:
+    """Meets the other machines, which JAX must do before anything else. Returns this one's place among them.
+
+    Waits until all have come. On TensorFlow they meet when their devices are first used.
+    """
+    import keras
+
+    here = place()
+    if here.count > 1 and keras.backend.backend() == "jax":
+        import jax
+
+        if not jax.distributed.is_initialized():
+            keras.distribution.initialize()
+    return here
+
+
+def gathered(number: int) -> list[int]:
+    """The numbers that all machines call this with, in their order. Inside `data_parallel`; all must call it."""
+    import keras
+    import numpy as np
+
+    if place().count == 1:
+        return [number]
+    if keras.backend.backend() == "jax":
+        from jax.experimental.multihost_utils import process_allgather
+
+        return process_allgather(np.array([number])).ravel().tolist()
+    import tensorflow as tf
+
+    return tf.distribute.get_strategy().gather(tf.constant([number]), axis=0).numpy().tolist()
+
+
+def check_same_step(step: int) -> None:
+    """Raises ConfigError when the machines do not go on from the same step, as they read different folders."""
+    steps = gathered(step)
+    if len(set(steps)) > 1:
+        raise ConfigError(
+            f"the machines would go on from different steps ({', '.join(map(str, steps))}): all must see the same "
+            "folder of the run"
+        )
+
+
+@contextmanager
+def told_of_lost_machines() -> Iterator[None]:
+    """Turns the backend's error about a machine that is gone into a TrainingError that says what to do."""
+    import keras
+
+    if place().count == 1:
+        yield
+        return
+    if keras.backend.backend() == "jax":
+        from jax.errors import JaxRuntimeError as Lost
+    else:
+        from tensorflow.errors import OpError as Lost
+    try:
+        yield
+    except Lost as error:
+        raise TrainingError(
+            f"another machine cannot be reached any more ({str(error).strip().splitlines()[0][:200]}). The last state "
+            "is kept: give the same command again on every machine"
+        ) from None

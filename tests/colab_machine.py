@@ -1,0 +1,146 @@
+"""A machine as Colab gives one, and a notebook as Colab saves it, for the tests that walk a student's way through it.
+
+What is Colab's own cannot be had here: its browser side, `google.colab`, a Drive, a graphics card. The rest is real: an
+environment with TensorFlow and Keras but nothing of the course, a wheel fetched by HTTP, a package index, a kernel.
+"""
+
+import functools
+import http.server
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograde.release import editions
+
+ROOT = Path(__file__).parents[1]
+COLABS_OWN = ("tensorflow", "keras", "ipykernel", "numpy", "matplotlib")
+
+
+def locked(names=COLABS_OWN) -> list[str]:
+    """`name==version` of these distributions as the lock file has them, with its markers."""
+    lines = (ROOT / "requirements/lock.txt").read_text(encoding="utf-8").splitlines()
+    return [line.rstrip("\\ ") for line in lines if re.match(rf"({'|'.join(names)})==", line)]
+
+
+def new_machine(folder: Path) -> Path:
+    """A fresh environment with what Colab would have; returns its Python. Skips where no package index is reached."""
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = folder / "bin/python"
+    done = pip(python, "install", "--quiet", *locked())
+    if done.returncode:
+        if re.search(r"Could not find a version|No matching distribution|connection|Temporary failure", done.stderr):
+            pytest.skip(f"no package index can be reached from here: {done.stderr.strip().splitlines()[-1][:200]}")
+        raise AssertionError(done.stderr)
+    return python
+
+
+def pip(python: Path, *arguments: str):
+    command = [python, "-m", "pip", *arguments, "--disable-pip-version-check"]
+    return subprocess.run(command, capture_output=True, text=True, env=environment(python))
+
+
+def installed(python: Path) -> dict[str, str]:
+    """name → version of everything that is installed there."""
+    rows = json.loads(pip(python, "list", "--format", "json").stdout)
+    return {row["name"].lower(): row["version"] for row in rows}
+
+
+def environment(python: Path, **more: str) -> dict[str, str]:
+    """Environment variables of a machine that knows nothing of this checkout."""
+    own = {name: value for name, value in os.environ.items()
+           if not name.startswith(("PYTHON", "AUTOGRADE", "MYBERT", "JUPYTER"))}  # fmt: skip
+    path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
+    return own | {"PATH": path, "CUDA_VISIBLE_DEVICES": "-1"} | more
+
+
+@contextmanager
+def served(folder: Path):
+    """The address under which a folder's files can be fetched."""
+    handler = functools.partial(_Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+# --- notebooks ---
+
+
+def solved(made: editions.Editions) -> dict:
+    """The student edition with the solutions' answers in place of its stubs."""
+    answers = {_grade_id(cell): cell["source"] for cell in json.loads(made.source)["cells"] if _grade_id(cell)}
+    content = json.loads(made.student)
+    for cell in content["cells"]:
+        cell["source"] = answers.get(_grade_id(cell), cell["source"])
+    return content
+
+
+def _grade_id(cell: dict) -> str:
+    return cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+
+
+def as_colab_saves(content: dict) -> str:
+    """A notebook's text after Colab has had it: format 4.0, ids of its own in the metadata, nbgrader's gone."""
+    cells = []
+    for place, cell in enumerate(content["cells"]):
+        metadata = {"id": f"Ca9{place:03}xYz"}
+        if cell["cell_type"] == "code":
+            metadata |= {"colab": {"base_uri": "https://localhost:8080/"}, "outputId": f"out-{place}"}
+        kept = {key: value for key, value in cell.items() if key not in ("id", "metadata", "source")}
+        cells.append(kept | {"metadata": metadata, "source": "".join(cell["source"]).splitlines(True)})
+    metadata = {
+        "colab": {"provenance": [], "toc_visible": True},
+        "kernelspec": {"name": "python3", "display_name": "Python 3"},
+        "language_info": {"name": "python"},
+    }
+    return json.dumps({"nbformat": 4, "nbformat_minor": 0, "metadata": metadata, "cells": cells}, indent=2)
+
+
+def run(path: Path, python: Path, kernels: Path) -> float:
+    """Runs a notebook from top to bottom where it lies, with outputs; returns the seconds of the first code cell."""
+    from datetime import datetime
+
+    from jupyter_client import AsyncKernelManager
+    from jupyter_client.kernelspec import KernelSpecManager
+    from nbclient import NotebookClient
+
+    (kernels / "python3").mkdir(parents=True, exist_ok=True)
+    start = {"argv": [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": "Python 3"}
+    (kernels / "python3/kernel.json").write_text(json.dumps(start | {"language": "python"}))
+    specs = KernelSpecManager(kernel_dirs=[str(kernels)], ensure_native_kernel=False)
+    manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=specs)
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook, km=manager, timeout=900, startup_timeout=300, resources={"metadata": {"path": str(path.parent)}}
+    )
+    client.execute(env=environment(python))
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    times = first.metadata.pop("execution")
+    began, ended = (
+        datetime.fromisoformat(times[key].replace("Z", "+00:00"))
+        for key in ("iopub.execute_input", "shell.execute_reply")
+    )
+    path.write_text(as_colab_saves(notebook), encoding="utf-8")
+    return (ended - began).total_seconds()
+
+
+def shown(path: Path) -> list[str]:
+    """What the code cells of a saved notebook show as text, in their order."""
+    outputs = [
+        output for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] for output in cell.get("outputs", ())
+    ]
+    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs]
+    return ["".join(text) for text in texts]

@@ -1,0 +1,104 @@
+"""The how-tos for users of the library, typed from top to bottom in a folder with what a reader would have.
+
+Options behind a command make it shorter, never other: fewer steps, smaller batches.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bertlab.config import BertConfig
+from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+
+DOCS = Path(__file__).parents[1] / "docs"
+SHORTER = {
+    "pretrain": ["--steps", "4", "--batch-size", "8", "--no-xla"],
+    "finetune": ["--epochs", "1"],
+}
+SENTENCES = "The bank of the river.\nA good one.\nThe river is on the bank of a river.\n"
+
+
+def commands(page: str) -> list[str]:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return [line.strip() for line in text.splitlines() if line.startswith("    bertlab ")]
+
+
+def blocks(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """MODEL, a novel, sentences, and rows with labels."""
+    import keras
+
+    from bertlab import checkpoints
+    from bertlab.models import BertForPreTraining
+
+    keras.utils.set_random_seed(1)
+    folder = tmp_path_factory.mktemp("howtos")
+    words = "the bank of river a good bad one is on was seen it sings by . 0 1 2 3 4 5 6 7 8 9".split()
+    tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *words, "##s"]))
+    size = {"hidden_size": 16, "num_layers": 4, "num_heads": 2, "intermediate_size": 32, "max_position_embeddings": 16}
+    checkpoints.save(
+        BertForPreTraining(BertConfig(vocab_size=len(tokenizer.vocabulary), **size)), folder / "MODEL", tokenizer
+    )
+    chapters = (
+        f"The robin {i} is a bird. It sings by the river {i}. It was seen again on the bank." for i in range(400)
+    )
+    (folder / "novels.txt").write_text("\n\n".join(chapters), encoding="utf-8")
+    (folder / "sentences.txt").write_text(SENTENCES, encoding="utf-8")
+    (folder / "lines.txt").write_text(SENTENCES, encoding="utf-8")
+    rows = [f"the river {i} of the bank,{('bad', 'good')[i % 2]}" for i in range(60)]
+    (folder / "reviews.csv").write_text("\n".join(["review,stars", *rows, ""]), encoding="utf-8")
+    return folder
+
+
+def type_in(command: str, folder: Path) -> None:
+    """Runs a command as typed, with `< file` as a shell reads it."""
+    words = shlex.split(command)
+    source = folder / words[words.index("<") + 1] if "<" in words else None
+    words = words[: words.index("<")] if source else words
+    text = source.read_text(encoding="utf-8") if source else None
+    more = SHORTER.get(words[1], [])
+    done = subprocess.run([sys.executable, "-m", *words, *more], cwd=folder, input=text, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
+def test_vectors_from_a_checkpoint(folder, monkeypatch, capsys):
+    assert len(commands("vectors.md")) == 4
+    for command in commands("vectors.md"):
+        type_in(command, folder)
+    shapes = {name: np.load(folder / name).shape for name in ("vectors.npy", "features.npy", "unit.npy")}
+    assert shapes == {"vectors.npy": (3, 16), "features.npy": (3, 64), "unit.npy": (3, 16)}
+    with np.load(folder / "pieces.npz") as pieces:
+        assert pieces["row_splits"][-1] == len(pieces["vectors"])
+
+    monkeypatch.chdir(folder)
+    names: dict = {}
+    for block in blocks("vectors.md"):
+        exec(block, names)
+    assert names["vectors"].shape == (3, 16) and np.load("texts.npy").shape == (3, 16)
+    assert names["tokenizer"].encode("the bank of the river")[1] == names["tokenizer"].encode("a good bank")[2]
+    assert not np.allclose(names["by_the_water"], names["with_money"])
+    assert "[[1." in capsys.readouterr().out
+
+
+@pytest.mark.exhaustive
+def test_pre_training_on_a_text_of_ones_own(folder):
+    for command in commands("pretraining.md"):
+        type_in(command, folder)
+    assert (folder / "run/curve.png").is_file() and (folder / "run/checkpoint").is_dir()
+    assert (folder / "curves.png").is_file()
+
+
+@pytest.mark.exhaustive
+def test_fine_tuning_on_a_csv_of_ones_own(folder):
+    for command in commands("finetuning.md"):
+        type_in(command, folder)
+    assert (folder / "runs/reviews/results.json").is_file() and (folder / "exported/1").is_dir()
