@@ -40,7 +40,8 @@ def grade(assignment, course, students, resume, scheduler, workers, cell_seconds
         raise CourseError(f"{course}: no assignment has been released; `autograde release --course {course}` does it")
     opened = [grading.open_assignment(course, name, limits_of(cell_seconds)) for name in names]
     began = time.monotonic()
-    with _places(scheduler, trust, workers) as grade_one:
+    any_new = not resume or any(grading.anything_new(item, students) for item in opened)
+    with _places(scheduler, trust, workers, any_new) as grade_one:
         reports = {item.name: _with_bar(grade_one, item, students, not resume) for item in opened}
     if as_json:
         click.echo(json.dumps({name: asdict(report) for name, report in reports.items()}, indent=1))
@@ -51,7 +52,7 @@ def grade(assignment, course, students, resume, scheduler, workers, cell_seconds
 
 
 @contextmanager
-def _places(scheduler, trust, workers):
+def _places(scheduler, trust, workers, any_new):
     """Where submissions are graded: a function (assignment, students, again, progress) → report."""
     from autograde.grader import cluster
     from autograde.grader.grade import grade as grade_here
@@ -62,7 +63,7 @@ def _places(scheduler, trust, workers):
         with cluster.cluster(scheduler) as (pool, places):
             yield functools.partial(cluster.grade, pool, places)
     else:
-        with make_rooms(trust) as rooms:
+        with make_rooms(trust, now=any_new) as rooms:
             yield lambda assignment, *rest: grade_here(assignment, rooms, rest[0], workers, *rest[1:])
 
 
