@@ -91,6 +91,8 @@ def task_of(shape: str, train: int, validation: int = 250):
         task = load_task(name, most_train=max(train, 2 * validation), most_validation=validation)
         return task.labels, list(task.train)[:train], list(task.validation)[:validation]
     task = load_task(name, data_dir=None if Path(name).exists() else DATA_DIR, validation_share=0.2)
+    if not task.train:
+        raise ValueError(f"{name}: there are no rows to train on")
     splits = ((task.train, train), (task.validation, validation))
     mixed = ([rows[i] for i in np.random.default_rng(8).permutation(len(rows))[:most]] for rows, most in splits)
     return task.labels, *mixed  # published rows are often sorted
@@ -962,14 +964,18 @@ for prediction in ("J.K. Rowling", "the J. K. Rowling", "written by J.K. Rowling
 # `bertlab.data.tasks.windows`).
 
 # %%
-QUESTION_LENGTH = 96 if TASKS["question"] == "parameters" else min(384, begin.sizes["max_positions"])
-_, questions, held_out_questions = task_of("question", train=400)
+ROWS, HELD_OUT, QUESTION_LENGTH, spare = 400, 250, 96, 1
+if TASKS["question"] != "parameters":  # most paragraphs of SQuAD are too long for a small BERT
+    QUESTION_LENGTH, spare = min(384, begin.sizes["max_positions"]), 12
+_, questions, held_out_questions = task_of("question", ROWS * spare, HELD_OUT * spare)
 
 
-def encode_questions(rows):
+def encode_questions(rows, most: int):
     """Packed rows with may_answer, the first and last token of each answer, the paragraphs' places, and the rows kept."""
     kept, targets, places = [], [], []
     for number, row in enumerate(rows):
+        if len(kept) == most:
+            break
         context, starts = row.context, row.answer_starts
         if TASKS["question"] == "parameters" and number % 4 == 3:  # a question that this text does not answer
             context, starts = rows[number - 1].context, ()
@@ -979,8 +985,8 @@ def encode_questions(rows):
             continue
         span = (0, 0)  # [CLS] twice: no answer
         if starts:
-            begin = first + len(cut(context[: starts[0]]))
-            span = (begin, begin + len(cut(row.answers[0])) - 1)
+            start = first + len(cut(context[: starts[0]]))
+            span = (start, start + len(cut(row.answers[0])) - 1)
         kept.append((row.question, context, row.answers[: len(starts)]))
         targets.append(span)
         places.append((first, last))
@@ -995,8 +1001,8 @@ def span_loss(targets, logits):
     return ops.mean(ops.sparse_categorical_crossentropy(ops.cast(targets, "int32"), logits, from_logits=True))
 
 
-rows, targets, _, _ = encode_questions(questions)
-held_out_rows, _, places, asked = encode_questions(held_out_questions)
+rows, targets, _, _ = encode_questions(questions, ROWS)
+held_out_rows, _, places, asked = encode_questions(held_out_questions, HELD_OUT)
 pieces = begin.pieces
 print(f"{len(targets)} rows to train on, {len(asked)} held out, {sum(not answers for *_, answers in asked)} of these without an answer")
 keras.utils.set_random_seed(4)
