@@ -53,7 +53,7 @@ def small_disk(folder: Path, size: int) -> Iterator[bool]:
     try:
         yield True
     finally:
-        subprocess.run(["umount", str(folder)], check=True)
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)  # something may still be ending in it
 
 
 def in_hard_times(
