@@ -868,8 +868,8 @@ if CHECKPOINT == "bertlab-mini":
     draw_guesses("after a teaspoon of training")
 
 # %% [markdown]
-# It has learnt its twelve sentences by heart; that the *bank* line comes out too, which was not among them, is as far as it goes. In the lines with *not* its answers are chance: it has never read that word. BERT-large has,
-# millions of times, and still.
+# It has learnt its twelve sentences by heart, and the *bank* line comes out too, which was not among them. So do the lines with *not*: mostly the same words, and as sure, for no lesson has said what a *not* does. BERT-large has read
+# it millions of times, and still.
 #
 # ---
 # # Recap

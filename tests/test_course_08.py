@@ -190,3 +190,33 @@ def _hidden_after_filling(start, ids):
         bert(ids, 0 * ids, 0 * ids + 1)
         start.fill(bert)
         return bert(ids, 0 * ids, 0 * ids + 1)[0]
+
+
+def _switched(**switches) -> dict:
+    """The notebook's names after its switches, set like this, and the cell that reads the first task."""
+    made = {"np": np}
+    for first_line in ("TASKS = {", "from dataclasses import replace"):
+        code = next(block for block in prose().split("# %%\n") if block.startswith(first_line)).split("\n# %% ")[0]
+        exec(code, made)
+        made |= {name: made[name] | value if name == "TASKS" else value for name, value in switches.items()}
+    return made
+
+
+def test_the_switches_read_published_files_and_take_rows_from_everywhere_in_them(tmp_path, capsys):
+    folder = tmp_path / "glue_data" / "SST-2"
+    folder.mkdir(parents=True)
+    for split, rows in (("train", 3000), ("dev", 40)):  # sorted by label, as published files often are
+        lines = [f"text {row}\t{int(row >= rows / 2)}" for row in range(rows)]
+        (folder / f"{split}.tsv").write_text("\n".join(["sentence\tlabel", *lines]) + "\n", encoding="utf-8")
+    names = _switched(TASKS={"sentence": "sst2"}, DATA_DIR=str(tmp_path / "glue_data"))
+    assert names["classes"] == ("negative", "positive")
+    assert len(names["sentences"]) == 1200 and len(names["held_out"]) == 40
+    assert 0.4 < np.mean([row.label for row in names["sentences"]]) < 0.6
+    assert capsys.readouterr().out.startswith("1200 labelled rows, 40 to measure on, 2 classes")
+
+
+def test_the_switches_take_a_file_of_ones_own_and_hold_a_fifth_of_it_out(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("text,label\n" + "".join(f"row {row},{'ab'[row % 2]}\n" for row in range(50)), encoding="utf-8")
+    names = _switched(TASKS={"sentence": str(path)}, DATA_DIR="elsewhere")
+    assert (names["classes"], len(names["sentences"]), len(names["held_out"])) == (("a", "b"), 40, 10)
