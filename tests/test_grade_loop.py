@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from autograde.cli import cli
 from autograde.errors import SandboxError
 from autograde.exercises import catalogue
-from autograde.grader.grade import GradeError, grade, handed_in, without_time
+from autograde.grader.grade import GradeError, anything_new, grade, handed_in, without_time
 from autograde.grader.gradebook import Course
 from autograde.grader.regrade import regrade
 from autograde.grader.results import load_results
@@ -64,10 +64,13 @@ def _records(course):
 
 def test_a_class_is_graded_once_with_two_workers_as_with_one(course, rooms, tmp_path):
     seen = []
+    assert anything_new(opened(course))
     report = grade(opened(course), rooms, progress=lambda *where: seen.append(where))
     assert (report.graded, report.technical, report.failures) == (4, 2, [])
     assert _grades(course) == EXPECTED and [done for _, done, _ in seen] == [1, 2, 3, 4]
-    assert grade(opened(course), rooms).up_to_date == 4
+    assert not anything_new(opened(course)) and grade(opened(course), rooms).up_to_date == 4
+    with Rooms(lambda: pytest.fail("a sandbox was opened for nothing")) as none_needed:
+        assert grade(opened(course), none_needed).up_to_date == 4
 
     other = copied(course, tmp_path / "other")
     assert grade(opened(other), rooms, workers=2, again=True).graded == 4

@@ -150,6 +150,15 @@ def test_feedback_sets_names_as_code_and_a_note_on_top_leads_to_what_was_mended(
     assert 'href="#file"' in feedback_page(FULL) and 'id="file"' in feedback_page(FULL)
 
 
+def test_a_class_of_five_hundred_is_all_there_and_mostly_folded_away():
+    unscaled = verdict("head", "wrong", 0, 4, misconception="unscaled", advice=("Look.",))
+    page = report_page([result(f"s{number:03}", [verdict(), unscaled]) for number in range(500)], "ps3")
+    help_table = page[page.index("Who needs help") : page.index("Technical failures")]
+    shown, folded = help_table.split("<details>")
+    assert (shown.count("<td><b>s"), folded.count("<td><b>s")) == (25, 475)
+    assert "and 475 more" in folded and "and 488 more" in page  # of the names under a mistake, 12 are shown
+
+
 def test_the_report_is_the_same_bytes_every_time():
     assert report_page([FULL], "ps3") == report_page([FULL], "ps3")
 

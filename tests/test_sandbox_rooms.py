@@ -311,7 +311,15 @@ def test_without_bubblewrap_nothing_is_run_and_the_command_that_installs_it_is_n
     lines = []
     with pytest.raises(SandboxError, match="nothing is run"):
         sandboxes.open_sandbox(tell=lines.append)
-    assert len(lines) == 2 and all(bubblewrap.install_command() in line for line in lines)
+    assert len(lines) == 3 and all(bubblewrap.install_command() in line for line in lines[:2])
+    assert "neither podman nor docker is installed" in lines[2]
+
+
+def test_without_any_way_to_make_rooms_the_doctor_says_what_to_install(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    grave = [finding for finding in doctor.examine() if finding.grave and not finding.ok]
+    assert [finding.name for finding in grave] == ["rooms"]
+    assert grave[0].remedy == bubblewrap.install_command()
 
 
 def test_the_doctor_tries_every_protection_and_finds_them_here(zygote):

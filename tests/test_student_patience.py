@@ -134,3 +134,22 @@ def test_a_check_from_another_thread_still_judges():
     thread.start()
     thread.join()
     assert found[0].verdict.passed
+
+
+@pytest.mark.exhaustive
+def test_in_a_notebooks_kernel_the_lines_are_the_cells_and_the_kernel_goes_on(tmp_path):
+    import nbformat.v4 as v4
+    from nbclient import NotebookClient
+
+    cells = [
+        "from autograde.student import check, load_backend\nload_backend()\nfrom keras import ops",
+        "%matplotlib inline\ndef attention_scores(q, k):\n    i = 0\n    while i < 1:\n        i = i * 2\n    return q",
+        "check(attention_scores, seconds=5)",
+        "print('still here')",
+    ]
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in cells])
+    resources = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources).execute()
+    shown = notebook.cells[2].outputs[0]["data"]["text/plain"]
+    assert "did not end within 5 s, in the loop that begins in line 4: `while i < 1:`" in shown
+    assert notebook.cells[3].outputs[0]["text"] == "still here\n"

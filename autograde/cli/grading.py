@@ -18,6 +18,17 @@ def seconds_text(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+scheduler_option = click.option(
+    "--scheduler", metavar="ADDRESS", help="Grade on a Dask cluster: tcp://host:8786. See --help of `dask`."
+)
+
+
+def no_trust_on_a_cluster(trust: bool) -> None:
+    """Raises UsageError where both were asked for."""
+    if trust:
+        raise click.UsageError("--trust-submissions is for this machine, not for a cluster")
+
+
 def grading_options(command):
     """The options of every command that runs submissions."""
     options = (
@@ -43,16 +54,19 @@ def limits_of(cell_seconds: float):
     return replace(LIMITS, cell_seconds=cell_seconds)
 
 
-def make_rooms(trust: bool):
+def make_rooms(trust: bool, now: bool = True):
     """The rooms of this run, opened now, so that a machine without a sandbox says so before anything else.
 
-    Keras is imported meanwhile, for the known mistakes: the sandbox spends its start on an import of its own, in
-    another process, so on two processors a run starts in half the time.
+    now: False where there is nothing to run; opening takes seconds. Keras is imported meanwhile, for the known
+    mistakes: the sandbox spends its start on an import of its own, in another process, so on two processors a run
+    starts in half the time.
     """
     from autograde.grader.rooms import Rooms
     from autograde.sandbox.sandboxes import open_sandbox
     from bertlab.cli.backend import load_backend
 
+    if not now:
+        return Rooms(lambda: open_sandbox(trust, tell=lambda line: click.echo(line, err=True)))
     with ThreadPoolExecutor(1) as beside:
         loaded = beside.submit(load_backend)
 

@@ -145,6 +145,11 @@ def is_up_to_date(assignment: Assignment, item: Handed) -> bool:
     return bool(item.files) and len(current_results(assignment, item, item.files)) == len(item.files)
 
 
+def anything_new(assignment: Assignment, students: Iterable[str] = ()) -> bool:
+    """Whether `grade` would have to run anything."""
+    return any(item.files and not is_up_to_date(assignment, item) for item in handed_in(assignment, students))
+
+
 def digest(path: Path) -> str:
     """SHA-256 of a notebook and of the trained weights beside it, if there are any."""
     weights = [_digest(file) for file in beside(path)]

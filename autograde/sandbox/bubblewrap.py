@@ -17,8 +17,8 @@ LIBRARY = "/room/lib"  # where the room finds our modules
 SHARED_MODULES = ("errors", "hatch", "values", "plain", "probe", "tracing")
 ROOM_MODULES = ("__init__", "limits", "kernel", "seccomp", "isolation", "zygote", "alone", "agent", "outputs")
 UNTRUSTED_USER = 64999  # nobody's account: from the range that systemd keeps for users without a password entry
-_SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-_OPTIONAL = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/nix/store")
+SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+OPTIONAL = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/nix/store")
 _ROOT_KEEPS = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID")  # until the zygote has become an ordinary user
 
 
@@ -73,7 +73,7 @@ def command(program: list[str], environment: dict[str, str], packages: dict[str,
     words += [word for name in _ROOT_KEEPS for word in ("--cap-add", name)] if as_root else ["--unshare-user"]
     words += ["--ro-bind", "/usr", "/usr", *_system_folders(), "--dev", "/dev"]
     words += ["--dir", "/proc"] if as_root else ["--proc", "/proc"]  # root: mounted later, uncovered (zygote.py)
-    words += [word for path in _OPTIONAL for word in ("--ro-bind-try", path, path)]
+    words += [word for path in OPTIONAL for word in ("--ro-bind-try", path, path)]
     for folder in ("/tmp", "/dev/shm"):
         words += ["--size", str(disk)] if disk and supports("--size") else []
         words += ["--perms", "1777", "--tmpfs", folder]
@@ -90,7 +90,7 @@ def command(program: list[str], environment: dict[str, str], packages: dict[str,
 
 def _system_folders() -> list[str]:
     words = []
-    for path in (Path("/") / name for name in _SYSTEM):
+    for path in (Path("/") / name for name in SYSTEM):
         if path.is_symlink():
             words += ["--symlink", os.readlink(path), str(path)]
         elif path.exists():

@@ -26,7 +26,7 @@ from autograde.sandbox import limits as names
 from autograde.sandbox.limits import End, Limits
 from autograde.sandbox.watch import Watch
 
-_LAST_WORDS = 2.0  # seconds that init has to report an end
+LAST_WORDS = 2.0  # seconds that init has to report an end
 _START = 60.0  # seconds until a room must have started (without a zygote it imports first)
 _PIXELS = 20_000_000  # largest picture kept
 _STATUSES = ("ok", "raised", "missing", "not attempted", "refused")
@@ -211,11 +211,11 @@ class Room:
         """Kills init: the kernel then kills all that lives in the room's pid namespace, and only then ends init."""
         self._signal(1, signal.SIGKILL)  # without a pid namespace (trusted submissions) this is what ends the agent
         self._signal(0, signal.SIGKILL)
-        select.select([self._handles[0]], [], [], _LAST_WORDS)
+        select.select([self._handles[0]], [], [], LAST_WORDS)
 
     def _finish(self) -> None:
         """The room ended by itself: finds out how."""
-        message, _ = self._report(_LAST_WORDS)
+        message, _ = self._report(LAST_WORDS)
         code = message.get("exit")
         if code is None:
             self._kill(names.LOST, message.get("failed", "the room went away without a word"))

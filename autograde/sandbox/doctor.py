@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from autograde.errors import RoomEnded, SandboxError
 from autograde.sandbox import bubblewrap, cgroups, sandboxes, seccomp
+from autograde.sandbox.container import Container
 from autograde.sandbox.limits import Limits
 
 _SECRET = "AUTOGRADE_DOCTOR_SECRET"
@@ -68,7 +69,7 @@ def _trials(port: int, canary: str) -> list[Trial]:
               "or 'NoNewPrivs:\\t1' not in t else '')", "none, and no set-uid program gives any"),
         Trial("network", f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)\nprint('open')",
               "a server on this machine cannot be reached"),
-        Trial("other processes", "import os\nprint('open' if len([p for p in os.listdir('/proc') if p.isdigit()]) > 2 "
+        Trial("other processes", "import os\nprint('open' if len([p for p in os.listdir('/proc') if p.isdigit()]) > 3 "
               "else '')", "only the room's own are visible"),
         Trial("system-call filter", "import ctypes\nl = ctypes.CDLL(None)\n"
               f"print('open' if l.syscall({number('io_uring_setup')}, 1, ctypes.create_string_buffer(120)) >= 0 "
@@ -92,14 +93,12 @@ def _trials(port: int, canary: str) -> list[Trial]:
 def examine() -> list[Finding]:
     """Every finding, the way rooms are made first. Takes some seconds."""
     findings = [_bubblewrap()]
-    if not findings[0].ok:
-        return findings
     os.environ[_SECRET] = "visible"
     try:
         with _small_sandbox(findings) as sandbox:
             findings += _try_all(sandbox)
     except SandboxError as error:
-        findings.append(Finding("rooms", False, str(error), _FIX_NAMESPACES))
+        findings.append(Finding("rooms", False, f"no way to make one works here: {error}", _way_out(findings[0])))
     finally:
         del os.environ[_SECRET]
     return [*findings, _filter(), _cgroup()]
@@ -109,20 +108,37 @@ def _bubblewrap() -> Finding:
     try:
         path = bubblewrap.find()
     except SandboxError as error:
-        return Finding("bubblewrap", False, "not installed", str(error).partition("Install it with: ")[2])
+        remedy = str(error).partition("Install it with: ")[2]
+        return Finding("bubblewrap", False, "not installed", remedy, grave=False)
     version = subprocess.run([path, "--version"], capture_output=True, text=True).stdout.strip()
     return Finding("bubblewrap", True, version)
 
 
+def _way_out(found: Finding) -> str:
+    """What makes rooms possible: bubblewrap, or namespaces for it."""
+    return _FIX_NAMESPACES if found.ok else found.remedy
+
+
 def _small_sandbox(findings: list[Finding]) -> sandboxes.Sandbox:
-    """A zygote without TensorFlow: the walls are the same, and up in a second. Else bubblewrap alone, said so."""
-    try:
-        sandbox = sandboxes.Zygote(packages={}, preload=("numpy",))
-        findings.append(Finding("warm rooms", True, "rooms are forks of a warm process"))
-    except SandboxError as error:
-        findings.append(Finding("warm rooms", False, str(error), _FIX_NAMESPACES, grave=False))
-        sandbox = sandboxes.Bubblewrap(packages={})
-    return sandbox
+    """The best way to make rooms that works here, without TensorFlow: the walls are the same, and up in a second.
+
+    Raises SandboxError if none does.
+    """
+    ways = (
+        ("warm rooms", lambda: sandboxes.Zygote(packages={}, preload=("numpy",)), "forks of a warm process"),
+        ("cold rooms", lambda: sandboxes.Bubblewrap(packages={}), "each a bubblewrap of its own, seconds to start"),
+        ("containers", lambda: Container(packages={}), "each a container, seconds to start"),
+    )
+    for name, make, how in ways if findings[0].ok else ways[2:]:
+        try:
+            sandbox = make()
+        except SandboxError as error:
+            reason = error
+            findings.append(Finding(name, False, str(error), _way_out(findings[0]), grave=False))
+            continue
+        findings.append(Finding(name, True, f"rooms are {how}"))
+        return sandbox
+    raise SandboxError(str(reason))
 
 
 def _try_all(sandbox: sandboxes.Sandbox, only: set[str] | None = None) -> list[Finding]:
@@ -147,7 +163,7 @@ def _try(sandbox: sandboxes.Sandbox, trial: Trial) -> Finding:
         except RoomEnded as end:
             expected = end.reason.reason in trial.ends
             return Finding(trial.name, expected, trial.closed if expected else str(end), "" if expected else _REPORT)
-    if trial.name == "number of files" and open_door and sandbox.kind == "bubblewrap":
+    if trial.name == "number of files" and open_door and sandbox.kind in ("bubblewrap", "container"):
         return Finding(trial.name, False, "not limited without a zygote", _FIX_NAMESPACES, grave=False)
     return Finding(
         trial.name, not open_door, "got through" if open_door else trial.closed, _REPORT if open_door else ""

@@ -173,12 +173,14 @@ def open_sandbox(trust: bool = False, tell: Callable[[str], None] | None = None)
 
     Raises SandboxError, with what to do, if none works: submissions never run outside a room by accident.
     """
+    from autograde.sandbox.container import Container
+
     tell = tell or (lambda line: print(line, file=sys.stderr))
     if trust:
         tell(TrustSubmissions.says)
         return TrustSubmissions()
     reasons = []
-    for way in (Zygote, Bubblewrap):
+    for way in (Zygote, Bubblewrap, Container):
         try:
             sandbox = way()
         except SandboxError as error:

@@ -25,6 +25,19 @@ _SETTINGS = {
 }
 
 
+_open_labs: list["Lab"] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test that fails leaves pictures of what was on the screen."""
+    report = yield
+    if report.failed and call.when == "call":
+        for number, page in enumerate(page for lab in _open_labs for page in lab.context.pages):
+            page.screenshot(path=PICTURES / f"failed-{item.name}-{number}.png")
+    return report
+
+
 class Lab:
     """A running JupyterLab. `lab.open("folder/notebook.ipynb")` gives a page that shows it."""
 
@@ -48,9 +61,10 @@ class Lab:
         )  # fmt: skip
         self._wait()
         self._log_in()
+        _open_labs.append(self)
 
     def _wait(self):
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while time.monotonic() < end:
             try:
                 urllib.request.urlopen(f"{self.address('api')}?token={self.token}")
@@ -75,6 +89,7 @@ class Lab:
         return page
 
     def close(self):
+        _open_labs.remove(self)
         self.context.close()
         self.process.terminate()
         self.process.wait(30)

@@ -1,0 +1,265 @@
+"""Rooms in containers, for machines without bubblewrap: Podman or Docker makes the walls.
+
+On Linux a room needs no image: the container's root is a skeleton of empty folders, and this machine's /usr and Python
+environment are shown in it, read-only (Podman takes a folder as the root; Docker imports the skeleton as an image).
+Elsewhere the container is a Linux of its own, so it needs an image with the course's Python environment: build
+`Containerfile`, which lies beside this file, and name it in AUTOGRADE_IMAGE.
+
+Every room is a container: no network, no capabilities, no new privileges, a read-only root, memory and processes held
+by the engine's control group, and in it the same agent, resource limits and system-call filter as in any other room.
+The number of files is held by memory only, and a room takes the engine's start and the imports' seconds.
+"""
+
+import io
+import itertools
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from autograde.errors import ProtocolError, SandboxError
+from autograde.hatch import Hatch, parse_header
+from autograde.sandbox import bubblewrap, seccomp
+from autograde.sandbox.client import LAST_WORDS, Room
+from autograde.sandbox.limits import DEFAULT_LIMITS, Limits
+from autograde.sandbox.sandboxes import Sandbox, default_packages
+
+IMAGE_VARIABLE = "AUTOGRADE_IMAGE"
+_ENGINES = ("podman", "docker")
+_SKELETON_IMAGE = "autograde-room"
+_MODULES = (*bubblewrap.ROOM_MODULES, "contained")
+_START = 240.0  # seconds until a room must have started: the engine, and all imports
+_LONGEST_MESSAGE = 1 << 16
+_numbers = itertools.count()
+
+
+def find() -> str:
+    """Path of the engine's command. Raises SandboxError."""
+    for name in _ENGINES:
+        if path := shutil.which(name):
+            return path
+    raise SandboxError(f"no container engine: neither {' nor '.join(_ENGINES)} is installed")
+
+
+class Container(Sandbox):
+    """Every room a container. Raises SandboxError where the engine cannot make one."""
+
+    kind = "container"
+    says = (
+        "Every room is a container: no bubblewrap here. The number of files is limited by memory only, and a room "
+        "takes seconds to start."
+    )
+
+    def __init__(self, packages: dict[str, Path] | None = None):
+        self.engine, self.image = find(), os.environ.get(IMAGE_VARIABLE)
+        if self.image is None and sys.platform != "linux":
+            raise SandboxError(
+                f"outside Linux a room needs an image with the course's Python: build {Path(__file__).parent}/"
+                f"Containerfile and name it in {IMAGE_VARIABLE}"
+            )
+        self._packages = default_packages() if packages is None else packages
+        self._folder = tempfile.TemporaryDirectory(prefix="autograde-container-")
+        try:
+            self._root = self._named_root()
+            with self.room():  # shows that it works here, or raises
+                pass
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._folder.cleanup()
+
+    def room(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> "ContainerRoom":
+        name = f"autograde-{os.getpid()}-{next(_numbers)}"
+        words = [*self._walls(name, limits), *self._root, *self._program(limits, seed)]
+        process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        )
+        return ContainerRoom(limits, [self.engine, "kill"], name, process)
+
+    # --- the command line ---
+
+    def _walls(self, name: str, limits: Limits) -> list[str]:
+        words = [self.engine, "run", "--rm", "--interactive", "--name", name, "--hostname", "room"]
+        words += ["--network", "none", "--read-only", "--cap-drop", "all", "--security-opt", "no-new-privileges"]
+        words += ["--user", f"{bubblewrap.UNTRUSTED_USER}:{bubblewrap.UNTRUSTED_USER}", "--workdir", "/"]
+        words += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
+        words += ["--pids-limit", str(limits.processes), "--shm-size", str(limits.disk)]
+        words += ["--tmpfs", f"/tmp:rw,nosuid,nodev,exec,size={limits.disk},mode=1777"]
+        words += ["--ulimit", f"nofile={limits.open_files}:{limits.open_files}"]
+        words += ["--ulimit", f"nproc={_most_processes()}:{_most_processes()}", "--ulimit", "core=0:0"]
+        if Path(self.engine).name == "podman":
+            words += ["--http-proxy=false", "--read-only-tmpfs=false"]
+        for place, shown in self._shown().items():
+            words += ["--volume", f"{place}:{shown}:ro"]
+        return words
+
+    def _shown(self) -> dict[Path, str]:
+        """Folders and files of this machine → where the room sees them."""
+        package = Path(__file__).resolve().parent.parent
+        files = [f"{name}.py" for name in bubblewrap.SHARED_MODULES] + [f"sandbox/{name}.py" for name in _MODULES]
+        shown = {package / name: f"{bubblewrap.LIBRARY}/autograde/{name}" for name in files}
+        shown |= {folder: f"{bubblewrap.LIBRARY}/{name}" for name, folder in self._packages.items()}
+        if self.image is None:
+            folders = bubblewrap.python_folders()
+            system = [Path("/") / name for name in bubblewrap.SYSTEM if not (Path("/") / name).is_symlink()]
+            system += [Path(name) for name in bubblewrap.OPTIONAL]
+            shown |= {folder: str(folder) for folder in (Path("/usr"), *system, *folders) if folder.exists()}
+            if any(package.is_relative_to(folder) for folder in (*folders, Path("/usr"))):
+                shown[self._empty()] = str(package)  # exercises and references, installed in that environment
+        return shown
+
+    def _program(self, limits: Limits, seed: int | None) -> list[str]:
+        environment = bubblewrap.room_environment(limits.threads) | {"HOME": "/tmp"}
+        python = sys.executable
+        if self.image is not None:
+            python = "python3"
+            environment["PATH"] = "/opt/venv/bin:/usr/local/bin:/usr/bin:/bin"
+        request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported(), "rooms_own_disk": False}
+        request["processes"] = _most_processes()  # of one user, who may have other rooms; the engine counts this one's
+        settings = [f"{name}={value}" for name, value in environment.items()]
+        return ["/usr/bin/env", "-i", *settings, python, "-P", "-m", "autograde.sandbox.contained", json.dumps(request)]
+
+    # --- the root ---
+
+    def _named_root(self) -> list[str]:
+        if self.image is not None:
+            return [self.image]
+        skeleton = self._skeleton()
+        if Path(self.engine).name == "podman":
+            return ["--rootfs", str(skeleton)]
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            archive.add(skeleton, arcname=".")
+        done = subprocess.run(
+            [self.engine, "import", "-", _SKELETON_IMAGE], input=packed.getvalue(), capture_output=True
+        )
+        if done.returncode:
+            raise SandboxError(_last_line(done.stderr))
+        return [_SKELETON_IMAGE]
+
+    def _skeleton(self) -> Path:
+        """Empty folders and files at which an engine mounts something, and the system's links."""
+        root = Path(self._folder.name, "root")
+        for folder in ("proc", "dev", "sys", "tmp", "etc", "run", "home/student"):
+            (root / folder).mkdir(parents=True)
+        for name in bubblewrap.SYSTEM:
+            if (Path("/") / name).is_symlink():
+                (root / name).symlink_to(os.readlink(Path("/") / name))
+        for place, shown in self._shown().items():
+            target = root / shown.lstrip("/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.mkdir(exist_ok=True) if place.is_dir() else target.touch()
+        for folder in (Path(self._folder.name), *(path for path in root.rglob("*") if not path.is_symlink())):
+            folder.chmod(0o755)
+        (root / "tmp").chmod(0o1777)  # Podman gives what it mounts there the mode of what was there
+        return root
+
+    def _empty(self) -> Path:
+        folder = Path(self._folder.name, "empty")
+        folder.mkdir(exist_ok=True)
+        return folder
+
+
+class ContainerRoom(Room):
+    """A room behind three pipes; `contained.py` is at the other end of them."""
+
+    def __init__(self, limits: Limits, end: list[str], name: str, process: subprocess.Popen):
+        self.limits, self.ended, self._cells = limits, None, 0
+        self._end_command, self.name, self._process = end, name, process
+        self._came = b""
+        self._watch = _Unwatched()
+        self._deadline = time.monotonic() + _START
+        try:
+            self._await_start()
+        except BaseException:
+            self._end_processes()
+            self._release()
+            raise
+        self._deadline = time.monotonic() + limits.wall_seconds
+        self._hatch = Hatch(process.stdout.fileno(), process.stdin.fileno(), look=self._look)
+
+    def _await_start(self) -> None:
+        message, _ = self._report(_START)
+        if "started" not in message:
+            reason = message.get("failed") or _last_line(self._came) or "its maker went away"
+            raise SandboxError(f"the room could not be made: {reason}")
+
+    def _report(self, seconds: float, descriptors: int = 0) -> tuple[dict, list[int]]:
+        """The next message of the container's first process; what the engine says between is kept."""
+        end = time.monotonic() + seconds
+        pipe = self._process.stderr.fileno()
+        while (left := end - time.monotonic()) > 0 and len(self._came) < _LONGEST_MESSAGE:
+            line, found, rest = self._came.partition(b"\n")
+            if found and line.startswith(b"{"):
+                self._came = rest
+                return _message(line), []
+            if found and rest:
+                self._came = rest
+                continue
+            if select.select([pipe], [], [], left)[0]:
+                chunk = os.read(pipe, 4096)
+                if not chunk:
+                    break
+                self._came += chunk
+        return {}, []
+
+    def _signal(self, which: int, number: int) -> None:
+        if number == signal.SIGINT:
+            words = [*self._end_command, "--signal", "INT", self.name]
+            subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def _end_processes(self) -> None:
+        """Lets go of the pipe, at which the first process ends; asks the engine where it does not."""
+        self._process.stdin.close()
+        try:
+            self._process.wait(LAST_WORDS)
+        except subprocess.TimeoutExpired:
+            words = [*self._end_command, self.name]
+            subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def _release(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            pipe.close()
+        threading.Thread(target=self._process.wait, daemon=True).start()  # buries it when it ends
+
+
+class _Unwatched:
+    """In place of watch.py's: the engine's control group holds the room to its memory."""
+
+    cpu, peak = None, None
+
+    def over(self) -> None:
+        return None
+
+
+def _message(line: bytes) -> dict:
+    """A message with the fields that `Room` reads, of the types that it expects; empty if it is none."""
+    try:
+        message = parse_header(line)
+    except ProtocolError:
+        return {}
+    kinds = {"started": bool, "exit": int, "cpu": float, "peak": int, "failed": str}
+    message = {key: message[key] for key, kind in kinds.items() if type(message.get(key)) is kind}
+    return {} if "exit" in message and not {"cpu", "peak"} <= message.keys() else message
+
+
+def _most_processes() -> int:
+    """For all rooms of the user together, within the limit that this process has: an engine may not raise it."""
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    return 4096 if hard == resource.RLIM_INFINITY else min(hard, 4096)
+
+
+def _last_line(said: bytes) -> str:
+    lines = said.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1][:500] if lines else ""
