@@ -533,7 +533,7 @@ for name, given in answers.items():
 # %% [markdown]
 # ### The second shape, run
 #
-# *Does this text go on as that summary began?* (built from docstrings; the wrong continuations come from the same package, so the subject does not give it away). It is the hardest of our four tasks: the answer stands in neither text, only between them. From a few hundred pairs little can be learnt, and accuracy hides it better than Matthews' figure, for which nothing is 0.
+# *Does this text go on as that summary began?* (built from docstrings; the wrong continuations come from the same package, so the subject does not give it away). It is the hardest of our four tasks: the answer stands in neither text, only between them. From a few hundred pairs little of that can be learnt, and Matthews' figure shows how little: nothing at all is 0.
 
 # %%
 pair_names, pairs, held_out_pairs = task_of("pair", train=600)
