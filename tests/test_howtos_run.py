@@ -17,7 +17,7 @@ from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 DOCS = Path(__file__).parents[1] / "docs"
 SHORTER = {
-    "pretrain": ["--steps", "4", "--batch-size", "8", "--no-xla"],
+    "pretrain": ["--steps", "4", "--batch-size", "8", "--interval", "2", "--no-xla"],
     "finetune": ["--epochs", "1"],
 }
 SENTENCES = "The bank of the river.\nA good one.\nThe river is on the bank of a river.\n"

@@ -42,9 +42,7 @@ def find(name: str) -> Exercise:
     for exercise in EXERCISES:
         if name == exercise.id or name in exercise.names:
             return exercise
-    close = difflib.get_close_matches(
-        name, [known for exercise in EXERCISES for known in (exercise.id, *exercise.names)]
-    )
+    close = difflib.get_close_matches(name.replace("_", "-"), [exercise.id for exercise in EXERCISES], n=2)
     meant = f"did you mean {' or '.join(close)}? " if close else ""
     raise UnknownExerciseError(f"there is no exercise {name!r}; {meant}`autograde exercises` lists them")
 
