@@ -206,7 +206,7 @@ def fine_tune(bert, head, rows, targets, loss, epochs=3, rate=RATE, batch=16, fa
     else:
         steps = epochs * -(-len(targets) // batch)
         warm = max(1, steps // 10)
-        schedule = keras.optimizers.schedules.CosineDecay(0.0, steps - warm, warmup_target=rate, warmup_steps=warm)
+        schedule = keras.optimizers.schedules.CosineDecay(0.0, max(1, steps - warm), warmup_target=rate, warmup_steps=warm)
         optimizer = LayerwiseAdam(schedule, global_clipnorm=1.0)
         if factors_of:
             by_path = factors_of(model)
