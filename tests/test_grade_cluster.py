@@ -2,10 +2,12 @@
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,14 +15,20 @@ import pytest
 from click.testing import CliRunner
 
 from autograde.cli import cli
+from autograde.errors import SandboxError
 from autograde.exercises import catalogue
-from autograde.grader.grade import grade, without_time
+from autograde.grader import cluster
+from autograde.grader.grade import Assignment, grade, without_time
 from autograde.grader.gradebook import Course
 from autograde.grader.regrade import regrade
-from autograde.grader.results import load_results
+from autograde.grader.results import Result, load_results
+from autograde.grader.rooms import Rooms
+from autograde.grader.template import Template
+from autograde.release import editions
 from tests.grade_class import (
     EXPECTED,
     NAME,
+    NOTEBOOK,
     answer,
     copied,
     hand_in,
@@ -31,7 +39,6 @@ from tests.grade_class import (
     solved,
 )
 
-pytestmark = pytest.mark.exhaustive
 ROOT = Path(__file__).parents[1]
 
 
@@ -88,6 +95,7 @@ def _outcome(course):
     return scores, [without_time(result) for result in load_results(course, NAME)]
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_is_killed_in_the_middle_costs_no_grade(calm, tmp_path):
     course = copied(calm[1], tmp_path / "course")
     with _cluster(workers=2) as (address, workers):
@@ -102,6 +110,7 @@ def test_a_worker_that_is_killed_in_the_middle_costs_no_grade(calm, tmp_path):
     assert _outcome(course) == _outcome(calm[0])
 
 
+@pytest.mark.exhaustive
 def test_regrading_on_a_cluster_changes_what_regrading_here_does(calm, tmp_path):
     here, there = (copied(calm[0], tmp_path / name) for name in ("here", "there"))
     for course in (here, there):
@@ -118,3 +127,28 @@ def test_regrading_on_a_cluster_changes_what_regrading_here_does(calm, tmp_path)
         run = CliRunner().invoke(cli, words)
     assert run.exit_code == 0, run.output
     assert _outcome(there) == _outcome(here) == _outcome(calm[0])
+
+
+class _Pickling(ThreadPoolExecutor):
+    """An executor that moves work and results as a cluster does."""
+
+    def submit(self, function, *arguments):
+        carried = pickle.loads(pickle.dumps((function, arguments)))
+        return super().submit(lambda: pickle.loads(pickle.dumps(carried[0](*carried[1]))))
+
+
+def test_what_is_regraded_elsewhere_travels_as_bytes_and_its_failures_come_back(tmp_path, monkeypatch):
+    template = Template.read(editions.make(NOTEBOOK).student.encode(), NOTEBOOK)
+    assignment = Assignment(tmp_path, NAME, {NOTEBOOK: template}, b"s" * 32)
+    hand_in(tmp_path, "broken", "hello")  # needs no room
+    hand_in(tmp_path, "right", editions.make(NOTEBOOK).source)
+
+    def none():
+        raise SandboxError("no sandbox works there")
+
+    monkeypatch.setattr(cluster, "_rooms", lambda: Rooms(none))
+    todo = [Result(NAME, student, NOTEBOOK) for student in ("broken", "right")]
+    with _Pickling(1) as pool:
+        (_, broken), (_, right) = cluster.grade_again(pool, assignment, catalogue.of_notebook(NOTEBOOK)[:2], todo)
+    assert len(broken.result.verdicts) == 2 and broken.result.problem and broken.submission.problem
+    assert "no sandbox works there" in str(right)
