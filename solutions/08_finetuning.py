@@ -798,7 +798,7 @@ if (yours := from_notebook_07("../07_pretraining/pretraining_weights.safetensors
     found["yours, from 07"] = scores_of(*tags_after(yours))["f1"]
 found[Path(CHECKPOINT).name] = scores["f1"]
 bars(
-    list(found),
+    [name.replace(" ", "\n", 1) for name in found],
     {"F1": [100 * share for share in found.values()]},
     title=f"{len(tagged)} labelled sentences: entities found",
     x="what the encoder started from",
