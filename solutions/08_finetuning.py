@@ -790,7 +790,7 @@ for line, row in enumerate(held_out_tagged[:5]):
     print(" ".join(shown))
 
 # %% [markdown]
-# **What is pre-training worth, on real text?** The same rows, the same head, the same number of steps, from other beginnings: from random numbers in the same sizes, and, if you made notebook 07's run, from your own weights (two layers, which have read for a minute).
+# **What is pre-training worth, on real text?** The same rows, the same head, the same number of steps, from other beginnings: from random numbers in the same sizes, and, if you made notebook 07's run, from your own weights (two layers, half as wide, which have read for a minute: size and reading both count).
 
 # %%
 found = {"random numbers": scores_of(*tags_after(begin.untrained()))["f1"]}
@@ -798,7 +798,7 @@ if (yours := from_notebook_07("../07_pretraining/pretraining_weights.safetensors
     found["yours, from 07"] = scores_of(*tags_after(yours))["f1"]
 found[Path(CHECKPOINT).name] = scores["f1"]
 bars(
-    list(found),
+    [name.replace(" ", "\n", 1) for name in found],
     {"F1": [100 * share for share in found.values()]},
     title=f"{len(tagged)} labelled sentences: entities found",
     x="what the encoder started from",
@@ -1076,7 +1076,7 @@ def layer_rates(num_layers: int, rate: float, decay: float, frozen: int = 0) -> 
 check(layer_rates)
 
 # %% [markdown]
-# **See it.** The small world once more, pre-trained; above, everything moved alike. Now the rates fall by half at each step down; then all but the head is frozen. The last is the cheapest (no gradient below the head), but a head alone cannot teach [CLS] to look at the noun: nobody has asked [CLS] anything during the pre-training. That is why
+# **See it.** The small world once more, pre-trained; above, everything moved alike. Now the rates fall by half at each step down; then all but the head is frozen. The last is the cheapest (no gradient below the head), but a head alone cannot teach [CLS] to look at the noun, it has to take what happens to stand there: nobody has asked [CLS] anything during the pre-training. That is why
 # BERT is fine-tuned *whole*, and why frozen vectors need a larger model on top (notebook 09).
 
 # %%
