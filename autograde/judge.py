@@ -209,6 +209,10 @@ def _dropped(claim, answers):
     if type(got) is not np.ndarray or got.shape != scaled.shape or got.dtype.kind != "f":
         return compare(scaled, got)
     zero = got == 0
+    if "unlike" in claim and np.array_equal(zero, answers[claim["unlike"]]["value"] == 0):
+        return Difference(
+            "values", "two calls drop the same numbers: chance has to act anew at each (is a seed fixed?)"
+        )
     share = float(zero.mean())
     if abs(share - rate) > 5 * (rate * (1 - rate) / got.size) ** 0.5:
         return Difference("values", f"{share:.0%} of the numbers are 0; expected about {rate:.0%}")

@@ -107,7 +107,10 @@ def _claims(exercise, trial, questions):
             yield common | {"kind": "raises", "answer": first + claim.answer, "error": claim.error}
         elif isinstance(claim, Dropped):
             whole = expected_of(exercise, trial.cases[claim.answer])
-            yield common | {"kind": "dropped", "answer": first + claim.answer, "rate": claim.rate, "whole": whole}
+            other = {} if claim.unlike is None else {"unlike": first + claim.unlike}
+            yield common | other | {
+                "kind": "dropped", "answer": first + claim.answer, "rate": claim.rate, "whole": whole,
+            }  # fmt: skip
         elif isinstance(claim, Varies):
             yield common | {"kind": "varies", "answer": first + claim.answer}
         elif isinstance(claim, Slopes):

@@ -73,7 +73,10 @@ class Grader:
 def graded(course: Path, workers: int) -> dict:
     """Grades to the end; what it took. Raises RuntimeError where the command fails."""
     grader = Grader(course, workers)
-    measured = timed(grader.process)
+    try:
+        measured = timed(grader.process)
+    finally:  # Ctrl-C: it must not go on in the background
+        grader.kill()
     if grader.process.returncode:
         raise RuntimeError(f"{course}: autograde grade failed: {''.join(grader.said[-5:])}")
     return measured

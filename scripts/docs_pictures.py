@@ -10,7 +10,7 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parents[1]
 SEEN, PICTURES = ROOT / "build" / "browser", ROOT / "docs" / "pictures"
 MOST_BYTES = 200_000
-_COLOURS = 64
+_COLOURS = 256
 
 # picture: (screenshot of tests/browser, rows of it from … to …; None for all)
 CUTS = {

@@ -91,6 +91,8 @@ def task_of(shape: str, train: int, validation: int = 250):
         task = load_task(name, most_train=max(train, 2 * validation), most_validation=validation)
         return task.labels, list(task.train)[:train], list(task.validation)[:validation]
     task = load_task(name, data_dir=None if Path(name).exists() else DATA_DIR, validation_share=0.2)
+    if not task.train:
+        raise ValueError(f"{name}: there are no rows to train on")
     splits = ((task.train, train), (task.validation, validation))
     mixed = ([rows[i] for i in np.random.default_rng(8).permutation(len(rows))[:most]] for rows, most in splits)
     return task.labels, *mixed  # published rows are often sorted
@@ -204,7 +206,7 @@ def fine_tune(bert, head, rows, targets, loss, epochs=3, rate=RATE, batch=16, fa
     else:
         steps = epochs * -(-len(targets) // batch)
         warm = max(1, steps // 10)
-        schedule = keras.optimizers.schedules.CosineDecay(0.0, steps - warm, warmup_target=rate, warmup_steps=warm)
+        schedule = keras.optimizers.schedules.CosineDecay(0.0, max(1, steps - warm), warmup_target=rate, warmup_steps=warm)
         optimizer = LayerwiseAdam(schedule, global_clipnorm=1.0)
         if factors_of:
             by_path = factors_of(model)
@@ -531,7 +533,7 @@ for name, given in answers.items():
 # %% [markdown]
 # ### The second shape, run
 #
-# *Does this text go on as that summary began?* (built from docstrings; the wrong continuations come from the same package, so the subject does not give it away). It is the hardest of our four tasks: the answer stands in neither text, only between them. From a few hundred pairs little can be learnt, and accuracy hides it better than Matthews' figure, for which nothing is 0.
+# *Does this text go on as that summary began?* (built from docstrings; the wrong continuations come from the same package, so the subject does not give it away). It is the hardest of our four tasks: the answer stands in neither text, only between them. From a few hundred pairs little of that can be learnt, and Matthews' figure shows how little: nothing at all is 0.
 
 # %%
 pair_names, pairs, held_out_pairs = task_of("pair", train=600)
@@ -788,7 +790,7 @@ for line, row in enumerate(held_out_tagged[:5]):
     print(" ".join(shown))
 
 # %% [markdown]
-# **What is pre-training worth, on real text?** The same rows, the same head, the same number of steps, from other beginnings: from random numbers in the same sizes, and, if you made notebook 07's run, from your own weights (two layers, which have read for a minute).
+# **What is pre-training worth, on real text?** The same rows, the same head, the same number of steps, from other beginnings: from random numbers in the same sizes, and, if you made notebook 07's run, from your own weights (two layers, half as wide, which have read for a minute: size and reading both count).
 
 # %%
 found = {"random numbers": scores_of(*tags_after(begin.untrained()))["f1"]}
@@ -796,7 +798,7 @@ if (yours := from_notebook_07("../07_pretraining/pretraining_weights.safetensors
     found["yours, from 07"] = scores_of(*tags_after(yours))["f1"]
 found[Path(CHECKPOINT).name] = scores["f1"]
 bars(
-    list(found),
+    [name.replace(" ", "\n", 1) for name in found],
     {"F1": [100 * share for share in found.values()]},
     title=f"{len(tagged)} labelled sentences: entities found",
     x="what the encoder started from",
@@ -962,14 +964,18 @@ for prediction in ("J.K. Rowling", "the J. K. Rowling", "written by J.K. Rowling
 # `bertlab.data.tasks.windows`).
 
 # %%
-QUESTION_LENGTH = 96 if TASKS["question"] == "parameters" else min(384, begin.sizes["max_positions"])
-_, questions, held_out_questions = task_of("question", train=400)
+ROWS, HELD_OUT, QUESTION_LENGTH, spare = 400, 250, 96, 1
+if TASKS["question"] != "parameters":  # most paragraphs of SQuAD are too long for a small BERT
+    QUESTION_LENGTH, spare = min(384, begin.sizes["max_positions"]), 12
+_, questions, held_out_questions = task_of("question", ROWS * spare, HELD_OUT * spare)
 
 
-def encode_questions(rows):
+def encode_questions(rows, most: int):
     """Packed rows with may_answer, the first and last token of each answer, the paragraphs' places, and the rows kept."""
     kept, targets, places = [], [], []
     for number, row in enumerate(rows):
+        if len(kept) == most:
+            break
         context, starts = row.context, row.answer_starts
         if TASKS["question"] == "parameters" and number % 4 == 3:  # a question that this text does not answer
             context, starts = rows[number - 1].context, ()
@@ -979,8 +985,8 @@ def encode_questions(rows):
             continue
         span = (0, 0)  # [CLS] twice: no answer
         if starts:
-            begin = first + len(cut(context[: starts[0]]))
-            span = (begin, begin + len(cut(row.answers[0])) - 1)
+            start = first + len(cut(context[: starts[0]]))
+            span = (start, start + len(cut(row.answers[0])) - 1)
         kept.append((row.question, context, row.answers[: len(starts)]))
         targets.append(span)
         places.append((first, last))
@@ -995,8 +1001,8 @@ def span_loss(targets, logits):
     return ops.mean(ops.sparse_categorical_crossentropy(ops.cast(targets, "int32"), logits, from_logits=True))
 
 
-rows, targets, _, _ = encode_questions(questions)
-held_out_rows, _, places, asked = encode_questions(held_out_questions)
+rows, targets, _, _ = encode_questions(questions, ROWS)
+held_out_rows, _, places, asked = encode_questions(held_out_questions, HELD_OUT)
 pieces = begin.pieces
 print(f"{len(targets)} rows to train on, {len(asked)} held out, {sum(not answers for *_, answers in asked)} of these without an answer")
 keras.utils.set_random_seed(4)
@@ -1070,7 +1076,7 @@ def layer_rates(num_layers: int, rate: float, decay: float, frozen: int = 0) -> 
 check(layer_rates)
 
 # %% [markdown]
-# **See it.** The small world once more, pre-trained; above, everything moved alike. Now the rates fall by half at each step down; then all but the head is frozen. The last is the cheapest (no gradient below the head), but a head alone cannot teach [CLS] to look at the noun: nobody has asked [CLS] anything during the pre-training. That is why
+# **See it.** The small world once more, pre-trained; above, everything moved alike. Now the rates fall by half at each step down; then all but the head is frozen. The last is the cheapest (no gradient below the head), but a head alone cannot teach [CLS] to look at the noun, it has to take what happens to stand there: nobody has asked [CLS] anything during the pre-training. That is why
 # BERT is fine-tuned *whole*, and why frozen vectors need a larger model on top (notebook 09).
 
 # %%

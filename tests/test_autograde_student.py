@@ -118,6 +118,20 @@ def test_a_damaged_state_file_costs_nothing_but_its_memory(content):
     assert "0 of 8 points" in repr(progress())
 
 
+def test_an_answer_that_builds_on_a_failing_one_is_sent_there_first():
+    wrong = "def softmax_rows(a):\n    return ops.exp(a)\n"
+    right = "def softmax_rows(a):\n    e = ops.exp(a - ops.max(a, -1, keepdims=True))\n"
+    right += "    return e / ops.sum(e, -1, keepdims=True)\n"
+    uses_it = "def attention_scores(q, k):\n    return softmax_rows(q @ ops.swapaxes(k, -1, -2))"
+    _check(wrong, "check(softmax_rows)")
+    assert "uses `softmax_rows`, which failed its own check (3.3): begin there" in repr(_check(wrong + uses_it))
+    assert "begin there" not in repr(_scores(WRONG))  # does not use it
+    elsewhere = _check("softmax_rows = ops.exp\n" + uses_it)  # as one that `mybert` gave
+    assert not elsewhere.verdict.passed and "begin there" not in repr(elsewhere)
+    _check(right, "check(softmax_rows)")
+    assert "begin there" not in repr(_check(right + uses_it))
+
+
 def test_progress_shows_points_in_text_and_html_without_colour():
     _scores(RIGHT)
     _check(

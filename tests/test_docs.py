@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from autograde.rendering import MARKS
 from scripts.docs_pictures import MOST_BYTES
 
 ROOT = Path(__file__).parents[1]
@@ -22,6 +23,12 @@ LINKS = [
 def test_every_page_of_the_plan_is_there_and_every_page_is_in_the_plan():
     written = {path.name for path in (ROOT / "docs").glob("*.md")}
     assert set(PAGES) == written | set(MADE)
+
+
+@pytest.mark.parametrize("status", [status for status in MARKS if status != "technical"])
+def test_the_student_guide_shows_each_outcome_of_a_check_with_its_mark(status):
+    guide = (ROOT / "docs/student_guide.md").read_text(encoding="utf-8")
+    assert f"**{MARKS[status]} {status}**" in guide
 
 
 @pytest.mark.parametrize("page, link", LINKS)

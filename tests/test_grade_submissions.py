@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograde.exercises import catalogue
+from autograde.grader import submission
 from autograde.grader.notebook_grading import grade_notebook
 from autograde.grader.results import Result
 from autograde.grader.submission import LIMITS
@@ -175,3 +176,13 @@ def test_a_file_that_cannot_be_read_is_a_verdict_for_the_student(graded, content
     result, verdicts = graded(content)
     assert result.problem and result.points == 0 and result.max_points == POINTS
     assert all(verdict.advice == (result.problem,) for verdict in verdicts.values())
+
+
+def test_a_part_that_was_lost_to_the_clock_says_so(graded, monkeypatch):
+    monkeypatch.setattr(submission, "QUESTION_SECONDS", 3.0)
+    endless = "    while float(ops.max(ops.abs(a))) > 90: pass\n    shifted ="
+    slow = answer("softmax-rows").replace("    shifted =", endless)
+    result, verdicts = graded(solved({"softmax-rows": slow}))
+    assert (verdicts["softmax-rows"].status, verdicts["softmax-rows"].points) == ("partly", 1)
+    assert "To a question it had given no answer after 3 seconds." in verdicts["softmax-rows"].advice
+    assert result.points == POINTS - 2

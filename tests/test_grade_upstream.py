@@ -9,13 +9,14 @@ import json
 import os
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from autograde.exercises import catalogue, cells
 from autograde.exercises.spec import Case, Exercise, Misconception, function, values
-from autograde.grader import ground
+from autograde.grader import cluster, ground
 from autograde.grader.course import make_course
 from autograde.grader.grade import grade, open_assignment, without_time
 from autograde.grader.regrade import regrade
@@ -301,6 +302,18 @@ def test_grades_depend_neither_on_workers_nor_on_the_order_of_grading(course, ro
         _grade(other, name, rooms, workers=2)
     assert _records(course) == _records(other) and len(_records(course)) == 6
     assert all(_points(course, f"s{number}") == [2, 2] for number in range(3))
+
+
+def test_what_travels_to_a_cluster_holds_all_that_a_submission_stands_on(course, rooms, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "_rooms", lambda: rooms)
+    _hand_in(course, "anna", solved({"scores": QUIRK}), _late())
+    _hand_in(course, "wrong", solved({"scores": answer("scores").replace("/ d_attn**0.5", "")}), _late())
+    there = copied(course, tmp_path / "there")
+    _grade(course, "a-late", rooms)
+    with ThreadPoolExecutor(1) as pool:
+        report = cluster.grade(pool, 1, open_assignment(there, "a-late"), (), False, lambda *done: None)
+    assert report.graded == 2 and _records(there) == _records(course)
+    assert "def scale(d)" in _result(there, "anna").upstream["attention"]
 
 
 def test_what_a_submission_stood_on_stays_with_it_until_it_is_handed_in_anew(course, rooms):

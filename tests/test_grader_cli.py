@@ -63,6 +63,13 @@ def run(folder, *arguments, code=0):
     return outcome.stdout
 
 
+def test_a_download_without_a_submission_says_why(course, tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    assert "ignored  notes.txt: it is no notebook" in run(course, "collect", "ps3", str(tmp_path / "notes.txt"), code=1)
+    (tmp_path / "nothing").mkdir()
+    assert "there is no file in nothing" in run(course, "collect", "ps3", str(tmp_path / "nothing"), code=1)
+
+
 def test_status_counts_what_is_in_graded_and_outdated(course):
     (row,) = json.loads(run(course, "status", "--json"))
     assert (row["submitted"], row["graded"], row["outdated"], row["due"]) == (3, 2, 1, "2026-02-01 12:00:00")

@@ -17,7 +17,7 @@ from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 DOCS = Path(__file__).parents[1] / "docs"
 SHORTER = {
-    "pretrain": ["--steps", "4", "--batch-size", "8", "--no-xla"],
+    "pretrain": ["--steps", "4", "--batch-size", "8", "--interval", "2", "--no-xla"],
     "finetune": ["--epochs", "1"],
 }
 SENTENCES = "The bank of the river.\nA good one.\nThe river is on the bank of a river.\n"
@@ -74,8 +74,8 @@ def test_vectors_from_a_checkpoint(folder, monkeypatch, capsys):
     assert len(commands("vectors.md")) == 4
     for command in commands("vectors.md"):
         type_in(command, folder)
-    shapes = {name: np.load(folder / name).shape for name in ("vectors.npy", "features.npy", "unit.npy")}
-    assert shapes == {"vectors.npy": (3, 16), "features.npy": (3, 64), "unit.npy": (3, 16)}
+    shapes = {name: np.load(folder / name).shape for name in ("vectors.npy", "wide.npy", "unit.npy")}
+    assert shapes == {"vectors.npy": (3, 16), "wide.npy": (3, 64), "unit.npy": (3, 16)}
     with np.load(folder / "pieces.npz") as pieces:
         assert pieces["row_splits"][-1] == len(pieces["vectors"])
 

@@ -108,7 +108,7 @@ def workers(number=2):
     return [{"TF_CONFIG": tf_config(cluster, "worker", index)} for index in range(number)]
 
 
-def ended(processes, timeout=500):
+def ended(processes, timeout=1000):
     outputs = [process.communicate(timeout=timeout) for process in processes]
     return [(process.returncode, *output) for process, output in zip(processes, outputs)]
 

@@ -91,7 +91,8 @@ def test_two_virtual_devices_have_the_same_losses_as_one(data, tmp_path):
         (plain / name).symlink_to(data / name)
     CONFIG.replace(hidden_dropout=0.0, attention_dropout=0.0).save(plain / "config.json")
     for devices in ("1", "2"):
-        done = run(plain, tmp_path / devices, "--devices", devices, steps=40)
+        options = ["--devices", devices, "--validation", str(plain / "long")]
+        done = run(plain, tmp_path / devices, *options, steps=40)
         assert done.returncode == 0, done.stderr
     one, two = curve(tmp_path / "1"), curve(tmp_path / "2")
     assert len(one) == len(two) == 2

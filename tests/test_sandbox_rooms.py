@@ -90,6 +90,22 @@ def test_a_cell_that_takes_too_long_is_interrupted_and_the_room_goes_on(room):
     assert room.run_cell("print(x)").stdout == "5\n"
 
 
+def test_time_spent_waiting_for_a_processor_does_not_count(zygote):
+    """Far more spinning processes than processors, and a cell that computes for most of the time it is given."""
+    crowd = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8 * (os.cpu_count() or 1))]
+    try:
+        with zygote.room(QUICK) as room:
+            room.run_cell("import time\ndef work(seconds):\n    end = time.process_time() + seconds\n"
+                          "    while time.process_time() < end: pass")  # fmt: skip
+            result = room.run_cell("work(0.5)", seconds=1.0)
+    finally:
+        for process in crowd:
+            process.kill()
+            process.wait()
+    assert result.ok and result.limit is None
+    assert result.seconds > 1.0  # it took longer than it was given: by the crowd's part
+
+
 # --- questions ---
 
 

@@ -24,7 +24,7 @@ def collect(assignment, source, course, students, timezone, as_json):
       autograde collect ps3 colab_folder/ --students students.csv
 
     The newest file of each student counts; older ones and the list of what happened are in collected/ASSIGNMENT/.
-    Doing it twice changes nothing. Exit code 1: some files were refused.
+    Doing it twice changes nothing. Exit code 1: some files were refused, or there was no submission.
     """
     from autograde.grader.collect import collect as collect_files
     from bertlab.progress import track
@@ -35,7 +35,7 @@ def collect(assignment, source, course, students, timezone, as_json):
         progress=lambda files: track(files, "Collecting"),
     )  # fmt: skip
     click.echo(manifest.to_json() if as_json else _summary(manifest, course), nl=not as_json)
-    if manifest.count("refused"):
+    if manifest.count("refused") or not manifest.students:
         raise SystemExit(1)
 
 
@@ -72,9 +72,12 @@ def _summary(manifest, course: Path) -> str:
     late = sum(row.late for row in manifest.rows)
     students = "1 student" if len(manifest.students) == 1 else f"{len(manifest.students)} students"
     lines = [f"{students}: {', '.join(counts)}" + (f"; {late} marked late" if late else "")]
-    refused = [row for row in manifest.rows if row.action == "refused"]
-    lines += [f"  refused  {row.source}: {row.reason}" for row in refused[:20]]
-    if len(refused) > 20:
-        lines.append(f"  … and {len(refused) - 20} more")
+    named = ("refused",) if manifest.students else ("refused", "ignored")  # where nothing came, why
+    left_out = [row for row in manifest.rows if row.action in named]
+    lines += [f"  {row.action}  {row.source}: {row.reason}" for row in left_out[:20]]
+    if len(left_out) > 20:
+        lines.append(f"  … and {len(left_out) - 20} more")
+    if not manifest.rows:
+        lines.append(f"  there is no file in {manifest.source}")
     lines.append(f"Everything is listed in {course / 'collected' / manifest.assignment / 'manifest.json'}")
     return "\n".join(lines)

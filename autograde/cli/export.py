@@ -32,7 +32,8 @@ def export(assignments, course, form, canvas_gradebook, path):
         known = [row["assignment"] for row in book.assignments()]
         unknown = sorted(set(assignments) - set(known))
         if unknown:
-            raise CourseError(f"{course}: no assignment {unknown[0]!r} in the gradebook; there are: {', '.join(known)}")
+            there = ", ".join(known) or "none"
+            raise CourseError(f"{course}: no assignment {unknown[0]!r} in the gradebook; there are: {there}")
         rows = book.grades(assignments)
     theirs = canvas_gradebook.read_text(encoding="utf-8-sig") if canvas_gradebook else None
     text = grades.export(rows, "canvas" if theirs is not None else form, theirs)

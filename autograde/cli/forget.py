@@ -24,7 +24,7 @@ def forget(student, course, yes):
 
     if not yes:
         listed = "\n".join(f"  {path}" for path in kept_about(course, student)) or "  no files"
-        click.echo(f"{listed}\n  {student} in {course / 'gradebook.db'}")
+        click.echo(f"{listed}\n  {student} in {course / 'gradebook.db'} and in {course / 'collected'}/*/manifest.json")
         click.confirm("Delete all of this?", abort=True)
     gone = forget_student(course, student)
     click.echo(f"{student} is forgotten: {len(gone)} folders and pages deleted, and what stood in the gradebook")

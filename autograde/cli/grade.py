@@ -8,7 +8,15 @@ from dataclasses import asdict
 
 import click
 
-from autograde.cli.grading import grading_options, limits_of, make_rooms, quiet_tensorflow, seconds_text
+from autograde.cli.grading import (
+    grading_options,
+    limits_of,
+    make_rooms,
+    no_trust_on_a_cluster,
+    quiet_tensorflow,
+    scheduler_option,
+    seconds_text,
+)
 from autograde.cli.options import course_option
 
 
@@ -18,7 +26,7 @@ from autograde.cli.options import course_option
 @click.option("--student", "students", multiple=True, help="Only this student; may be given several times.")
 @click.option("--resume/--again", default=True, show_default=True,
               help="Go on where an earlier run stopped, or grade everything anew.")  # fmt: skip
-@click.option("--scheduler", metavar="ADDRESS", help="Grade on a Dask cluster: tcp://host:8786. See --help of `dask`.")
+@scheduler_option
 @grading_options
 def grade(assignment, course, students, resume, scheduler, workers, cell_seconds, trust, as_json):
     """Grades ASSIGNMENT (all of them, if none is named) in a sandbox; writes the gradebook, verdicts and notebooks.
@@ -58,8 +66,7 @@ def _places(scheduler, trust, workers, any_new):
     from autograde.grader.grade import grade as grade_here
 
     if scheduler:
-        if trust:
-            raise click.UsageError("--trust-submissions is for this machine, not for a cluster")
+        no_trust_on_a_cluster(trust)
         with cluster.cluster(scheduler) as (pool, places):
             yield functools.partial(cluster.grade, pool, places)
     else:

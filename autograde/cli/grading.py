@@ -18,6 +18,17 @@ def seconds_text(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+scheduler_option = click.option(
+    "--scheduler", metavar="ADDRESS", help="Grade on a Dask cluster: tcp://host:8786. See --help of `dask`."
+)
+
+
+def no_trust_on_a_cluster(trust: bool) -> None:
+    """Raises UsageError where both were asked for."""
+    if trust:
+        raise click.UsageError("--trust-submissions is for this machine, not for a cluster")
+
+
 def grading_options(command):
     """The options of every command that runs submissions."""
     options = (

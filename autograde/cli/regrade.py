@@ -1,11 +1,20 @@
 """`autograde regrade`: one exercise again, in every graded submission."""
 
+import functools
 import json
+from contextlib import contextmanager
 from dataclasses import asdict
 
 import click
 
-from autograde.cli.grading import grading_options, limits_of, make_rooms, quiet_tensorflow
+from autograde.cli.grading import (
+    grading_options,
+    limits_of,
+    make_rooms,
+    no_trust_on_a_cluster,
+    quiet_tensorflow,
+    scheduler_option,
+)
 from autograde.cli.options import course_option
 
 
@@ -14,8 +23,9 @@ from autograde.cli.options import course_option
 @click.argument("assignment")
 @course_option
 @click.option("--student", "students", multiple=True, help="Only this student; may be given several times.")
+@scheduler_option
 @grading_options
-def regrade(exercise, assignment, course, students, workers, cell_seconds, trust, as_json):
+def regrade(exercise, assignment, course, students, scheduler, workers, cell_seconds, trust, as_json):
     """Grades EXERCISE of ASSIGNMENT again, after its check was mended; everything else stays as it is.
 
     \b
@@ -32,16 +42,30 @@ def regrade(exercise, assignment, course, students, workers, cell_seconds, trust
 
     wanted = catalogue.find(exercise)
     opened = grading.open_assignment(course, assignment, limits_of(cell_seconds))
-    with make_rooms(trust) as rooms, bar(f"Regrading {wanted.id}") as running:
+    with _places(scheduler, trust) as place, bar(f"Regrading {wanted.id}") as running:
 
         def progress(student, done, total):
             running.set_total(total)
             running.advance(note=student)
 
-        report = regrade_exercise(opened, wanted, rooms, students, workers, progress)
+        report = regrade_exercise(opened, wanted, students=students, workers=workers, progress=progress, **place)
     click.echo(json.dumps(asdict(report), indent=1) if as_json else "\n".join(_lines(wanted, report)))
     if report.failures:
         raise SystemExit(1)
+
+
+@contextmanager
+def _places(scheduler, trust):
+    """Where it is done: arguments for `regrade.regrade`."""
+    from autograde.grader import cluster
+
+    if scheduler:
+        no_trust_on_a_cluster(trust)
+        with cluster.cluster(scheduler) as (pool, _):
+            yield {"rooms": None, "again": functools.partial(cluster.grade_again, pool)}
+    else:
+        with make_rooms(trust) as rooms:
+            yield {"rooms": rooms}
 
 
 def _lines(exercise, report) -> list[str]:

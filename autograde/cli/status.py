@@ -84,7 +84,7 @@ _COLUMNS = {"submitted": "notebooks in", "graded": "graded", "outdated": "outdat
 
 
 def _table(rows: list[dict]) -> str:
-    lines = ["  ".join([f"{'assignment':<16}", *_COLUMNS.values(), "due"])]
+    lines = ["  ".join([f"{'assignment':<16}", *_COLUMNS.values(), "due (UTC)"])]
     for row in rows:
         counts = [f"{row[column]:>{len(title)}}" for column, title in _COLUMNS.items()]
         lines.append("  ".join([f"{row['assignment']:<16}", *counts, row["due"]]).rstrip())

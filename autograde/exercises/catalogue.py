@@ -1,5 +1,7 @@
 """All exercises of the course, as data: find one by name, list them, count them."""
 
+import difflib
+
 from autograde.errors import AutogradeError
 from autograde.exercises import (
     n00_welcome,
@@ -40,7 +42,9 @@ def find(name: str) -> Exercise:
     for exercise in EXERCISES:
         if name == exercise.id or name in exercise.names:
             return exercise
-    raise UnknownExerciseError(f"there is no exercise {name!r}; known: {', '.join(e.id for e in EXERCISES)}")
+    close = difflib.get_close_matches(name.replace("_", "-"), [exercise.id for exercise in EXERCISES], n=2)
+    meant = f"did you mean {' or '.join(close)}? " if close else ""
+    raise UnknownExerciseError(f"there is no exercise {name!r}; {meant}`autograde exercises` lists them")
 
 
 def of_notebook(notebook: str) -> tuple[Exercise, ...]:

@@ -168,6 +168,22 @@ MULTI_HEAD_LAYER = Exercise(
             (("if attention_mask is not None:", "if False:"),),
         ),
         Misconception(
+            "mask-without-heads",
+            (
+                "The mask has no axis of heads yet, so its axis of sentences is lined up with that of the heads: every "
+                "sentence gets the masks of others. `ops.expand_dims` at axis 1 makes room."
+            ),
+            (("ops.expand_dims(attention_mask, axis=1)", "attention_mask"),),
+        ),
+        Misconception(
+            "mask-on-queries",
+            (
+                "The mask's new axis stands last: this hides what a token asks, not the token. The axis of heads "
+                "is axis 1."
+            ),
+            (("ops.expand_dims(attention_mask, axis=1)", "ops.expand_dims(attention_mask, axis=-1)"),),
+        ),
+        Misconception(
             "out-of-the-graph",
             "The values are right, but the layer cannot learn: through NumPy no gradient flows back to query and key. "
             "Stay with `keras.ops` from the first line to the last.",

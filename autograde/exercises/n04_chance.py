@@ -64,6 +64,11 @@ DROPOUT = Exercise(
             (("x / (1.0 - rate)", "x / rate"),),
         ),
         Misconception(
+            "one-seed",
+            "Every call drops the same numbers: a seed is fixed. Leave it out, so that chance acts anew at each call.",
+            (("keras.random.uniform(ops.shape(x))", "keras.random.uniform(ops.shape(x), seed=0)"),),
+        ),
+        Misconception(
             "whole-rows",
             "Whole rows are dropped together: there is one random number per row. Every number has its own.",
             (("keras.random.uniform(ops.shape(x))", "keras.random.uniform((*x.shape[:-1], 1))"),),

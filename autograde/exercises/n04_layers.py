@@ -251,7 +251,7 @@ ENCODER = Exercise(
         Misconception(
             "one-layer-again",
             "Your list holds one and the same layer {layers} times, so all depths share their weights. (ALBERT does "
-            "that on purpose, notebook 12.) In BERT each layer has its own: make {layers}.",
+            "that on purpose: Lan et al. 2020.) In BERT each layer has its own: make {layers}.",
             (
                 (
                     "[EncoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]",

@@ -33,7 +33,7 @@ POOLER = Exercise(
         Misconception(
             "mean-of-all",
             "You average the {tokens} tokens. BERT's pooler reads one vector, the first, [CLS]. (Averaging is a good "
-            "idea of its own: notebook 09.)",
+            "idea of its own: Reimers & Gurevych 2019.)",
             (("hidden[:, 0]", "ops.mean(hidden, axis=1)"),),
         ),
         Misconception(

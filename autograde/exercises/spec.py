@@ -84,11 +84,13 @@ class Raises:
 class Dropped:
     """Dropout acts on the result: about `rate` of its numbers are 0, the others the reference's / (1 − rate).
 
-    The reference gives the result without dropout; the case has a `seed`.
+    The reference gives the result without dropout; the case has a `seed`. unlike: another answer, of the same arguments
+    under another seed, in which other numbers must be 0.
     """
 
     rate: float
     answer: int = 0
+    unlike: int | None = None
 
 
 @dataclass(frozen=True)

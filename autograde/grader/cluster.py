@@ -15,9 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograde.errors import AutogradeError
+from autograde.exercises import catalogue
+from autograde.exercises.spec import Exercise
 from autograde.grader.grade import Assignment, Handed, Report, beside, grade_by, grade_submission, ground_of
 from autograde.grader.ground import Earlier, Ground
-from autograde.grader.notebook_grading import Graded
+from autograde.grader.notebook_grading import Graded, grade_notebook
+from autograde.grader.regrade import file_behind
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
 from autograde.grader.rooms import Rooms
@@ -68,6 +71,23 @@ def grade(pool: Executor, places: int, assignment: Assignment, students, again: 
     return grade_by(send, receive, assignment, students, places, again, progress)
 
 
+def grade_again(pool: Executor, assignment: Assignment, wanted: tuple[Exercise, ...], todo: list[Result]):
+    """What `regrade.regrade` takes as `again`, with a cluster's executor."""
+    template = assignment.templates[wanted[0].notebook]
+    bare = replace(assignment, course=Path(), released=(), templates={template.name: template})
+    names = [exercise.id for exercise in wanted]
+
+    def send(result: Result):
+        content = _content(file_behind(assignment, result))[1] or b""
+        return content, pool.submit(_graded_again_here, bare, names, replace(result, verdicts=()), content)
+
+    for result, (content, future) in [(result, send(result)) for result in todo]:
+        try:
+            yield result, Graded(Result.from_json(future.result()), read_submission(content, template))
+        except AutogradeError as reason:
+            yield result, reason
+
+
 def _content(path: Path) -> tuple[str, bytes | None]:
     """A file's name and bytes; no bytes of what is no file or cannot be read: the worker finds none there either."""
     try:
@@ -92,6 +112,15 @@ def _graded_here(
         paths = tuple(Path(folder, name) for name in files if name.endswith(".ipynb"))
         graded = grade_submission(assignment, Handed(assignment.name, student, paths, handed_in), _rooms(), ground)
     return [one.result.to_json() for one in graded]
+
+
+def _graded_again_here(assignment: Assignment, names: list[str], blank: Result, content: bytes) -> str:
+    """On a worker: grades some exercises of a notebook, by the worker's own catalogue."""
+    wanted = tuple(exercise for exercise in catalogue.of_notebook(blank.notebook) if exercise.id in names)
+    template = assignment.templates[blank.notebook]
+    return grade_notebook(
+        content, template, wanted, _rooms(), blank, assignment.secret, assignment.limits
+    ).result.to_json()
 
 
 @functools.cache

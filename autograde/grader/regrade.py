@@ -40,11 +40,17 @@ class Regraded:
     failures: list[tuple[str, str]] = field(default_factory=list)
 
 
+Again = Callable[[Assignment, tuple[Exercise, ...], list[Result]], Iterator[tuple[Result, "Graded | AutogradeError"]]]
+
+
 def regrade(
-    assignment: Assignment, exercise: Exercise, rooms: Rooms, students: Iterable[str] = (), workers: int = 1,
-    progress: Callable[[str, int, int], None] = lambda student, done, total: None,
+    assignment: Assignment, exercise: Exercise, rooms: Rooms | None, students: Iterable[str] = (), workers: int = 1,
+    progress: Callable[[str, int, int], None] = lambda student, done, total: None, again: Again | None = None,
 ) -> Regraded:  # fmt: skip
-    """Regrades an exercise. Raises GradeError if it is not in the assignment."""
+    """Regrades an exercise. Raises GradeError if it is not in the assignment.
+
+    again: grades these exercises in the files behind old records, in their order, where that is not done in `rooms`.
+    """
     if exercise.notebook not in assignment.templates:
         raise GradeError(f"{assignment.name}: {exercise.id} is in notebook {exercise.notebook}, which is not in it")
     chosen, report = set(students), Regraded()
@@ -53,11 +59,14 @@ def regrade(
         for result in load_results(assignment.course, assignment.name)
         if result.notebook == exercise.notebook and not result.problem and (not chosen or result.student in chosen)
     ]
-    report.outdated = [result.student for result in before if digest(_file(assignment, result)) != result.sha256]
+    report.outdated = [result.student for result in before if digest(file_behind(assignment, result)) != result.sha256]
     todo = [result for result in before if result.student not in report.outdated]
     penalty = configured_penalty(assignment.course)
     with Course(assignment.course) as book:
-        for done, (result, graded) in enumerate(_again(assignment, exercise, todo, rooms, workers), start=1):
+        every = of_notebook(exercise.notebook)
+        wanted = every[: [one.id for one in every].index(exercise.id) + 1]  # earlier answers may carry it
+        pairs = again(assignment, wanted, todo) if again else _again(assignment, wanted, todo, rooms, workers)
+        for done, (result, graded) in enumerate(pairs, start=1):
             if isinstance(graded, AutogradeError):
                 report.failures.append((result.student, str(graded)))
             else:
@@ -66,21 +75,20 @@ def regrade(
     return report
 
 
-def _file(assignment: Assignment, result: Result) -> Path:
+def file_behind(assignment: Assignment, result: Result) -> Path:
+    """The notebook that a record is about."""
     return assignment.course / "submitted" / result.student / assignment.name / f"{result.notebook}.ipynb"
 
 
-def _again(assignment, exercise, todo, rooms, workers) -> Iterator[tuple[Result, Graded | AutogradeError]]:
-    """Each old record with a new grading of the notebook up to this exercise: earlier answers may carry it."""
-    every = of_notebook(exercise.notebook)
-    wanted = every[: [one.id for one in every].index(exercise.id) + 1]
-    template = assignment.templates[exercise.notebook]
+def _again(assignment, wanted, todo, rooms, workers) -> Iterator[tuple[Result, Graded | AutogradeError]]:
+    """Each old record with a new grading of these exercises."""
+    template = assignment.templates[wanted[0].notebook]
 
     def grade_one(result: Result):
         blank = replace(result, verdicts=())
         try:
             return grade_notebook(
-                _file(assignment, result), template, wanted, rooms, blank, assignment.secret, assignment.limits
+                file_behind(assignment, result), template, wanted, rooms, blank, assignment.secret, assignment.limits
             )
         except AutogradeError as reason:
             return reason

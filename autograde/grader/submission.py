@@ -111,6 +111,8 @@ class Grading:
         verdict = judge(self.plans[exercise.id], ask_room, self.source_of(exercise), reveal=False)
         if verdict.status == "raised":
             verdict = verdict.with_advice(_what_was_raised(answers))
+        elif not verdict.passed and any(map(_too_late, answers)):
+            verdict = verdict.with_advice(f"To a question it had given no answer after {QUESTION_SECONDS:g} seconds.")
         return verdict, answers
 
     def ask_and_keep(self, room, exercise: Exercise) -> None:
@@ -118,6 +120,10 @@ class Grading:
         verdict, answers = self.ask(room, exercise)
         if exercise.id not in self.verdicts or verdict.points > self.verdicts[exercise.id].points:
             self.verdicts[exercise.id], self.answers[exercise.id] = verdict, answers
+
+
+def _too_late(answer: dict) -> bool:
+    return clean(answer)["error"]["type"] == "TimeoutError"
 
 
 def _what_was_raised(answers: list[dict]) -> str:

@@ -21,7 +21,10 @@ LOST = "lost"
 
 @dataclass(frozen=True)
 class Limits:
-    """Caps on one room. Sizes in bytes, times in seconds."""
+    """Caps on one room. Sizes in bytes, times in seconds.
+
+    Time that a room's program spends waiting for a processor that others use does not count.
+    """
 
     cell_seconds: float = 60.0  # one cell, or one round of questions
     grace_seconds: float = 2.0  # that an interrupted cell has to come back

@@ -48,6 +48,12 @@ def cpu_seconds(pids: list[int]) -> float:
     return total / _TICKS
 
 
+def waiting_seconds(pid: int) -> float:
+    """How long a process's first thread has waited for a processor (the kernel's run delay); 0 if nobody counts it."""
+    words = _read(pid, "schedstat").split()
+    return int(words[1]) / 1e9 if len(words) == 3 else 0.0
+
+
 def memory(pids: list[int], enough: int) -> int:
     """Bytes in use. Exact figures cost a walk through the page tables, so only where a cheap upper bound > `enough`."""
     upper = sum(_kilobytes(_read(pid, "status"), "RssAnon", "RssShmem") for pid in pids) * 1024

@@ -1,5 +1,6 @@
 """`check(thing)`, the cell under every stub: tries the student's code on the visible inputs and says what it found."""
 
+import ast
 import contextlib
 import difflib
 import inspect
@@ -10,6 +11,8 @@ from autograde.judge import judge
 from autograde.rendering import as_html, as_text
 from autograde.student import patience, plans, state, store, validating
 from autograde.verdict import Verdict
+
+_FAILED = ("partly", "wrong", "raised")
 
 
 class Outcome:
@@ -66,7 +69,8 @@ def _found(thing, space: dict, seconds: float) -> Outcome | Message:
         )
     failures = state.record(facts["id"], verdict.status, verdict.points, source)
     kept = store.keep(facts, space) if verdict.passed and facts["kept_in"] else ""
-    return Outcome(verdict.with_advice(*_hints(facts, verdict, failures)), kept)
+    advice = *_begin_there(facts, verdict, source, space), *_hints(facts, verdict, failures)
+    return Outcome(verdict.with_advice(*advice), kept)
 
 
 @contextlib.contextmanager
@@ -115,7 +119,33 @@ def _source_of(thing) -> str:
 def _hints(facts, verdict, failures):
     """One hint from the second failing try on, each time a more specific one."""
     hints = plans.plan(facts["id"])["exercise"]["hints"]
-    if verdict.status not in ("partly", "wrong", "raised") or failures < 2:
+    if verdict.status not in _FAILED or failures < 2:
         return ()
     level = min(failures - 1, len(hints))
     return (f"Hint {level} of {len(hints)}: {hints[level - 1]}",)
+
+
+def _begin_there(facts, verdict, source, space):
+    """A sentence for each earlier answer that this one uses and that failed its own check when it was last tried."""
+    if verdict.status not in _FAILED:
+        return ()
+    entries, used = state.load(), _names_in(source)
+    failing = [other for other in plans.index() if entries.get(other["id"], {}).get("status") in _FAILED]
+    return tuple(
+        f"Your code uses `{name}`, which failed its own check ({other['number']}): begin there."
+        for other in failing
+        for name in other["names"]
+        if other["id"] != facts["id"] and name in used and _written_here(space, name)
+    )
+
+
+def _names_in(source) -> set[str]:
+    try:
+        return {node.id for node in ast.walk(ast.parse(textwrap.dedent(source))) if isinstance(node, ast.Name)}
+    except SyntaxError:  # of a lambda, the source is the line around it
+        return set()
+
+
+def _written_here(space, name) -> bool:
+    """Whether a name is the student's own of this notebook, not one that `mybert` gave."""
+    return name in space and getattr(space[name], "__module__", None) == space.get("__name__")

@@ -73,7 +73,7 @@ def finetune(model, out, grid, axes, seeds, max_length, validation_share, train_
     Examples:
       bertlab finetune package --model bertlab-mini --out runs/package --learning-rate 3e-4
       bertlab finetune sst2 --data-dir glue_data --model bert-base-uncased --out runs/sst2 --grid --seeds 5
-      bertlab finetune sst2 --data-dir glue_data --model tiny --out runs/tiny --try learning-rate=1e-3,5e-4 --seeds 3
+      bertlab finetune sst2 --data-dir glue_data --model run/checkpoint --out runs/own --try learning-rate=1e-3,5e-4
       bertlab finetune reviews.csv --column text=review --column label=stars --validation-share 0.1 --out runs/reviews
     """
     asked = {name: options.pop(name) for name in _TASK_OPTIONS}

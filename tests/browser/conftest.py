@@ -64,7 +64,7 @@ class Lab:
         _open_labs.append(self)
 
     def _wait(self):
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while time.monotonic() < end:
             try:
                 urllib.request.urlopen(f"{self.address('api')}?token={self.token}")

@@ -74,7 +74,7 @@ def losses(*arguments, **options):
 
 
 def losses_of(process):
-    output, errors = process.communicate(timeout=500)
+    output, errors = process.communicate(timeout=1000)
     assert process.returncode == 0, errors[-3000:]
     return json.loads(output.splitlines()[-1]) if output.strip() else None
 
