@@ -64,10 +64,12 @@ def run(folder, *arguments, code=0):
 
 
 def test_a_download_without_a_submission_says_why(course, tmp_path):
+    folder = tmp_path / "course"
+    shutil.copytree(course, folder)
     (tmp_path / "notes.txt").write_text("hello")
-    assert "ignored  notes.txt: it is no notebook" in run(course, "collect", "ps3", str(tmp_path / "notes.txt"), code=1)
+    assert "ignored  notes.txt: it is no notebook" in run(folder, "collect", "ps3", str(tmp_path / "notes.txt"), code=1)
     (tmp_path / "nothing").mkdir()
-    assert "there is no file in nothing" in run(course, "collect", "ps3", str(tmp_path / "nothing"), code=1)
+    assert "there is no file in nothing" in run(folder, "collect", "ps3", str(tmp_path / "nothing"), code=1)
 
 
 def test_status_counts_what_is_in_graded_and_outdated(course):

@@ -92,7 +92,9 @@ def test_a_cell_that_takes_too_long_is_interrupted_and_the_room_goes_on(room):
 
 def test_time_spent_waiting_for_a_processor_does_not_count(zygote):
     """Far more spinning processes than processors, and a cell that computes for most of the time it is given."""
-    crowd = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8 * (os.cpu_count() or 1))]
+    spin = [sys.executable, "-c", "while True: pass"]
+    # Each a session of its own: Linux may share processors out among sessions, not among processes.
+    crowd = [subprocess.Popen(spin, start_new_session=True) for _ in range(8 * (os.cpu_count() or 1))]
     try:
         with zygote.room(QUICK) as room:
             room.run_cell("import time\ndef work(seconds):\n    end = time.process_time() + seconds\n"
