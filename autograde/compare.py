@@ -204,7 +204,10 @@ def _count(expected, got):
     return f"\n{wrong} of {got.size} values differ"
 
 
-def matrix_slice(array: np.ndarray) -> np.ndarray:
-    """At most SLICE × SLICE of an array's last two axes, at index 0 of every axis before them."""
-    array = np.atleast_2d(array)
-    return array[(0,) * (array.ndim - 2)][:SLICE, :SLICE]
+def slice_around(shape: tuple[int, int], place: tuple[int, int]) -> tuple[slice, slice]:
+    """At most SLICE rows and columns of a matrix, with a place among them: from the first ones on where that will do."""
+    return tuple(slice(first, first + SLICE) for first in map(_first_shown, shape, place))
+
+
+def _first_shown(size: int, place: int) -> int:
+    return 0 if place < SLICE else min(place - SLICE // 2, size - SLICE)

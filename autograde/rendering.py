@@ -50,8 +50,16 @@ def _facts(verdict):
 
 
 def _picture_text(picture):
+    if any(picture.first):
+        yield f"  {_where(picture)}:"
     yield f"  {'yours':<8}" + "\n          ".join(_rows(picture.yours))
     yield f"  {'expected':<8}".ljust(10) + "\n          ".join(_rows(picture.expected))
+
+
+def _where(picture):
+    """Which part of a matrix it is."""
+    (row, column), (rows, columns) = picture.first, np.shape(picture.expected)
+    return f"rows {row} to {row + rows - 1}, columns {column} to {column + columns - 1}"
 
 
 def _rows(matrix):
@@ -102,6 +110,7 @@ def _picture_html(picture):
         f"{name}: " + " / ".join(", ".join(_cell(value) for value in row) for row in matrix)
         for name, matrix in (("yours", picture.yours), ("expected", picture.expected))
     )
+    spoken = f"{_where(picture)}; {spoken}" if any(picture.first) else spoken
     return f'<img alt="{html.escape(spoken)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
 
 
@@ -125,7 +134,9 @@ def _draw(picture: Picture) -> bytes:
             dark = np.isfinite(value) and value > low + 0.6 * (high - low)
             axis.text(column, row, _short(value), ha="center", va="center", fontsize=8,
                       color="white" if dark else "black")  # fmt: skip
-        axis.set(title=name, xticks=range(matrix.shape[1]), yticks=range(matrix.shape[0]))
+        axis.set(title=name)
+        axis.set_xticks(range(matrix.shape[1]), range(picture.first[1], picture.first[1] + matrix.shape[1]))
+        axis.set_yticks(range(matrix.shape[0]), range(picture.first[0], picture.first[0] + matrix.shape[0]))
     buffer = io.BytesIO()
     canvas.print_png(buffer, metadata={"Software": None})
     return buffer.getvalue()

@@ -27,10 +27,14 @@ class PartResult:
 
 @dataclass(frozen=True)
 class Picture:
-    """A small matrix of the student's beside the expected one, as nested lists."""
+    """A small matrix of the student's beside the expected one, as nested lists.
+
+    first: the row and column of the whole matrix at which it begins.
+    """
 
     yours: list
     expected: list
+    first: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ class Verdict:
     def from_dict(cls, values: dict) -> "Verdict":
         """The verdict that `to_dict` wrote, also after a round trip through JSON."""
         picture = Picture(**values["picture"]) if values["picture"] else None
+        if picture:
+            picture = dataclasses.replace(picture, first=tuple(picture.first))
         return cls(
             **values
             | {

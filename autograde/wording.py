@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from autograde.compare import Difference, compare, matrix_slice
+from autograde.compare import Difference, compare, slice_around
 from autograde.texts import article, row, short
 from autograde.verdict import Picture
 
@@ -118,14 +118,16 @@ def _is_list(value):
 
 
 def small_picture(difference: Difference) -> Picture | None:
-    """A small slice of both matrices, when both are matrices of numbers and differ in their values."""
+    """A small slice of both around the first difference, when both are matrices of numbers and differ in values."""
     yours, expected = difference.yours, difference.expected
     if difference.kind not in ("values", "nan") or type(yours) is not np.ndarray or type(expected) is not np.ndarray:
         return None
     if yours.ndim < 2 or yours.dtype.kind not in "fiub" or not yours.size:
         return None
-    corner = difference.index[-yours.ndim : -2] if difference.index else ()  # the array may be an item of a list
-    return Picture(*(matrix_slice(array[corner]).astype("float64").tolist() for array in (yours, expected)))
+    index = difference.index[-yours.ndim :] if difference.index else (0,) * yours.ndim  # may be an item of a list
+    shown = slice_around(yours.shape[-2:], index[-2:])
+    matrices = (array[index[:-2]][shown].astype("float64").tolist() for array in (yours, expected))
+    return Picture(*matrices, first=tuple(part.start for part in shown))
 
 
 # --- errors and side effects in plain words ---

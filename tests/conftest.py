@@ -23,6 +23,8 @@ def pytest_configure(config):
     config.addinivalue_line("filterwarnings", "ignore:__array__ implementation:DeprecationWarning")
     # A row of one token attends to itself alone, and Keras wonders whether that was meant. It was.
     config.addinivalue_line("filterwarnings", "ignore:You are using a softmax over axis:UserWarning")
+    # A mistaken answer leaves a layer of its own unused, and Keras wonders about that too.
+    config.addinivalue_line("filterwarnings", r"ignore:.build\(\). was called on layer:UserWarning")
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """Verdicts: each way to be wrong has words of its own, and what must stay hidden does."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from autograde.compare import Tolerance, compare
 from autograde.exercises import catalogue, cells
 from autograde.judge import judge
 from autograde.verdict import Verdict
+from autograde.wording import small_picture
 
 RIGHT = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
 
@@ -279,6 +281,22 @@ def test_tolerance_treats_infinities_as_equal_and_nan_as_different():
 )
 def test_differences_are_described_in_their_simplest_form(expected, got, words):
     assert words in compare(expected, got).message
+
+
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (5, 2), (20, 9), (29, 15), (6, 0)])
+def test_the_slice_that_is_shown_holds_the_first_difference_and_says_where_it_is(row, column):
+    expected = np.arange(2 * 30 * 16, dtype="float32").reshape(2, 30, 16)
+    got = expected.copy()
+    got[1, row, column] = -7
+    picture = small_picture(compare(expected, got))
+    (top, left), yours = picture.first, np.array(picture.yours)
+    assert yours.shape == (6, 6) and yours[row - top, column - left] == -7
+    assert np.array_equal(picture.expected, expected[1, top : top + 6, left : left + 6])
+    verdict = replace(_scores("return q"), picture=picture)
+    assert Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))) == verdict
+    place = f"rows {top} to {top + 5}, columns {left} to {left + 5}"
+    for text in (rendering.as_text(verdict), rendering.as_html(verdict)):
+        assert (place in text) == (max(top, left) > 0)
 
 
 def test_a_layer_that_leaves_the_tensors_gets_its_values_but_not_its_gradients():

@@ -99,6 +99,22 @@ def test_collecting_twice_changes_nothing(tmp_path):
     assert (tmp_path / "submitted/doe/ps3").stat().st_mtime_ns == before
 
 
+def test_the_manifests_of_earlier_downloads_stay(tmp_path):
+    """Two downloads of one name, as Canvas gives them, the first with a refused file; then one that changes nothing."""
+    first = make_zip(tmp_path / "submissions.zip", {"doe_1_2_03_attention.ipynb": WORK, "../evil.ipynb": WORK})
+    collect(first, tmp_path, "ps3", NOTEBOOKS)
+    second = make_zip(tmp_path / "submissions.zip", {"roe_1_2_03_attention.ipynb": WORK})
+    for _ in range(3):
+        collect(second, tmp_path, "ps3", NOTEBOOKS)
+    home = tmp_path / "collected/ps3"
+    assert {path.name for path in home.glob("manifest*")} == {"manifest.json", "manifest-1.json", "manifest-2.json"}
+    actions = [
+        sorted(row["action"] for row in json.loads((home / name).read_text())["rows"])
+        for name in ("manifest-1.json", "manifest-2.json", "manifest.json")
+    ]
+    assert actions == [["new", "refused"], ["new"], ["unchanged"]]
+
+
 def test_a_later_download_replaces_and_an_older_one_does_not(tmp_path):
     name = "doe_1_2_03_attention.ipynb"
     collect(make_zip(tmp_path / "a.zip", {name: WORK}), tmp_path, "ps3", NOTEBOOKS)

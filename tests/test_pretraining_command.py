@@ -85,7 +85,7 @@ def test_ctrl_c_ends_with_one_line_that_says_what_is_kept(data, tmp_path):
 
 @pytest.mark.exhaustive
 def test_two_virtual_devices_have_the_same_losses_as_one(data, tmp_path):
-    plain = tmp_path / "plain"  # each device draws its own dropout, so the model of this comparison has none
+    plain = tmp_path / "plain"  # two devices draw other dropout than one, so the model of this comparison has none
     plain.mkdir()
     for name in ("short", "long"):
         (plain / name).symlink_to(data / name)

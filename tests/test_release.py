@@ -144,6 +144,21 @@ def test_fingerprints_are_the_same_bytes_every_time_and_hold_no_code(tmp_path):
         answer_lines = [line for line in secret_lines((exercise,)) if json.dumps(line)[1:-1] in strings]
         assert answer_lines == [] and cells.answer_cell(exercise) not in strings
 
+    _are_made_again_only_from_other_sources(tmp_path / "a")
+
+
+def _are_made_again_only_from_other_sources(folder):
+    def begun(exercises):
+        raise InterruptedError
+
+    assert write_fingerprints(folder, begun) == folder
+    (folder / "scores.npz").rename(folder / "aside.npz")
+    with pytest.raises(InterruptedError):
+        write_fingerprints(folder, begun)
+    (folder / "aside.npz").rename(folder / "scores.npz")
+    with pytest.raises(InterruptedError):  # it was begun and not ended: what is there may be of two makes
+        write_fingerprints(folder, begun)
+
 
 def test_the_command_says_whether_what_is_there_is_up_to_date(tmp_path):
     name = NOTEBOOKS[0]

@@ -5,7 +5,7 @@
 The newest file of each student counts; older ones are kept beside it in `collected/ASSIGNMENT/earlier/`. Each
 student's folder is built aside and put in place in one step, so collecting can be killed and started again, and
 collecting the same download twice changes nothing. Every file of the download stands in the manifest, with what became
-of it and why.
+of it and why; the manifests of earlier downloads stay beside it, the oldest as `manifest-1.json`.
 """
 
 import hashlib
@@ -107,12 +107,23 @@ def collect(
         for student, files in sorted(_by_student(found, course).items()):
             _Folder(course, assignment, student).take(files, manifest)
         manifest.rows.sort(key=lambda row: (row.student, row.source))
+        _set_aside(home / "manifest.json")
         write_text(home / "manifest.json", manifest.to_json())
     except OSError as reason:
         raise CollectError(f"{course}: cannot be written ({reason.strerror}); what was collected stays") from None
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     return manifest
+
+
+def _set_aside(manifest: Path) -> None:
+    """Gives the manifest of the download before a number, unless that one only said that nothing had changed."""
+    if not manifest.exists():
+        return
+    rows = json.loads(manifest.read_text(encoding="utf-8"))["rows"]
+    if any(row["action"] != "unchanged" for row in rows):
+        number = 1 + len(list(manifest.parent.glob("manifest-*.json")))
+        manifest.rename(manifest.with_name(f"manifest-{number}.json"))
 
 
 def _copy_all(found, manifest, staging, notebooks, roster, reader) -> list[_Found]:

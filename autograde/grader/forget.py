@@ -49,7 +49,7 @@ def forget(course: str | Path, student: str) -> list[Path]:
     if (course / "gradebook.db").is_file():
         with Course(course) as book:
             in_gradebook = book.forget(student)
-    in_manifests = [_strike_out(path, student) for path in sorted(course.glob("collected/*/manifest.json"))]
+    in_manifests = [_strike_out(path, student) for path in sorted(course.glob("collected/*/manifest*.json"))]
     if not (paths or in_gradebook or any(in_manifests)):
         raise ForgetError(f"{course}: nothing is kept about {student!r}; `autograde export` lists the students")
     for path in paths:

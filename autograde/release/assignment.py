@@ -1,6 +1,7 @@
 """Puts a notebook into an nbgrader course: `source/`, `release/` and the cells' points in gradebook.db."""
 
 import contextlib
+import hashlib
 import logging
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from autograde.release.editions import Editions, ReleaseError
 from autograde.release.leaks import leaks
 from autograde.student.plans import BESIDE
 from bertlab.files import write_text
+
+MADE_FROM = ".made-from"  # beside the fingerprints: the hash of their sources
+ROOT = Path(__file__).parents[2]
 
 
 def write_student_edition(editions: Editions, exercises: tuple[Exercise, ...], folder: Path) -> Path:
@@ -32,11 +36,30 @@ def refuse_leaks(editions: Editions, exercises: tuple[Exercise, ...]) -> None:
 def write_fingerprints(folder: Path | None, progress=iter) -> Path:
     """Writes the visible plan of every exercise of the catalogue; returns the folder.
 
-    folder: the one beside the student package if None. progress: wraps the exercises, to show how far it is.
+    Those that the same sources have made before are left as they are. folder: the one beside the student package if
+    None. progress: wraps the exercises, to show how far it is.
     """
     folder = folder or BESIDE
+    note, made_from = folder / MADE_FROM, _sources_hash()
+    complete = all((folder / f"{exercise.id}.npz").is_file() for exercise in catalogue.EXERCISES)
+    if complete and note.is_file() and note.read_text() == made_from:
+        return folder
+    note.unlink(missing_ok=True)  # from here until all are written, they are of several makes
     planning.write_fingerprints(catalogue.EXERCISES, folder, progress)
+    write_text(note, made_from)
     return folder
+
+
+def _sources_hash() -> str:
+    """A hash of what fingerprints depend on: every line of both packages and of the solutions, and who computes."""
+    import keras
+    import numpy as np
+    import tensorflow as tf
+
+    total = hashlib.sha256(" ".join([np.__version__, tf.__version__, keras.__version__]).encode())
+    for path in sorted(path for part in ("autograde", "bertlab", "solutions") for path in (ROOT / part).rglob("*.py")):
+        total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()
 
 
 def write_assignment(course: Path, assignment: str, notebooks: list[Editions]) -> list[Path]:

@@ -1,5 +1,6 @@
 """`bertlab plot`: the curves of pre-training runs, side by side with reference curves."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -34,10 +35,23 @@ def plot(runs, out, along, references, listing):
             raise DataError(f"there is no reference curve {name!r}; choose one of {', '.join(shipped)}")
     if not runs and not names:
         raise click.UsageError("name at least one run or --reference")
-    own = {_name(run): read_metrics(run) for run in runs}
+    own = {_name(run): read_metrics(run) for run in _with_figures(runs)}
     ours = {f"reference: {name}": read_metrics(shipped[name]) for name in names}
     draw(own | ours, out, along, list(ours))
     click.echo(out)
+
+
+def _with_figures(runs: Sequence[Path]) -> list[Path]:
+    """Of several paths, those that are runs: `runs/*` also names what else lies in that folder. The others are told."""
+    from bertlab.training.curves import METRICS
+
+    found = [run for run in runs if run.suffix == ".csv" or (run / METRICS).is_file()]
+    if not found:
+        return list(runs)  # reading them says what is wrong
+    for run in runs:
+        if run not in found:
+            click.echo(f"bertlab: {run} is not a run (no {METRICS} in it): left out", err=True)
+    return found
 
 
 def _name(run: Path) -> str:
