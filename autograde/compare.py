@@ -205,7 +205,7 @@ def _count(expected, got):
 
 
 def slice_around(shape: tuple[int, int], place: tuple[int, int]) -> tuple[slice, slice]:
-    """At most SLICE rows and columns of a matrix, with a place among them: from the first ones on where that will do."""
+    """At most SLICE rows and columns of a matrix, a place among them; the first ones where that will do."""
     return tuple(slice(first, first + SLICE) for first in map(_first_shown, shape, place))
 
 

@@ -1,5 +1,10 @@
 """Dropout's random numbers: what the hash promises, and that they behave as random ones."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import keras
 import numpy as np
 import pytest
@@ -101,3 +106,33 @@ def test_the_gradient_flows_through_what_was_kept():
 def test_half_precision_stays_half_precision():
     layer = Dropout(0.1, dtype="bfloat16")
     assert keras.backend.standardize_dtype(layer(ops.ones((2, 3), "bfloat16"), training=True).dtype) == "bfloat16"
+
+
+TWO_DEVICES = """
+import numpy as np, tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+from bertlab.layers import Dropout
+with strategy.scope():
+    layer = Dropout(0.5, seed=3)
+    layer.build((64, 256))
+
+@tf.function
+def step():
+    return strategy.run(lambda: layer(tf.ones((64, 256)), training=True))
+
+calls = [[value.numpy() > 0 for value in step().values] for _ in range(2)]
+np.save("masks.npy", np.array(calls))
+"""
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="only TensorFlow copies the layer's seed")
+def test_devices_that_share_a_step_drop_different_places(tmp_path):
+    root = str(Path(__file__).parents[1])
+    subprocess.run([sys.executable, "-c", TWO_DEVICES], cwd=tmp_path, check=True, env=os.environ | {"PYTHONPATH": root})
+    masks = np.load(tmp_path / "masks.npy").reshape(4, 64, 256)  # two calls on each of two devices
+    for one in range(4):
+        for other in range(one):
+            assert agreement(masks[one], masks[other], 0.5) < SIGMAS
+    assert np.array_equal(masks[0], kept(0.5, (64, 256))[0])  # the first device is as if it were alone

@@ -41,6 +41,20 @@ def random_bits(shape, key):
     return ops.reshape(_hash(places * _GOLDEN + first, second), shape)
 
 
+def _replica():
+    """Which of the devices that share a step this is.
+
+    TensorFlow's copies of a seed are equal, and no two devices should drop the same places. On JAX, where one program
+    draws for the rows of all devices, and on PyTorch it is 0.
+    """
+    if keras.backend.backend() != "tensorflow":
+        return 0
+    import tensorflow as tf
+
+    context = tf.distribute.get_replica_context()
+    return context.replica_id_in_sync_group if context else 0
+
+
 @keras.saving.register_keras_serializable("bertlab")
 class Dropout(keras.layers.Dropout):
     """While training, sets a share `rate` of its input to zero and divides the rest by 1 − rate.
@@ -52,5 +66,7 @@ class Dropout(keras.layers.Dropout):
         if not training or self.rate == 0:
             return inputs
         threshold = round(self.rate * 2**32) - 2**31
-        kept = random_bits(ops.shape(inputs), self.seed_generator.next()) >= threshold
+        seed, counter = ops.unstack(ops.cast(self.seed_generator.next(), "int32"))
+        key = ops.stack([seed, counter + _replica() * _GOLDEN])  # far from the counters of the other devices
+        kept = random_bits(ops.shape(inputs), key) >= threshold
         return ops.where(kept, inputs / (1 - self.rate), ops.zeros_like(inputs))
