@@ -76,7 +76,7 @@ from keras import ops
 from tensorflow import Tensor
 
 # %% [markdown]
-# One picture to begin with: what you will build, in order. Each numbered box is a notebook of an hour to an hour and a half, and each uses what you wrote in those before it.
+# One picture to begin with: what you will build, in order. Each numbered box is a notebook of about an hour and a half, and each uses what you wrote in those before it.
 
 # %%
 course_map(

@@ -654,12 +654,15 @@ from bertlab.checkpoints.opening import find
 def read_published(folder: Path) -> tuple[dict, dict[str, np.ndarray]]:
     """The config and the tensors of a published folder.
 
-    Older files call LayerNorm's weights gamma and beta, and models without heads leave out the leading "bert.". To be
-    small, a file may hold half precision (float16, two bytes a number); your layers compute in float32.
+    Older files call LayerNorm's weights gamma and beta, count the positions once more (`position_ids`: 0, 1, 2 …), and
+    models without heads leave out the leading "bert.". To be small, a file may hold half precision (float16, two bytes
+    a number); your layers compute in float32.
     """
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     tensors = {}
     for name, array in load_file(folder / "model.safetensors").items():
+        if name.endswith("position_ids"):
+            continue
         name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
         tensors[name if name.startswith(("bert.", "cls.")) else f"bert.{name}"] = array.astype("float32")
     return config, tensors
@@ -694,6 +697,9 @@ run(*[ops.ones((1, 2), "int32")] * 3)
 missing, unused = load_published(own_variables(bert, mlm_head, nsp_head), tensors)
 print("without a tensor:", missing or "none")
 print("left over:       ", unused or "none")
+absent = [part for part in ("bert.pooler", "mlm_head", "nsp_head") if any(path.startswith(part) for path in missing)]
+if absent:
+    print("This checkpoint comes without", ", ".join(absent) + ": what follows leaves out what needs it.")
 
 # %% [markdown]
 # **See it.** The same pair of texts through your layers and through the library's own model, which reads the same folder by other code. On the right the difference, drawn on the same scale. What remains is float32 rounding, a few millionths at most:
@@ -710,8 +716,10 @@ batch = [ops.convert_to_tensor([row]) for row in (ids, segments, is_real)]
 
 published = load(folder, "pretraining", strict=False)
 theirs = published(dict(zip(("input_ids", "token_type_ids", "attention_mask"), batch)))
-names = ("sequence_output", "pooled_output", "masked_lm_logits", "next_sentence_logits")
-for name, mine in zip(names, run(*batch)):
+names = {"sequence_output": "bert", "pooled_output": "bert.pooler", "masked_lm_logits": "mlm_head", "next_sentence_logits": "nsp_head"}
+for (name, said_by), mine in zip(names.items(), run(*batch)):
+    if said_by in absent:
+        continue
     print(f"{name:22} {str(tuple(mine.shape)):14} largest difference {float(ops.max(ops.abs(mine - theirs[name]))):.1e}")
 
 mine, library = (np.array(hidden)[0, :, :24] for hidden in (run(*batch)[0], theirs["sequence_output"]))
@@ -796,7 +804,10 @@ def draw_guesses(title):
     guess_bars({text: guesses_for(text) for text in SENTENCES}, per_line=3, title=title, alt=f"{title}: for each of nine sentences the five likeliest pieces as bars")
 
 
-draw_guesses(f"weights from {CHECKPOINT}")
+if "mlm_head" in absent:
+    print("No guesses: the checkpoint's MLM head is missing, and a fresh one says nothing.")
+else:
+    draw_guesses(f"weights from {Path(CHECKPOINT).name}")
 
 # %% [markdown]
 # Look at two things. Is a guess of the right *kind*: a noun or an adjective after *a*, and after *an* one that begins with a vowel? And is it *true*? Kind is learnt from little text, truth takes far more than `bertlab-mini` has read.
@@ -810,7 +821,7 @@ draw_guesses(f"weights from {CHECKPOINT}")
 # | A hammer is a … | hammer, tool, weapon, nail, device | A hammer is not a … | hammer, weapon, tool, gun, rock |
 # | A hammer is an … | object, instrument, axe, implement, explosive | A hammer is not an … | object, instrument, axe, animal, artifact |
 #
-# Read the left column and be impressed; then the right one. A *not* changes almost nothing. Notebook 10 measures that.
+# Read the left column and be impressed; then the right one. A *not* changes almost nothing.
 #
 # *The bank is situated on the … of the river* is another lecture's example of reading in both directions: what stands left of the blank also fits *corner of Main Street*; the river stands on the right.
 #

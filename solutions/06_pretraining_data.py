@@ -26,7 +26,7 @@
 # - `make_pair`, `truncate_at_random`: pairs of segments, half of them true neighbours;
 # - `make_example`, `batches`: from all that to the arrays that notebook 07 trains on.
 #
-# 75 to 90 minutes, 33 points. Everything runs on this machine, without a network.
+# 80 to 100 minutes, 33 points. Everything runs on this machine, without a network.
 #
 # **Chance, kept in hand.** Functions that draw get a NumPy generator, `rng`, as their last argument, and draw from nothing else. The same seed then gives the same data on every machine,
 # and a run can be repeated. Useful here: `rng.random()` (uniform in [0, 1)), `rng.integers(n)` (0 … n − 1), `rng.choice(items, size, replace=False)`, `rng.permutation(n)`.
@@ -432,7 +432,6 @@ bars(
 
 # %% [markdown]
 # Is that a hard exercise? *penguins … | the hammer …*: the topic alone gives it away. RoBERTa dropped it and lost nothing (Liu et al. 2019, section 4.2), ALBERT swaps A and B instead, so that the topic is the same and the order must be understood (Lan et al. 2020).
-# Notebooks 11 and 12 measure it.
 #
 # ## 6.8 Too long · 3 points · ~8 minutes
 #

@@ -27,7 +27,7 @@
 #
 # and run all four shapes with your own layers, and the same rows from scratch and after pre-training.
 #
-# 75 to 90 minutes, 34 points. Everything runs on this machine, without a network.
+# 90 to 110 minutes, 34 points. Everything runs on this machine, without a network.
 
 # %%
 from autograde.student import bars, check, heat_maps, lines, load_backend, progress, read_offs, span_bars
@@ -37,6 +37,7 @@ load_backend()
 # %% tags=["setup"]
 import re
 import string
+import textwrap
 from collections import Counter
 
 import keras
@@ -105,7 +106,7 @@ if TASKS["sentence"] == "package":  # five of its ten classes, so that two proce
     of_these = ([replace(row, label=number[row.label]) for row in rows if row.label in number] for rows in (sentences, held_out))
     classes, (sentences, held_out) = subjects, of_these
 print(f"{len(sentences)} labelled rows, {len(held_out)} to measure on, {len(classes)} classes: {', '.join(classes)}")
-print(f"{classes[sentences[0].label]}: {sentences[0].text}")
+print(textwrap.fill(f"{classes[sentences[0].label]}: {sentences[0].text}", 100))
 
 # %% [markdown]
 # ### What the encoder knows already
@@ -293,7 +294,8 @@ heat_maps(
     columns=list(classes),
     numbers=True,
     largest=1,
-    alt="Confusion matrix of the package task: for each true class the shares of the predicted classes",
+    alt="Confusion matrix, the share of right answers in each true class: "
+    + ", ".join(f"{name} {share:.0%}" for name, share in zip(classes, np.diag(confusion) / confusion.sum(axis=1))),
 )
 
 # %% [markdown]
@@ -307,7 +309,9 @@ def surest_mistakes(texts, truth, logits, names, most=4):
     given = shares.argmax(axis=1)
     wrong = [row for row in np.argsort(-shares.max(axis=1)) if given[row] != truth[row]]
     for row in wrong[:most]:
-        print(f"{shares[row].max():4.0%} {names[given[row]]}, but it is {names[truth[row]]}:\n     {texts[row][:150]}\n")
+        text = textwrap.shorten(texts[row], 150, placeholder=" …")
+        print(f"{shares[row].max():4.0%} {names[given[row]]}, but it is {names[truth[row]]}:")
+        print(textwrap.fill(text, 90, initial_indent="     ", subsequent_indent="     "), end="\n\n")
 
 
 surest_mistakes(held_out_texts, truth, logits, classes)
@@ -787,7 +791,7 @@ for line, row in enumerate(held_out_tagged[:5]):
     shown = []
     for word, tag, right in zip(row.words, given[line][asked[line]], truth[line][asked[line]]):
         shown.append((f"[{word}]" if tag else word) + ("" if tag == right else " ✗"))
-    print(" ".join(shown))
+    print(textwrap.fill("· " + " ".join(shown), 100, subsequent_indent="  "))
 
 # %% [markdown]
 # **What is pre-training worth, on real text?** The same rows, the same head, the same number of steps, from other beginnings: from random numbers in the same sizes, and, if you made notebook 07's run, from your own weights (two layers, half as wide, which have read for a minute: size and reading both count).
@@ -1039,7 +1043,11 @@ lines(
 # %%
 for number in range(3):
     question, context, answers = asked[number]
-    print(f"{question}   in: {context[:110]}…\n   right: {answers[0][:70] if answers else '(no answer)'}\n   yours: {answer_of(number)[:70] or '(no answer)'}\n")
+    told = {"in": context, "right": answers[0] if answers else "", "yours": answer_of(number)}
+    print(question)
+    for what, text in told.items():
+        print(f"   {what + ':':6} {textwrap.shorten(text, 90, placeholder=' …') or '(no answer)'}")
+    print()
 
 # %% [markdown]
 # From a few hundred rows so small a reader learns which stretches look like descriptions, and hardly to look up the name that was asked for; compare its best F1 with "always no answer". Looking something up in a text is what larger pre-trained encoders bring along: BERT-base reaches F1 88.5 on SQuAD 1.1.
@@ -1077,7 +1085,7 @@ check(layer_rates)
 
 # %% [markdown]
 # **See it.** The small world once more, pre-trained; above, everything moved alike. Now the rates fall by half at each step down; then all but the head is frozen. The last is the cheapest (no gradient below the head), but a head alone cannot teach [CLS] to look at the noun, it has to take what happens to stand there: nobody has asked [CLS] anything during the pre-training. That is why
-# BERT is fine-tuned *whole*, and why frozen vectors need a larger model on top (notebook 09).
+# BERT is fine-tuned *whole*, and why the paper, where it tries frozen vectors, puts a two-layer BiLSTM on top of them (section 5.3).
 
 # %%
 def factors(decay: float, frozen: int = 0):
@@ -1150,8 +1158,11 @@ for text in ("Win a free watch now", "Please send the minutes of the meeting", "
     print("   ".join(f"{name} {share:.0%}" for name, share in zip(mine.labels, shares)), f"  {text}")
 
 # %% [markdown]
-# Twenty-four rows teach a handful of words, and the answers are far surer than they have a right to be. With a few hundred rows, held-out ones to measure on, and a published checkpoint this is how real filters are made:
-# `bertlab finetune messages.csv --column text=message --column label=class --validation-share 0.2 --model CHECKPOINT` does it all, with seeds, a confusion matrix and the list of surest mistakes.
+# Twenty-four rows teach a handful of words, and the answers are far surer than they have a right to be. With a few hundred rows, held-out ones to measure on, and a published checkpoint this is how real filters are made. One command does it all, with seeds, a confusion matrix and the list of surest mistakes:
+#
+# ```
+# bertlab finetune messages.csv --column text=message --column label=class --validation-share 0.2 --model CHECKPOINT --out spam
+# ```
 #
 # ---
 # # Recap
@@ -1165,7 +1176,8 @@ for text in ("Win a free watch now", "Please send the minutes of the meeting", "
 # 2. Start and end are scored independently, so the score of a span is a sum. Which pairs of wrong spans can that make look good?
 # 3. You have 200 labelled rows and may choose: label 200 more, or pre-train on a million unlabelled ones from your field. What would you need to know to decide?
 #
-# **Next:** notebook 09 does without fine-tuning: it takes vectors out of a frozen encoder, layer by layer, and asks which of them know what.
+# **Next** is up to you. That was the whole way, from a string of characters to a BERT that answers. `mybert` is a package like any other: `pip install ./mybert` (in the folder above) and use it elsewhere. And where your own
+# machine or your data are larger, the library goes the same way with the same steps: `bertlab pretrain`, `bertlab finetune`, `bertlab encode`, each with `--help`.
 
 # %%
 progress()

@@ -7,12 +7,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from autograde_case import written
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from autograde import fingerprints, planning
 from autograde.exercises import catalogue, cells
-from autograde.student import pictures, plans, state
+from autograde.student import drawings_data, pictures, plans, state
 from autograde.student.checking import Message, _source_of, check
 from autograde.student.overview import progress
 from autograde.student.validating import CheckFailed
@@ -214,3 +216,20 @@ def test_heat_maps_label_each_matrix_or_the_first_and_write_no_minus_zero(monkey
     labels = [[[text.get_text() for text in axis.get_yticklabels()] for axis in figure.axes] for figure in figures]
     assert labels == [[["a"], ["b", "c"]], [["a"], [""]]]
     assert [text.get_text() for text in figures[0].axes[1].texts] == ["0.00", "2.00"]
+
+
+def test_titles_of_heat_maps_and_labels_of_bars_stay_inside_and_apart(monkeypatch):
+    figures = []
+    monkeypatch.setattr(pictures, "_show", lambda figure, alt: figures.append(figure))
+    monkeypatch.setattr(drawings_data, "_show", lambda figure, alt: figures.append(figure))
+    names = ["fonttools", "jupyter", "sqlalchemy"]
+    title = "true (row) against predicted (column)"  # longer than three columns are wide
+    pictures.heat_maps([np.eye(3)], titles=[title], rows=names, columns=names, alt="one")
+    pictures.heat_maps([np.eye(3)] * 2, titles=[title] * 2, rows=names, alt="two")
+    drawings_data.bars(["make:\npair, cut, mask", "mask only", "read from shards"], {"a": [1, 2, 3]}, alt="bars")
+    for figure in figures:
+        FigureCanvasAgg(figure).draw()
+        drawn = [axis.title for axis in figure.axes] if figure.axes[0].images else figure.axes[0].get_xticklabels()
+        boxes = [text.get_window_extent() for text in drawn]
+        assert boxes[0].x0 >= 0 and boxes[-1].x1 <= figure.bbox.width
+        assert all(left.x1 < right.x0 for left, right in zip(boxes, boxes[1:]))

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from autograde_case import asking, verdict_on
-from checkpoint_files import GOLDEN, expected, golden_copy, golden_inputs, tensors, write_tensors
+from checkpoint_files import GOLDEN, VOCAB_SIZE, expected, golden_copy, golden_inputs, tensors, write_tensors
 from keras import ops
-from notebook_loading import loaded
+from notebook_loading import loaded, run_cells
 
 from autograde import planning, probe
 from autograde.exercises import catalogue, cells
 from autograde.judge import judge
+from bertlab.wordpiece import SPECIAL_TOKENS
 
 BASE = dict(vocab_size=30522, hidden_size=768, num_layers=12, num_heads=12, intermediate_size=3072)
 LARGE = dict(vocab_size=30522, hidden_size=1024, num_layers=24, num_heads=16, intermediate_size=4096)
@@ -79,6 +80,22 @@ def test_the_notebook_reads_the_names_of_older_files_and_files_without_heads(tmp
     notebook = loaded(folder)
     assert notebook["unused"] == []
     assert all(path.startswith(("mlm_head.", "nsp_head.")) for path in notebook["missing"]) and notebook["missing"]
+
+
+def test_a_checkpoint_without_heads_is_compared_without_them_and_fills_in_no_blanks(tmp_path, capsys):
+    folder = golden_copy("gelu", tmp_path / "encoder")
+    encoder = {name: array for name, array in tensors(folder).items() if name.startswith("bert.")}
+    positions = {"bert.embeddings.position_ids": np.arange(16)[None]}  # as older versions of transformers stored it
+    write_tensors(folder, encoder | positions)
+    pieces = [*SPECIAL_TOKENS, *"a robin is bird . the mill stands there".split()]  # the notebook's two texts
+    pieces += [f"w{number}" for number in range(VOCAB_SIZE - len(pieces))]
+    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
+    notebook = loaded(folder)
+    assert notebook["absent"] == ["mlm_head", "nsp_head"] and notebook["unused"] == []
+    run_cells(notebook, "tokenizer = load_tokenizer(folder)", "SENTENCES = [")
+    said = capsys.readouterr().out
+    assert "without mlm_head, nsp_head" in said and "No guesses" in said
+    assert "pooled_output" in said and "masked_lm_logits" not in said
 
 
 def test_the_notebooks_layers_take_the_packaged_checkpoint_in_half_precision():

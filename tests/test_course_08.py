@@ -2,6 +2,7 @@
 
 import functools
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -75,6 +76,19 @@ def test_the_table_of_tasks_has_every_task_and_names_that_can_be_loaded():
     wanted = {"SST-2", "CoLA", "MRPC", "QQP", "STS-B", "MNLI", "QNLI", "RTE", "WNLI", "SWAG", "SQuAD 1.1", "SQuAD 2.0"}
     assert wanted < {name for name, _ in rows}
     assert all(find_task(loaded) for _, loaded in rows)
+
+
+def test_the_commands_of_the_text_have_all_that_they_need():
+    import click
+
+    from bertlab.cli import cli
+
+    commands = re.findall(r"^# (bertlab .+)$", prose(), re.MULTILINE)
+    assert commands
+    for line in commands:
+        _, name, *arguments = shlex.split(line)
+        command = cli.get_command(click.Context(cli), name)
+        command.make_context(name, arguments)  # raises click.UsageError where one is missing
 
 
 def test_a_fine_tuned_row_shows_the_shapes_that_the_heads_read():

@@ -14,9 +14,11 @@ _TEMPLATE = """{% extends 'lab/index.html.j2' %}
 {% block html_head_js_mermaidjs %}{% endblock %}
 {% block html_head_css %}<style>STYLE</style>{% endblock %}
 """
-# Nothing is cut off at the right edge, on a screen or on paper; a listing in a text is set apart from what follows.
+# Nothing is cut off at the right edge, on a screen or on paper; what is printed breaks between words; a listing in a
+# text is set apart from what follows.
 _STYLE = """
 .highlight pre { white-space: pre-wrap; }
+.jp-OutputArea-output pre { word-break: normal; overflow-wrap: anywhere; }
 .jp-RenderedMarkdown .highlight { margin-bottom: 1em; }
 """
 

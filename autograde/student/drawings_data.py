@@ -23,7 +23,7 @@ def token_boxes(rows, titles=(), *, alt: str) -> None:
     rows: for each row a list of (token, fate); fate: "" (not chosen), "masked", "another", "unchanged" or "special".
     """
     widest = max(sum(_width(token) for token, _ in row) for row in rows)
-    figure, axes = _figure(min(15.0, 0.125 * widest + 1), 0.95 * len(rows) + 0.1, len(rows), 1)
+    figure, axes = _figure(min(15.0, 0.1 * widest + 0.6), 0.95 * len(rows) + 0.1, len(rows), 1)
     for index, (axis, row) in enumerate(zip(axes.flat, rows)):
         axis.set(xlim=(0, widest), ylim=(0, 1))
         axis.set_axis_off()
@@ -59,9 +59,9 @@ def bars(labels, groups: dict, title="", x="", y="", numbers=False, *, alt: str)
 
     groups: name → one height per label. numbers: write each height above its bar.
     """
-    figure, axes = _figure(
-        max(4.5, min(11.0, 0.5 * len(labels) * max(1.6 if len(labels) < 8 else 1, 0.7 * len(groups)) + 2)), 3.6, 1, 1
-    )
+    longest = max(len(line) for label in labels for line in str(label).splitlines())
+    each = max(0.8 if len(labels) < 8 else 0.5, 0.35 * len(groups), 0.1 * longest + 0.1)  # inches
+    figure, axes = _figure(max(4.5, min(11.0, len(labels) * each + 2)), 3.6, 1, 1)
     axis, width = axes.flat[0], 0.8 / len(groups)
     places = np.arange(len(labels))
     for index, ((name, heights), (colour, hatch)) in enumerate(zip(groups.items(), _BARS)):

@@ -7,10 +7,12 @@ notebook the text alone is printed.
 import base64
 import html
 import io
+import textwrap
 
 import numpy as np
 
 _STYLE = {"font.size": 11, "axes.titlesize": 12, "axes.spines.top": False, "axes.spines.right": False}
+_PER_INCH = 11  # letters of a title
 _LINES = (("#1f5fa8", "-", "o"), ("#c8500a", "--", "s"), ("#6b6b6b", ":", "^"))
 
 
@@ -28,7 +30,10 @@ def heat_maps(
     beside = min(per_line, len(matrices))
     tallest, widest = (max(matrix.shape[axis] for matrix in matrices) for axis in (0, 1))
     width = min(15.0, beside * max(2.6, 0.42 * widest + (1.0 if rows is not None else 0.3)))
-    figure, axes = _figure(width, lines * max(1.6, 0.36 * tallest + 1.1), lines, beside)
+    room = int(_PER_INCH * (width / beside - (0.6 if rows is not None else 0.0)))
+    titles = [textwrap.fill(title, room) for title in titles]
+    more = 0.2 * max((title.count("\n") for title in titles), default=0)
+    figure, axes = _figure(width, lines * (max(1.6, 0.36 * tallest + 1.1) + more), lines, beside)
     for axis in axes.flat[len(matrices) :]:
         axis.set_axis_off()
     for index, (axis, matrix) in enumerate(zip(axes.flat, matrices)):
