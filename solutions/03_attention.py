@@ -605,6 +605,7 @@ heat_maps(
     titles=[f"head {head + 1}" for head in range(4)],
     rows=words,
     columns=words,
+    per_line=2,
     largest=1,
     alt="Four heat maps of untrained attention heads, spread over all words",
 )

@@ -16,7 +16,7 @@ def sum_of_rows(rows: dict, *, alt: str) -> None:
     rows: name of a row → its labels, one per column. The first row stands apart: it is what the others belong to.
     """
     (first, pieces), *others = rows.items()
-    figure, axes = _figure(min(15.0, 1.15 * len(pieces) + 2.2), 0.78 * len(rows) + 0.4, 1, 1)
+    figure, axes = _figure(min(15.0, 0.95 * len(pieces) + 2.2), 0.78 * len(rows) + 0.4, 1, 1)
     axis = axes.flat[0]
     for column, piece in enumerate(pieces):
         axis.text(column, 0, piece, ha="center", va="center", fontsize=12, fontweight="bold")

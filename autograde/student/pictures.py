@@ -29,11 +29,12 @@ def heat_maps(
     lines = -(-len(matrices) // per_line)
     beside = min(per_line, len(matrices))
     tallest, widest = (max(matrix.shape[axis] for matrix in matrices) for axis in (0, 1))
-    width = min(15.0, beside * max(2.6, 0.42 * widest + (1.0 if rows is not None else 0.3)))
+    wide, high = (0.42, 0.36) if numbers else (0.3, 0.3)  # inches: a picture wider than the page is shown smaller
+    width = min(15.0, beside * max(2.6, wide * widest + (1.0 if rows is not None else 0.3)))
     room = int(_PER_INCH * (width / beside - (0.6 if rows is not None else 0.0)))
     titles = [textwrap.fill(title, room) for title in titles]
     more = 0.2 * max((title.count("\n") for title in titles), default=0)
-    figure, axes = _figure(width, lines * (max(1.6, 0.36 * tallest + 1.1) + more), lines, beside)
+    figure, axes = _figure(width, lines * (max(1.6, high * tallest + 1.1) + more), lines, beside)
     for axis in axes.flat[len(matrices) :]:
         axis.set_axis_off()
     for index, (axis, matrix) in enumerate(zip(axes.flat, matrices)):
