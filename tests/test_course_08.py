@@ -3,6 +3,7 @@
 import functools
 import re
 import shlex
+import textwrap
 
 import numpy as np
 import pytest
@@ -208,7 +209,7 @@ def _hidden_after_filling(start, ids):
 
 def _switched(**switches) -> dict:
     """The notebook's names after its switches, set like this, and the cell that reads the first task."""
-    made = {"np": np}
+    made = {"np": np, "textwrap": textwrap}
     for first_line in ("TASKS = {", "from dataclasses import replace"):
         code = next(block for block in prose().split("# %%\n") if block.startswith(first_line)).split("\n# %% ")[0]
         exec(code, made)

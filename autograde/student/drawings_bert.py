@@ -49,7 +49,7 @@ def guess_bars(groups: dict[str, list[tuple[str, float]]], per_line: int = 3, ti
     """For each group, say a sentence, its guesses from the top down as bars from 0 to 1, with piece and number."""
     lines = -(-len(groups) // per_line)
     tallest = max(len(guesses) for guesses in groups.values())
-    figure, axes = _figure(4.4 * min(per_line, len(groups)), lines * (0.8 + 0.28 * tallest), lines, per_line)
+    figure, axes = _figure(3.8 * min(per_line, len(groups)), lines * (0.8 + 0.28 * tallest), lines, per_line)
     for axis in axes.flat:
         axis.set_axis_off()
     for axis, (name, guesses) in zip(axes.flat, groups.items(), strict=False):
