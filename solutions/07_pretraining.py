@@ -260,7 +260,7 @@ check(PreTrainingModel)
 # ### Sanity first: what does a model know that knows nothing?
 #
 # A fresh model has no reason to prefer any of the $V$ pieces, so each gets about $1/V$, and the loss of a blank is about $-\log \frac1V = \ln V$. If your first loss is far from that, stop: something is wrong
-# *before* any training. (Much larger: the weights start too large. Much smaller: the answer stands in the input.) For the pairs it is $\ln 2 = 0.693$ or somewhat more: two random logits from a pooled vector may already disagree by one.
+# *before* any training. (Much larger: the weights start too large. Much smaller: the answer stands in the input.) For the pairs it may be a good deal more than $\ln 2 = 0.693$: the two random logits of a pooled vector may disagree by two or three, and since every row begins with the same [CLS], they do so in nearly all rows alike.
 #
 # The data come from notebook 06's procedure: real text, pairs, 15 % of the tokens to be guessed, of which 80 % become [MASK]. The text is the prose of Python's own documentation, which is on this machine already; its vocabulary of 4,096 pieces ships with the course.
 
@@ -608,7 +608,7 @@ if ready(*NEEDED):
     two_scores(judge(guess), fresh={"loss": float(np.log(pieces)), "accuracy": 1 / pieces}, unigram=data)
 
 # %% [markdown]
-# **See it.** The picture of the beginning, from your model: three rows that it was never trained on. Each blank has its loss, and the title says what your model guesses there and, in brackets, what stood there. (One chosen token in five is not hidden: it stands unchanged, or another stands in its place.)
+# **See it.** The picture of the beginning, from your model: three rows that it was never trained on. The darker a blank, the larger its loss. The title says of each what your model guesses there, in brackets what stood there, and the loss. (One chosen token in five is not hidden: it stands unchanged, or another stands in its place.)
 
 # %%
 if ready(*NEEDED):
@@ -622,15 +622,14 @@ if ready(*NEEDED):
             one = slice(place, place + 1)
             lost[0, where[place]] = mlm_loss(blanks[row : row + 1, one], ops.convert_to_tensor(truth[None, one]), ops.ones((1, 1)))
         best = np.array(ops.argmax(blanks[row], axis=-1))
-        told = ", ".join(f"{data.pieces[best[place]]} ({data.pieces[truth[place]]})" for place in places)
+        told = ", ".join(f"{data.pieces[best[p]]} ({data.pieces[truth[p]]}) {lost[0, where[p]]:.1f}" for p in places)
         heat_maps(
             [lost],
-            titles=[f"guess (truth): {told}"],
+            titles=[f"guess (truth) and loss: {told}"],
             rows=["loss"],
             columns=[data.pieces[i] for i in ids],
-            numbers=True,
             largest=9,
-            alt=f"A row of {len(ids)} held-out tokens with the losses of its blanks, the mean {lost.sum() / len(places):.1f}; guess (truth): {told}",
+            alt=f"A row of {len(ids)} held-out tokens with the losses of its blanks, the mean {lost.sum() / len(places):.1f}; guess (truth) and loss: {told}",
         )
 
 # %% nbgrader={"grade": true, "grade_id": "pretraining-run", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}

@@ -75,6 +75,7 @@ read_offs(
 # %%
 TASKS = {"sentence": "package", "pair": "pairs", "tagging": "code-words", "question": "parameters"}  # built in
 # TASKS |= {"sentence": "sst2", "pair": "mrpc", "tagging": "conll2003", "question": "squad2"}  # published: one, some or all
+COLUMNS = {}  # where a file of your own calls its columns otherwise: {"sentence": {"text": "review", "label": "stars"}}
 DATA_DIR = None  # for example "glue_data"; None: from the network (needs `pip install datasets`)
 CHECKPOINT = "bertlab-mini"  # or a folder, or a published name such as "google-bert/bert-base-uncased"
 
@@ -91,7 +92,8 @@ def task_of(shape: str, train: int, validation: int = 250):
     if name in BUILTIN_TASKS:
         task = load_task(name, most_train=max(train, 2 * validation), most_validation=validation)
         return task.labels, list(task.train)[:train], list(task.validation)[:validation]
-    task = load_task(name, data_dir=None if Path(name).exists() else DATA_DIR, validation_share=0.2)
+    data_dir = None if Path(name).exists() else DATA_DIR
+    task = load_task(name, data_dir=data_dir, columns=COLUMNS.get(shape), validation_share=0.2)
     if not task.train:
         raise ValueError(f"{name}: there are no rows to train on")
     splits = ((task.train, train), (task.validation, validation))

@@ -235,3 +235,6 @@ def test_the_switches_take_a_file_of_ones_own_and_hold_a_fifth_of_it_out(tmp_pat
     path.write_text("text,label\n" + "".join(f"row {row},{'ab'[row % 2]}\n" for row in range(50)), encoding="utf-8")
     names = _switched(TASKS={"sentence": str(path)}, DATA_DIR="elsewhere")
     assert (names["classes"], len(names["sentences"]), len(names["held_out"])) == (("a", "b"), 40, 10)
+    path.write_text(path.read_text(encoding="utf-8").replace("text,label", "review,stars"), encoding="utf-8")
+    columns = {"sentence": {"text": "review", "label": "stars"}}
+    assert _switched(TASKS={"sentence": str(path)}, COLUMNS=columns)["classes"] == ("a", "b")

@@ -7,6 +7,7 @@ and weights under the course's own names (`hand_in`), which the grader can put i
 
 import json
 import os
+import textwrap
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -153,7 +154,8 @@ def blank_lines(data: RunData, rows: int = 3) -> None:
         real = batch["attention_mask"][number].astype(bool)
         wanted = batch["labels"][number][batch["weights"][number] > 0]
         label = ("IsNext", "NotNext")[batch["next_sentence"][number]]
-        print(f"{label:8}", " ".join(data.pieces[i] for i in batch["token_ids"][number][real]))
+        text = " ".join(data.pieces[i] for i in batch["token_ids"][number][real])
+        print(textwrap.fill(text, 100, initial_indent=f"{label:8} ", subsequent_indent=" " * 9))
         print(f"{'':8} to guess: {', '.join(data.pieces[i] for i in wanted)}\n")
 
 
@@ -234,7 +236,7 @@ class Run:
         rate = made * training_flops(config, rows, length, -(-15 * length // 100)) / seconds
         share = rate / measured_peak("float32")
         return (
-            f"{made * rows * length / seconds:,.0f} tokens per second (padding and judging included), "
+            f"{made * rows * length / seconds:,.0f} tokens per second (padding and judging included),\n"
             f"{rate:.2g} operations per second: {share:.0%} of this machine's measured peak"
         )
 
