@@ -115,8 +115,8 @@ def clean_text(text: str) -> str:
     """Makes blanks plain, takes out what no reader sees, and isolates Chinese characters.
 
     text: any string
-    returns the string with the table above applied to each character, and with one more blank before and one more
-    after every Chinese character
+    returns the string with the table above applied to each character, and with one more blank
+    before and one more after every Chinese character
     """
     ### BEGIN SOLUTION
     cleaned = []
@@ -510,7 +510,8 @@ for name, pairs in (("highest score", by_score), ("most frequent", by_count)):
 def merge_pair(pair: tuple[str, str], spelled: list[tuple[list[str], int]]) -> list[tuple[list[str], int]]:
     """Makes one piece of every occurrence of a pair of neighbours.
 
-    returns the words in the same order with the same counts, spelled anew; `spelled` itself stays as it is
+    returns the words in the same order with the same counts, spelled anew; `spelled` itself stays
+    as it is
     """
     ### BEGIN SOLUTION
     left, right = pair
@@ -557,10 +558,11 @@ def alphabet(word_counts: dict[str, int]) -> list[str]:
 def learn_vocabulary(word_counts: dict[str, int], size: int, min_count: int = 2) -> list[str]:
     """Learns a list of pieces; a piece's place in the list is its number.
 
-    word_counts: word → how often it occurs    size: how many pieces are wanted, at least special ones and alphabet
+    word_counts: word → how often it occurs
+    size: how many pieces are wanted, at least special ones and alphabet
     min_count: pairs that occur less often are never merged
-    returns SPECIAL_PIECES, the alphabet, then what each merge made, in the order of merging, no piece twice;
-    fewer than `size` if no pair is left to merge
+    returns SPECIAL_PIECES, the alphabet, then what each merge made, in the order of merging, no
+    piece twice; fewer than `size` if no pair is left to merge
     """
     # as long as pieces are wanted: 1. score the pairs   2. the best one, by the rule for ties   3. merge
     ### BEGIN SOLUTION
@@ -747,7 +749,8 @@ def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int],
 
     first, second: pieces, without special ones; second may be None
     vocabulary: piece → number    length: of each row, special pieces included
-    returns {"token_ids": …, "token_type_ids": …, "attention_mask": …}, each a list of `length` whole numbers
+    returns {"token_ids": …, "token_type_ids": …, "attention_mask": …}, each a list of `length`
+    whole numbers
     """
     ### BEGIN SOLUTION
     if second is None:

@@ -447,7 +447,8 @@ print("segments", *(f"{int(i):2}" for i in token_type_ids[0]))
 def input_embeddings(token_ids: Tensor, token_type_ids: Tensor, w_e: Tensor, w_s: Tensor, w_p: Tensor) -> Tensor:
     """Token + segment + position for every token of a batch.
 
-    token_ids, token_type_ids: (batch, tokens) integers    w_e: (N_V, d_e)    w_s: (2, d_e)    w_p: (l_max, d_e)
+    token_ids, token_type_ids: (batch, tokens) integers    w_e: (N_V, d_e)    w_s: (2, d_e)
+    w_p: (l_max, d_e)
     returns (batch, tokens, d_e)
     """
     ### BEGIN SOLUTION

@@ -294,7 +294,8 @@ for name, scores in (("unscaled, as in the lecture", without_scale), ("scaled by
 def attention(x: Tensor, w_q: Tensor, b_q: Tensor, w_k: Tensor, b_k: Tensor, w_v: Tensor, b_v: Tensor) -> Tensor:
     """One attention head: lines 1-6 of Attention.
 
-    x: (..., tokens, d_x)    w_q, w_k: (d_x, d_attn)    b_q, b_k: (d_attn,)    w_v: (d_x, d_out)    b_v: (d_out,)
+    x: (..., tokens, d_x)    w_q, w_k: (d_x, d_attn)    b_q, b_k: (d_attn,)    w_v: (d_x, d_out)
+    b_v: (d_out,)
     returns (..., tokens, d_out)
     """
     # lines 2-4: queries, keys, values   line 5: scores   line 6: shares of the values
@@ -544,8 +545,8 @@ heat_maps(
 class MultiHeadAttention(keras.layers.Layer):
     """Self-attention with `num_heads` heads that share the hidden size among them.
 
-    call: x (batch, tokens, hidden); attention_mask None or booleans (batch, 1 or tokens, tokens), True where a query
-    may see a key
+    call: x (batch, tokens, hidden); attention_mask None or booleans (batch, 1 or tokens, tokens),
+    True where a query may see a key
     returns (batch, tokens, hidden)
     """
 

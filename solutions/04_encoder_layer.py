@@ -458,10 +458,10 @@ check(residual)
 
 # %% nbgrader={"grade": false, "grade_id": "encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderLayer(keras.layers.Layer):
-    """One encoder layer of BERT: attention and a feed-forward network, each added and normalised (post-LN).
+    """One encoder layer of BERT: attention and feed-forward network, each added and normalised (post-LN).
 
-    call: x (batch, tokens, hidden); attention_mask None or booleans (batch, 1 or tokens, tokens), True where a query
-    may see a key; training True, False or None
+    call: x (batch, tokens, hidden); attention_mask None or booleans (batch, 1 or tokens, tokens),
+    True where a query may see a key; training True, False or None
     returns (batch, tokens, hidden)
     """
 

@@ -258,8 +258,8 @@ check(Pooler)
 class Bert(keras.layers.Layer):
     """BERT without its pre-training heads.
 
-    call: token_ids, token_type_ids, attention_mask (batch, tokens) integers; attention_mask is 1 for a piece of text
-    and 0 for padding
+    call: token_ids, token_type_ids, attention_mask (batch, tokens) integers; attention_mask is 1
+    for a piece of text and 0 for padding
     returns two tensors: hidden (batch, tokens, hidden_size) and pooled (batch, hidden_size)
     """
 
@@ -612,8 +612,8 @@ def load_published(
 
     variables: each of your variables under its path (see `own_variables`)
     tensors: the checkpoint's arrays under their published names; linear layers are (out, in)
-    returns two sorted lists: paths of variables for which there was no tensor (they stay as they are), and names of
-    tensors that no variable wanted
+    returns two sorted lists: paths of variables for which there was no tensor (they stay as they
+    are), and names of tensors that no variable wanted
     """
     # for each variable: 1. its tensor   2. turned, if it is a kernel   3. assigned; then 4. what is left over
     ### BEGIN SOLUTION

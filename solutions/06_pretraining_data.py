@@ -79,7 +79,8 @@ def mask_each(
 ) -> tuple[list[int], list[int]]:
     """Hides each token with probability p, independently: lines 5-7 of ETraining.
 
-    returns the new ids (token_ids itself stays as it is) and the positions of the hidden tokens, ascending, from 0
+    returns the new ids (token_ids itself stays as it is) and the positions of the hidden tokens,
+    ascending, from 0
     """
     ### BEGIN SOLUTION
     masked = list(token_ids)
@@ -200,9 +201,10 @@ check(choose_positions)
 def mask_tokens(
     token_ids: list[int], positions: list[int], mask_id: int, replacements: list[int], rng: np.random.Generator
 ) -> list[int]:
-    """What the model gets to see: each chosen token becomes [MASK] (80 %), another token (10 %) or stays (10 %).
+    """What the model sees: each chosen token becomes [MASK] (80 %), another token (10 %) or stays (10 %).
 
-    positions: the chosen ones    replacements: the ids from which another token is drawn, all equally likely
+    positions: the chosen ones
+    replacements: the ids from which another token is drawn, all equally likely
     returns new ids; token_ids itself stays as it is
     """
     # for each chosen token: one draw decides
@@ -369,7 +371,8 @@ def make_pair(
     """A sentence, and either the next one of its document (label 0) or one of another document (label 1).
 
     documents: lists of sentences; A is documents[document][sentence], and there is a sentence behind it
-    Half of the time B is the next sentence; else a document other than A's is drawn, then any sentence of it.
+    Half of the time B is the next sentence; else a document other than A's is drawn, then any
+    sentence of it.
     """
     ### BEGIN SOLUTION
     first = documents[document][sentence]
@@ -442,7 +445,7 @@ bars(
 def truncate_at_random(
     first: list[int], second: list[int], room: int, rng: np.random.Generator
 ) -> tuple[list[int], list[int]]:
-    """Shortens the longer of two lists, token by token and each from a random end, until both fit into `room` together.
+    """Shortens the longer of two lists, token by token, each from a random end, until both fit into `room`.
 
     returns new lists; the ones given stay as they are
     """
@@ -487,7 +490,8 @@ def make_example(
 ) -> dict:  # fmt: skip
     """One row as the model is trained on it, filled up to fixed sizes. [PAD] is number 0.
 
-    original_ids, masked_ids: [CLS] A [SEP] B [SEP] before and after masking    token_type_ids: 0 and 1, as many
+    original_ids, masked_ids: [CLS] A [SEP] B [SEP] before and after masking
+    token_type_ids: 0 and 1, as many
     """
     ### BEGIN SOLUTION
     filling = length - len(masked_ids)

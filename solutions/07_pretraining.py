@@ -362,8 +362,8 @@ class TinyModel(keras.Model):
 def train_step(model: keras.Model, optimizer: keras.optimizers.Optimizer, batch: dict) -> Tensor:
     """One step: forwards, loss, backwards, clipped to length 1, applied.
 
-    batch: token_ids, token_type_ids, attention_mask (batch, tokens), positions, labels, weights (batch, predictions),
-    next_sentence (batch,)
+    batch: token_ids, token_type_ids, attention_mask (batch, tokens), positions, labels, weights
+    (batch, predictions), next_sentence (batch,)
     returns the loss before the step, a scalar
     """
     # 1. within the tape: run the model (training=True), add both losses   2. gradients   3. clip   4. apply
@@ -481,7 +481,8 @@ print(f"{decaying:,} of {model.count_params():,} numbers decay: {decaying / mode
 def masked_accuracy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
     """The share of predictions whose piece with the largest logit is the true one, filling left out.
 
-    logits: (batch, predictions, pieces)    labels: (batch, predictions) int    weights: (batch, predictions) float32
+    logits: (batch, predictions, pieces)    labels: (batch, predictions) int
+    weights: (batch, predictions) float32
     returns a scalar float32
     """
     ### BEGIN SOLUTION

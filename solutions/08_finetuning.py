@@ -838,7 +838,8 @@ class SpanHead(keras.layers.Layer):
     """Start and end logits of every token.
 
     call: hidden (batch, tokens, hidden), may_answer (batch, tokens) booleans
-    returns (batch, 2, tokens): [b, 0, i] how much token i looks like the start of the answer, [b, 1, i] like its end
+    returns (batch, 2, tokens): [b, 0, i] how much token i looks like the start of the answer,
+    [b, 1, i] like its end
     """
 
     def __init__(self, **kwargs):
@@ -1073,7 +1074,8 @@ for number in range(3):
 def layer_rates(num_layers: int, rate: float, decay: float, frozen: int = 0) -> list[float]:
     """The learning rates of the embeddings, of each layer, and of the head.
 
-    rate: that of the head    decay: the factor of each step down    frozen: how many of the lowest entries are 0
+    rate: that of the head    decay: the factor of each step down
+    frozen: how many of the lowest entries are 0
     returns num_layers + 2 numbers, the embeddings' first
     """
     ### BEGIN SOLUTION
