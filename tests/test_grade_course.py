@@ -56,8 +56,11 @@ def test_settings_that_would_run_submissions_in_a_kernel_are_not_overlooked(tmp_
 
 def test_nbgrader_reads_the_settings_and_has_no_kernel_left(tmp_path):
     from nbgrader.converters import Autograde
+    from nbgrader.exchange import ExchangeFactory
     from nbgrader.preprocessors import Execute
     from traitlets.config.loader import PyFileConfigLoader
+
+    from autograde.nbgrader_exchange import CollectSafely
 
     make_course(tmp_path, course_id="bert 'n' co")
     config = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()
@@ -66,6 +69,7 @@ def test_nbgrader_reads_the_settings_and_has_no_kernel_left(tmp_path):
     assert Execute not in names
     assert [name if isinstance(name, str) else name.__name__ for name in names][-1].endswith("GradeInRoom")
     assert config.CourseDirectory.course_id == "bert 'n' co"
+    assert ExchangeFactory(config=config).collect is CollectSafely
 
 
 def test_the_command_says_what_it_did(tmp_path):

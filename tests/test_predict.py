@@ -6,7 +6,8 @@ import sys
 
 import numpy as np
 import pytest
-from finetuned_models import LABELS, TOKENIZER, info_of, model_of, predictor_of
+from click.testing import CliRunner
+from finetuned_models import CONFIG, LABELS, TOKENIZER, WORDS, info_of, model_of, predictor_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -198,3 +199,56 @@ def test_lines_in_predictions_out(folder):
     assert len(lines) == 3 and all(line.split("\t")[0] in LABELS["sentence"] for line in lines)
     as_json = subprocess.run([*command, "--json"], input=text, capture_output=True, text=True, timeout=120).stdout
     assert [json.loads(line)["label"] for line in as_json.splitlines()] == [line.split("\t")[0] for line in lines]
+
+
+# --- for GLUE's server ---
+
+
+@pytest.fixture(scope="module")
+def nli_folder(tmp_path_factory):
+    """A model that was fine-tuned on MNLI, and the official diagnostics: 1104 pairs."""
+    import dataclasses
+
+    from bertlab.checkpoints.mapping import model_class
+    from bertlab.data.tasks.formats_published import NLI
+    from bertlab.training.finetuning.card import save_finetuned
+    from bertlab.training.finetuning.problems import problem_for
+
+    info = dataclasses.replace(info_of("pair"), name="mnli", labels=NLI)
+    problem = problem_for(info, TOKENIZER)
+    folder = tmp_path_factory.mktemp("nli")
+    model = model_class(problem.model_kind)(CONFIG, **problem.model_options)
+    save_finetuned(model, folder / "model", TOKENIZER, info, "huggingface")
+    rows = "".join(f"{i}\t{'the film ' * (i % 5)}was good\tit is {WORDS[i % 10]}\n" for i in range(1104))
+    (folder / "AX").mkdir()
+    (folder / "AX/diagnostic.tsv").write_text(f"index\tsentence1\tsentence2\n{rows}")
+    return folder
+
+
+def test_a_model_of_mnli_hands_in_another_test_set_of_the_same_kind(nli_folder, tmp_path):
+    from bertlab.cli import cli
+    from bertlab.data.tasks.load import load_task
+    from bertlab.predict import Predictor
+
+    model, out = str(nli_folder / "model"), tmp_path / "submission"
+    arguments = ["predict", model, "--task", "ax", "--data-dir", str(nli_folder), "--out", str(out)]
+    done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    assert done.output == f"{out / 'AX.tsv'}\n"
+    first, *lines = (out / "AX.tsv").read_text().splitlines()
+    assert first == "index\tprediction"
+    rows = load_task("ax", data_dir=nli_folder).test
+    expected = [prediction.label for prediction in Predictor.load(model).predict_rows(rows)]
+    assert lines == [f"{number}\t{label}" for number, label in enumerate(expected)] and len(lines) == 1104
+
+
+@pytest.mark.parametrize(("task", "words"), [
+    ("squad", "not a task of GLUE"), ("nonsense", "not a task of GLUE"),
+    ("rte", "rte asks for one of entailment, not_entailment for each pair, but .* mnli"),
+    ("mnli-mm", "test_mismatched"),
+])  # fmt: skip
+def test_a_task_that_the_model_cannot_hand_in_is_refused(nli_folder, tmp_path, task, words):
+    from bertlab.predict import Predictor
+    from bertlab.predict.submission import submit
+
+    with pytest.raises(DataError, match=words):
+        submit(Predictor.load(nli_folder / "model"), task, tmp_path, nli_folder)

@@ -3,6 +3,7 @@
 import json
 import math
 import resource
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -255,6 +256,19 @@ def test_a_full_disk_keeps_the_last_state_and_says_so(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert [path.name for path in tmp_path.iterdir()] == ["state-00000004.safetensors"]
     assert run_on(examples(), tmp_path)[-1]["step"] == 8
+
+
+def test_a_disk_that_is_full_when_the_curve_is_drawn_says_what_is_kept(tmp_path):
+    from bertlab.training.callbacks import RunFiles
+
+    rows = [{"step": step, "seconds": 1.0, "loss": 8.0, "masked_lm_loss": 7.0} for step in (4, 8)]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # refused as on a full disk
+        with pytest.raises(CheckpointError, match=r"curve.png: cannot be written .*state of step 8 is kept: make room"):
+            RunFiles(tmp_path, SimpleNamespace(rows=rows)).on_epoch_end(1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_metrics_file_that_is_none_is_refused_by_line(tmp_path):

@@ -26,6 +26,9 @@ c.Autograde.exporter_class = "autograde.nbgrader_plugin.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = []
 c.Autograde.autograde_preprocessors = ["autograde.nbgrader_plugin.GradeInRoom"]
 
+# From an exchange only a student's own ordinary files are collected, and no link is followed.
+c.ExchangeFactory.collect = "autograde.nbgrader_exchange.CollectSafely"
+
 # The page for students is the one that `autograde feedback` writes.
 c.GenerateFeedback.exporter_class = "autograde.nbgrader_plugin.FeedbackExporter"
 

@@ -15,8 +15,11 @@ LINES_TOGETHER = 2048  # read, predicted and printed together: memory does not g
 @click.argument("lines", type=click.File("r", encoding="utf-8"), default="-")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each line, with all probabilities.")
 @click.option("--batch-size", default=32, show_default=True, type=click.IntRange(1))
+@click.option("--task", help="Instead of lines, the test rows of a task of GLUE, as its server expects them.")
+@click.option("--data-dir", type=click.Path(), help="With --task: the folder with the task's official files.")
+@click.option("--out", type=click.Path(file_okay=False), help="With --task: the folder for the file.")
 @click.option("--jit", is_flag=True, help="Compile with XLA: a slow start, faster over many thousands of lines.")
-def predict(model, lines, as_json, batch_size, jit):
+def predict(model, lines, as_json, batch_size, task, data_dir, out, jit):
     """Print one prediction for each line of LINES (a file, or standard input), in their order.
 
     A line is a text; a pair of texts, or question and context, with a tab between; a context and its choices with tabs
@@ -26,24 +29,36 @@ def predict(model, lines, as_json, batch_size, jit):
     Examples:
       bertlab predict runs/sst2 < reviews.txt
       echo "Where is Paris?<TAB>Paris is in France." | bertlab predict runs/squad --json
+      bertlab predict runs/mnli --task mnli-mm --data-dir glue_data --out submission
     """
+    if bool(task) != bool(out) or (data_dir and not task):
+        raise click.UsageError("--task and --out go together, and --data-dir with them")
     load_backend()
-    from bertlab.errors import DataError
     from bertlab.predict import Predictor
-    from bertlab.predict.inputs import input_of_line, row_of
+    from bertlab.predict.submission import submit
     from bertlab.progress import bar
 
     predictor = Predictor.load(model, batch_size=batch_size, jit_compile=jit)
-    shape, number = predictor.info.shape, 0
     with bar("Predicting") as running:
-        try:
-            while some := list(islice(lines, LINES_TOGETHER)):
-                rows = []
-                for line in some:
-                    number += 1
-                    rows.append(row_of(shape, input_of_line(shape, line.rstrip("\r\n"), number), number))
-                for prediction in predictor.predict_rows(rows):
-                    click.echo(json.dumps(vars(prediction), ensure_ascii=False) if as_json else prediction.line)
-                running.advance(len(some))
-        except UnicodeDecodeError as error:
-            raise DataError(f"{lines.name}: not UTF-8 ({error}); convert the file first") from None
+        if task:
+            click.echo(submit(predictor, task, out, data_dir, running.advance))
+        else:
+            _predict_lines(predictor, lines, as_json, running)
+
+
+def _predict_lines(predictor, lines, as_json, running) -> None:
+    from bertlab.errors import DataError
+    from bertlab.predict.inputs import input_of_line, row_of
+
+    shape, number = predictor.info.shape, 0
+    try:
+        while some := list(islice(lines, LINES_TOGETHER)):
+            rows = []
+            for line in some:
+                number += 1
+                rows.append(row_of(shape, input_of_line(shape, line.rstrip("\r\n"), number), number))
+            for prediction in predictor.predict_rows(rows):
+                click.echo(json.dumps(vars(prediction), ensure_ascii=False) if as_json else prediction.line)
+            running.advance(len(some))
+    except UnicodeDecodeError as error:
+        raise DataError(f"{lines.name}: not UTF-8 ({error}); convert the file first") from None

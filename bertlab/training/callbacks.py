@@ -146,8 +146,11 @@ class RunFiles(keras.callbacks.Callback):
         self._writer = None
 
     def on_epoch_end(self, epoch, logs=None):
-        write_metrics(self.folder / METRICS, self.history.rows)
-        draw({self.folder.name: self.history.rows}, self.folder / CURVE)
+        try:
+            write_metrics(self.folder / METRICS, self.history.rows)
+            draw({self.folder.name: self.history.rows}, self.folder / CURVE)
+        except CheckpointError as error:
+            raise CheckpointError(f"{error}. {self._what_is_kept()}") from None
         self._log()
 
     def _log(self):
@@ -169,9 +172,12 @@ class RunFiles(keras.callbacks.Callback):
             self._writer.flush()
         except (OSError, tf.errors.OpError) as error:
             raise CheckpointError(
-                f"{self.folder / LOGS}: cannot be written ({error}). The state of step {rows[-1]['step']} is kept: "
-                "make room and give the same command again"
+                f"{self.folder / LOGS}: cannot be written ({error}). {self._what_is_kept()}"
             ) from None
+
+    def _what_is_kept(self) -> str:
+        step = self.history.rows[-1]["step"]
+        return f"The state of step {step} is kept: make room and give the same command again"
 
 
 class TrainingBar(keras.callbacks.Callback):

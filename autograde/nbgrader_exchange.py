@@ -1,0 +1,148 @@
+"""What a course's nbgrader_config.py puts in the place of nbgrader's own way to collect from its exchange.
+
+A folder in the exchange's `inbound` stays its student's after handing in. nbgrader copies it with the instructor's
+rights and follows the links in it, so a link that is called `03_attention.ipynb` and leads to the solution is collected
+as that student's work; a link that leads nowhere, a pipe or a name without a time ends the collecting for all; and of a
+folder that somebody made under another student's name it says so, and takes it. `CollectSafely` takes ordinary files
+of the student alone, and logs what it leaves out:
+
+- links and pipes, files that belong to somebody else (a second name for another student's file), and what is larger,
+  or lies deeper, than a submission would;
+- whole folders whose names say nothing, that are links, or that belong to another account than they say. Where all
+  accounts of a hub are one, as in many of those in containers, the last cannot be told.
+
+The time of handing in stays what the student's folder says.
+"""
+
+import fnmatch
+import os
+import pwd
+import stat
+from pathlib import Path
+
+from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.utils import parse_utc
+
+MOST_FILES, MOST_LEVELS = 2_000, 8  # of one submission
+_NOBODY = ""  # stands for the student of a folder that is not taken
+_KILOBYTE = 1000  # nbgrader's settings are in these
+
+
+class CollectSafely(ExchangeCollect):
+    """nbgrader's collecting, except that a student's folder may hold whatever it likes. Its settings hold here, too."""
+
+    def _path_to_record(self, path):
+        """nbgrader's record of a folder; one of nobody, so that it stands in nobody's way, if it is not to be taken."""
+        try:
+            record = super()._path_to_record(path)
+            refused = self._why_not(Path(path), record["username"])
+        except (ValueError, OverflowError):
+            refused = "its name is not STUDENT+ASSIGNMENT+TIME"
+        if not refused:
+            return record
+        self.log.error("Not collected: %s: %s", path, refused)
+        return {"username": _NOBODY, "filename": os.path.basename(path), "timestamp": parse_utc("2000-01-01")}
+
+    def _why_not(self, folder: Path, student: str) -> str | None:
+        """Why a folder is not taken as this student's; None if it is."""
+        found = folder.lstat()
+        if not student:
+            return "its name holds no student"
+        if not stat.S_ISDIR(found.st_mode):
+            return "it is a link or a file; a submission is a folder"
+        if self.check_owner and found.st_uid != os.geteuid() and (owner := _account(found.st_uid)) != student:
+            return (
+                f"it belongs to {owner}, not to {student}. If the accounts of your hub have other names than its "
+                "students, set c.ExchangeCollect.check_owner = False"
+            )
+        return None
+
+    def copy_files(self):
+        """Copies the newest folder of each student, as nbgrader does."""
+        self.src_records = [record for record in self.src_records if record["username"] != _NOBODY]
+        super().copy_files()
+
+    def get_size(self, root):
+        """Bytes, for nbgrader's question whether they are too many. 0: what is too much is left out in copying."""
+        return 0
+
+    def do_copy(self, src, dest, log=None):
+        """Copies the ordinary files of one student. No link is followed, also not one that was put there meanwhile."""
+        found, left = 0, _KILOBYTE * self.coursedir.max_dir_size
+        self._make(Path(dest))
+        for place, folders, names, handle in os.fwalk(src, onerror=lambda error: self._leave_out(src, str(error))):
+            inside = Path(place).relative_to(src)
+            folders[:] = self._entered(inside, folders, handle)
+            for name in [*folders, *filter(self._wanted, names)]:
+                found += 1
+                if found > MOST_FILES:
+                    return self._leave_out(src, f"there are more than {MOST_FILES} files; the rest was not taken")
+                if name in folders:
+                    self._make(Path(dest, inside, name))
+                else:
+                    left -= self._copy(inside / name, handle, Path(dest), left)
+
+    def _entered(self, inside: Path, folders: list[str], handle: int) -> list[str]:
+        """Of the folders in a folder, those whose files are looked at. handle: the open folder."""
+        wanted = [name for name in folders if not _matches(name, self.coursedir.ignore)]
+        links = [name for name in wanted if _is_link(name, handle)]
+        for name in links:
+            self._leave_out(inside / name, "a link")
+        if wanted and len(inside.parts) == MOST_LEVELS:
+            self._leave_out(inside, f"there are folders more than {MOST_LEVELS} levels deep")
+            return []
+        return [name for name in wanted if name not in links]
+
+    def _wanted(self, name: str) -> bool:
+        return not _matches(name, self.coursedir.ignore) and _matches(name, self.coursedir.include)
+
+    def _copy(self, name: Path, handle: int, dest: Path, left: int) -> int:
+        """Copies one file out of an open folder. left: bytes that it may have. Its bytes, 0 if it is left out."""
+        try:
+            # a pipe would be waited for without O_NONBLOCK
+            descriptor = os.open(name.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=handle)
+        except OSError as error:
+            return self._leave_out(name, f"a link, or cannot be read ({error.strerror})")
+        with open(descriptor, "rb") as source:
+            found, owner = os.fstat(descriptor), os.fstat(handle).st_uid
+            if not stat.S_ISREG(found.st_mode):
+                return self._leave_out(name, "no ordinary file")
+            if found.st_uid != owner:
+                return self._leave_out(name, f"it belongs to {_account(found.st_uid)}, its folder to {_account(owner)}")
+            if found.st_size > min(left, _KILOBYTE * (self.coursedir.max_file_size or left)):
+                return self._leave_out(name, "too large (see CourseDirectory.max_file_size and max_dir_size)")
+            with (dest / name).open("wb") as target:
+                target.write(source.read(found.st_size))  # and no more, should it grow
+        self._share(dest / name, 0o660)
+        return found.st_size
+
+    def _leave_out(self, what: object, why: str) -> int:
+        self.log.error("Left out: %s: %s", what, why)
+        return 0
+
+    def _make(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._share(folder, 0o2770)
+
+    def _share(self, path: Path, mode: int) -> None:
+        """A group's course is for all of the group."""
+        if self.coursedir.groupshared:
+            path.chmod(stat.S_IMODE(path.stat().st_mode) | mode)
+
+
+def _is_link(name: str, handle: int) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=handle, follow_symlinks=False).st_mode)
+    except OSError:  # gone meanwhile
+        return True
+
+
+def _matches(name: str, patterns) -> bool:
+    return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
+
+
+def _account(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"the account number {number}"

@@ -1,0 +1,172 @@
+"""What students may do to their folders in nbgrader's exchange: each works on its own collecting, none on ours."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import ExchangeCollect
+
+from autograde.grader.gradebook import Course
+from autograde.nbgrader_exchange import CollectSafely
+
+NOTEBOOK = "03_attention.ipynb"
+SOLUTION, OTHERS, MINE = "the solution", "what jane wrote", "what mallory wrote"
+NOBODY = 64999  # an account that is neither the grader's nor a student's
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A course with a solution and an empty gradebook."""
+    folder = tmp_path_factory.mktemp("course")
+    (folder / "source/ps3").mkdir(parents=True)
+    (folder / "source/ps3" / NOTEBOOK).write_text(SOLUTION)
+    with Course(folder):
+        return folder
+
+
+@pytest.fixture
+def hub(course, tmp_path):
+    """The course, and an exchange in which jane and mallory have handed in."""
+    shutil.copytree(course, tmp_path / "course")
+    hand_in(tmp_path, "jane", OTHERS)
+    hand_in(tmp_path, "mallory", MINE)
+    return tmp_path
+
+
+def hand_in(hub, student, content, day=1) -> Path:
+    folder = hub / "exchange/bert/inbound" / f"{student}+ps3+2026-03-0{day} 10:00:00 UTC+x1"
+    folder.mkdir(parents=True)
+    (folder / NOTEBOOK).write_text(content)
+    (folder / "timestamp.txt").write_text(f"2026-03-0{day} 10:00:00 UTC")
+    return folder
+
+
+def collected(hub, by, **settings) -> dict[str, str]:
+    """What the instructor then has: student/file → text."""
+    course = CourseDirectory(root=str(hub / "course"), course_id="bert", assignment_id="ps3")
+    collector = by(coursedir=course, root=str(hub / "exchange"), update=True, **settings)
+    collector.start()
+    submitted = hub / "course/submitted"
+    files = [path for path in hub.glob("course/**/*") if path.is_file() and path.name == NOTEBOOK]
+    return {
+        str(path.relative_to(submitted)) if path.is_relative_to(submitted) else str(path.relative_to(hub)): text
+        for path in files
+        if (text := path.read_text()) and "source" not in path.parts
+    }
+
+
+HONEST = {f"jane/ps3/{NOTEBOOK}": OTHERS, f"mallory/ps3/{NOTEBOOK}": MINE}
+
+
+def link_to_the_solution(hub):
+    _link(_mine(hub) / NOTEBOOK, hub / "course/source/ps3" / NOTEBOOK)
+
+
+def link_to_another_student(hub):
+    _link(_mine(hub) / NOTEBOOK, hub / "exchange/bert/inbound/jane+ps3+2026-03-01 10:00:00 UTC+x1" / NOTEBOOK)
+
+
+def folder_that_is_a_link(hub):
+    place = hub / "exchange/bert/inbound/mallory+ps3+2026-03-02 10:00:00 UTC+x2"
+    place.symlink_to(hub / "course/source/ps3")
+
+
+def link_that_leads_nowhere(hub):
+    (_mine(hub) / "notes").symlink_to("/nowhere")
+
+
+def pipe(hub):
+    os.mkfifo(_mine(hub) / "notes")
+
+
+def name_without_a_time(hub):
+    (hub / "exchange/bert/inbound/mallory+ps3+soon+x1").mkdir()
+
+
+def name_of_nobody(hub):
+    hand_in(hub, "", MINE)
+
+
+def too_many_bytes(hub):
+    with (_mine(hub) / "notes").open("wb") as file:
+        file.truncate(1 << 40)  # a hole: it costs its student nothing
+
+
+def _mine(hub) -> Path:
+    return hub / "exchange/bert/inbound/mallory+ps3+2026-03-01 10:00:00 UTC+x1"
+
+
+def _link(place, target):
+    place.unlink()
+    place.symlink_to(target)
+
+
+ATTACKS = {
+    link_to_the_solution: HONEST.keys() - {f"mallory/ps3/{NOTEBOOK}"},
+    link_to_another_student: HONEST.keys() - {f"mallory/ps3/{NOTEBOOK}"},
+    folder_that_is_a_link: HONEST.keys(),
+    link_that_leads_nowhere: HONEST.keys(),
+    pipe: HONEST.keys(),
+    name_without_a_time: HONEST.keys(),
+    name_of_nobody: HONEST.keys(),
+    too_many_bytes: HONEST.keys(),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+def test_it_works_on_nbgraders_own_collecting(attack, hub):
+    attack(hub)
+    try:
+        got = collected(hub, ExchangeCollect, check_owner=False)
+    except Exception:  # it ended the collecting for all: that was its aim
+        return
+    assert got != HONEST, "another student's work, the solution, or a file in nobody's place was wanted"
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+def test_the_same_is_left_out_here_and_everything_else_is_collected(attack, hub):
+    attack(hub)
+    assert collected(hub, CollectSafely) == {name: HONEST[name] for name in ATTACKS[attack]}
+    assert not (hub / "course/submitted/mallory/ps3/notes").exists()
+
+
+@pytest.mark.parametrize("by", [ExchangeCollect, CollectSafely])
+def test_honest_folders_are_collected_alike_and_newer_ones_replace(hub, by):
+    (_mine(hub) / "mybert").mkdir()
+    (_mine(hub) / "mybert" / NOTEBOOK).write_text("in a folder")
+    assert collected(hub, by, check_owner=False) == HONEST | {f"mallory/ps3/mybert/{NOTEBOOK}": "in a folder"}
+    hand_in(hub, "mallory", "a second try", day=2)
+    assert collected(hub, by, check_owner=False) == HONEST | {f"mallory/ps3/{NOTEBOOK}": "a second try"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of other accounts")
+def test_a_folder_of_another_account_takes_nobodys_place(hub):
+    forged = hand_in(hub, "jane", MINE, day=2)
+    for path in (forged, *forged.iterdir()):
+        os.chown(path, NOBODY, NOBODY)
+    assert collected(hub, CollectSafely) == HONEST
+    assert collected(hub, CollectSafely, check_owner=False)[f"jane/ps3/{NOTEBOOK}"] == MINE  # a hub that wants it so
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of other accounts")
+def test_a_second_name_for_somebody_elses_file_is_left_out(hub):
+    place = _mine(hub) / NOTEBOOK
+    place.unlink()
+    os.link(hub / "exchange/bert/inbound/jane+ps3+2026-03-01 10:00:00 UTC+x1" / NOTEBOOK, place)
+    os.chown(place, NOBODY, NOBODY)  # that is jane's file under both names
+    assert collected(hub, CollectSafely, check_owner=False) == {}
+
+
+def test_what_is_left_out_is_said_with_its_reason(hub, caplog):
+    link_to_the_solution(hub)
+    name_without_a_time(hub)
+    (_mine(hub) / "linked").symlink_to(hub)
+    nested = _mine(hub).joinpath(*"abcdefghijkl")
+    nested.mkdir(parents=True)
+    collected(hub, CollectSafely)
+    said = caplog.text
+    assert f"Left out: {NOTEBOOK}: a link" in said and "Left out: linked: a link" in said
+    assert "soon+x1: its name is not STUDENT+ASSIGNMENT+TIME" in said
+    assert "more than 8 levels deep" in said
