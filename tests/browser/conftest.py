@@ -112,6 +112,27 @@ def run_cell(page, text: str, code: str | None = None) -> None:
     page.keyboard.press("Shift+Enter")
 
 
+def press(page, cell) -> str:
+    """Clicks the sign in a cell of formgrader's table, waits for the answer and closes it. Returns what was done."""
+    cell.locator("a").click()
+    window = page.locator(".modal.in .modal-content")
+    window.wait_for()
+    assert window.locator(".modal-title").inner_text() == "Success", window.inner_text()
+    said = window.locator(".modal-body").inner_text()
+    window.get_by_role("button", name="OK").click()
+    window.wait_for(state="detached")
+    return said
+
+
+def give(page, exercise: str, points: str) -> None:
+    """Writes points into an exercise's field, as by hand, and waits until formgrader has kept them."""
+    field = page.locator(f"input#check-{exercise}")
+    with page.expect_response(lambda answer: "/api/grade/" in answer.url and answer.request.method == "PUT") as kept:
+        field.fill(points)
+        field.press("Tab")
+    assert kept.value.ok, kept.value.text()
+
+
 def _free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
