@@ -19,7 +19,7 @@ CUTS = {
     "validate": ("validate", None),
     "feedback": ("feedback", (0, 1150)),
     "class_report": ("class-report", (0, 1150)),
-    "formgrader": ("formgrader-submission", None),
+    "formgrader": ("formgrader-submission", (140, 670)),
 }
 
 

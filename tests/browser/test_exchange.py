@@ -84,7 +84,7 @@ def test_a_student_fetches_works_validates_and_hands_in(student_lab, places, pic
     assert (places / "student" / NOTEBOOK / f"{NOTEBOOK}.ipynb").exists()
     page.close()
 
-    page = student_lab.page(f"lab/tree/{NOTEBOOK}/{NOTEBOOK}.ipynb")
+    page = student_lab.notebook(f"{NOTEBOOK}/{NOTEBOOK}.ipynb")
     for setup in ("load_backend()", "import keras"):
         run_cell(page, setup)
     run_cell(page, "def attention_scores", WRONG)
