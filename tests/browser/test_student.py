@@ -52,7 +52,7 @@ def test_a_check_is_wrong_then_right_and_the_map_shows_it(lab, pictures):
     run_cell(page, "progress()")
     shown = cell_with(page, "progress()")
     shown.get_by_role("group", name="Progress in the course").wait_for()
-    assert shown.get_by_text("2 of 35 points").count() == 1
+    assert shown.get_by_text(f"{NOTEBOOK}: 2 of 35 points").count() == 1
     shown.screenshot(path=pictures / "progress.png")
     page.close()
 
