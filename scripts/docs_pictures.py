@@ -20,7 +20,7 @@ CUTS = {
     "feedback": ("feedback", (0, 1150)),
     "feedback_fetched": ("feedback-fetched", (0, 840)),
     "class_report": ("class-report", (0, 1150)),
-    "formgrader": ("formgrader-submission", (140, 670)),
+    "formgrader": ("formgrader-submission", (155, 670)),
 }
 
 
