@@ -18,8 +18,9 @@ CUTS = {
     "progress": ("progress", None),
     "validate": ("validate", None),
     "feedback": ("feedback", (0, 1150)),
+    "feedback_fetched": ("feedback-fetched", (0, 840)),
     "class_report": ("class-report", (0, 1150)),
-    "formgrader": ("formgrader-submission", None),
+    "formgrader": ("formgrader-submission", (155, 670)),
 }
 
 

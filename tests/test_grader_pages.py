@@ -69,6 +69,13 @@ def test_feedback_says_what_was_right_wrong_and_what_to_do():
         assert words in " ".join(text.split()), words
 
 
+@pytest.mark.parametrize("page", [feedback_page, lambda one: report_page([one], "ps3")])
+@pytest.mark.parametrize("time", ["2026-01-30 12:00:07 UTC", "2026-01-30 12:00:07.875388 UTC"])
+def test_when_it_was_handed_in_is_told_to_the_minute(page, time):
+    text = Page(page(result(verdicts=[verdict()], handed_in=time))).text
+    assert "handed in 2026-01-30 12:00 UTC" in " ".join(text.split())
+
+
 def test_feedback_never_shows_the_hidden_check():
     secret = verdict(
         "head", "wrong", 0, 4, seed="c0ffee42", facts=(("tried", "q = 0.123456"), ("values", "expected 2.0283")),

@@ -39,13 +39,13 @@ def pytest_runtest_makereport(item, call):
 
 
 class Lab:
-    """A running JupyterLab. `lab.open("folder/notebook.ipynb")` gives a page that shows it."""
+    """A running JupyterLab with settings of its own. `lab.notebook("folder/one.ipynb")` gives a page that shows it."""
 
     def __init__(self, browser, folder: Path, scratch: Path, **environment: str):
         self.token, self.port = secrets.token_hex(8), _free_port()
         self.context = browser.new_context(viewport={"width": 1280, "height": 1000})
         self.context.set_default_timeout(300_000)
-        settings = scratch / "settings"
+        settings = scratch / "lab" / "user-settings"  # where JupyterLab looks, given JUPYTER_CONFIG_DIR
         for name, text in _SETTINGS.items():
             path = settings / "@jupyterlab" / f"{name}.jupyterlab-settings"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ class Lab:
             [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={self.port}",
              f"--IdentityProvider.token={self.token}", f"--ServerApp.root_dir={folder}"],
             cwd=folder, stdout=self.log, stderr=subprocess.STDOUT,
-            env=os.environ | {"JUPYTERLAB_SETTINGS_DIR": str(settings), "PYTHONPATH": str(ROOT), "PATH": own}
+            env=os.environ | {"JUPYTER_CONFIG_DIR": str(scratch), "PYTHONPATH": str(ROOT), "PATH": own}
             | environment,
         )  # fmt: skip
         self._wait()
@@ -88,6 +88,12 @@ class Lab:
         page.goto(self.address(path))
         return page
 
+    def notebook(self, path: str):
+        """A page with an open notebook whose kernel can be used: what is run before that, JupyterLab drops."""
+        page = self.page(f"lab/tree/{path}")
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        return page
+
     def close(self):
         _open_labs.remove(self)
         self.context.close()
@@ -110,6 +116,27 @@ def run_cell(page, text: str, code: str | None = None) -> None:
         page.keyboard.press("Control+A")
         page.keyboard.insert_text(code)
     page.keyboard.press("Shift+Enter")
+
+
+def press(page, cell) -> str:
+    """Clicks the sign in a cell of formgrader's table, waits for the answer and closes it. Returns what was done."""
+    cell.locator("a").click()
+    window = page.locator(".modal.in .modal-content")
+    window.wait_for()
+    assert window.locator(".modal-title").inner_text() == "Success", window.inner_text()
+    said = window.locator(".modal-body").inner_text()
+    window.get_by_role("button", name="OK").click()
+    window.wait_for(state="detached")
+    return said
+
+
+def give(page, exercise: str, points: str) -> None:
+    """Writes points into an exercise's field, as by hand, and waits until formgrader has kept them."""
+    field = page.locator(f"input#check-{exercise}")
+    with page.expect_response(lambda answer: "/api/grade/" in answer.url and answer.request.method == "PUT") as kept:
+        field.fill(points)
+        field.press("Tab")
+    assert kept.value.ok, kept.value.text()
 
 
 def _free_port() -> int:

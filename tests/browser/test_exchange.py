@@ -4,13 +4,12 @@ The student's JupyterLab and the instructor's are two servers with two folders; 
 assignment is named as its notebook, so `mybert/` lies beside its folder and the next assignment finds it.
 """
 
-import json
 import os
 import subprocess
 import sys
 
 import pytest
-from conftest import NOTEBOOK, ROOT, Lab, run_cell
+from conftest import NOTEBOOK, ROOT, Lab, give, press, run_cell
 
 from autograde.exercises import catalogue
 from autograde.grader.course import make_course
@@ -85,7 +84,7 @@ def test_a_student_fetches_works_validates_and_hands_in(student_lab, places, pic
     assert (places / "student" / NOTEBOOK / f"{NOTEBOOK}.ipynb").exists()
     page.close()
 
-    page = student_lab.page(f"lab/tree/{NOTEBOOK}/{NOTEBOOK}.ipynb")
+    page = student_lab.notebook(f"{NOTEBOOK}/{NOTEBOOK}.ipynb")
     for setup in ("load_backend()", "import keras"):
         run_cell(page, setup)
     run_cell(page, "def attention_scores", WRONG)
@@ -101,6 +100,7 @@ def test_a_student_fetches_works_validates_and_hands_in(student_lab, places, pic
     assert dialog.get_by_text("The following cell failed:").count() == len(catalogue.of_notebook(NOTEBOOK)) - 1
     assert dialog.get_by_text("✗ 3.4 attention_scores: wrong, 0 of 3 points").count() == 1
     assert dialog.get_by_text("3.1 concat_heads").count() == 0
+    dialog.get_by_text("✗ 3.4").scroll_into_view_if_needed()
     dialog.locator(".jp-Dialog-content").screenshot(path=pictures / "validate.png")
     dialog.locator("button.jp-Dialog-button").click()
 
@@ -114,20 +114,51 @@ def test_a_student_fetches_works_validates_and_hands_in(student_lab, places, pic
 
 def test_the_instructor_collects_and_formgraders_own_button_grades_in_the_sandbox(instructor_lab, places, pictures):
     page = instructor_lab.page("formgrader/manage_assignments")
-    row = page.get_by_role("row", name=NOTEBOOK)
-    with page.expect_response(lambda response: response.url.endswith("/collect")) as collected:
-        row.locator(".collect a").click()
-    assert json.loads(collected.value.text())["success"], collected.value.text()
+    press(page, page.get_by_role("row", name=NOTEBOOK).locator(".collect"))
+    page.get_by_role("row", name=NOTEBOOK).locator(".num-submissions a", has_text="1").wait_for()
 
     page.goto(instructor_lab.address("formgrader/manage_submissions/" + NOTEBOOK))
-    row = page.locator("tr", has=page.locator(".autograde a"))
-    with page.expect_response(lambda response: response.url.endswith("/autograde"), timeout=400_000) as graded:
-        row.locator(".autograde a").click()
-    answer = json.loads(graded.value.text())
-    assert answer["success"], answer
+    row = page.locator("#main-table tr")
+    assert "needs autograding" in row.locator(".status").inner_text()
+    press(page, row.locator(".autograde"))
+    row.get_by_text("2 / 35").wait_for()
+    assert row.locator(".status").inner_text() == "graded"
     page.screenshot(path=pictures / "formgrader-autograded.png")
     (result,) = load_results(places / "course", NOTEBOOK)  # written by our grader alone: it took the safe path
     points = {verdict.label.split()[0]: verdict.points for verdict in result.verdicts}
     assert points.pop("3.1") == 2 and not any(points.values())
     assert result.sha256 and not result.technical
+    page.close()
+
+
+def test_a_score_is_changed_by_hand_and_the_feedback_released(instructor_lab, places, pictures):
+    page = instructor_lab.page("formgrader/gradebook")
+    for address in (f"gradebook/{NOTEBOOK}", f"gradebook/{NOTEBOOK}/{NOTEBOOK}", "submissions/*/"):
+        page.locator("#main-table a:visible").first.click()
+        page.wait_for_url(f"**/formgrader/{address}")
+    give(page, "scores", "1")
+    give(page, "scores", "1.5")  # on second thoughts
+    page.reload()
+    page.wait_for_function("document.querySelector('input#check-scores').value === '1.5'")
+
+    page.goto(instructor_lab.address("formgrader/manage_submissions/" + NOTEBOOK))
+    row = page.locator("#main-table tr")
+    row.get_by_text("3.5 / 35").wait_for()
+    press(page, row.locator(".generate-feedback"))
+    press(page, row.locator(".release-feedback"))
+    page.close()
+
+
+def test_the_student_fetches_the_feedback_and_reads_it_in_jupyterlab(student_lab, places, pictures):
+    page = student_lab.page("lab")
+    _assignments(page)
+    submitted = page.locator("#submitted_assignments_list")
+    submitted.get_by_text("feedback available to fetch").wait_for()
+    submitted.get_by_role("button", name="Fetch Feedback").click()
+    submitted.get_by_text("view feedback").click()
+    page.locator(".jp-DirListing-item", has_text=f"{NOTEBOOK}.html").dblclick()
+    text = page.frame_locator(".jp-HTMLViewer iframe").locator("body")
+    text.get_by_text("1.5 points given by hand").wait_for()
+    assert "scores before dividing" in text.inner_text() or "√d" in text.inner_text()
+    page.screenshot(path=pictures / "feedback-fetched.png")
     page.close()

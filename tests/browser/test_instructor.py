@@ -1,9 +1,9 @@
-"""An instructor in formgrader: sees the class, opens a graded submission, changes a score, writes the feedback."""
+"""An instructor in formgrader: sees the class and each student, changes a score, writes the feedback."""
 
 import re
 
 import pytest
-from conftest import PICTURES, Lab
+from conftest import PICTURES, Lab, give, press
 
 from autograde.demo.run import ASSIGNMENT, NOTEBOOK, grade_sample_class
 from autograde.exercises import catalogue
@@ -12,6 +12,7 @@ from autograde.grader.rooms import Rooms
 
 pytestmark = pytest.mark.browser
 
+STUDENTS = ("ada", "ben", "cleo", "dora", "eli", "finn")
 POINTS = sum(exercise.points for exercise in catalogue.of_notebook(NOTEBOOK))
 
 
@@ -30,38 +31,57 @@ def lab(browser, course, tmp_path_factory):
     lab.close()
 
 
-def test_the_class_is_seen_a_score_changed_and_the_feedback_written(lab, course, pictures):
-    page = lab.page("formgrader/manage_submissions/" + ASSIGNMENT)
-    page.get_by_role("row", name="ada").wait_for()
-    for student in ("ada", "ben", "cleo", "dora", "eli", "finn"):
-        assert page.get_by_role("row", name=student).count() == 1
-    page.screenshot(path=pictures / "formgrader-class.png")
+def points_of(course) -> dict[str, float]:
+    """Every student's points, as they stand in the gradebook."""
+    with Course(course) as book:
+        return {name: book.book.find_submission(ASSIGNMENT, name).score for name in STUDENTS}
 
-    page.goto(lab.address(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}"))
+
+def test_the_class_is_seen_from_jupyterlabs_menu(lab, course, pictures):
+    page = lab.page("lab")
+    page.get_by_role("menuitem", name="Nbgrader").click()
+    page.locator('li[data-command="nbgrader:open-formgrader"]').click()
+    shown = page.frame_locator("#formgrader-iframe iframe")
+    shown.locator(".num-submissions a", has_text=str(len(STUDENTS))).click()
+    shown.get_by_role("row", name="ada").wait_for()
+    page.screenshot(path=pictures / "formgrader-class.png")
+    for student, points in points_of(course).items():
+        row = shown.get_by_role("row", name=student)
+        assert row.locator(".score").inner_text() == f"{points:g} / {POINTS}", student
+        assert row.locator(".status").inner_text() == "graded", student
+    page.close()
+
+
+def test_a_students_pages_lead_from_the_class_to_each_notebook(lab, course, pictures):
+    page = lab.page("formgrader/manage_students")
+    page.get_by_role("row", name="ben").get_by_role("link").first.click()
+    page.wait_for_url("**/manage_students/ben")
+    page.locator("#main-table a", has_text=ASSIGNMENT).click()
+    page.wait_for_url(f"**/manage_students/ben/{ASSIGNMENT}")
+    row = page.get_by_role("row", name=NOTEBOOK)
+    assert row.locator(".score").first.inner_text() == f"{points_of(course)['ben']:g} / {POINTS}"
+    page.screenshot(path=pictures / "formgrader-student.png")
+    row.get_by_role("link").first.click()
+    page.wait_for_url("**/formgrader/submissions/*/")
+    page.close()
+
+
+def test_a_score_is_changed_by_hand_and_the_feedback_written(lab, course, pictures):
+    page = lab.page(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}")
     page.get_by_text("Submission #1").first.wait_for()
     page.screenshot(path=pictures / "formgrader-notebook.png")
     with Course(course) as book:
         ben = book.book.find_submission_notebook(NOTEBOOK, ASSIGNMENT, "ben").id
     page.goto(lab.address(f"formgrader/submissions/{ben}/"))
-    page.get_by_text("rows-below-rows").or_(page.get_by_text("one below the other")).first.wait_for()
-    score = page.locator("input.score").first  # of 3.1, where the mistake is
-    score.scroll_into_view_if_needed()
+    page.get_by_text("one below the other").first.wait_for()
+    page.locator("input#check-concat-heads").scroll_into_view_if_needed()
     page.screenshot(path=pictures / "formgrader-submission.png")
-    with page.expect_response(lambda response: "/api/grade/" in response.url and response.request.method == "PUT"):
-        score.fill("1.5")
-        score.press("Tab")
-    with Course(course) as book:
-        grades = {
-            grade.cell.name: grade for grade in book.book.find_submission_notebook(NOTEBOOK, ASSIGNMENT, "ben").grades
-        }
-    assert grades["check-concat-heads"].manual_score == 1.5
+    before = points_of(course)["ben"]
+    give(page, "concat-heads", "1.5")
+    assert points_of(course)["ben"] == before + 1.5
 
     page.goto(lab.address("formgrader/manage_submissions/" + ASSIGNMENT))
-    row = page.get_by_role("row", name="ben")
-    row.wait_for()
-    with page.expect_response(lambda response: "generate_feedback" in response.url) as answered:
-        row.locator(".generate-feedback a, .generate-feedback").first.click()
-    assert answered.value.json()["success"], answered.value.text()
+    press(page, page.get_by_role("row", name="ben").locator(".generate-feedback"))
     page.close()
     written = course / "feedback" / "ben" / ASSIGNMENT / f"{NOTEBOOK}.html"
     text = written.read_text(encoding="utf-8")  # our own page, not a rendering of the notebook

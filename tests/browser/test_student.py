@@ -25,7 +25,7 @@ def lab(browser, fingerprints, tmp_path_factory):
 
 
 def test_a_check_is_wrong_then_right_and_the_map_shows_it(lab, pictures):
-    page = lab.page(f"lab/tree/{NOTEBOOK}/{NOTEBOOK}.ipynb")
+    page = lab.notebook(f"{NOTEBOOK}/{NOTEBOOK}.ipynb")
     for setup in ("load_backend()", "import keras"):
         run_cell(page, setup)
     check = cell_with(page, "check(concat_heads)")
@@ -52,13 +52,13 @@ def test_a_check_is_wrong_then_right_and_the_map_shows_it(lab, pictures):
     run_cell(page, "progress()")
     shown = cell_with(page, "progress()")
     shown.get_by_role("group", name="Progress in the course").wait_for()
-    assert shown.get_by_text("2 of 35 points").count() == 1
+    assert shown.get_by_text(f"{NOTEBOOK}: 2 of 35 points").count() == 1
     shown.screenshot(path=pictures / "progress.png")
     page.close()
 
 
 def test_a_picture_has_words_for_who_cannot_see_it(lab, pictures):
-    page = lab.page(f"lab/tree/{NOTEBOOK}/{NOTEBOOK}.ipynb")
+    page = lab.notebook(f"{NOTEBOOK}/{NOTEBOOK}.ipynb")
     for text in ("load_backend()", "import keras", "Who is the same word?"):
         run_cell(page, text)
     picture = page.get_by_role("img", name="A six by six heat map")

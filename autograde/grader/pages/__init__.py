@@ -29,6 +29,11 @@ def _prose(text: str):
     return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape(text))))
 
 
+def _to_the_minute(time: str) -> str:
+    """A time as nbgrader writes it, without the seconds, of which its exchange counts a millionth."""
+    return re.sub(r"(\d\d:\d\d):\d\d(\.\d+)?", r"\1", time)
+
+
 @cache
 def _environment():
     import jinja2
@@ -44,6 +49,7 @@ def _environment():
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["points"] = lambda value: f"{value:.2f}".rstrip("0").rstrip(".")
+    environment.filters["minute"] = _to_the_minute
     environment.filters["prose"] = _prose
     environment.filters["percent"] = lambda value: f"{value:.0%}"
     return environment
