@@ -214,6 +214,7 @@ def fine_tune(bert, head, rows, targets, loss, epochs=3, rate=RATE, batch=16, fa
         if factors_of:
             by_path = factors_of(model)
             optimizer.factors = [by_path[variable.path] for variable in model.trainable_variables]
+        optimizer.build(model.trainable_variables)  # now: where the first step makes variables, TensorFlow reads it twice
         model.compile(optimizer, loss, jit_compile=False)
     model.fit(rows, targets, batch_size=batch, epochs=epochs, verbose=0)
     return model
@@ -542,7 +543,7 @@ for name, given in answers.items():
 # *Does this text go on as that summary began?* (built from docstrings; the wrong continuations come from the same package, so the subject does not give it away). It is the hardest of our four tasks: the answer stands in neither text, only between them. From a few hundred pairs little of that can be learnt, and Matthews' figure shows how little: nothing at all is 0.
 
 # %%
-pair_names, pairs, held_out_pairs = task_of("pair", train=600)
+pair_names, pairs, held_out_pairs = task_of("pair", train=400)
 rows = encode([(row.text_a, row.text_b) for row in pairs])
 held_out_rows = encode([(row.text_a, row.text_b) for row in held_out_pairs])
 truth = np.array([row.label for row in held_out_pairs])
@@ -1155,7 +1156,7 @@ if not MY_FILE.exists():
 mine = load_task(MY_FILE, columns={"text": TEXT, "label": LABEL})
 keras.utils.set_random_seed(5)
 my_rows, my_targets = encode([row.text for row in mine.train], 24), np.array([row.label for row in mine.train])
-model = fine_tune(new_bert(), ClassificationHead(len(mine.labels)), my_rows, my_targets, cross_entropy, epochs=15)
+model = fine_tune(new_bert(), ClassificationHead(len(mine.labels)), my_rows, my_targets, cross_entropy, epochs=15, batch=12)
 for text in ("Win a free watch now", "Please send the minutes of the meeting", "Dear winner, your cash is attached"):
     logits = predict(model, encode([text], 24))[0]
     shares = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()

@@ -55,7 +55,9 @@ def test_a_command_line_that_cannot_be_read_is_answered_with_where_the_help_is(f
 
 
 def test_ctrl_c_is_one_line_and_exit_code_130(folder):
-    waits = subprocess.Popen(TOKENIZE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731, also where the tests run in the background
+    waits = subprocess.Popen(TOKENIZE, **pipes, text=True, preexec_fn=heard)
     waits.stdin.write("the\n" * 5000)  # more than the buffer of its output holds; then it waits for more
     waits.stdin.flush()
     assert waits.stdout.readline() == "the\n"

@@ -11,6 +11,8 @@ import math
 import keras
 from keras import ops
 
+from bertlab.devices import replica_number
+
 # Multipliers and shifts of "lowbias32" (Chris Wellons 2018, "Prospecting for Hash Functions"): of the 32-bit hashes of
 # two multiplications, the one in which each input bit comes nearest to changing each output bit half of the time.
 _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - 2**32  # as int32
@@ -41,20 +43,6 @@ def random_bits(shape, key):
     return ops.reshape(_hash(places * _GOLDEN + first, second), shape)
 
 
-def _replica():
-    """Which of the devices that share a step this is.
-
-    TensorFlow's copies of a seed are equal, and no two devices should drop the same places. On JAX, where one program
-    draws for the rows of all devices, and on PyTorch it is 0.
-    """
-    if keras.backend.backend() != "tensorflow":
-        return 0
-    import tensorflow as tf
-
-    context = tf.distribute.get_replica_context()
-    return context.replica_id_in_sync_group if context else 0
-
-
 @keras.saving.register_keras_serializable("bertlab")
 class Dropout(keras.layers.Dropout):
     """While training, sets a share `rate` of its input to zero and divides the rest by 1 − rate.
@@ -67,6 +55,6 @@ class Dropout(keras.layers.Dropout):
             return inputs
         threshold = round(self.rate * 2**32) - 2**31
         seed, counter = ops.unstack(ops.cast(self.seed_generator.next(), "int32"))
-        key = ops.stack([seed, counter + _replica() * _GOLDEN])  # far from the counters of the other devices
+        key = ops.stack([seed, counter + replica_number() * _GOLDEN])  # far from the counters of the other devices
         kept = random_bits(ops.shape(inputs), key) >= threshold
         return ops.where(kept, inputs / (1 - self.rate), ops.zeros_like(inputs))
