@@ -45,7 +45,9 @@ def run(data, out, *options, **settings):
 
 def stopped(data, out, sign, after_states, wait=0.0):
     """Starts the command and sends it a signal when so many states have been saved; returns the ended process."""
-    process = subprocess.Popen(command(data, out), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731, also where the tests run in the background
+    process = subprocess.Popen(command(data, out), cwd=ROOT, **pipes, text=True, preexec_fn=heard)
     name = f"state-{20 * after_states:08d}.safetensors"
     while process.poll() is None and not any(path.name >= name for path in (out / "states").glob("state-*")):
         time.sleep(0.005)
