@@ -16,7 +16,7 @@ from autograde import fingerprints, planning
 from autograde.exercises import catalogue, cells
 from autograde.student import drawings_data, pictures, plans, state
 from autograde.student.checking import Message, _source_of, check
-from autograde.student.overview import progress
+from autograde.student.overview import Overview, progress
 from autograde.student.validating import CheckFailed
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -233,3 +233,13 @@ def test_titles_of_heat_maps_and_labels_of_bars_stay_inside_and_apart(monkeypatc
         boxes = [text.get_window_extent() for text in drawn]
         assert boxes[0].x0 >= 0 and boxes[-1].x1 <= figure.bbox.width
         assert all(left.x1 < right.x0 for left, right in zip(boxes, boxes[1:]))
+
+
+def test_the_map_is_open_where_there_is_something_to_do_and_where_one_is():
+    facts = [{"notebook": f"0{n}_x", "number": f"{n}.1", "title": "one", "points": 2} for n in range(5)]
+    reached = [(2, "passed"), (1, "partly"), (0, "not attempted"), (2, "passed"), (0, "not attempted")]
+    page = Overview([(fact, *row) for fact, row in zip(facts, reached)])._repr_html_()
+    opened = [
+        name for name in ("00_x", "01_x", "02_x", "03_x", "04_x") if f"<details open><summary><strong>{name}" in page
+    ]
+    assert opened == ["01_x", "03_x"] and page.count("<details>") == 3

@@ -12,7 +12,7 @@ _WIDTH = 20
 class Overview:
     """The map; shown as text or HTML by the notebook. `rows`: (facts of an exercise, points reached, status).
 
-    In HTML, notebooks that nobody has begun are folded away: a line each.
+    In HTML, notebooks that are done or not begun are folded away, a line each; the last one begun is open.
     """
 
     def __init__(self, rows: list[tuple[dict, float, str]]):
@@ -33,12 +33,13 @@ class Overview:
 
     def _repr_html_(self):
         parts = []
+        last = max((notebook for notebook, rows in self._by_notebook() if _begun(rows)), default=None)  # 00 … 08
         for notebook, rows in self._by_notebook():
             reached, possible = _sums(rows)
+            unfolded = notebook == last or (_begun(rows) and reached < possible)
             body = "".join(_html_row(*row) for row in rows)
-            begun = any(status != "not attempted" for _, _, status in rows)
             parts.append(
-                f"<details{' open' if begun else ''}><summary>{_heading(notebook, reached, possible)}</summary>"
+                f"<details{' open' if unfolded else ''}><summary>{_heading(notebook, reached, possible)}</summary>"
                 f'<table style="color:inherit;background:transparent"><tbody>{body}</tbody></table></details>'
             )
         parts.append(f"<p>{_heading('the course so far', *_sums(self.rows))}</p>")
@@ -47,6 +48,10 @@ class Overview:
     def _by_notebook(self):
         for notebook, rows in groupby(self.rows, key=lambda row: row[0]["notebook"]):
             yield notebook, list(rows)
+
+
+def _begun(rows):
+    return any(status != "not attempted" for _, _, status in rows)
 
 
 def _sums(rows):
