@@ -1,12 +1,21 @@
 """Blanks filled in, vectors, attention maps and parameter counts, on a tiny model with a vocabulary of its own."""
 
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from bertlab import checkpoints
 from bertlab.config import BertConfig
 from bertlab.errors import DataError
 from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
+ROOT = str(Path(__file__).parents[1])
 WORDS = ["the", "bank", "of", "a", "river", "robin", "is", "bird", "."]
 
 
@@ -214,3 +223,32 @@ def test_component_counts_add_up_to_the_published_base():
     assert sum(count for _, count in with_heads) == 110_106_428
     assert dict(with_heads)["token embedding"] == 30_522 * 768
     assert dict(with_heads)["12 × attention"] == 12 * 4 * (768 * 768 + 768)
+
+
+@pytest.mark.exhaustive
+def test_a_killed_encode_goes_on_and_gives_the_same_bytes(model, tokenizer, tmp_path):
+    checkpoints.save(model, tmp_path / "model", tokenizer)
+    lines = (" ".join(WORDS[(7 * i + k * k) % len(WORDS)] for k in range(i % 9 + 1)) for i in range(5000))
+    (tmp_path / "lines.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def started(out):
+        command = [sys.executable, "-m", "bertlab", "encode", "lines.txt", "--model", "model", "--out", out]
+        return subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": ROOT})
+
+    def finished(out):
+        process = started(out)
+        errors = process.communicate()[1]
+        assert process.returncode == 0, errors
+        return (tmp_path / out).read_bytes()
+
+    notes, reached = tmp_path / "killed.npy.progress.json", []
+    for texts in (1, 2500):
+        process = started("killed.npy")
+        while process.poll() is None and not (notes.exists() and json.loads(notes.read_text())["texts"] >= texts):
+            time.sleep(0.002)
+        process.kill()
+        process.communicate()
+        reached.append(json.loads(notes.read_text())["texts"])
+    assert 0 < reached[0] <= reached[1] < 5000
+    assert finished("killed.npy") == finished("whole.npy")
+    assert not notes.exists() and len(np.load(tmp_path / "killed.npy")) == 5000
