@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pretraining_case import CONFIG, make_examples
 ROOT = Path(__file__).parent.parent.parent
 PLAIN = CONFIG.replace(hidden_dropout=0.0, attention_dropout=0.0)  # each backend draws its own dropout
 SCRIPT = """
-import json, sys
+import json, os, signal, sys
 import keras
 import numpy as np
 from bertlab.config import BertConfig
@@ -22,12 +23,14 @@ from bertlab.training.presets import preset
 from bertlab.training.pretraining import PretrainingRun
 
 folder, out, options = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-stop_at = options.pop("stop_at", None)
+stop_at, lost_at = options.pop("stop_at", None), options.pop("lost_at", None)
 
 class Stop(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         if epoch + 1 == stop_at:
             raise SystemExit
+        if epoch + 1 == lost_at:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 recipe = preset("published", steps=8, interval=2, batch_size=8, learning_rate=1e-3, **options)
 run = PretrainingRun(BertConfig.load(folder + "/config.json"), [folder + "/examples"], out, recipe)
@@ -80,7 +83,12 @@ def losses_of(process):
 
 
 def on_two_machines(data, out, **options):
-    """The losses that each of two processes has, which know only the first one's port."""
+    """The losses that each of two processes has."""
+    return [losses_of(process) for process in two_machines(data, out, {}, **options)]
+
+
+def two_machines(data, out, of_the_second, **options):
+    """Two processes, which know only the first one's port. of_the_second: options that only this one has."""
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
@@ -91,8 +99,9 @@ def on_two_machines(data, out, **options):
             "KERAS_DISTRIBUTION_NUM_PROCESSES": "2",
             "KERAS_DISTRIBUTION_PROCESS_ID": str(number),
         }
-        processes.append(start(data, out, variables=variables, **options))
-    return [losses_of(process) for process in processes]
+        own = of_the_second if number == 1 else {}
+        processes.append(start(data, out, variables=variables, **options, **own))
+    return processes
 
 
 @pytest.mark.peers
@@ -116,3 +125,16 @@ def test_two_machines_have_the_losses_of_one_and_resume_bitwise(data, tmp_path):
     assert on_two_machines(data, tmp_path / "resumed", stop_at=2) == [None, None]
     assert on_two_machines(data, tmp_path / "resumed") == whole
     assert (tmp_path / "two" / "checkpoint" / "model.safetensors").exists()
+
+
+@pytest.mark.peers
+def test_when_one_of_two_machines_is_lost_the_other_stops_and_the_same_command_goes_on(data, tmp_path):
+    assert find_spec("jax"), "jax is not installed: make test-peers installs it"
+    whole = losses(data, tmp_path / "one")
+    first, second = two_machines(data, tmp_path / "lost", {"lost_at": 2})
+    assert second.wait(timeout=300) == -signal.SIGKILL
+    first.communicate(timeout=300)
+    assert first.returncode != 0
+    assert not (tmp_path / "lost" / "checkpoint").exists()
+    again = on_two_machines(data, tmp_path / "lost")
+    assert again[0] == again[1] == pytest.approx(whole, rel=1e-4)
