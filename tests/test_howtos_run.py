@@ -102,6 +102,9 @@ def test_pre_training_on_a_text_of_ones_own(folder):
 
 @pytest.mark.exhaustive
 def test_fine_tuning_on_a_csv_of_ones_own(folder):
-    for command in commands("finetuning.md"):
+    """All but the commands for a model of MNLI, which test_predict.py types on rows of its own."""
+    here = [command for command in commands("finetuning.md") if "mnli" not in command]
+    assert len(here) == 5
+    for command in here:
         type_in(command, folder)
     assert (folder / "runs/reviews/results.json").is_file() and (folder / "exported/1").is_dir()
