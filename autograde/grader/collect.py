@@ -107,8 +107,7 @@ def collect(
         for student, files in sorted(_by_student(found, course).items()):
             _Folder(course, assignment, student).take(files, manifest)
         manifest.rows.sort(key=lambda row: (row.student, row.source))
-        _set_aside(home / "manifest.json")
-        write_text(home / "manifest.json", manifest.to_json())
+        _write_manifest(manifest, home)
     except OSError as reason:
         raise CollectError(f"{course}: cannot be written ({reason.strerror}); what was collected stays") from None
     finally:
@@ -116,14 +115,14 @@ def collect(
     return manifest
 
 
-def _set_aside(manifest: Path) -> None:
-    """Gives the manifest of the download before a number, unless that one only said that nothing had changed."""
-    if not manifest.exists():
-        return
-    rows = json.loads(manifest.read_text(encoding="utf-8"))["rows"]
-    if any(row["action"] != "unchanged" for row in rows):
-        number = 1 + len(list(manifest.parent.glob("manifest-*.json")))
-        manifest.rename(manifest.with_name(f"manifest-{number}.json"))
+def _write_manifest(manifest: Manifest, home: Path) -> None:
+    """Writes what a download changed; the manifest before gets a number. Else writes nothing."""
+    path = home / "manifest.json"
+    if path.exists():
+        if all(row.action == "unchanged" for row in manifest.rows):
+            return
+        path.rename(home / f"manifest-{1 + len(list(home.glob('manifest-*.json')))}.json")
+    write_text(path, manifest.to_json())
 
 
 def _copy_all(found, manifest, staging, notebooks, roster, reader) -> list[_Found]:
