@@ -93,11 +93,11 @@ def test_vectors_from_a_checkpoint(folder, monkeypatch, capsys):
 def test_pre_training_on_a_text_of_ones_own(folder):
     """All but the command for a cluster, which test_machines.py runs on two processes with settings of its own."""
     here = [command for command in commands("pretraining.md") if "--devices" not in command]
-    assert len(here) == 8
+    assert len(here) == 10
     for command in here:
         type_in(command, folder)
     assert (folder / "run/curve.png").is_file() and (folder / "run/checkpoint").is_dir()
-    assert (folder / "curves.png").is_file()
+    assert (folder / "curves.png").is_file() and (folder / "adapted/checkpoint").is_dir()
 
 
 @pytest.mark.exhaustive

@@ -188,6 +188,27 @@ def test_encoder_returns_every_hidden_state_and_the_weights(pre_norm):
 # --- heads ---
 
 
+MASKS = {
+    "none": None,
+    "padding": np.array([[[[1, 1, 1, 0, 0]]], [[[1, 1, 1, 1, 1]]]], bool),  # (B, 1, 1, T)
+    "causal": np.tril(np.ones((1, 1, 5, 5), bool)),
+    "each row its own": np.random.default_rng(3).random((2, 1, 5, 5)) < 0.7,
+}
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("pre_norm", [False, True], ids=["post-LN", "pre-LN"])
+def test_some_positions_of_the_encoder_are_those_of_all(pre_norm, mask):
+    encoder = layers.Encoder(2, num_heads=2, intermediate_size=12, pre_norm=pre_norm)
+    encoder.build(X.shape)
+    randomise(encoder)
+    mask = None if MASKS[mask] is None else ops.convert_to_tensor(MASKS[mask])
+    positions = np.array([[0, 3, 3], [0, 4, 1]], "int32")
+    some = encoder(X, attention_mask=mask, positions=positions)
+    everywhere = layers.gather_positions(encoder(X, attention_mask=mask), positions)
+    np.testing.assert_allclose(ops.convert_to_numpy(some), ops.convert_to_numpy(everywhere), **CLOSE)
+
+
 def test_pooler_is_a_tanh_layer_on_the_first_token():
     layer = layers.Pooler(name="p")
     layer.build(X.shape)

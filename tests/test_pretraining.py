@@ -77,7 +77,7 @@ def test_one_update_reads_as_many_tokens_of_short_rows_as_of_long_ones():
 
 
 def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
-    from bertlab.training.pretraining import model_config
+    from bertlab.training.start import model_config
 
     mini = model_config("mini", preset("small", padded_vocabulary=64), pieces=1000, longest=64)
     assert (mini.hidden_size, mini.vocab_size, mini.max_position_embeddings) == (256, 1024, 64)
@@ -187,6 +187,77 @@ def test_dynamic_masking_follows_the_recipe_and_shifted_rows_their_seed(data, tm
         np.testing.assert_array_equal(again[name], second[name], err_msg=name)
     (long,) = list(run.batches(1).take(1).as_numpy_iterator())
     assert "position_ids" not in long
+
+
+# --- going on from a checkpoint ---
+
+
+def test_a_run_starts_from_the_weights_of_a_checkpoint(data, finished, tmp_path):
+    from bertlab import checkpoints
+    from bertlab.training.pretraining import PretrainingRun
+
+    start = finished[0] / "checkpoint"
+    said = []
+    run = PretrainingRun(start, [data / "long"], tmp_path / "run", settings())
+    ours, theirs = run.trainer(said.append).bert, checkpoints.load(start, "pretraining")
+    assert said == [f"starts from {start}"]
+    assert run.config == theirs.config
+    for mine, other in zip(ours.trainable_variables, theirs.trainable_variables, strict=True):
+        np.testing.assert_array_equal(mine, other, err_msg=mine.path)
+
+
+def test_a_run_that_goes_on_from_a_checkpoint_starts_where_that_one_ended_and_is_repeated_exactly(
+    data, finished, tmp_path
+):
+    from bertlab.training.pretraining import pretrain
+
+    recipe = settings(steps=8, learning_rate=1e-6)
+    history = [
+        pretrain(finished[0] / "checkpoint", [data / "long"], out, recipe, validation=data / "held-out")
+        for out in (tmp_path / "one", tmp_path / "two")
+    ]
+    ended = finished[1][-1]["val_masked_lm_loss"]
+    assert history[0][0]["val_masked_lm_loss"] == pytest.approx(ended, abs=1e-3)
+    assert history[0][-1]["val_masked_lm_loss"] == history[1][-1]["val_masked_lm_loss"]
+
+
+def test_a_head_that_the_checkpoint_has_not_starts_anew_and_is_named(data, tmp_path):
+    from bertlab import checkpoints
+    from bertlab.data.pretraining.records import ExampleFiles
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.pretraining import PretrainingRun, tokenizer_of
+
+    tokenizer = tokenizer_of(ExampleFiles(data / "long"))
+    checkpoints.save(BertForPreTraining(CONFIG, next_sentence=False), tmp_path / "mlm only", tokenizer)
+    said = []
+    PretrainingRun(tmp_path / "mlm only", [data / "long"], tmp_path / "run", settings()).trainer(said.append)
+    assert "new: bert/pooler" in said[0] and "next_sentence_head" in said[0] and "masked_lm" not in said[0]
+
+
+def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp_path):
+    from bertlab import checkpoints
+    from bertlab.data.pretraining.records import ExampleFiles
+    from bertlab.training.pretraining import PretrainingRun, tokenizer_of
+    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+
+    with pytest.raises(ConfigError, match="nor a checkpoint"):
+        PretrainingRun(tmp_path / "nowhere", [data / "long"], tmp_path / "run", settings())
+
+    tokenizer = tokenizer_of(ExampleFiles(data / "long"))
+    other = WordPieceTokenizer(Vocabulary([*tokenizer.vocabulary.pieces[:-1], "other"]))
+    model = checkpoints.load(finished[0] / "checkpoint", "pretraining")
+    checkpoints.save(model, tmp_path / "other pieces", other)
+    with pytest.raises(DataError, match="another vocabulary than .*other pieces"):
+        PretrainingRun(tmp_path / "other pieces", [data / "long"], tmp_path / "run", settings())
+
+    checkpoints.save(model, tmp_path / "first", tokenizer)
+    pretrain_once = PretrainingRun(tmp_path / "first", [data / "long"], tmp_path / "run", settings())
+    pretrain_once.folder.mkdir()
+    (pretrain_once.folder / "run.json").write_text(json.dumps(pretrain_once.identity()))
+    model.bert.embeddings.token.table.assign(model.bert.embeddings.token.table * 2)
+    checkpoints.save(model, tmp_path / "second", tokenizer)
+    with pytest.raises(ConfigError, match=r"start\.sha256"):
+        PretrainingRun(tmp_path / "second", [data / "long"], tmp_path / "run", settings())
 
 
 # --- when things go wrong ---

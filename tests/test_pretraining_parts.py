@@ -176,10 +176,18 @@ def test_the_arithmetic_of_bert_base_is_six_operations_per_weight_and_token_and_
     config = BertConfig.named("base")
     kernels = 12 * 12 * 768**2  # twelve layers of twelve H × H matrices, those of the feed-forward network counted as 8
     attention = 12 * 12 * 768 * 128  # L · 12 · H · T for each token: Chowdhery et al. 2022, appendix B
-    without_head = training_flops(config, 1, 128, 0) / 128
-    assert without_head == pytest.approx(6 * kernels + attention)
-    head = training_flops(config, 1, 128, 20) - training_flops(config, 1, 128, 0)
-    assert head == 6 * 20 * 768 * (768 + 30522)
+    head = 6 * 768 * (768 + 30522)  # for each prediction
+    assert training_flops(config, 1, 128, 128) / 128 == pytest.approx(6 * kernels + attention + head)
+
+
+def test_of_the_last_layer_only_keys_and_values_are_computed_where_nothing_is_predicted():
+    from bertlab.training.utilisation import training_flops
+
+    config = BertConfig.named("base")
+    all_but_keys_and_values = 6 * (12 - 2) * 768**2 + 12 * 768 * 128
+    head = 6 * 768 * (768 + 30522)
+    saved = training_flops(config, 1, 128, 128) - training_flops(config, 1, 128, 20)
+    assert saved == 107 * all_but_keys_and_values + 108 * head  # [CLS] is computed with the 20
 
 
 def test_the_measured_peak_is_no_less_than_what_a_small_product_reaches():

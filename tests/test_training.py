@@ -121,6 +121,31 @@ def test_an_untrained_model_is_as_surprised_as_a_guess_among_all_pieces():
     assert figures["tokens"] == batch["attention_mask"].sum()
 
 
+@pytest.mark.parametrize("pre_norm", [False, True], ids=["post-LN", "pre-LN"])
+def test_computing_the_predicted_places_alone_changes_no_gradient(pre_norm):
+    import tensorflow as tf
+
+    config = CONFIG.replace(hidden_dropout=0.0, attention_dropout=0.0, pre_norm=pre_norm, initializer_range=0.2)
+    trainer = new_trainer(config=config)
+    batch = {name: tf.constant(values[:8]) for name, values in examples().items()}
+    batch["attention_mask"] = tf.sequence_mask([12, 7] * 4, 12, dtype="int32")
+    gradients = []
+    for return_all in (False, True):  # True computes every place of the last layer
+        with tf.GradientTape() as tape:
+            outputs = trainer.bert({**batch}, training=True, return_all=return_all)
+            loss = trainer.compute_loss(x=batch, y_pred=outputs)
+        gradients.append(tape.gradient(loss, trainer.trainable_variables))
+    for variable, some, every in zip(trainer.trainable_variables, *map(dense, gradients), strict=True):
+        np.testing.assert_allclose(some, every, rtol=1e-3, atol=1e-6, err_msg=variable.path)
+
+
+def dense(gradients):
+    """Gradients as arrays; those of a table that is looked up come as the rows that were."""
+    import tensorflow as tf
+
+    return [tf.convert_to_tensor(gradient).numpy() for gradient in gradients]
+
+
 def test_rows_that_are_no_pairs_leave_the_next_sentence_head_as_it_is_and_its_figures_out(tmp_path):
     from bertlab.data.pretraining.live import batches_of
     from bertlab.training.run import Phase, run_training

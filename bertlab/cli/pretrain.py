@@ -59,7 +59,7 @@ def _recipe_options(command):
 @click.option("--json", "as_json", is_flag=True, help="Print the last figures as JSON.")
 @_recipe_options
 def pretrain(model, data, out, validation, preset_name, as_json, phase_shares, **chosen):
-    """Pre-train MODEL: a size (tiny, mini, small, medium, base, large) or a config.json.
+    """Pre-train MODEL: a size (tiny, mini, small, medium, base, large), a config.json, or a checkpoint to go on from.
 
     The run can be stopped or killed at any moment; the same command goes on. Its folder holds metrics.csv, curve.png,
     logs for TensorBoard and, in the end, the checkpoint.

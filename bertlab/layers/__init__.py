@@ -13,7 +13,8 @@ from bertlab.layers.embeddings import (
 )
 from bertlab.layers.encoder import Encoder, EncoderLayer
 from bertlab.layers.feed_forward import FeedForward
-from bertlab.layers.heads import ClassificationHead, MaskedLanguageModelHead, Pooler, gather_positions
+from bertlab.layers.gathering import gather_positions
+from bertlab.layers.heads import ClassificationHead, MaskedLanguageModelHead, Pooler
 from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, packed_mask, padding_mask
 from bertlab.layers.normalization import LayerNormalization
 

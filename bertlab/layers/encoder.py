@@ -1,13 +1,15 @@
 """One encoder layer, and the stack of them (Vaswani et al. 2017, section 3.1; Devlin et al. 2019, section 3).
 
-Letters: B batch, T tokens, A heads, H hidden size.
+Letters: B batch, T tokens, P places, A heads, H hidden size.
 """
 
 import keras
+from keras import ops
 
 from bertlab.layers.attention import MultiHeadAttention
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.feed_forward import FeedForward
+from bertlab.layers.gathering import gather_positions
 from bertlab.layers.normalization import LayerNormalization
 
 
@@ -23,7 +25,8 @@ class EncoderLayer(keras.layers.Layer):
         activation, dropout, attention_dropout, layer_norm_eps, initializer_range, pre_norm: as in `BertConfig`.
 
     Call: x (B, T, H); attention_mask, bool, broadcasting to (B, A, T, T). Returns (B, T, H), or with
-    `return_weights=True` that and the attention weights (B, A, T, T).
+    `return_weights=True` that and the attention weights (B, A, T, T). With positions (B, P) int only these places are
+    computed, (B, P, H): they still attend to all T.
     """
 
     def __init__(
@@ -66,9 +69,14 @@ class EncoderLayer(keras.layers.Layer):
         for dropout in (self.attention_drop, self.feed_forward_drop):
             dropout.build(input_shape)
 
-    def call(self, x, attention_mask=None, training=False, return_weights=False):
+    def call(self, x, attention_mask=None, training=False, return_weights=False, positions=None):
+        memory = queries = self.attention_norm(x) if self.pre_norm else x  # (B, T, H)
+        if positions is not None:
+            x, queries = gather_positions(x, positions), gather_positions(memory, positions)  # (B, P, H)
+            attention_mask = _rows_at(attention_mask, positions)
         attended = self.attention(
-            self.attention_norm(x) if self.pre_norm else x,
+            queries,
+            memory=memory,
             attention_mask=attention_mask,
             training=training,
             return_weights=return_weights,
@@ -99,6 +107,14 @@ class EncoderLayer(keras.layers.Layer):
         }
 
 
+def _rows_at(attention_mask, positions):
+    """The rows of a mask that belong to the queries at some positions; those of all queries if they are one."""
+    if attention_mask is None or attention_mask.shape[2] == 1:
+        return attention_mask
+    rows = ops.cast(positions, "int32")[:, None, :, None]  # (B, 1, P, 1)
+    return ops.take_along_axis(attention_mask, rows, axis=2)  # (B, A or 1, P, T)
+
+
 @keras.saving.register_keras_serializable("bertlab")
 class Encoder(keras.layers.Layer):
     """L encoder layers, one after the other; in pre-LN a last LayerNorm follows, since no layer ends with one.
@@ -106,8 +122,9 @@ class Encoder(keras.layers.Layer):
     Args:
         num_layers: L. The others as in `EncoderLayer`.
 
-    Call: x (B, T, H); attention_mask, bool, broadcasting to (B, A, T, T). Returns (B, T, H); with `return_all=True` a
-    triple of that, the hidden states (a list of L + 1 tensors (B, T, H): what went in, then what each layer gave) and
+    Call: x (B, T, H); attention_mask, bool, broadcasting to (B, A, T, T). Returns (B, T, H), or with positions (B, P)
+    int only these places, (B, P, H), of which alone the last layer is then computed; with `return_all=True` a triple of
+    that, the hidden states (a list of L + 1 tensors (B, T, H): what went in, then what each layer gave) and
     the attention weights (a list of L tensors (B, A, T, T)).
     """
 
@@ -140,10 +157,11 @@ class Encoder(keras.layers.Layer):
             if layer is not None:
                 layer.build(input_shape)
 
-    def call(self, x, attention_mask=None, training=False, return_all=False):
+    def call(self, x, attention_mask=None, training=False, return_all=False, positions=None):
         hidden_states, all_weights = [x], []
         for layer in self.layers:
-            x = layer(x, attention_mask=attention_mask, training=training, return_weights=return_all)
+            places = positions if layer is self.layers[-1] else None
+            x = layer(x, attention_mask=attention_mask, training=training, return_weights=return_all, positions=places)
             if return_all:
                 x, weights = x
                 all_weights.append(weights)

@@ -12,11 +12,6 @@ from bertlab.layers.dropout import Dropout
 from bertlab.layers.normalization import LayerNormalization
 
 
-def gather_positions(x, positions):
-    """The vectors at some positions of each row. x (B, T, H), positions (B, P) int → (B, P, H)."""
-    return ops.take_along_axis(x, ops.cast(positions, "int32")[:, :, None], axis=1)
-
-
 @keras.saving.register_keras_serializable("bertlab")
 class Pooler(keras.layers.Layer):
     """tanh(W x₀ + b): one vector for the whole row, read off its first token, [CLS].

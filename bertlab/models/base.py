@@ -71,6 +71,8 @@ class BertEncoder(keras.Model):
     (B, T, T), position_ids (B, T), sequence_ids (B, T) (see docs/architecture.md). Returns a dict:
         sequence_output (B, T, H); pooled_output (B, H), if there is a pooler;
         with `return_all=True` also hidden_states, L + 1 tensors (B, T, H), and attentions, L tensors (B, A, T, T).
+    With positions (B, P) int sequence_output has only these places, (B, P, H), and the last layer computes no others;
+    where there is a pooler, the first of them must be 0, that of [CLS].
     """
 
     def __init__(self, config: BertConfig, pooler: bool = True, name: str = "bert", **kwargs):
@@ -113,7 +115,7 @@ class BertEncoder(keras.Model):
             self.pooler.build(vectors)
         self.built = True
 
-    def call(self, inputs, training=False, return_all=False):
+    def call(self, inputs, training=False, return_all=False, positions=None):
         check_inputs(inputs, self.config)
         x = self.embeddings(
             inputs["input_ids"],
@@ -122,7 +124,7 @@ class BertEncoder(keras.Model):
             training=training,
         )  # (B, T, H)
         mask = attention_mask_of(inputs, self.config)
-        encoded = self.encoder(x, attention_mask=mask, training=training, return_all=return_all)
+        encoded = self.encoder(x, attention_mask=mask, training=training, return_all=return_all, positions=positions)
         outputs = {"sequence_output": encoded}
         if return_all:
             outputs["sequence_output"], outputs["hidden_states"], outputs["attentions"] = encoded

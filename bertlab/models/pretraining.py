@@ -4,6 +4,7 @@ Letters: B batch, T tokens, P predictions, H hidden size, V vocabulary.
 """
 
 import keras
+from keras import ops
 
 from bertlab.config import BertConfig
 from bertlab.layers import ClassificationHead, MaskedLanguageModelHead, gather_positions
@@ -23,7 +24,8 @@ class BertForPreTraining(BertWithHead):
     Returns a dict:
         masked_lm_logits (B, P, V), or (B, T, V) without masked_lm_positions;
         next_sentence_logits (B, 2): class 0 = IsNext, class 1 = NotNext;
-        and what `BertEncoder` returns.
+        and what `BertEncoder` returns. With masked_lm_positions and without `return_all` that is the pooled output
+        alone: of the last layer only the predicted places and [CLS] are computed, since no others are looked at.
     """
 
     def __init__(self, config: BertConfig, next_sentence: bool = True, tied: bool = True, **kwargs):
@@ -47,10 +49,16 @@ class BertForPreTraining(BertWithHead):
             self.next_sentence_head.build((None, self.config.hidden_size))
 
     def call(self, inputs, training=False, return_all=False):
-        outputs = self.bert(inputs, training=training, return_all=return_all)
-        x = outputs["sequence_output"]  # (B, T, H)
-        if inputs.get("masked_lm_positions") is not None:
-            x = gather_positions(x, inputs["masked_lm_positions"])  # (B, P, H)
+        predicted = inputs.get("masked_lm_positions")
+        if predicted is None:
+            outputs = self.bert(inputs, training=training, return_all=return_all)
+            x = outputs["sequence_output"]  # (B, T, H)
+        elif return_all:
+            outputs = self.bert(inputs, training=training, return_all=True)
+            x = gather_positions(outputs["sequence_output"], predicted)  # (B, P, H)
+        else:
+            outputs = self.bert(inputs, training=training, positions=_with_cls(predicted))
+            x = outputs.pop("sequence_output")[:, 1:]  # (B, P, H)
         table = self.bert.embeddings.token.table if self.masked_lm_head.tied else None
         outputs["masked_lm_logits"] = self.masked_lm_head(x, token_table=table)
         if self.next_sentence_head is not None:
@@ -62,3 +70,9 @@ class BertForPreTraining(BertWithHead):
             "next_sentence": self.next_sentence_head is not None,
             "tied": self.masked_lm_head.tied,
         }
+
+
+def _with_cls(positions):
+    """(B, P) → (B, 1 + P): place 0, where [CLS] stands, before the others."""
+    positions = ops.cast(positions, "int32")
+    return ops.concatenate([ops.zeros_like(positions[:, :1]), positions], axis=1)

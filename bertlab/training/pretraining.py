@@ -18,11 +18,12 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bertlab.config import SIZES, BertConfig
+from bertlab.config import BertConfig
 from bertlab.data.pretraining.records import MANIFEST, VOCABULARY, ExampleFiles
 from bertlab.errors import ConfigError, DataError
 from bertlab.files import write_text
 from bertlab.training.presets import PretrainingSettings
+from bertlab.training.start import TrainedWeights, model_config, names_checkpoint
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
 RUN, STATES, CHECKPOINT = "run.json", "states", "checkpoint"
@@ -44,7 +45,7 @@ def pretrain(
     """Pre-trains a model, or goes on with a run that was interrupted, and returns the run's history.
 
     Args:
-        model: the name of a published size, a `config.json`, or a `BertConfig`.
+        model: the name of a published size, a `config.json`, a `BertConfig`, or a checkpoint to go on from.
         data: folders that `bertlab data make` wrote, one for each phase; the rows of the first one come first.
         out: the run's folder.
         settings: the recipe; the published one if left out.
@@ -75,6 +76,9 @@ class PretrainingRun:
         self.validation = None if validation is None else ExampleFiles(validation)
         self.tokenizer = tokenizer_of(self.examples[0])
         self._check_vocabularies()
+        self.weights = TrainedWeights(model) if names_checkpoint(model) else None
+        if self.weights is not None:
+            self.weights.check_vocabulary(self.tokenizer.vocabulary, self.examples[0].folder)
         longest = max(files.settings.sequence_length for files in self.examples)
         self.config = model_config(model, settings, len(self.tokenizer.vocabulary), longest)
         if longest > self.config.max_position_embeddings:
@@ -119,13 +123,18 @@ class PretrainingRun:
 
         recipe = {name: value for name, value in self.settings.to_dict().items() if name not in _WITHOUT_EFFECT}
         machines = {"machines": self.machine.count} if self.machine.count > 1 else {}
-        return machines | {
-            "model": self.config.to_dict(),
-            "settings": recipe | {"precision": self.precision},
-            "data": {str(number): _fingerprint(files) for number, files in enumerate(self.examples, 1)},
-            "validation": None if self.validation is None else _fingerprint(self.validation),
-            "backend": keras.backend.backend(),
-        }
+        start = {} if self.weights is None else {"start": {"sha256": self.weights.sha256()}}
+        return (
+            machines
+            | start
+            | {
+                "model": self.config.to_dict(),
+                "settings": recipe | {"precision": self.precision},
+                "data": {str(number): _fingerprint(files) for number, files in enumerate(self.examples, 1)},
+                "validation": None if self.validation is None else _fingerprint(self.validation),
+                "backend": keras.backend.backend(),
+            }
+        )
 
     def _check_same_run(self) -> None:
         """Raises ConfigError if the folder holds a run with other settings, naming the difference."""
@@ -193,21 +202,18 @@ class PretrainingRun:
         rows -= rows % self.devices
         return fixed_batches(self.validation, rows, max(1, _VALIDATION_ROWS // rows), self.config.causal).cache()
 
-    def trainer(self):
-        """The compiled trainer with fresh weights."""
+    def trainer(self, say: Callable[[str], object] = print):
+        """The compiled trainer, with fresh weights or those of the checkpoint that the run starts from."""
         import keras
 
-        from bertlab.models import BertForPreTraining
         from bertlab.training.distribution import num_replicas, on_several_machines
         from bertlab.training.optimizer import adamw
-        from bertlab.training.precision import policy_of
         from bertlab.training.pretrainer import PreTrainer
         from bertlab.training.schedule import WarmupLinearDecay
 
         recipe = self.settings
         keras.utils.set_random_seed(recipe.seed)
-        bert = BertForPreTraining(self.config, next_sentence=self.next_sentence, dtype=policy_of(self.precision))
-        trainer = PreTrainer(bert, recipe.accumulation)
+        trainer = PreTrainer(self._model(say), recipe.accumulation)
         optimizer = adamw(
             WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps),
             trainer,
@@ -223,6 +229,17 @@ class PretrainingRun:
         per_call = max(n for n in range(1, most + 1) if recipe.interval % n == 0)
         trainer.compile(optimizer, jit_compile=recipe.xla and num_replicas() == 1, steps_per_execution=per_call)
         return trainer
+
+    def _model(self, say):
+        from bertlab.models import BertForPreTraining
+        from bertlab.training.precision import policy_of
+
+        dtype = policy_of(self.precision)
+        if self.weights is None:
+            return BertForPreTraining(self.config, next_sentence=self.next_sentence, dtype=dtype)
+        bert, fresh = self.weights.model(self.config, self.next_sentence, dtype)
+        say(f"starts from {self.weights.path}" + (f"; new: {', '.join(fresh)}" if fresh else ""))
+        return bert
 
     def check_memory(self) -> None:
         """Raises ConfigError, saying what to change, when an update does not fit into the memory at hand."""
@@ -253,7 +270,7 @@ class PretrainingRun:
         if self.machine.is_chief:
             write_text(_made(self.folder) / RUN, json.dumps(self.identity(), indent=1) + "\n", ConfigError)
         with told_of_lost_machines(), data_parallel(self.settings.devices):
-            trainer = self.trainer()
+            trainer = self.trainer(say)
             validation = self.validation_batches()
             if validation is not None:
                 validation = on_this_machine(validation)
@@ -316,38 +333,6 @@ class PretrainingRun:
 def tokenizer_of(files: ExampleFiles) -> WordPieceTokenizer:
     """The tokenizer with which a folder of examples was made."""
     return WordPieceTokenizer(Vocabulary.from_file(files.folder / VOCABULARY), **files.manifest["tokenizer"])
-
-
-def model_config(
-    model: str | Path | BertConfig, settings: PretrainingSettings, pieces: int, longest: int
-) -> BertConfig:
-    """The configuration that `model` means: a size, shaped by the recipe and the data, or one that is complete.
-
-    pieces: of the data's vocabulary. longest: tokens of its longest rows. Raises ConfigError for one whose
-    vocab_size is too small.
-    """
-    if str(model) in SIZES:
-        multiple = settings.padded_vocabulary
-        config = BertConfig.named(
-            str(model),
-            vocab_size=-(-pieces // multiple) * multiple,
-            max_position_embeddings=longest,
-            hidden_dropout=settings.dropout,
-            attention_dropout=settings.dropout,
-            pre_norm=settings.pre_norm,
-        )
-        if settings.width_scaled_init:
-            config = config.replace(initializer_range=0.02 * (768 / config.hidden_size) ** 0.5)
-        return config
-    if not isinstance(model, BertConfig) and not Path(model).exists():
-        raise ConfigError(f"{model}: neither a size ({', '.join(SIZES)}) nor a config.json that exists")
-    config = model if isinstance(model, BertConfig) else BertConfig.load(model)
-    if config.vocab_size < pieces:
-        raise ConfigError(
-            f"the data's vocabulary has {pieces} pieces, the model's vocab_size is {config.vocab_size}: choose at "
-            f"least {pieces}"
-        )
-    return config
 
 
 def without_padding(bert, pieces: int):

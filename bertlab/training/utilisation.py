@@ -23,13 +23,19 @@ def forward_flops(config: BertConfig, tokens: int, predictions: int) -> int:
 
     A product (m, k) · (k, n) is 2·m·k·n operations (Kaplan et al. 2020, "Scaling Laws", section 2.1). A layer has four
     projections, 8·T·H², two feed-forward products, 4·T·H·F, and the scores and their weighted sums, 4·T²·H; the MLM
-    head works on the predicted positions only, 2·P·H² + 2·P·H·V. Element-wise work, softmax, LayerNorm and looking up
+    head works on the predicted positions only, 2·P·H² + 2·P·H·V, and so does the last layer, which computes keys and
+    values of all T but the rest of Q = P + 1 places (with [CLS]). Element-wise work, softmax, LayerNorm and looking up
     embeddings are not counted, as is the custom. Padded tokens are: the device computes them.
     """
     hidden, inner = config.hidden_size, config.intermediate_size
-    layer = 8 * tokens * hidden**2 + 4 * tokens * hidden * inner + 4 * tokens**2 * hidden
     head = 2 * predictions * hidden**2 + 2 * predictions * hidden * config.vocab_size
-    return config.num_layers * layer + head
+    places = tokens if predictions >= tokens else predictions + 1  # all of them are predicted from left to right
+
+    def layer(queries: int) -> int:
+        projections = 4 * (queries + tokens) * hidden**2
+        return projections + 4 * queries * hidden * inner + 4 * queries * tokens * hidden
+
+    return (config.num_layers - 1) * layer(tokens) + layer(places) + head
 
 
 def training_flops(config: BertConfig, rows: int, tokens: int, predictions: int) -> int:

@@ -1,0 +1,110 @@
+"""Where pre-training starts: a published size, a config.json, or the weights of a checkpoint.
+
+Going on with trained weights on other text is continued pre-training (Gururangan et al. 2020, "Don't Stop
+Pretraining").
+"""
+
+import hashlib
+from pathlib import Path
+
+from bertlab.checkpoints.opening import find, open_checkpoint
+from bertlab.config import SIZES, BertConfig
+from bertlab.errors import CheckpointError, ConfigError, DataError, MissingDependencyError
+from bertlab.training.presets import PretrainingSettings
+from bertlab.wordpiece import Vocabulary
+
+
+def model_config(
+    model: str | Path | BertConfig, settings: PretrainingSettings, pieces: int, longest: int
+) -> BertConfig:
+    """The configuration that `model` means: a size, shaped by the recipe and the data, or one that is complete.
+
+    pieces: of the data's vocabulary. longest: tokens of its longest rows. Raises ConfigError for one whose
+    vocab_size is too small.
+    """
+    if str(model) in SIZES:
+        return _shaped(BertConfig.named(str(model)), settings, pieces, longest)
+    if isinstance(model, BertConfig):
+        config = model
+    elif names_checkpoint(model):
+        config = open_checkpoint(model).config
+    else:
+        config = BertConfig.load(model)
+    if config.vocab_size < pieces:
+        raise ConfigError(
+            f"the data's vocabulary has {pieces} pieces, the model's vocab_size is {config.vocab_size}: choose at "
+            f"least {pieces}"
+        )
+    return config
+
+
+def _shaped(config: BertConfig, settings: PretrainingSettings, pieces: int, longest: int) -> BertConfig:
+    multiple = settings.padded_vocabulary
+    config = config.replace(
+        vocab_size=-(-pieces // multiple) * multiple,
+        max_position_embeddings=longest,
+        hidden_dropout=settings.dropout,
+        attention_dropout=settings.dropout,
+        pre_norm=settings.pre_norm,
+    )
+    if settings.width_scaled_init:
+        config = config.replace(initializer_range=0.02 * (768 / config.hidden_size) ** 0.5)
+    return config
+
+
+def names_checkpoint(model: str | Path | BertConfig) -> bool:
+    """Whether `model` means weights to go on from: a folder, a packaged or a published name.
+
+    Raises ConfigError for a name that is nothing at all.
+    """
+    if isinstance(model, BertConfig) or str(model) in SIZES or Path(model).is_file():
+        return False
+    try:
+        find(model)
+    except (CheckpointError, MissingDependencyError) as error:
+        raise ConfigError(
+            f"{model}: neither a size ({', '.join(SIZES)}) nor a config.json that exists nor a checkpoint ({error})"
+        ) from None
+    return True
+
+
+class TrainedWeights:
+    """The weights of a checkpoint, from which a run starts. Arguments: a folder or name as for `checkpoints.load`."""
+
+    def __init__(self, path_or_name: str | Path):
+        self.path = find(path_or_name)
+        self._checkpoint = open_checkpoint(self.path)
+
+    def check_vocabulary(self, vocabulary: Vocabulary, data: Path) -> None:
+        """Raises DataError unless the rows of the folder `data` were made with the checkpoint's own pieces."""
+        from bertlab.checkpoints import has_tokenizer, load_tokenizer
+
+        if has_tokenizer(self.path) and load_tokenizer(self.path).vocabulary.pieces != vocabulary.pieces:
+            raise DataError(
+                f"{data}: made with another vocabulary than {self.path}; make the data with the vocab.txt of the "
+                "checkpoint, its rows are what the token table means"
+            )
+
+    def sha256(self) -> str:
+        """The hash of all tensors, by which a run knows where it started."""
+        content = hashlib.sha256()
+        for name, tensor in sorted(self._checkpoint.tensors.items()):
+            content.update(name.encode())
+            content.update(tensor.read().tobytes())
+        return content.hexdigest()
+
+    def model(self, config: BertConfig, next_sentence: bool, dtype):
+        """A `BertForPreTraining` with these weights, and what was not among them: a list of its variables' paths.
+
+        A head or pooler may be missing and then starts anew; raises CheckpointError when a part of the encoder is.
+        """
+        from bertlab import checkpoints
+        from bertlab.models import BertForPreTraining
+
+        tied = self._checkpoint.options.get("tied", True)
+        bert = BertForPreTraining(config, next_sentence=next_sentence, tied=tied, dtype=dtype)
+        fresh = checkpoints.load_into(bert, self.path, strict=False).initialised
+        lacking = [path for path in fresh if path.startswith("bert/") and not path.startswith("bert/pooler")]
+        if lacking:
+            raise CheckpointError(f"{self.path}: has no {lacking[0]}; a run starts from a whole encoder")
+        return bert, fresh
