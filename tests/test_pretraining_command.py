@@ -123,3 +123,12 @@ def test_a_run_is_judged_and_drawn(data, tmp_path):
     draw = [sys.executable, "-m", "bertlab", "plot", str(tmp_path / "run"), "--out", str(drawing), "--reference", "all"]
     subprocess.run(draw, cwd=ROOT, check=True, env=os.environ)
     assert "Loss of the guesses" in drawing.read_text(encoding="utf-8")
+
+
+def test_runs_are_called_in_a_drawing_by_what_tells_them_apart(tmp_path):
+    from bertlab.cli.plot import _names
+
+    assert _names([tmp_path / "runs/one", tmp_path / "runs/two/metrics.csv"]) == ["one", "two"]
+    assert _names([tmp_path / "a/run", tmp_path / "b/run"]) == ["a/run", "b/run"]
+    assert _names([tmp_path / "runs/one"]) == ["one"]
+    assert _names([]) == []

@@ -1,5 +1,6 @@
 """`bertlab plot`: the curves of pre-training runs, side by side with reference curves."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,7 +36,8 @@ def plot(runs, out, along, references, listing):
             raise DataError(f"there is no reference curve {name!r}; choose one of {', '.join(shipped)}")
     if not runs and not names:
         raise click.UsageError("name at least one run or --reference")
-    own = {_name(run): read_metrics(run) for run in _with_figures(runs)}
+    found = _with_figures(runs)
+    own = dict(zip(_names(found), map(read_metrics, found), strict=True))
     ours = {f"reference: {name}": read_metrics(shipped[name]) for name in names}
     draw(own | ours, out, along, list(ours))
     click.echo(out)
@@ -54,5 +56,10 @@ def _with_figures(runs: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _name(run: Path) -> str:
-    return str(run.parent if run.name == "metrics.csv" else run)
+def _names(runs: Sequence[Path]) -> list[str]:
+    """What the runs are called in the drawing: their folders, without what leads to all of them."""
+    folders = [(run.parent if run.name == "metrics.csv" else run).absolute() for run in runs]
+    if not folders:
+        return []
+    above = os.path.commonpath([folder.parent for folder in folders])
+    return [os.path.relpath(folder, above) for folder in folders]
