@@ -240,7 +240,9 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     from bertlab.training.pretraining import PretrainingRun, tokenizer_of
     from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
-    with pytest.raises(ConfigError, match="nor a checkpoint"):
+    with pytest.raises(ConfigError, match="nor a checkpoint$"):
+        PretrainingRun(tmp_path / "nowhere.json", [data / "long"], tmp_path / "run", settings())
+    with pytest.raises(ConfigError, match="nor a checkpoint .*no such folder"):
         PretrainingRun(tmp_path / "nowhere", [data / "long"], tmp_path / "run", settings())
 
     tokenizer = tokenizer_of(ExampleFiles(data / "long"))

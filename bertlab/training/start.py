@@ -59,12 +59,13 @@ def names_checkpoint(model: str | Path | BertConfig) -> bool:
     """
     if isinstance(model, BertConfig) or str(model) in SIZES or Path(model).is_file():
         return False
+    nothing = f"{model}: neither a size ({', '.join(SIZES)}) nor a config.json that exists nor a checkpoint"
+    if Path(model).suffix == ".json":  # a misspelt file is not looked for on the Hub
+        raise ConfigError(nothing)
     try:
         find(model)
     except (CheckpointError, MissingDependencyError) as error:
-        raise ConfigError(
-            f"{model}: neither a size ({', '.join(SIZES)}) nor a config.json that exists nor a checkpoint ({error})"
-        ) from None
+        raise ConfigError(f"{nothing} ({error})") from None
     return True
 
 
