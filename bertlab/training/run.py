@@ -68,6 +68,9 @@ def run_training(
         for phase in phases:
             end = begin + phase.steps
             if step < end:
+                # Compiled anew for every phase: TensorFlow would adapt the first phase's graph to rows of any length,
+                # which rounds otherwise than the graph that a run resumed in this phase begins with.
+                trainer.train_function = None
                 trainer.fit(
                     phase.batches(step - begin),
                     initial_epoch=step // interval,
