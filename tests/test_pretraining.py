@@ -77,7 +77,7 @@ def test_one_update_reads_as_many_tokens_of_short_rows_as_of_long_ones():
 
 
 def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
-    from bertlab.training.start import model_config
+    from bertlab.training.start import model_config, trained_weights
 
     mini = model_config("mini", preset("small", padded_vocabulary=64), pieces=1000, longest=64)
     assert (mini.hidden_size, mini.vocab_size, mini.max_position_embeddings) == (256, 1024, 64)
@@ -85,7 +85,7 @@ def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
     assert mini.initializer_range == pytest.approx(0.02 * math.sqrt(3))
     assert model_config(CONFIG, preset("small"), pieces=10, longest=16) is CONFIG
     with pytest.raises(ConfigError, match="neither a size"):
-        model_config("huge", preset("small"), pieces=10, longest=16)
+        trained_weights("huge")
     with pytest.raises(ConfigError, match="vocabulary has 1000 pieces"):
         model_config(CONFIG, preset("small"), pieces=1000, longest=16)
 
@@ -244,6 +244,10 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
         PretrainingRun(tmp_path / "nowhere.json", [data / "long"], tmp_path / "run", settings())
     with pytest.raises(ConfigError, match="nor a checkpoint .*no such folder"):
         PretrainingRun(tmp_path / "nowhere", [data / "long"], tmp_path / "run", settings())
+
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(CheckpointError, match="no checkpoint here"):
+        PretrainingRun(tmp_path / "empty", [data / "long"], tmp_path / "run", settings())
 
     tokenizer = tokenizer_of(ExampleFiles(data / "long"))
     other = WordPieceTokenizer(Vocabulary([*tokenizer.vocabulary.pieces[:-1], "other"]))

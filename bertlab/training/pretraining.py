@@ -23,7 +23,7 @@ from bertlab.data.pretraining.records import MANIFEST, VOCABULARY, ExampleFiles
 from bertlab.errors import ConfigError, DataError
 from bertlab.files import write_text
 from bertlab.training.presets import PretrainingSettings
-from bertlab.training.start import TrainedWeights, model_config, names_checkpoint
+from bertlab.training.start import model_config, trained_weights
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
 RUN, STATES, CHECKPOINT = "run.json", "states", "checkpoint"
@@ -76,8 +76,9 @@ class PretrainingRun:
         self.validation = None if validation is None else ExampleFiles(validation)
         self.tokenizer = tokenizer_of(self.examples[0])
         self._check_vocabularies()
-        self.weights = TrainedWeights(model) if names_checkpoint(model) else None
+        self.weights = trained_weights(model)
         if self.weights is not None:
+            model = self.weights.config
             self.weights.check_vocabulary(self.tokenizer.vocabulary, self.examples[0].folder)
         longest = max(files.settings.sequence_length for files in self.examples)
         self.config = model_config(model, settings, len(self.tokenizer.vocabulary), longest)
@@ -237,7 +238,7 @@ class PretrainingRun:
         dtype = policy_of(self.precision)
         if self.weights is None:
             return BertForPreTraining(self.config, next_sentence=self.next_sentence, dtype=dtype)
-        bert, fresh = self.weights.model(self.config, self.next_sentence, dtype)
+        bert, fresh = self.weights.model(self.next_sentence, dtype)
         say(f"starts from {self.weights.path}" + (f"; new: {', '.join(fresh)}" if fresh else ""))
         return bert
 

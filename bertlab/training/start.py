@@ -24,12 +24,7 @@ def model_config(
     """
     if str(model) in SIZES:
         return _shaped(BertConfig.named(str(model)), settings, pieces, longest)
-    if isinstance(model, BertConfig):
-        config = model
-    elif names_checkpoint(model):
-        config = open_checkpoint(model).config
-    else:
-        config = BertConfig.load(model)
+    config = model if isinstance(model, BertConfig) else BertConfig.load(model)
     if config.vocab_size < pieces:
         raise ConfigError(
             f"the data's vocabulary has {pieces} pieces, the model's vocab_size is {config.vocab_size}: choose at "
@@ -52,29 +47,30 @@ def _shaped(config: BertConfig, settings: PretrainingSettings, pieces: int, long
     return config
 
 
-def names_checkpoint(model: str | Path | BertConfig) -> bool:
-    """Whether `model` means weights to go on from: a folder, a packaged or a published name.
+def trained_weights(model: str | Path | BertConfig) -> "TrainedWeights | None":
+    """The weights that `model` means when it is a folder, a packaged or a published name; else None.
 
-    Raises ConfigError for a name that is nothing at all.
+    Raises ConfigError for a name that is nothing at all, CheckpointError for a folder without a checkpoint.
     """
     if isinstance(model, BertConfig) or str(model) in SIZES or Path(model).is_file():
-        return False
+        return None
     nothing = f"{model}: neither a size ({', '.join(SIZES)}) nor a config.json that exists nor a checkpoint"
     if Path(model).suffix == ".json":  # a misspelt file is not looked for on the Hub
         raise ConfigError(nothing)
     try:
-        find(model)
+        path = find(model)
     except (CheckpointError, MissingDependencyError) as error:
         raise ConfigError(f"{nothing} ({error})") from None
-    return True
+    return TrainedWeights(path)
 
 
 class TrainedWeights:
-    """The weights of a checkpoint, from which a run starts. Arguments: a folder or name as for `checkpoints.load`."""
+    """The weights of a checkpoint on this machine, from which a run starts. config: its `BertConfig`."""
 
-    def __init__(self, path_or_name: str | Path):
-        self.path = find(path_or_name)
-        self._checkpoint = open_checkpoint(self.path)
+    def __init__(self, path: Path):
+        self.path = path
+        self._checkpoint = open_checkpoint(path)
+        self.config = self._checkpoint.config
 
     def check_vocabulary(self, vocabulary: Vocabulary, data: Path) -> None:
         """Raises DataError unless the rows of the folder `data` were made with the checkpoint's own pieces."""
@@ -94,7 +90,7 @@ class TrainedWeights:
             content.update(tensor.read().tobytes())
         return content.hexdigest()
 
-    def model(self, config: BertConfig, next_sentence: bool, dtype):
+    def model(self, next_sentence: bool, dtype):
         """A `BertForPreTraining` with these weights, and what was not among them: a list of its variables' paths.
 
         A head or pooler may be missing and then starts anew; raises CheckpointError when a part of the encoder is.
@@ -103,7 +99,7 @@ class TrainedWeights:
         from bertlab.models import BertForPreTraining
 
         tied = self._checkpoint.options.get("tied", True)
-        bert = BertForPreTraining(config, next_sentence=next_sentence, tied=tied, dtype=dtype)
+        bert = BertForPreTraining(self.config, next_sentence=next_sentence, tied=tied, dtype=dtype)
         fresh = checkpoints.load_into(bert, self.path, strict=False).initialised
         lacking = [path for path in fresh if path.startswith("bert/") and not path.startswith("bert/pooler")]
         if lacking:
