@@ -3,16 +3,18 @@
     python scripts/make_mini.py NOVELS.txt          # a file or folder of text beside the built-in corpus
 
 Everything is a command of `bertlab`, printed before it runs. Killed, the same line goes on where it was: data, training
-and all. Two cores need about a quarter of an hour for the data and two hours for the training.
+and all. Two cores need about a quarter of an hour for the data and three hours for the training.
 
 What decides the recipe: the layers are BERT's own (post-LN, learned positions, tied output), so that the folder loads
 wherever a published BERT does, a student's included; initialisation scaled to the width, short rows first at positions
 of the whole range, 30 % masked (bertlab/training/presets.py has the sources). A second run goes on from there with
 pairs of 64 tokens, of which one update has twice as many, and 15 % masked (Ankner et al. 2024, "Dynamic Masking Rate
-Schedules for MLM Pretraining": many blanks first, fewer later).
+Schedules for MLM Pretraining": many blanks first, fewer later). A third does the same on passages of the novels: for
+the first two a novel is one long text, so that a random sentence came from another book, and its names gave it away.
 """
 
 import argparse
+import json
 import shlex
 import shutil
 import subprocess
@@ -23,6 +25,7 @@ from bertlab import checkpoints
 from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 from bertlab.data.documents import load_documents
 
+PASSAGE = 50  # paragraphs
 VOCABULARY = "{work}/words.txt --size 8192 --out {work}/vocab.txt --score frequency"
 # 32 tokens of running text, masked anew at each reading.
 SHORT = "{text} --vocab {work}/vocab.txt --out {work}/short --split train --preset roberta --no-packing"
@@ -33,6 +36,11 @@ LONG += " --dynamic-masking --duplicate-factor 1 --no-packing --sequence-length 
 # Pairs of 64, with the blanks they were made with.
 PAIRS = "{text} --vocab {work}/vocab.txt --out {work}/pairs --split train"
 PAIRS += " --static-masking --duplicate-factor 3 --no-packing --sequence-length 64 --seed 1"
+# The same of passages, in which a random sentence mostly comes from the same book.
+PASSAGES = "{passages} --vocab {work}/vocab.txt --out {work}/passage_pairs --split train"
+PASSAGES += " --static-masking --duplicate-factor 2 --no-packing --sequence-length 64 --seed 1"
+LONG_PASSAGES = "{passages} --vocab {work}/vocab.txt --out {work}/long_passages --split train"
+LONG_PASSAGES += " --dynamic-masking --duplicate-factor 1 --no-packing --sequence-length 128 --seed 1"
 HELD_OUT = "{text} --vocab {work}/vocab.txt --out {work}/held_out --split validation"
 HELD_OUT += " --duplicate-factor 1 --no-packing --sequence-length 128 --seed 2"
 FIRST = "mini --preset small --post-norm --data {work}/short --data {work}/long --validation {work}/held_out"
@@ -40,7 +48,10 @@ FIRST += " --out {work}/first --steps 2400 --phase-shares 0.7,0.3 --batch-size 6
 SECOND = "{work}/first/checkpoint --preset small --data {work}/pairs --data {work}/long --validation {work}/held_out"
 SECOND += " --out {work}/second --steps 3200 --interval 200 --phase-shares 0.875,0.125 --batch-size 64"
 SECOND += " --learning-rate 1e-3 --warmup-share 0.04 --seed 2"
-CURVES = "{work}/first {work}/second --along tokens --out {work}/curve.png"
+THIRD = "{work}/second/checkpoint --preset small --data {work}/passage_pairs --data {work}/long_passages"
+THIRD += " --validation {work}/held_out --out {work}/third --steps 2800 --interval 200 --phase-shares 0.875,0.125"
+THIRD += " --batch-size 64 --learning-rate 1e-3 --warmup-share 0.04 --seed 3"
+CURVES = "{work}/first {work}/second {work}/third --along tokens --out {work}/curve.png"
 
 
 def main():
@@ -49,14 +60,16 @@ def main():
     parser.add_argument("--work", type=Path, default=Path("build/mini"), help="where data and run are kept")
     options = parser.parse_args()
     text = gather(options.novels, options.work / "text")
-    places = {"text": shlex.quote(str(text)), "work": shlex.quote(str(options.work))}
+    passages = cut(options.novels, options.work / "passages")
+    names = {"text": text, "passages": passages, "work": options.work}
+    places = {name: shlex.quote(str(path)) for name, path in names.items()}
     if not (options.work / "vocab.txt").is_file():
         write_lines(text, options.work / "words.txt")
         bertlab("vocab learn", VOCABULARY, places)
-    for settings in (SHORT, LONG, PAIRS, HELD_OUT):
+    for settings in (SHORT, LONG, PAIRS, PASSAGES, LONG_PASSAGES, HELD_OUT):
         bertlab("data make", settings, places)
-    bertlab("pretrain", FIRST, places)
-    bertlab("pretrain", SECOND, places)
+    for settings in (FIRST, SECOND, THIRD):
+        bertlab("pretrain", settings, places)
     bertlab("plot", CURVES, places)
     publish(options.work, checkpoints.packaged("bertlab-mini"))
 
@@ -67,6 +80,20 @@ def gather(novels: Path, folder: Path) -> Path:
     for source in (novels, ensure_corpus(None) / DOCUMENTS):
         if not (folder / source.name).is_file():
             shutil.copy(source, folder)
+    return folder
+
+
+def cut(novels: Path, folder: Path) -> Path:
+    """One folder with the built-in corpus and the novels in passages of `PASSAGE` paragraphs, each a document."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(ensure_corpus(None) / DOCUMENTS, folder)
+    with (folder / "novels.jsonl").open("w", encoding="utf-8") as file:
+        for number, novel in enumerate(novels.read_text(encoding="utf-8").split("\n\n"), 1):
+            paragraphs = [line for line in novel.splitlines() if line.strip()]
+            for start in range(0, len(paragraphs), PASSAGE):
+                name = f"novel-{number}/{start // PASSAGE + 1}"
+                record = {"id": name, "source": f"novel-{number}", "paragraphs": paragraphs[start : start + PASSAGE]}
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
     return folder
 
 
@@ -90,11 +117,11 @@ def publish(work: Path, folder: Path) -> None:
     (Geiping and Goldstein 2023, "Cramming", section 4).
     """
     folder.mkdir(parents=True, exist_ok=True)
-    trained = work / "second" / "checkpoint"
+    trained = work / "third" / "checkpoint"
     config = checkpoints.read_config(trained).replace(hidden_dropout=0.1, attention_dropout=0.1)
     model = checkpoints.load(trained, "pretraining", config=config)
     checkpoints.save(model, folder, checkpoints.load_tokenizer(trained), dtype="float16")
-    for run in ("first", "second"):
+    for run in ("first", "second", "third"):
         shutil.copy(work / run / "metrics.csv", folder / f"{run}.csv")
     shutil.copy(work / "curve.png", folder)
 

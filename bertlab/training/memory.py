@@ -1,6 +1,6 @@
 """Does it fit? An estimate of what an update needs, and what the device has, before hours are spent.
 
-Letters: B batch, T tokens, P predictions, A heads, H hidden size, F intermediate size, V vocabulary.
+Letters: B batch, T tokens, P predictions, Q queries, A heads, H hidden size, F intermediate size, V vocabulary.
 """
 
 import os
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bertlab.config import BertConfig
 from bertlab.errors import ConfigError
+from bertlab.training.utilisation import last_layer_places
 
 GIB = 2**30
 # What `bertlab pretrain` takes besides, measured on a processor for 6 × 512 and 12 × 768 (32 rows of 128 tokens): the
@@ -49,16 +50,21 @@ def memory_needs(config: BertConfig, rows: int, tokens: int, predictions: int, p
     Weights, gradients and both moments are float32: 16 bytes each. What the backward pass needs again is counted
     layer by layer, after Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer Models",
     section 4.1: inputs of each product, LayerNorm and activation, and the attention's scores, weights and dropout
-    masks. The head's logits are float32, and so is their softmax. The factors of H and F are larger than the paper's,
-    as neither GELU nor LayerNorm is one kernel here; they are fitted to measured runs (see the tests).
+    masks. The last layer has keys and values of all T, the rest of fewer places (see `last_layer_places`).
+    The head's logits are float32, and so is their softmax. The factors of H and F are larger than the paper's, as
+    neither GELU nor LayerNorm is one kernel here; they are fitted to measured runs (see the tests).
     """
     size = 4 if precision == "float32" else 2
-    hidden, inner, length = config.hidden_size, config.intermediate_size, tokens
-    per_token = 12 * hidden + 5 * inner
-    scores = config.num_heads * length * (1 + (config.attention_dropout > 0))  # the softmax, and what dropout left
-    layer = rows * length * (per_token * size + scores * 4)
-    head = rows * predictions * (3 * config.vocab_size + 4 * hidden) * 4  # logits, their softmax and their gradient
-    return MemoryNeeds(16 * parameter_count(config), config.num_layers * layer + head)
+    hidden, inner = config.hidden_size, config.intermediate_size
+
+    def layer(queries: int) -> int:
+        kept = 4 * tokens * hidden + queries * (8 * hidden + 5 * inner)
+        scores = config.num_heads * queries * tokens * (1 + (config.attention_dropout > 0))  # what dropout left, too
+        return kept * size + scores * 4
+
+    layers = (config.num_layers - 1) * layer(tokens) + layer(last_layer_places(tokens, predictions))
+    head = predictions * (3 * config.vocab_size + 4 * hidden) * 4  # logits, their softmax and their gradient
+    return MemoryNeeds(16 * parameter_count(config), rows * (layers + head))
 
 
 def available_memory() -> int | None:

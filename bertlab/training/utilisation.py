@@ -4,7 +4,7 @@ The share ("model FLOPs utilisation", Chowdhery et al. 2022, "PaLM", appendix B)
 formula of the model asks for by what the device can do in the same time. The peak is not taken from a table: it is
 measured, on this device and in this precision, with one large matrix product.
 
-Letters: B batch, T tokens, P predictions, H hidden size, F intermediate size, L layers, V vocabulary.
+Letters: B batch, T tokens, P predictions, Q places, H hidden size, F intermediate size, L layers, V vocabulary.
 """
 
 import time
@@ -24,18 +24,22 @@ def forward_flops(config: BertConfig, tokens: int, predictions: int) -> int:
     A product (m, k) · (k, n) is 2·m·k·n operations (Kaplan et al. 2020, "Scaling Laws", section 2.1). A layer has four
     projections, 8·T·H², two feed-forward products, 4·T·H·F, and the scores and their weighted sums, 4·T²·H; the MLM
     head works on the predicted positions only, 2·P·H² + 2·P·H·V, and so does the last layer, which computes keys and
-    values of all T but the rest of Q = P + 1 places (with [CLS]). Element-wise work, softmax, LayerNorm and looking up
-    embeddings are not counted, as is the custom. Padded tokens are: the device computes them.
+    values of all T but the rest at `last_layer_places`. Element-wise work, softmax, LayerNorm and looking up embeddings
+    are not counted, as is the custom. Padded tokens are: the device computes them.
     """
     hidden, inner = config.hidden_size, config.intermediate_size
     head = 2 * predictions * hidden**2 + 2 * predictions * hidden * config.vocab_size
-    places = tokens if predictions >= tokens else predictions + 1  # all of them are predicted from left to right
 
     def layer(queries: int) -> int:
         projections = 4 * (queries + tokens) * hidden**2
         return projections + 4 * queries * hidden * inner + 4 * queries * tokens * hidden
 
-    return (config.num_layers - 1) * layer(tokens) + layer(places) + head
+    return (config.num_layers - 1) * layer(tokens) + layer(last_layer_places(tokens, predictions)) + head
+
+
+def last_layer_places(tokens: int, predictions: int) -> int:
+    """Q, the places that the last layer computes of a row: the predicted ones and [CLS]; all T from left to right."""
+    return tokens if predictions >= tokens else predictions + 1
 
 
 def training_flops(config: BertConfig, rows: int, tokens: int, predictions: int) -> int:
