@@ -35,14 +35,23 @@ class Bar:
         self._bars.update(self._task, total=total)
 
 
+def _console():
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
+def bars_are_seen() -> bool:
+    """Whether bars are drawn: on a terminal only."""
+    return _console().is_terminal
+
+
 @contextmanager
 def bar(description: str, total: int | None = None, start: int = 0) -> Iterator[Bar]:
     """A progress bar for work that is not a plain loop: ``with bar("Reading", total=10) as b: b.advance()``."""
-    from rich.console import Console
     from rich.progress import Progress
 
-    console = Console(stderr=True)
-    with Progress(*_columns(), console=console, disable=not console.is_terminal) as bars:
+    with Progress(*_columns(), console=_console(), disable=not bars_are_seen()) as bars:
         yield Bar(bars, bars.add_task(description, total=total, completed=start, note=""))
 
 

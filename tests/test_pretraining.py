@@ -3,6 +3,7 @@
 import json
 import math
 import resource
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -165,6 +166,29 @@ def test_another_run_is_refused_in_the_same_folder_and_the_difference_is_named(d
         PretrainingRun(CONFIG, sources[:1], folder, settings(), held_out)
 
 
+def test_a_run_that_ended_before_it_kept_anything_does_not_bind_the_next_one(data, tmp_path):
+    from bertlab.training.pretraining import PretrainingRun, pretrain
+
+    first = PretrainingRun(CONFIG, [data / "long"], tmp_path, settings(learning_rate=1.0))
+    (tmp_path / "run.json").write_text(json.dumps(first.identity()))
+    assert len(pretrain(CONFIG, [data / "long"], tmp_path, settings(steps=4))) == 1
+    with pytest.raises(ConfigError, match="holds a run with other settings"):
+        PretrainingRun(CONFIG, [data / "long"], tmp_path, settings(learning_rate=1.0))
+
+
+def test_figures_that_a_kill_left_behind_are_written_by_the_next_call(data, finished, tmp_path):
+    from bertlab.training.pretraining import pretrain
+
+    folder = tmp_path / "run"
+    shutil.copytree(finished[0], folder)
+    whole = (folder / "metrics.csv").read_text()
+    (folder / "metrics.csv").write_text("".join(whole.splitlines(keepends=True)[:-1]))
+    (folder / "curve.png").unlink()
+    pretrain(CONFIG, [data / "short", data / "long"], folder, settings(), validation=data / "held-out")
+    assert (folder / "metrics.csv").read_text() == whole
+    assert (folder / "curve.png").exists()
+
+
 def test_data_that_does_not_fit_is_refused(data, tmp_path):
     from bertlab.training.pretraining import PretrainingRun
 
@@ -172,6 +196,9 @@ def test_data_that_does_not_fit_is_refused(data, tmp_path):
         PretrainingRun(CONFIG.replace(max_position_embeddings=16), [data / "long"], tmp_path, settings())
     with pytest.raises(DataError, match="no data"):
         PretrainingRun(CONFIG, [], tmp_path, settings())
+    with pytest.raises(DataError, match="rows of 32 tokens, but the model has 16 positions"):
+        PretrainingRun(CONFIG.replace(max_position_embeddings=16), [data / "short"], tmp_path, settings(),
+                       data / "held-out")  # fmt: skip
 
 
 def test_dynamic_masking_follows_the_recipe_and_shifted_rows_their_seed(data, tmp_path):
@@ -225,7 +252,8 @@ def test_a_head_that_the_checkpoint_has_not_starts_anew_and_is_named(data, tmp_p
     from bertlab import checkpoints
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.models import BertForPreTraining
-    from bertlab.training.pretraining import PretrainingRun, tokenizer_of
+    from bertlab.training.pretraining import PretrainingRun
+    from bertlab.training.vocabularies import tokenizer_of
 
     tokenizer = tokenizer_of(ExampleFiles(data / "long"))
     checkpoints.save(BertForPreTraining(CONFIG, next_sentence=False), tmp_path / "mlm only", tokenizer)
@@ -237,7 +265,8 @@ def test_a_head_that_the_checkpoint_has_not_starts_anew_and_is_named(data, tmp_p
 def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp_path):
     from bertlab import checkpoints
     from bertlab.data.pretraining.records import ExampleFiles
-    from bertlab.training.pretraining import PretrainingRun, tokenizer_of
+    from bertlab.training.pretraining import PretrainingRun
+    from bertlab.training.vocabularies import tokenizer_of
     from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
     with pytest.raises(ConfigError, match="nor a checkpoint$"):
@@ -255,10 +284,14 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     checkpoints.save(model, tmp_path / "other pieces", other)
     with pytest.raises(DataError, match="another vocabulary than .*other pieces"):
         PretrainingRun(tmp_path / "other pieces", [data / "long"], tmp_path / "run", settings())
+    checkpoints.save(model, tmp_path / "cased", WordPieceTokenizer(tokenizer.vocabulary, lowercase=False))
+    with pytest.raises(DataError, match="make it anew with --cased"):
+        PretrainingRun(tmp_path / "cased", [data / "long"], tmp_path / "run", settings())
 
     checkpoints.save(model, tmp_path / "first", tokenizer)
     pretrain_once = PretrainingRun(tmp_path / "first", [data / "long"], tmp_path / "run", settings())
-    pretrain_once.folder.mkdir()
+    (pretrain_once.folder / "states").mkdir(parents=True)
+    (pretrain_once.folder / "states/state-00000004.safetensors").touch()
     (pretrain_once.folder / "run.json").write_text(json.dumps(pretrain_once.identity()))
     model.bert.embeddings.token.table.assign(model.bert.embeddings.token.table * 2)
     checkpoints.save(model, tmp_path / "second", tokenizer)

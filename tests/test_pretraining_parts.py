@@ -273,3 +273,76 @@ def test_judging_a_model_gives_the_same_figures_every_time(tmp_path):
     assert "next_sentence_accuracy" in figures
     with pytest.raises(DataError, match="rows of 32 tokens"):
         evaluate(BertForPreTraining(CONFIG.replace(max_position_embeddings=16)), data)
+
+
+@pytest.mark.parametrize("dynamic", [True, False])
+def test_the_rows_and_masks_that_a_model_is_judged_by_do_not_depend_on_the_batch_size(dynamic, tmp_path):
+    from bertlab.data.pretraining.records import ExampleFiles
+    from bertlab.training.evaluation import fixed_batches
+
+    files = ExampleFiles(make_examples(tmp_path / "data", dynamic_masking=dynamic))
+    assert len(files) > 70
+
+    def rows(batch_size):
+        batches = list(fixed_batches(files, batch_size, 70).as_numpy_iterator())
+        assert max(len(batch["input_ids"]) for batch in batches) == batch_size
+        return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
+
+    wanted = rows(70)
+    assert len(wanted["input_ids"]) == 70 and wanted["masked_lm_weights"].sum() > 70
+    for batch_size in (1, 16, 64):
+        for name, values in rows(batch_size).items():
+            np.testing.assert_array_equal(values, wanted[name], err_msg=name)
+
+
+def test_every_row_that_is_asked_for_is_judged(tmp_path):
+    from bertlab.data.pretraining.records import ExampleFiles
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.evaluation import evaluate
+
+    data = make_examples(tmp_path / "data", number=10)
+    model = BertForPreTraining(CONFIG)
+    every = evaluate(model, data)
+    assert every["rows"] == len(ExampleFiles(data))
+    assert evaluate(model, data, rows=10)["rows"] == 10
+    parts = evaluate(model, data, batch_size=7)
+    assert parts["predictions"] == every["predictions"]
+    assert parts["masked_lm_loss"] == pytest.approx(every["masked_lm_loss"], rel=1e-5)
+
+
+def test_a_model_is_not_judged_by_rows_of_another_tokenizer(tmp_path):
+    from bertlab.data.pretraining.records import ExampleFiles
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.evaluation import evaluate
+    from bertlab.training.vocabularies import tokenizer_of
+    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+
+    data = make_examples(tmp_path / "data", number=10)
+    own = tokenizer_of(ExampleFiles(data))
+    model = BertForPreTraining(CONFIG)
+    assert evaluate(model, data, rows=4, tokenizer=own)["rows"] == 4
+    pieces = own.vocabulary.pieces
+    shuffled = Vocabulary([*pieces[:-2], pieces[-1], pieces[-2]])
+    with pytest.raises(DataError, match="another vocabulary"):
+        evaluate(model, data, tokenizer=WordPieceTokenizer(shuffled))
+    with pytest.raises(DataError, match="make it anew with --cased"):
+        evaluate(model, data, tokenizer=WordPieceTokenizer(own.vocabulary, lowercase=False))
+
+
+# --- what a run says where no bar is seen ---
+
+
+def test_a_run_in_a_log_file_says_now_and_then_how_far_it_is(monkeypatch):
+    from bertlab.training import callbacks
+
+    monkeypatch.setattr(callbacks, "bars_are_seen", lambda: False)
+    said, history = [], callbacks.History(50, [{"step": 100, "seconds": 9.0, "loss": 3.0}])
+    progress = callbacks.TrainingBar("Pre-training", 2400, history, said.append)
+    progress.began -= 60
+    history.rows.append({"step": 200, "seconds": 69.0, "loss": 2.5, "tokens_per_second": 6400.0})
+    progress.on_epoch_end(1)
+    assert not said  # a moment after the start
+    progress.said -= 60
+    progress.on_epoch_end(1)
+    progress.on_epoch_end(1)
+    assert said == ["step 200 of 2,400, about 22 min left: loss 2.50 6,400 tokens/s"]

@@ -26,7 +26,8 @@ def evaluate(model, data, rows, batch_size, as_json):
     from bertlab import checkpoints
     from bertlab.training.evaluation import evaluate as judge
 
-    figures = judge(checkpoints.load(model, "pretraining"), data, rows, batch_size)
+    tokenizer = checkpoints.load_tokenizer(model) if checkpoints.has_tokenizer(model) else None
+    figures = judge(checkpoints.load(model, "pretraining"), data, rows, batch_size, tokenizer)
     if as_json:
         click.echo(json.dumps(figures))
         return

@@ -2,16 +2,18 @@
 
 import math
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import keras
 
 from bertlab.errors import CheckpointError, TrainingError
-from bertlab.progress import bar
+from bertlab.progress import bar, bars_are_seen
 from bertlab.training.curves import CURVE, LOGS, METRICS, draw, write_metrics
 from bertlab.training.state import load_state, save_state
 
 NOT_REPORTED = "bad_step"  # for the alarm only: see `bertlab.training.pretrainer.FirstBadStep`
+_SECONDS_BETWEEN_LINES = 30
 
 
 class History(keras.callbacks.Callback):
@@ -146,6 +148,9 @@ class RunFiles(keras.callbacks.Callback):
         self._writer = None
 
     def on_epoch_end(self, epoch, logs=None):
+        self.write()
+
+    def write(self) -> None:
         try:
             write_metrics(self.folder / METRICS, self.history.rows)
             draw({self.folder.name: self.history.rows}, self.folder / CURVE)
@@ -181,11 +186,17 @@ class RunFiles(keras.callbacks.Callback):
 
 
 class TrainingBar(keras.callbacks.Callback):
-    """A progress bar over all steps of a run, with the time left and the latest figures; serves phase after phase."""
+    """A progress bar over all steps of a run, with the time left and the latest figures; serves phase after phase.
 
-    def __init__(self, description: str, total_steps: int, start_step: int = 0):
+    Where no bar can be drawn, in a notebook or a log file, a line is said after an interval instead, twice a minute at
+    most. Comes after `history` in the list.
+    """
+
+    def __init__(self, description: str, total_steps: int, history: History, say: Callable[[str], object] = print):
         super().__init__()
-        self.description, self.total_steps, self.start_step = description, total_steps, start_step
+        self.description, self.total_steps, self.history, self.say = description, total_steps, history, say
+        self.start_step = self.first_step = history.rows[-1]["step"] if history.rows else 0
+        self.began = self.said = time.perf_counter()
         self._context = None
 
     def on_train_begin(self, logs=None):
@@ -201,6 +212,16 @@ class TrainingBar(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         self._last = -1
+        if not bars_are_seen() and time.perf_counter() - self.said > _SECONDS_BETWEEN_LINES:
+            self.said = time.perf_counter()
+            self.say(self._line())
+
+    def _line(self) -> str:
+        """ "step 200 of 2,400, about 43 min left: loss 3.52 …"."""
+        figures = self.history.rows[-1]
+        step, seconds = figures["step"], time.perf_counter() - self.began
+        minutes = seconds / 60 / (step - self.first_step) * (self.total_steps - step)
+        return f"step {step:,} of {self.total_steps:,}, about {minutes:,.0f} min left: {_note(figures)}"
 
     def on_train_end(self, logs=None):
         self.close()

@@ -12,30 +12,35 @@ from bertlab.data.pretraining.live import batches_of
 from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
 from bertlab.errors import DataError
 from bertlab.training.callbacks import measured, perplexity
+from bertlab.training.vocabularies import check_same_tokenizer
 from bertlab.wordpiece import Vocabulary
 
 ROWS, SEED = 4096, 0
+_CHUNK = 64  # rows whose masks are drawn together
 
 
-def fixed_batches(files: ExampleFiles, batch_size: int, number: int, causal: bool = False):
-    """The first `number` full batches of a folder in an order and with masks that never change.
+def fixed_batches(files: ExampleFiles, batch_size: int, rows: int, causal: bool = False):
+    """`rows` rows of a folder in batches, the last of which may be shorter.
 
-    causal: targets for a left-to-right model. Returns a `tf.data.Dataset`.
+    Rows, order and masks never change, whatever the batch size: masks that are drawn now are drawn for `_CHUNK` rows at
+    a time. causal: targets for a left-to-right model. Returns a `tf.data.Dataset`.
     """
     from bertlab.training.targets import with_next_tokens
 
-    batches = batches_of(
-        files, batch_size, SEED, vocabulary=Vocabulary.from_file(files.folder / VOCABULARY), settings=files.settings
-    ).take(number)
+    vocabulary = Vocabulary.from_file(files.folder / VOCABULARY)
+    chunks = batches_of(files, _CHUNK, SEED, drop_remainder=False, vocabulary=vocabulary, settings=files.settings)
+    batches = chunks.unbatch().take(rows).batch(batch_size, drop_remainder=rows % batch_size == 0)
     return with_next_tokens(batches) if causal else batches
 
 
-def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64) -> dict:
+def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, tokenizer=None) -> dict:
     """Loss, perplexity and accuracy of a `BertForPreTraining` on (at most) `rows` rows of a folder of examples.
 
+    tokenizer: the model's, if known; the folder must then have been made with the same one.
     Returns a dict: rows, predictions, masked_lm_loss (nats), masked_lm_perplexity, masked_lm_accuracy (next_token_…
     for a left-to-right model), unigram_loss, unigram_accuracy, and next_sentence_loss and next_sentence_accuracy
-    where the rows are pairs and the model has the head. The same model and folder give the same figures.
+    where the rows are pairs and the model has the head. The same model and folder give the same figures, up to rounding
+    whatever the batch size.
     Raises DataError for rows that the model cannot read.
     """
     import keras
@@ -44,15 +49,17 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64) ->
 
     files = ExampleFiles(data)
     check_readable(files, model.config)
-    batch_size = min(batch_size, len(files))
-    batches = fixed_batches(files, batch_size, max(1, rows // batch_size), model.config.causal).cache()
+    if tokenizer is not None:
+        check_same_tokenizer(files, tokenizer, "the model")
+    rows = min(rows, len(files))
+    batches = fixed_batches(files, min(batch_size, rows), rows, model.config.causal).cache()
     trainer = PreTrainer(model)
     trainer.compile(jit_compile=keras.backend.backend() != "torch")
     figures = measured(trainer.evaluate(batches, verbose=0, return_dict=True))
     figures = {name: value for name, value in figures.items() if name not in ("loss", "tokens")}
     figures[f"{trainer.task}_perplexity"] = perplexity(figures[f"{trainer.task}_loss"])
-    targets, counted = _targets(batches)
-    return {"rows": counted, "predictions": len(targets), **dict(sorted(figures.items())), **unigram(targets)}
+    targets = _targets(batches)
+    return {"rows": rows, "predictions": len(targets), **dict(sorted(figures.items())), **unigram(targets)}
 
 
 def check_readable(files: ExampleFiles, config) -> None:
@@ -70,13 +77,11 @@ def check_readable(files: ExampleFiles, config) -> None:
         )
 
 
-def _targets(batches) -> tuple[np.ndarray, int]:
-    """All targets that count, (N,), and the number of rows."""
-    targets, rows = [], 0
-    for batch in batches.as_numpy_iterator():
-        targets.append(batch["masked_lm_ids"][batch["masked_lm_weights"] > 0])
-        rows += len(batch["input_ids"])
-    return np.concatenate(targets), rows
+def _targets(batches) -> np.ndarray:
+    """All targets that count: (N,)."""
+    return np.concatenate(
+        [batch["masked_lm_ids"][batch["masked_lm_weights"] > 0] for batch in batches.as_numpy_iterator()]
+    )
 
 
 def unigram(targets: np.ndarray) -> dict:

@@ -19,12 +19,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bertlab.config import BertConfig
-from bertlab.data.pretraining.records import MANIFEST, VOCABULARY, ExampleFiles
+from bertlab.data.pretraining.records import MANIFEST, ExampleFiles
 from bertlab.errors import ConfigError, DataError
 from bertlab.files import write_text
 from bertlab.training.presets import PretrainingSettings
 from bertlab.training.start import model_config, trained_weights
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.training.vocabularies import check_same_tokenizer, tokenizer_of
 
 RUN, STATES, CHECKPOINT = "run.json", "states", "checkpoint"
 _WITHOUT_EFFECT = ("keep",)  # settings that may differ when a run goes on
@@ -75,11 +75,12 @@ class PretrainingRun:
         self.examples = [ExampleFiles(folder) for folder in data]
         self.validation = None if validation is None else ExampleFiles(validation)
         self.tokenizer = tokenizer_of(self.examples[0])
-        self._check_vocabularies()
+        for files in [*self.examples[1:], *([self.validation] if self.validation else [])]:
+            check_same_tokenizer(files, self.tokenizer, self.examples[0].folder)
         self.weights = trained_weights(model)
         if self.weights is not None:
             model = self.weights.config
-            self.weights.check_vocabulary(self.tokenizer.vocabulary, self.examples[0].folder)
+            self.weights.check_tokenizer(self.examples[0])
         longest = max(files.settings.sequence_length for files in self.examples)
         self.config = model_config(model, settings, len(self.tokenizer.vocabulary), longest)
         if longest > self.config.max_position_embeddings:
@@ -87,6 +88,10 @@ class PretrainingRun:
                 f"the rows of the data have {longest} tokens, the model has {self.config.max_position_embeddings} "
                 "positions: make shorter rows or choose a model with more"
             )
+        if self.validation is not None:
+            from bertlab.training.evaluation import check_readable
+
+            check_readable(self.validation, self.config)
         self.next_sentence = not self.config.causal and any(f.settings.next_sentence for f in self.examples)
         self.devices = settings.devices * self.machine.count
         self._check_devices()
@@ -110,14 +115,6 @@ class PretrainingRun:
                 "make more"
             )
 
-    def _check_vocabularies(self) -> None:
-        for files in [*self.examples, *([self.validation] if self.validation else [])]:
-            if files.manifest["vocabulary"]["sha256"] != self.examples[0].manifest["vocabulary"]["sha256"]:
-                raise DataError(
-                    f"{files.folder}: made with another vocabulary than {self.examples[0].folder}; make both with the "
-                    "same vocab.txt"
-                )
-
     def identity(self) -> dict:
         """What decides every figure of the run, as JSON values."""
         import keras
@@ -138,12 +135,17 @@ class PretrainingRun:
         )
 
     def _check_same_run(self) -> None:
-        """Raises ConfigError if the folder holds a run with other settings, naming the difference."""
+        """Raises ConfigError if the folder holds a run with other settings, naming the difference.
+
+        One that ended before it kept anything does not count: its settings may be what was wrong.
+        """
+        from bertlab.training.callbacks import saved_states
+
         path, wanted = self.folder / RUN, self.identity()
-        if not path.exists():
-            if (self.folder / STATES).exists():
-                raise ConfigError(f"{self.folder}: holds states of a run but no {RUN}; choose another folder")
+        if not saved_states(self.folder / STATES) and not (self.folder / CHECKPOINT).exists():
             return
+        if not path.exists():
+            raise ConfigError(f"{self.folder}: holds a run but no {RUN}; choose another folder")
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
@@ -199,9 +201,12 @@ class PretrainingRun:
             return None
         from bertlab.training.evaluation import fixed_batches
 
-        rows = min(self.settings.batch_size // self.settings.accumulation, len(self.validation))
-        rows -= rows % self.devices
-        return fixed_batches(self.validation, rows, max(1, _VALIDATION_ROWS // rows), self.config.causal).cache()
+        size = min(self.settings.batch_size // self.settings.accumulation, len(self.validation))
+        size -= size % self.devices
+        number = min(_VALIDATION_ROWS, len(self.validation))
+        if self.devices > 1:  # which share full batches
+            number -= number % size
+        return fixed_batches(self.validation, size, number, self.config.causal).cache()
 
     def trainer(self, say: Callable[[str], object] = print):
         """The compiled trainer, with fresh weights or those of the checkpoint that the run starts from."""
@@ -262,7 +267,7 @@ class PretrainingRun:
 
     def train(self, callbacks: Sequence = (), say: Callable[[str], object] = print) -> list[dict]:
         """Trains to the end, saves the checkpoint (of several machines the chief does) and returns the history."""
-        from bertlab.training.callbacks import Alarm
+        from bertlab.training.callbacks import Alarm, History, RunFiles
         from bertlab.training.distribution import data_parallel, on_this_machine
         from bertlab.training.machines import told_of_lost_machines
         from bertlab.training.run import Phase, run_training
@@ -292,6 +297,7 @@ class PretrainingRun:
                 writes=self.machine.is_chief,
             )
         if self.machine.is_chief:
+            RunFiles(self.folder, History(self.settings.interval, history)).write()  # a kill may have left them behind
             self._save_checkpoint(trainer.bert)
         return history
 
@@ -329,11 +335,6 @@ class PretrainingRun:
         except CheckpointError:
             kind = "bertlab"
         checkpoints.save(bert, self.folder / CHECKPOINT, self.tokenizer, format=kind)
-
-
-def tokenizer_of(files: ExampleFiles) -> WordPieceTokenizer:
-    """The tokenizer with which a folder of examples was made."""
-    return WordPieceTokenizer(Vocabulary.from_file(files.folder / VOCABULARY), **files.manifest["tokenizer"])
 
 
 def without_padding(bert, pieces: int):

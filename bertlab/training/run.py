@@ -60,7 +60,7 @@ def run_training(
     step = rows[-1]["step"] if rows else 0
     check_same_step(step)
     history = History(interval, rows)
-    progress = TrainingBar(description, sum(phase.steps for phase in phases), step)
+    progress = TrainingBar(description, sum(phase.steps for phase in phases), history, say)
     before, after = (given(history) if callable(given) else given for given in (checks, callbacks))
     own = (SaveState(folder, history, keep), progress) if writes else ()
     begin = 0

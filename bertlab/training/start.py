@@ -9,9 +9,10 @@ from pathlib import Path
 
 from bertlab.checkpoints.opening import find, open_checkpoint
 from bertlab.config import SIZES, BertConfig
-from bertlab.errors import CheckpointError, ConfigError, DataError, MissingDependencyError
+from bertlab.data.pretraining.records import ExampleFiles
+from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
 from bertlab.training.presets import PretrainingSettings
-from bertlab.wordpiece import Vocabulary
+from bertlab.training.vocabularies import check_same_tokenizer
 
 
 def model_config(
@@ -72,15 +73,12 @@ class TrainedWeights:
         self._checkpoint = open_checkpoint(path)
         self.config = self._checkpoint.config
 
-    def check_vocabulary(self, vocabulary: Vocabulary, data: Path) -> None:
-        """Raises DataError unless the rows of the folder `data` were made with the checkpoint's own pieces."""
+    def check_tokenizer(self, files: ExampleFiles) -> None:
+        """Raises DataError unless a folder of examples was made with the checkpoint's own tokenizer, if it has one."""
         from bertlab.checkpoints import has_tokenizer, load_tokenizer
 
-        if has_tokenizer(self.path) and load_tokenizer(self.path).vocabulary.pieces != vocabulary.pieces:
-            raise DataError(
-                f"{data}: made with another vocabulary than {self.path}; make the data with the vocab.txt of the "
-                "checkpoint, its rows are what the token table means"
-            )
+        if has_tokenizer(self.path):
+            check_same_tokenizer(files, load_tokenizer(self.path), self.path)
 
     def sha256(self) -> str:
         """The hash of all tensors, by which a run knows where it started."""
