@@ -46,15 +46,16 @@ def _draw(groups: list[list[int]], data: TaskData, share: float) -> list[int]:
     """The rows of those groups, taken in their order, that fit; the smallest one that may go where none fits."""
     rows, wanted = data.train, min(max(1, round(share * len(data.train))), len(data.train) - 1)
     counts = [Counter(label for index in group for label in _classes(rows[index], data)) for group in groups]
-    left = sum(counts, Counter())
-    quotas = {} if data.shape == "tagging" else {label: math.ceil(round(share * left[label], 9)) for label in left}
+    left = Counter(label for row in rows for label in _classes(row, data))
+    part = 1 if data.shape == "tagging" else share
+    quotas = Counter({label: math.ceil(round(part * number, 9)) for label, number in left.items()})
     held: list[int] = []
     for group, count in zip(groups, counts):
-        fits = all(number < left[label] and number <= quotas.get(label, number) for label, number in count.items())
+        fits = all(number < left[label] and number <= quotas[label] for label, number in count.items())
         if fits and len(held) + len(group) <= wanted:
             held += group
-            left -= count
-            quotas = {label: quota - count[label] for label, quota in quotas.items()}
+            left.subtract(count)
+            quotas.subtract(count)
     spare = [group for group, count in zip(groups, counts) if all(count[label] < left[label] for label in count)]
     return held or min(spare, key=len, default=[])
 
