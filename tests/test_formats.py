@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bertlab.data.tasks.formats import Problems, read_json, read_lines, read_table
-from bertlab.data.tasks.formats_records import Columns, guess_shape, label_names, rows_from_records
+from bertlab.data.tasks.formats_records import Columns, guess_shape, rows_from_records
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
 from bertlab.errors import DataError
 
@@ -186,6 +186,51 @@ def test_an_answer_that_does_not_stand_at_its_start_is_an_error_that_shows_what_
         rows_of(write(tmp_path / "a.jsonl", json.dumps(record)), Columns("question"))
 
 
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"answers": 1912}, "question q1: an answer must be text, not 1912"),
+        ({"answers": {"text": "Italy"}}, "question q1: an answer must be text"),
+        ({"question": 5}, "column 'question': expected text, found int"),
+    ],
+)
+def test_a_question_of_another_type_is_an_error_at_its_line(tmp_path, changed, message):
+    record = {"id": "q1", "question": "Where?", "context": "Rome is in Italy.", "answers": "Italy", "answer_starts": 11}
+    with pytest.raises(DataError, match=f"line 1: {message}"):
+        rows_of(write(tmp_path / "a.jsonl", json.dumps(record | changed)), Columns("question"))
+
+
+def test_questions_without_an_id_are_numbered_and_a_repeated_id_is_an_error_at_its_line(tmp_path):
+    bare = write(tmp_path / "bare.csv", "question,context\nWho?,He.\nWhere?,Here.\n")
+    asked = Columns("question", may_lack_answers=True)
+    assert [row.id for row in rows_of(bare, asked)] == ["row-1", "row-2"]
+    path = write(tmp_path / "a.csv", "id,question,context\n,Who?,He.\na,Who?,She.\n,Where?,Here.\n")
+    assert [row.id for row in rows_of(path, asked)] == ["row-1", "a", "row-3"]
+    path = write(tmp_path / "b.csv", "id,question,context\na,Who?,He.\na,Where?,Here.\n")
+    with pytest.raises(DataError, match="b.csv line 3: the id 'a' comes twice"):
+        rows_of(path, asked)
+    with pytest.raises(DataError, match="line 2: there is no column 'key'"):
+        rows_of(path, Columns("question", {"id": "key"}, may_lack_answers=True))
+
+
+@pytest.mark.parametrize(
+    "record, message",
+    [
+        ({"words": ["in", 1912], "tags": ["O", "O"]}, "word 2 is 1912; expected text"),
+        ({"words": ["in", "New York"], "tags": ["O", "O"]}, "word 2 is 'New York'; .* no white space"),
+        ({"words": ["in", ""], "tags": ["O", "O"]}, "word 2 is ''"),
+        ({"words": 5, "tags": ["O"]}, "column 'words': expected a list, .* found 5"),
+        ({"words": ["in"], "tags": 5}, "column 'tags': expected a list, .* found 5"),
+        ({"words": ["in"], "tags": [None]}, "tag 1 is None; expected a name"),
+        ({"words": [], "tags": []}, "there are no words"),
+    ],
+)
+def test_words_and_tags_of_another_form_are_an_error_at_their_line(tmp_path, record, message):
+    path = write(tmp_path / "a.jsonl", json.dumps(record))
+    with pytest.raises(DataError, match=f"a.jsonl line 1: {message}"):
+        rows_of(path, Columns("tagging", labels=("O", "B")))
+
+
 def test_the_shape_is_guessed_from_the_columns_or_from_the_roles_given():
     assert guess_shape(["text", "label"], {}) == "sentence"
     assert guess_shape(["text_a", "text_b", "id"], {}) == "pair"
@@ -194,18 +239,6 @@ def test_the_shape_is_guessed_from_the_columns_or_from_the_roles_given():
     assert guess_shape(["context", "choices", "label"], {}) == "multiple-choice"
     with pytest.raises(DataError, match="review, stars fit no shape .*columns="):
         guess_shape(["review", "stars"], {})
-
-
-def test_labels_are_sorted_as_numbers_if_all_are_whole_and_real_numbers_are_no_classes(tmp_path):
-    def labels(*values, shape="sentence"):
-        lines = "".join(json.dumps({"text": "x", "label": value}) + "\n" for value in values)
-        return label_names(records(write(tmp_path / "a.jsonl", lines)), Columns(shape))
-
-    assert labels("10", "2", "1") == ("1", "2", "10")
-    assert labels("no", "yes", "maybe") == ("maybe", "no", "yes")
-    assert labels(0.5, 1, 2) == ()
-    path = write(tmp_path / "b.jsonl", '{"words": "a b c", "tags": "B-X O I-X"}')
-    assert label_names(records(path), Columns("tagging")) == ("O", "B-X", "I-X")
 
 
 def test_a_role_that_the_shape_does_not_have_is_refused():

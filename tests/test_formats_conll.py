@@ -3,7 +3,7 @@
 import pytest
 
 from bertlab.data.tasks.formats import Problems
-from bertlab.data.tasks.formats_conll import read_conll
+from bertlab.data.tasks.formats_conll import conll_options, read_conll
 from bertlab.errors import DataError
 
 CONLL_2003 = """-DOCSTART- -X- -X- O
@@ -74,3 +74,26 @@ def test_a_line_with_another_number_of_columns_spoils_its_sentence_alone(tmp_pat
 def test_words_without_tags_from_the_first_line_on_are_an_error(tmp_path):
     with pytest.raises(DataError, match="line 1: 1 columns, expected 2"):
         sentences(write(tmp_path / "a.txt", "This\nis\nplain\n"))
+
+
+def test_options_are_read_from_the_shell_as_from_python():
+    said = {"word-column": "1", "tag_column": "none", "separator": r"\t", "comment": "#"}
+    assert conll_options(said) == {"word_column": 1, "tag_column": None, "separator": "\t", "comment": "#"}
+    same = {"word_column": 1, "tag_column": -1, "separator": None}
+    assert conll_options(same) == same
+
+
+@pytest.mark.parametrize(
+    "option, message",
+    [
+        ({"word_colum": 1}, "no option 'word_colum'; expected one of word_column, tag_column, separator, comment"),
+        ({"word_column": "first"}, "word_column is the number of a column, .* not 'first'"),
+        ({"word_column": None}, "word_column is the number of a column"),
+        ({"tag_column": "last"}, "tag_column is the number of a column, .* or none where words have no tags"),
+        ({"separator": ""}, "separator must be text that is not empty"),
+        ({"comment": 5}, "comment must be text that is not empty, not 5"),
+    ],
+)
+def test_an_option_that_is_none_is_refused(option, message):
+    with pytest.raises(DataError, match=message):
+        conll_options(option)

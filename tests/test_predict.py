@@ -201,6 +201,40 @@ def test_lines_in_predictions_out(folder):
     assert [json.loads(line)["label"] for line in as_json.splitlines()] == [line.split("\t")[0] for line in lines]
 
 
+def predicted(shape, content: bytes, monkeypatch, tmp_path):
+    """What `bertlab predict` does with a file of these bytes."""
+    from bertlab.cli.predict import predict
+    from bertlab.predict import Predictor
+
+    monkeypatch.setattr(Predictor, "load", lambda *_, **__: predictor_of(shape))
+    (tmp_path / "lines.txt").write_bytes(content)
+    return CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "lines.txt")])
+
+
+@pytest.mark.parametrize(
+    "shape, wrong, message",
+    [
+        ("pair", b"", "expected two texts"),
+        ("pair", b"no tab", "expected two texts"),
+        ("question", b"{", "not valid JSON"),
+        ("pair", b"caf\xe9\tgood", "byte 4 is not UTF-8"),
+    ],
+)
+def test_lines_before_one_that_cannot_be_read_are_answered_first(shape, wrong, message, monkeypatch, tmp_path):
+    good = b"where is it\tparis is in france .\n"
+    done = predicted(shape, good * 2 + wrong + b"\n" + good, monkeypatch, tmp_path)
+    assert len(done.stdout.splitlines()) == 2
+    assert isinstance(done.exception, DataError) and f"lines.txt line 3: {message}" in str(done.exception)
+
+
+def test_a_byte_order_mark_and_carriage_returns_are_no_text(monkeypatch, tmp_path):
+    plain = predicted("sentence", b"good film\nbad\n", monkeypatch, tmp_path)
+    marked = predicted("sentence", b"\xef\xbb\xbfgood film\r\nbad", monkeypatch, tmp_path)
+    assert marked.stdout == plain.stdout != ""
+    question = b'{"question": "where", "context": "in paris"}'
+    assert predicted("question", b"\xef\xbb\xbf" + question, monkeypatch, tmp_path).exit_code == 0
+
+
 # --- for GLUE's server ---
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from bertlab.cli.task import task as task_command
 from bertlab.data.tasks.formats import Problems
 from bertlab.data.tasks.formats_published import TASKS, find_task
-from bertlab.data.tasks.load import BUILTIN_TASKS, hold_out, load_task
+from bertlab.data.tasks.load import BUILTIN_TASKS, load_task
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
 from bertlab.errors import DataError
 
@@ -247,7 +247,7 @@ def test_a_validation_split_is_drawn_from_the_training_rows_with_the_seed(tmp_pa
     assert data == load_task(path, validation_share=0.2, seed=3)
     assert data.validation != load_task(path, validation_share=0.2, seed=4).validation
     with pytest.raises(DataError, match="between 0 and 1"):
-        hold_out(data, 1.5)
+        load_task(path, validation_share=1.5)
 
 
 @pytest.mark.parametrize(
@@ -271,6 +271,9 @@ def test_two_files_for_one_split_and_empty_files_are_errors(tmp_path):
     (tmp_path / "train.csv").write_text("text,label\n")
     with pytest.raises(DataError, match="not a single record"):
         load_task(tmp_path / "train.csv")
+    (tmp_path / "dev.csv").write_text("text,label\nx,a\n")
+    with pytest.raises(DataError, match="the training split has not a single record"):
+        load_task(tmp_path)
     (tmp_path / "train.tsv").write_text("text\tlabel\n")
     with pytest.raises(DataError, match="train.csv and train.tsv are both the train split"):
         load_task(tmp_path)
@@ -315,8 +318,42 @@ def test_task_show_prints_counts_spread_and_rows_of_each_shape(tmp_path):
 
 def test_task_show_prints_json_rows_for_scripts_and_counts_what_it_left_out(tmp_path):
     path = tmp_path / "a.tsv"
-    path.write_text("review\tstars\nNice.\t1\nbroken\n")
+    path.write_text("review\tstars\nNice.\t1\nbroken\nDull.\t0\n")
     result = run("show", path, "--column", "text=review", "--column", "label=stars", "--json", "--skip-errors")
-    assert json.loads(result.stdout) == {"split": "train", "text": "Nice.", "label": 0}
+    assert json.loads(result.stdout.splitlines()[0]) == {"split": "train", "text": "Nice.", "label": 1}
     assert "left out: " in result.stderr and "line 3" in result.stderr
     assert run("show", path, "--column", "review").exit_code == 2
+
+
+# --- how labels are read ---
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ([], "scores: sentence, 3 classes: 0, 50, 100 (for numbers to predict: --regression)"),
+        (["--regression"], "scores: sentence, regression on numbers 0 to 100"),
+        (["--labels", "100, 50,0"], "scores: sentence, 3 classes: 100, 50, 0"),
+    ],
+)
+def test_the_shell_says_how_labels_were_read_and_can_say_otherwise(tmp_path, options, said):
+    (tmp_path / "scores.csv").write_text("text,label\na,50\nb,100\nc,0\n")
+    assert run("show", tmp_path / "scores.csv", *options).stdout.startswith(said)
+
+
+def test_options_of_the_shell_that_contradict_each_other_or_do_not_exist_are_refused(tmp_path):
+    (tmp_path / "a.conll").write_text("1\tRome\tB\n2\twins\tO\n")
+    both = run("show", tmp_path / "a.conll", "--labels", "O,B", "--regression")
+    assert both.exit_code == 2 and "give one of them" in both.stderr
+    assert "Rome[B] wins" in run("show", tmp_path / "a.conll", "--conll", "word-column=1").stdout
+    assert isinstance(run("show", tmp_path / "a.conll", "--conll", "word=1").exception, DataError)
+    assert "OPTION=VALUE, for example tag_column=1" in run("show", tmp_path / "a.conll", "--conll", "1").stderr
+
+
+def test_fine_tuning_on_first_rows_that_are_all_of_one_class_is_refused(tmp_path):
+    from bertlab.cli.finetune import finetune
+
+    (tmp_path / "sorted.csv").write_text("text,label\na,x\nb,x\nc,y\nd,y\n")
+    arguments = [str(tmp_path / "sorted.csv"), "--out", str(tmp_path / "out"), "--train-rows", "2"]
+    with pytest.raises(DataError, match="sorted: every training row has the label 'x'"):
+        finetune.main(arguments, standalone_mode=False)

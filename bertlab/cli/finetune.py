@@ -7,7 +7,7 @@ import click
 
 from bertlab.cli.backend import load_backend
 from bertlab.cli.options import model_option
-from bertlab.cli.task import load_asked, task_options
+from bertlab.cli.task import TASK_OPTIONS, labels_read, load_asked, task_options
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, Recipe
 
 _DEFAULTS = Recipe()
@@ -60,7 +60,8 @@ def _axes(context, parameter, values) -> dict[str, tuple]:
 @click.option("--frozen-layers", type=click.IntRange(0), help="0 freezes the embeddings, k also the first k layers.")
 @click.option("--layer-decay", default=1.0, show_default=True, help="Learning rate of a layer over the one above it.")
 @click.option("--class-weights", callback=_class_weights, help="balanced, or a number for each label: 1,2.5")
-@click.option("--validation-share", default=0.0, help="Hold back so many of the training rows, if there are no others.")
+@click.option("--validation-share", default=0.0, help="Hold back about this part of the training rows, if there are no "
+              "others to judge on; rows about one text stay together.")  # fmt: skip
 @click.option("--train-rows", type=click.IntRange(1), help="Train on the first so many rows only.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json instead of the table.")
 def finetune(model, out, grid, axes, seeds, max_length, validation_share, train_rows, as_json, **options):
@@ -76,12 +77,9 @@ def finetune(model, out, grid, axes, seeds, max_length, validation_share, train_
       bertlab finetune sst2 --data-dir glue_data --model run/checkpoint --out runs/own --try learning-rate=1e-3,5e-4
       bertlab finetune reviews.csv --column text=review --column label=stars --validation-share 0.1 --out runs/reviews
     """
-    asked = {name: options.pop(name) for name in _TASK_OPTIONS}
-    task = load_asked(**asked, validation_share=validation_share)
-    if train_rows is not None:
-        import dataclasses
-
-        task = dataclasses.replace(task, train=task.train[:train_rows])
+    asked = {name: options.pop(name) for name in TASK_OPTIONS}
+    task = _task_asked(asked, validation_share, train_rows)
+    click.echo(f"{task.name}: {task.shape}, {labels_read(task)}", err=True)
     if max_length is None:
         max_length = 384 if task.shape == "question" else _DEFAULTS.max_length
     recipe = Recipe(seeds=tuple(range(1, seeds + 1)), max_length=max_length, **options)
@@ -97,4 +95,15 @@ def finetune(model, out, grid, axes, seeds, max_length, validation_share, train_
         click.echo(f"{out}: the model, results.json, predictions/, errors.tsv, curves.png; try: bertlab predict {out}")
 
 
-_TASK_OPTIONS = ("name_or_path", "source", "data_dir", "shape", "columns", "conll", "skip_errors")
+def _task_asked(asked: dict, validation_share: float, train_rows: int | None):
+    """The task, with the first of its training rows only if so asked. Raises DataError if these are of one class."""
+    import dataclasses
+
+    from bertlab.data.tasks.formats_labels import require_two_classes
+
+    task = load_asked(**asked, validation_share=validation_share)
+    if train_rows is not None:
+        task = dataclasses.replace(task, train=task.train[:train_rows])
+    if task.labels and task.shape in ("sentence", "pair", "tagging"):
+        require_two_classes(task.name, task.labels, task.train)
+    return task

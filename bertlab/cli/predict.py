@@ -12,7 +12,7 @@ LINES_TOGETHER = 2048  # read, predicted and printed together: memory does not g
 
 @click.command()
 @click.argument("model", type=click.Path(exists=True, file_okay=False))
-@click.argument("lines", type=click.File("r", encoding="utf-8"), default="-")
+@click.argument("lines", type=click.File("rb"), default="-")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each line, with all probabilities.")
 @click.option("--batch-size", default=32, show_default=True, type=click.IntRange(1))
 @click.option("--task", help="Instead of lines, the test rows of a task of GLUE, as its server expects them.")
@@ -47,18 +47,30 @@ def predict(model, lines, as_json, batch_size, task, data_dir, out, jit):
 
 
 def _predict_lines(predictor, lines, as_json, running) -> None:
+    """Predicts block by block; a line that cannot be read is an error after all lines before it are printed."""
+    numbered = enumerate(lines, start=1)
+    while some := list(islice(numbered, LINES_TOGETHER)):
+        rows, error = _rows_of(predictor.info.shape, some, lines.name)
+        for prediction in predictor.predict_rows(rows) if rows else ():
+            click.echo(json.dumps(vars(prediction), ensure_ascii=False) if as_json else prediction.line)
+        running.advance(len(rows))
+        if error:
+            raise error
+
+
+def _rows_of(shape: str, numbered: list[tuple[int, bytes]], file: str) -> tuple[list, Exception | None]:
+    """The rows of some lines up to the first that cannot be read, and the error there, if there is one."""
     from bertlab.errors import DataError
     from bertlab.predict.inputs import input_of_line, row_of
 
-    shape, number = predictor.info.shape, 0
-    try:
-        while some := list(islice(lines, LINES_TOGETHER)):
-            rows = []
-            for line in some:
-                number += 1
-                rows.append(row_of(shape, input_of_line(shape, line.rstrip("\r\n"), number), number))
-            for prediction in predictor.predict_rows(rows):
-                click.echo(json.dumps(vars(prediction), ensure_ascii=False) if as_json else prediction.line)
-            running.advance(len(some))
-    except UnicodeDecodeError as error:
-        raise DataError(f"{lines.name}: not UTF-8 ({error}); convert the file first") from None
+    rows = []
+    for number, raw in numbered:
+        place = f"{file} line {number}"
+        try:
+            line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            rows.append(row_of(shape, input_of_line(shape, line, place), number, place))
+        except UnicodeDecodeError as error:
+            return rows, DataError(f"{place}: byte {error.start + 1} is not UTF-8; convert the file first")
+        except DataError as error:
+            return rows, error
+    return rows, None

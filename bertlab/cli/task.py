@@ -76,25 +76,25 @@ def _short_list(labels: list[str]) -> str:
 
 def _pairs(context, parameter, values):
     """["text=review", "choices=a,b"] → {"text": "review", "choices": ("a", "b")}"""
-    columns = {}
+    pairs = {}
     for value in values:
-        role, equals, column = value.partition("=")
-        if not equals or not column:
-            raise click.BadParameter(f"{value!r} is not ROLE=COLUMN, for example text=review")
-        columns[role] = tuple(column.split(",")) if role == "choices" and "," in column else column
-    return columns
+        name, equals, said = value.partition("=")
+        if not equals or not said:
+            raise click.BadParameter(f"{value!r} is not {parameter.metavar}, for example {_EXAMPLES[parameter.name]}")
+        pairs[name] = tuple(said.split(",")) if name == "choices" and "," in said else said
+    return pairs
 
 
-def _numbers_or_text(context, parameter, values):
-    """["word_column=0", "separator=|"] → {"word_column": 0, "separator": "|"}"""
-    return {
-        name: int(value) if value.lstrip("-").isdigit() else value
-        for name, value in _pairs(context, parameter, values).items()
-    }
+_EXAMPLES = {"columns": "text=review", "conll": "tag_column=1"}
+
+
+def _names(context, parameter, value):
+    """ "good, bad" → ("good", "bad")"""
+    return None if value is None else tuple(name.strip() for name in value.split(","))
 
 
 def task_options(command):
-    """The argument and the options that say which labelled data is meant; `load_asked` reads it."""
+    """The argument and the options that say which labelled data is meant; `load_asked` reads them."""
     options = (
         click.argument("name_or_path"),
         click.option("--source", default="auto", show_default=True, type=click.Choice(SOURCES)),
@@ -102,8 +102,13 @@ def task_options(command):
         click.option("--shape", help="sentence, pair, multiple-choice, tagging or question; guessed from the columns."),
         click.option("--column", "columns", multiple=True, callback=_pairs, metavar="ROLE=COLUMN", help="Repeatable."),
         click.option(
-            "--conll", multiple=True, callback=_numbers_or_text, metavar="OPTION=VALUE",
-            help="word_column, tag_column, separator or comment of a CoNLL file; repeatable.",
+            "--labels", callback=_names, metavar="A,B,…",
+            help="The classes (or tags), in the order of their indices; otherwise those that the training rows have.",
+        ),
+        click.option("--regression", is_flag=True, help="Labels are numbers to predict, not classes."),
+        click.option(
+            "--conll", multiple=True, callback=_pairs, metavar="OPTION=VALUE",
+            help="word_column, tag_column (or none), separator or comment of a CoNLL file; repeatable.",
         ),
         click.option("--skip-errors", is_flag=True, help="Leave defective records out and count them."),
     )  # fmt: skip
@@ -112,20 +117,41 @@ def task_options(command):
     return command
 
 
-def load_asked(name_or_path, *, source, data_dir, shape, columns, conll, skip_errors, **more):
+TASK_OPTIONS = (
+    "name_or_path", "source", "data_dir", "shape", "columns", "labels", "regression", "conll", "skip_errors",
+)  # fmt: skip
+
+
+def load_asked(name_or_path, *, source, data_dir, shape, columns, labels, regression, conll, skip_errors, **more):
     """The task that `task_options` ask for. Says on standard error which records were left out."""
     from bertlab.data.tasks.formats import Problems
     from bertlab.data.tasks.load import load_task
 
+    if regression and labels:
+        raise click.UsageError("--labels names classes, and --regression says that there are none; give one of them")
     problems = Problems("skip" if skip_errors else "stop")
-    data = load_task(
-        name_or_path, source, data_dir=data_dir, shape=shape, columns=columns, conll=conll, on_error=problems, **more
-    )
+    own = {"shape": shape, "columns": columns, "labels": () if regression else labels, "conll": conll}
+    data = load_task(name_or_path, source, data_dir=data_dir, **own, on_error=problems, **more)
     for message in problems.messages[:10]:
         click.echo(f"left out: {message}", err=True)
     if len(problems.messages) > 10:
         click.echo(f"left out: {len(problems.messages) - 10} more", err=True)
     return data
+
+
+def labels_read(data) -> str:
+    """How a task's labels were understood: "3 classes: a, b, c", "regression on numbers 0 to 5"."""
+    from bertlab.data.tasks.formats_labels import is_whole, listed
+
+    if data.shape == "question":
+        return "spans of the context"
+    if data.labels:
+        kind = {"tagging": "tags", "multiple-choice": "choices"}.get(data.shape, "classes")
+        numbers = kind == "classes" and all(map(is_whole, data.labels))
+        other = " (for numbers to predict: --regression)" if numbers else ""
+        return f"{len(data.labels)} {kind}: {listed(data.labels)}{other}"
+    known = [row.label for split in SPLITS for row in getattr(data, split) if row.label is not None]
+    return f"regression on numbers {min(known):g} to {max(known):g}" if known else "regression"
 
 
 @task.command()
@@ -159,7 +185,7 @@ def _print_json(splits: dict, rows: int) -> None:
 
 
 def _print_readably(data, splits: dict, rows: int) -> None:
-    click.echo(f"{data.name}: {data.shape}, labels: {', '.join(data.labels) or 'none'}")
+    click.echo(f"{data.name}: {data.shape}, {labels_read(data)}")
     for name, items in splits.items():
         click.echo(f"\n{name}: {len(items):,} rows{_spread(data, items)}")
         for row in items[:rows]:

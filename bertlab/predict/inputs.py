@@ -22,11 +22,11 @@ EXPECTED = {
 }
 
 
-def row_of(shape: str, value, number: int) -> Row:
-    """The row of one input; number: its place, counted from 1, for messages. Raises DataError."""
+def row_of(shape: str, value, number: int, place: str = "") -> Row:
+    """The row of one input, the number-th from 1. Raises DataError, which says the place ("input 7" without one)."""
     row = _row(shape, value, number)
     if row is None:
-        raise DataError(f"input {number}: expected {EXPECTED[shape]}; found {value!r:.80}")
+        raise DataError(f"{place or f'input {number}'}: expected {EXPECTED[shape]}; found {value!r:.80}")
     return row
 
 
@@ -66,13 +66,13 @@ def _are_texts(values) -> bool:
     return isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values)
 
 
-def input_of_line(shape: str, line: str, number: int):
-    """What a line of a file stands for. Raises DataError for JSON that is not valid."""
+def input_of_line(shape: str, line: str, place: str):
+    """What a line of a file stands for; place: "FILE line 7", for messages. Raises DataError for invalid JSON."""
     if shape in ("multiple-choice", "question") and line.lstrip().startswith("{"):
         try:
             return json.loads(line)
         except json.JSONDecodeError as error:
-            raise DataError(f"line {number}: not valid JSON ({error.msg} at column {error.colno})") from None
+            raise DataError(f"{place}: not valid JSON ({error.msg} at column {error.colno})") from None
     if shape == "multiple-choice":
         context, *choices = line.split("\t")
         return context, choices

@@ -52,6 +52,14 @@ def test_a_saved_data_set_gives_rows_with_the_class_names_that_it_declares(tmp_p
     assert (data.labels, data.train, data.test) == (("neg", "pos"), [SentenceRow("Nice.", 1)], [SentenceRow("?")])
 
 
+def test_classes_whose_names_are_numbers_are_taken_by_their_indices(tmp_path):
+    features = datasets.Features({"text": TEXT, "label": datasets.ClassLabel(names=["1", "2", "3"])})
+    rows = [{"text": str(index), "label": index} for index in range(3)]
+    datasets.Dataset.from_list(rows, features=features).save_to_disk(str(tmp_path / "stars"))
+    data = load_task(tmp_path / "stars")
+    assert (data.labels, [row.label for row in data.train]) == (("1", "2", "3"), [0, 1, 2])
+
+
 def test_tags_declared_inside_a_list_are_found(tmp_path):
     tags = datasets.List(datasets.ClassLabel(names=["O", "B-LOC"]))
     features = datasets.Features({"tokens": datasets.List(TEXT), "ner_tags": tags})

@@ -28,6 +28,10 @@ class Record(NamedTuple):
     columns: dict
 
 
+class RecordError(Exception):
+    """A defect of one record; caught by who reads it and reported with the record's place."""
+
+
 @dataclass
 class Problems:
     """What to do with a defective record, and what was found so far.
@@ -45,7 +49,7 @@ class Problems:
     def add(self, message: str) -> None:
         """Raises DataError with the message, or keeps it."""
         if self.policy == "stop":
-            raise DataError(f"{message} (on_error='skip' leaves such records out)")
+            raise DataError(f"{message} (--skip-errors, in Python on_error='skip', leaves such records out)")
         self.messages.append(message)
 
 

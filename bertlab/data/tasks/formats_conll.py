@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bertlab.data.tasks.formats import Problems, Record, read_lines
+from bertlab.errors import DataError
 
 DOCUMENT_START = "-DOCSTART-"
+OPTIONS = ("word_column", "tag_column", "separator", "comment")
 
 
 def read_conll(
@@ -56,6 +58,32 @@ def read_conll(
             words.append(fields[word_column])
             if tag_column is not None:
                 tags.append(fields[tag_column])
+
+
+def conll_options(given: dict) -> dict:
+    """Options of `read_conll`, checked; also as a shell hands them in: "word-column": "1", "tag_column": "none"."""
+    options = {}
+    for written, value in given.items():
+        name = written.replace("-", "_")
+        if name not in OPTIONS:
+            raise DataError(f"CoNLL files have no option {written!r}; expected one of {', '.join(OPTIONS)}")
+        options[name] = _column(name, value) if name.endswith("column") else _mark(name, value)
+    return options
+
+
+def _column(name: str, value) -> int | None:
+    if name == "tag_column" and (value is None or str(value).lower() == "none"):
+        return None
+    if not isinstance(value, bool) and re.fullmatch(r"-?[0-9]{1,9}", str(value)):
+        return int(value)
+    or_none = ", or none where words have no tags" if name == "tag_column" else ""
+    raise DataError(f"{name} is the number of a column, from 0, or from the end if negative{or_none}; not {value!r}")
+
+
+def _mark(name: str, value) -> str | None:
+    if value is not None and (not isinstance(value, str) or not value):
+        raise DataError(f"{name} must be text that is not empty, not {value!r}")
+    return "\t" if value == r"\t" else value
 
 
 def _least_width(word_column: int, tag_column: int | None) -> int:

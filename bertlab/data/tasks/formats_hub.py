@@ -40,13 +40,31 @@ def load_hub_dataset(name: str, config: str | None = None, revision: str | None 
     return {"train": loaded} if isinstance(loaded, datasets.Dataset) else dict(loaded)
 
 
-def hub_records(dataset, name: str, split: str) -> list[Record]:
-    """The records of one split, each with its place: NAME (train) row 17."""
-    return [Record(f"{name} ({split}) row {index}", row) for index, row in enumerate(dataset)]
+def hub_records(
+    dataset, name: str, split: str, column: str | None = None, labels: tuple[str, ...] = ()
+) -> list[Record]:
+    """The records of one split, each with its place: NAME (train) row 17.
+
+    column, labels: a column of labels (or tags) whose numbers are indices of these names; the names stand in the
+    records, which the index of one cannot be mistaken for where names are themselves numbers.
+    """
+    records = [Record(f"{name} ({split}) row {index}", row) for index, row in enumerate(dataset)]
+    if labels:
+        records = [
+            Record(where, row | {column: _named(row[column], labels)} if column in row else row)
+            for where, row in records
+        ]
+    return records
+
+
+def _named(value, labels: tuple[str, ...]):
+    if isinstance(value, list):
+        return [_named(element, labels) for element in value]
+    return labels[value] if isinstance(value, int) and 0 <= value < len(labels) else value
 
 
 def hub_labels(dataset, column: str) -> tuple[str, ...]:
     """The class names that a data set declares for a column of labels or of tags; () where it declares none."""
     feature = dataset.features.get(column)
     feature = getattr(feature, "feature", feature)  # of a list: what is in it
-    return tuple(getattr(feature, "names", None) or ())
+    return tuple(name.strip() for name in getattr(feature, "names", None) or ())

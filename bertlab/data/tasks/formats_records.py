@@ -9,14 +9,14 @@ a Hugging Face data set: they differ in the names of their columns only.
 | pair | text_a, text_b, label |
 | multiple-choice | context, choices (one column with a list, or several columns), label |
 | tagging | words, tags (lists, or words separated by spaces) |
-| question | id, question, context, answers, answer_starts (lists, or one answer) |
+| question | id, question, context, answers, answer_starts (lists, or one answer); rows without id are numbered |
 """
 
-import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from bertlab.data.tasks.formats import Problems, Record
+from bertlab.data.tasks.formats import Problems, Record, RecordError
+from bertlab.data.tasks.formats_labels import find_classes, index_of, is_index, is_number, sort_tags
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 from bertlab.errors import DataError
 
@@ -31,17 +31,14 @@ ROLES = {
 ANSWER_ROLES = {"label", "tags", "answers", "answer_starts"}
 
 
-class RecordError(Exception):
-    """A defect of one record; caught here and reported with the record's place."""
-
-
 @dataclass(frozen=True)
 class Columns:
     """Which column plays which role, and how labels are written.
 
     shape: one of `rows.SHAPES`. names: role → column (a tuple of columns for `choices`); a dot goes into
     an object ("answers.text"); a role that is not named is the column of its own name. labels: names of the classes in
-    the order of their indices, () for regression. ending_start: a column put before every choice (SWAG's `sent2`).
+    the order of their indices, () for regression. labels_found: whether the training rows show them, instead of a
+    declaration (see `formats_labels`). ending_start: a column put before every choice (SWAG's `sent2`).
     missing_label: a value that stands for "not known" (Hugging Face writes −1 in test sets). may_lack_answers: whether
     rows without labels, tags or answers are in order, as in a test set.
     """
@@ -49,6 +46,7 @@ class Columns:
     shape: str
     names: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
+    labels_found: bool = False
     ending_start: str | None = None
     missing_label: object = None
     may_lack_answers: bool = False
@@ -60,6 +58,9 @@ class Columns:
         if unknown:
             known = ", ".join(ROLES[self.shape])
             raise DataError(f"a {self.shape} task has no role {', '.join(unknown)}; its roles are {known}")
+        for role, column in self.names.items():
+            if not isinstance(column, str) and role != "choices":
+                raise DataError(f"the role {role} is played by one column, named by text, not by {column!r}")
 
     def of(self, role: str) -> str | tuple[str, ...]:
         """The column (or columns) that play a role."""
@@ -70,7 +71,7 @@ def guess_shape(columns: Iterable[str], names: dict) -> str:
     """The shape whose roles are all there, by the columns' own names or by `names`. Raises DataError if none fits."""
     present = set(columns) | set(names)
     for shape in ("question", "multiple-choice", "tagging", "pair", "sentence"):
-        if all(role in present for role in ROLES[shape] if role not in ANSWER_ROLES):
+        if all(role in present for role in ROLES[shape] if role not in ANSWER_ROLES | {"id"}):
             return shape
     listed = "; ".join(f"{shape}: {', '.join(roles)}" for shape, roles in ROLES.items())
     raise DataError(
@@ -82,35 +83,41 @@ def guess_shape(columns: Iterable[str], names: dict) -> str:
 def rows_from_records(records: Iterable[Record], columns: Columns, problems: Problems) -> list[Row]:
     """The rows of a split. A defective record goes to `problems`, with its place."""
     make = _MAKERS[columns.shape]
-    rows = []
-    for where, record in records:
+    rows, ids = [], set()
+    for number, (where, record) in enumerate(records, start=1):
         try:
-            rows.append(make(record, columns))
+            row = make(record, columns)
+            if isinstance(row, QuestionRow):
+                row = row if row.id else replace(row, id=f"row-{number}")
+                claim_id(row.id, ids)
+            rows.append(row)
         except RecordError as error:
             problems.add(f"{where}: {error}")
     return rows
 
 
-def label_names(records: Iterable[Record], columns: Columns) -> tuple[str, ...]:
-    """The distinct labels (or tags) of some records, sorted: as numbers if all are whole numbers, otherwise as text.
+def claim_id(id: str, taken: set[str]) -> None:
+    """Adds a question's id to those of its split. Raises RecordError where it is among them."""
+    if id in taken:
+        raise RecordError(f"the id {id!r} comes twice; predictions are looked up by id")
+    taken.add(id)
 
-    "O" comes first among tags, so that the index 0 means "no entity". Numbers that are not all whole are no classes:
-    the answer is then (), regression.
+
+def label_names(records: Iterable[Record], columns: Columns, problems: Problems) -> tuple[str, ...]:
+    """The distinct labels (or tags) of some records, in the order of `find_classes` (or `sort_tags`).
+
+    A defective record has no say: it is reported where its row is made.
     """
-    seen = set()
+    found = []
     for where, record in records:
         try:
             if columns.shape == "tagging":
-                seen.update(str(tag) for tag in _words(_value(record, columns, "tags")) or ())
+                found += ((where, str(tag)) for tag in _tags(record, columns) or ())
             elif (value := _value(record, columns, "label")) is not None:
-                seen.add(str(value))
-        except RecordError as error:
-            raise DataError(f"{where}: {error}") from None
-    if all(_is_index(name) for name in seen):
-        return tuple(sorted(seen, key=int))
-    if columns.shape != "tagging" and all(map(_is_number, seen)):
-        return ()
-    return tuple(sorted(seen, key=lambda name: (name != "O", name)))
+                found.append((where, value))
+        except RecordError:
+            continue
+    return sort_tags({tag for _, tag in found}) if columns.shape == "tagging" else find_classes(found, problems)
 
 
 # --- one maker for each shape ---
@@ -129,43 +136,57 @@ def _multiple_choice(record: dict, columns: Columns) -> MultipleChoiceRow:
     if columns.ending_start is not None:
         start = _lookup(record, columns.ending_start)
         choices = [f"{start} {choice}" for choice in choices]
+    return MultipleChoiceRow(_text(record, columns, "context"), tuple(choices), _choice(record, columns, len(choices)))
+
+
+def _choice(record: dict, columns: Columns, count: int) -> int | None:
+    """The index of the right one of so many choices, named by the task's labels or numbered from 0."""
+    labels = columns.labels or tuple(map(str, range(count)))
+    if len(labels) < count:
+        raise RecordError(f"{count} choices but {len(labels)} labels ({', '.join(labels)})")
     value = _value(record, columns, "label")
-    label = None if value is None else _index_of(value, tuple(map(str, range(len(choices)))))
-    return MultipleChoiceRow(_text(record, columns, "context"), tuple(choices), label)
+    return None if value is None else index_of(value, labels[:count])
 
 
 def _tagging(record: dict, columns: Columns) -> TaggingRow:
-    words = _words(_value(record, columns, "words"))
-    tags = _words(_value(record, columns, "tags"))
-    if not words:
-        raise RecordError("there are no words")
+    words, tags = _words(record, columns), _tags(record, columns)
     if tags is None:
         return TaggingRow(words)
     if len(tags) != len(words):
         raise RecordError(f"{len(words)} words but {len(tags)} tags; expected one tag for each word")
-    return TaggingRow(words, tuple(_index_of(tag, columns.labels) for tag in tags))
+    return TaggingRow(words, tuple(index_of(tag, columns.labels, columns.labels_found) for tag in tags))
 
 
 def _question(record: dict, columns: Columns) -> QuestionRow:
     context = _text(record, columns, "context")
     answers = _as_list(_value(record, columns, "answers"))
     starts = _as_list(_value(record, columns, "answer_starts"))
-    id, question = str(_value(record, columns, "id")), _text(record, columns, "question")
-    return make_question(id, question, context, answers, starts)
+    return make_question(_id(record, columns), _text(record, columns, "question"), context, answers, starts)
+
+
+def _id(record: dict, columns: Columns) -> str:
+    """The id that a record gives, "" if its cell is empty or nobody speaks of such a column."""
+    if "id" not in columns.names and "id" not in record:
+        return ""
+    value = _value(record, columns, "id")
+    return "" if _is_empty(value) else str(value).strip()
 
 
 def make_question(id: str, question: str, context: str, answers: list, starts: list) -> QuestionRow:
     """A QuestionRow whose answers stand where they are said to stand. Raises RecordError otherwise."""
+    here = f"question {id}: " if id else ""
     if len(answers) != len(starts):
-        raise RecordError(f"question {id}: {len(answers)} answers but {len(starts)} answer starts")
+        raise RecordError(f"{here}{len(answers)} answers but {len(starts)} answer starts")
     numbers = []
     for answer, start in zip(answers, starts):
-        if not _is_index(start):
-            raise RecordError(f"question {id}: answer_start must be a whole number of characters, not {start!r}")
+        if not isinstance(answer, str):
+            raise RecordError(f"{here}an answer must be text, not {answer!r}")
+        if not is_index(start):
+            raise RecordError(f"{here}answer_start must be a whole number of characters, not {start!r}")
         start = int(start)
         found = context[start : start + len(answer)]
         if found != answer or not answer:
-            raise RecordError(f"question {id}: the context has {found!r} at answer_start {start}, expected {answer!r}")
+            raise RecordError(f"{here}the context has {found!r} at answer_start {start}, expected {answer!r}")
         numbers.append(start)
     return QuestionRow(id, question, context, tuple(answers), tuple(numbers))
 
@@ -198,11 +219,18 @@ def _value(record: dict, columns: Columns, role: str):
     if role in ANSWER_ROLES and columns.may_lack_answers and not _has(record, column):
         return None
     value = _lookup(record, column)
-    if role in ANSWER_ROLES and (value is None or value == "" or value == columns.missing_label):
+    if role in ANSWER_ROLES and (_is_empty(value) or value == columns.missing_label):
         if role in ("label", "tags") and not columns.may_lack_answers:
             raise RecordError(f"column {column!r} is empty; only rows of a test set may lack it")
         return None
-    return value
+    if role == "label" and not isinstance(value, (str, int, float)):
+        raise RecordError(f"column {column!r}: expected a name or a number, found {value!r:.80}")
+    return value.strip() if role == "label" and isinstance(value, str) else value
+
+
+def _is_empty(value) -> bool:
+    """Whether a cell says nothing. NaN, which is unlike itself, is how many programs write an empty cell as JSON."""
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
 def _has(record: dict, column: str) -> bool:
@@ -221,44 +249,41 @@ def _label(record: dict, columns: Columns) -> int | float | None:
     if value is None:
         return None
     if columns.labels:
-        return _index_of(value, columns.labels)
-    if not _is_number(value):
+        return index_of(value, columns.labels, columns.labels_found)
+    if not is_number(value):
         raise RecordError(f"column {columns.of('label')!r}: expected a number, found {value!r}")
     return float(value)
-
-
-def _index_of(value, labels: tuple[str, ...]) -> int:
-    """A label's index, from its name or (where it is no name) from the index itself."""
-    if str(value) in labels:
-        return labels.index(str(value))
-    if _is_index(value) and int(value) < len(labels):
-        return int(value)
-    raise RecordError(f"unknown label {value!r}; expected one of {', '.join(labels)}")
-
-
-def _is_index(value) -> bool:
-    """Whether a value is a whole number from 0, as a number or in ASCII digits (True and 1.0 are not)."""
-    if isinstance(value, str):
-        return value.isascii() and value.isdigit()
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_number(value) -> bool:
-    """Whether a value is, or spells, a finite number."""
-    try:
-        return math.isfinite(float(value))
-    except (TypeError, ValueError):
-        return False
 
 
 def _as_list(value) -> list:
     return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _words(value) -> tuple | None:
-    if value is None:
-        return None
-    return tuple(value.split()) if isinstance(value, str) else tuple(value)
+def _words(record: dict, columns: Columns) -> tuple[str, ...]:
+    """The words of a record, each of which can stand in a column of its own (as CoNLL's files have them)."""
+    words = _series(_value(record, columns, "words"), columns.of("words"))
+    if not words:
+        raise RecordError("there are no words")
+    for number, word in enumerate(words, start=1):
+        if not isinstance(word, str) or not word or any(character in word for character in " \t\r\n"):
+            raise RecordError(f"word {number} is {word!r}; expected text that is not empty and holds no white space")
+    return words
+
+
+def _tags(record: dict, columns: Columns) -> tuple[str | int, ...] | None:
+    value = _value(record, columns, "tags")
+    tags = None if value is None else _series(value, columns.of("tags"))
+    for number, tag in enumerate(tags or (), start=1):
+        if _is_empty(tag) or not isinstance(tag, (str, int)):
+            raise RecordError(f"tag {number} is {tag!r}; expected a name, or the number of a label")
+    return tags
+
+
+def _series(value, column: str) -> tuple:
+    """The elements of a list, or of text with white space between them."""
+    if not isinstance(value, (str, list, tuple)):
+        raise RecordError(f"column {column!r}: expected a list, or text with blanks between, found {value!r:.80}")
+    return tuple(value.split() if isinstance(value, str) else value)
 
 
 def _choices(record: dict, columns: Columns) -> list[str]:

@@ -9,8 +9,8 @@ Sources: Rajpurkar et al. 2016 (1.1) and 2018 (2.0, with questions that the para
 from collections.abc import Iterator
 from pathlib import Path
 
-from bertlab.data.tasks.formats import Problems, Record, read_json
-from bertlab.data.tasks.formats_records import RecordError, make_question
+from bertlab.data.tasks.formats import Problems, Record, RecordError, read_json
+from bertlab.data.tasks.formats_records import claim_id, make_question
 from bertlab.data.tasks.rows import QuestionRow
 from bertlab.errors import DataError
 
@@ -26,12 +26,10 @@ def read_squad(path: str | Path, problems: Problems) -> list[QuestionRow]:
     for where, question in _questions(path):
         try:
             row = _row(question)
-            if row.id in seen:
-                raise RecordError(f"the id {row.id!r} comes twice; predictions are looked up by id")
+            claim_id(row.id, seen)
         except RecordError as error:
             problems.add(f"{where}: {error}")
             continue
-        seen.add(row.id)
         rows.append(row)
     return rows
 
@@ -72,6 +70,4 @@ def _row(record: dict) -> QuestionRow:
         starts = [answer["answer_start"] for answer in answers]
     except (KeyError, TypeError):
         raise RecordError("each answer must be an object with 'text' and 'answer_start'") from None
-    if not all(isinstance(text, str) for text in texts):
-        raise RecordError("an answer's 'text' must be text")
     return make_question(question["id"], question["question"], context, texts, starts)

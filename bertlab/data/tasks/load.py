@@ -17,14 +17,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from bertlab.data.tasks.formats import TABLE_SUFFIXES, Problems, Record, read_json, read_table
-from bertlab.data.tasks.formats_conll import read_conll
+from bertlab.data.tasks.formats_conll import conll_options, read_conll
+from bertlab.data.tasks.formats_labels import declared_labels, require_two_classes
 from bertlab.data.tasks.formats_published import TASKS, Hub, Task, find_task
 from bertlab.data.tasks.formats_records import Columns, guess_shape, label_names, rows_from_records
 from bertlab.data.tasks.formats_squad import is_squad, read_squad
 from bertlab.data.tasks.rows import Row, TaskData
+from bertlab.data.tasks.splits import check_share, hold_out
 from bertlab.errors import DataError
 
 # Made by `bertlab.data.tasks.builtin` from the docstrings of the installed packages: name → (shape, what is asked).
@@ -71,23 +71,26 @@ def load_task(
     files, a name on the Hugging Face hub, or a folder that `save_to_disk` wrote.
     source: "builtin", "files", "huggingface"; "auto" takes what is built in, then what is on disk, then the hub.
     data_dir: the folder that holds a published task's files, or the folder around it.
-    shape, columns, labels: for files of your own; `columns` maps roles to columns (`formats_records.ROLES`), labels
-    are otherwise the distinct ones of the training split, and labels=() means real numbers.
+    shape, columns, labels: for files of your own; `columns` maps roles to columns (`formats_records.ROLES`). Labels are
+    otherwise found in the training split: names and whole numbers are classes, other numbers are regression, as is
+    labels=(). In place of a declared label its index may stand, unless a label is itself a number.
     conll: options of `read_conll` (word_column, tag_column, separator, comment).
     config: a configuration on the hub. on_error: "stop" at the first defective record, "skip" them with one warning,
-    or a `Problems` of your own. validation_share: part of the training rows, drawn with `seed`, that becomes the
-    validation split where there is none. builtin_options: handed to
+    or a `Problems` of your own. validation_share: about the part of the training rows that becomes the validation split
+    where there is none, drawn with `seed`; see `splits.hold_out`. builtin_options: handed to
     `bertlab.data.tasks.builtin.builtin_task`, as is the seed.
     Raises DataError, with file and line, and MissingDependencyError where the hub's package is not installed.
     """
     problems = on_error if isinstance(on_error, Problems) else Problems(on_error)
-    reading = Reading(shape, columns or {}, None if labels is None else tuple(labels), conll or {})
+    reading = Reading(shape, columns or {}, declared_labels(labels), conll_options(conll or {}))
+    check_share(validation_share)
     name, source = str(name_or_path), _source(name_or_path, source, data_dir)
     if builtin_options and source != "builtin":
         raise DataError(f"load_task has no option {', '.join(builtin_options)} for the source {source!r}")
     if source == "builtin":
         from bertlab.data.tasks.builtin import builtin_task
 
+        _refuse_labels(name, reading)
         return builtin_task(name, seed=seed, **builtin_options)
     if source == "huggingface":
         data = _load_hub(name, reading, config, problems)
@@ -98,14 +101,10 @@ def load_task(
     return hold_out(data, validation_share, seed) if validation_share and not data.validation else data
 
 
-def hold_out(data: TaskData, share: float, seed: int = 0) -> TaskData:
-    """Moves a share of the training rows, drawn without replacement, to the validation split; orders are kept."""
-    if not 0 < share < 1:
-        raise DataError(f"validation_share must lie between 0 and 1, not {share!r}")
-    count = round(share * len(data.train))
-    chosen = set(np.random.default_rng(seed).permutation(len(data.train))[:count].tolist())
-    train = [row for index, row in enumerate(data.train) if index not in chosen]
-    return dataclasses.replace(data, train=train, validation=[data.train[index] for index in sorted(chosen)])
+def _refuse_labels(name: str, reading: Reading) -> None:
+    """Raises DataError where labels are declared for a task that has its own, or none."""
+    if reading.labels is not None:
+        raise DataError(f"{name}: what its rows are labelled with is known; labels are for files of your own")
 
 
 def _source(name_or_path, source: str, data_dir) -> str:
@@ -169,6 +168,7 @@ def _published_files(task: Task, folder: Path) -> dict[str, Path]:
 
 
 def _load_published(task: Task, folder: Path, reading: Reading, problems: Problems) -> TaskData:
+    _refuse_labels(task.name, reading)
     files = _published_files(task, folder)
     if not files:
         expected = ", ".join(name for names in task.files.values() for name in names)
@@ -215,6 +215,7 @@ def _split_files(folder: Path) -> dict[str, Path]:
 
 def _load_own(name: str, files: dict[str, Path], reading: Reading, problems: Problems) -> TaskData:
     if all(path.suffix.lower() == ".json" and is_squad(read_json(path)) for path in files.values()):
+        _refuse_labels(name, reading)
         return TaskData(name, "question", (), **{split: read_squad(path, problems) for split, path in files.items()})
     records: dict[str, list[Record]] = {}
     for split, path in files.items():
@@ -232,15 +233,29 @@ def _from_records(name: str, records: dict[str, list[Record]], reading: Reading,
         raise DataError(f"{name}: there is not a single record in it")
     shape = reading.shape or guess_shape(some[0].columns, reading.columns)
     columns = Columns(shape, reading.columns, reading.labels or (), missing_label=missing)
+    _check_labels_suit(name, shape, reading.labels)
+    if records.get("train") == []:
+        raise DataError(f"{name}: the training split has not a single record")
     if reading.labels is None and shape in ("sentence", "pair", "tagging"):
         shown = dataclasses.replace(columns, may_lack_answers="train" not in records)
-        columns = dataclasses.replace(columns, labels=label_names(records.get("train", some), shown))
+        names = label_names(records.get("train", some), shown, problems)
+        columns = dataclasses.replace(columns, labels=names, labels_found=True)
     rows = _rows_of_splits(records, columns, problems)
+    if columns.labels_found and columns.labels:
+        require_two_classes(name, columns.labels, rows.get("train", ()))
     labels = columns.labels
     if shape == "multiple-choice" and not labels:
         most = max((len(row.choices) for split in rows.values() for row in split), default=0)
         labels = tuple(map(str, range(most)))
     return TaskData(name, shape, labels, **rows)
+
+
+def _check_labels_suit(name: str, shape: str, labels: tuple[str, ...] | None) -> None:
+    """Raises DataError where labels, or regression, are asked for that a shape does not have."""
+    if labels and shape == "question":
+        raise DataError(f"{name}: questions have no labels; leave labels (--labels) away")
+    if labels == () and shape not in ("sentence", "pair"):
+        raise DataError(f"{name}: a {shape} task is no regression, which is for sentences and pairs; name its labels")
 
 
 # --- Hugging Face ---
@@ -252,16 +267,20 @@ def _load_hub(name: str, reading: Reading, config: str | None, problems: Problem
     task = None if Path(name).exists() else find_task(name)
     hub = task.hub if task else Hub(name)
     datasets = load_hub_dataset(hub.name, config or hub.config, hub.revision)
-    theirs = {split: hub.splits.get(split, split) for split in SPLITS}
-    splits = {split: datasets[theirs[split]] for split in SPLITS if theirs[split] in datasets}
+    names = {split: hub.splits.get(split, split) for split in SPLITS}
+    splits = {split: datasets[names[split]] for split in SPLITS if names[split] in datasets}
     if not splits:
-        raise DataError(f"{name}: has the splits {', '.join(datasets)}, none of {', '.join(theirs.values())}")
-    records = {split: hub_records(dataset, name, split) for split, dataset in splits.items()}
+        raise DataError(f"{name}: has the splits {', '.join(datasets)}, none of {', '.join(names.values())}")
     if task:
+        _refuse_labels(task.name, reading)
+        records = {split: hub_records(dataset, name, split) for split, dataset in splits.items()}
         columns = dataclasses.replace(task.columns, names=reading.columns or hub.columns, missing_label=-1)
         return TaskData(task.name, task.shape, task.labels, **_rows_of_splits(records, columns, problems))
-    if reading.labels is None:
-        some = next(iter(splits.values()))
-        role = "tags" if "tags" in reading.columns or "tags" in some.features else "label"
-        reading = dataclasses.replace(reading, labels=hub_labels(some, reading.columns.get(role, role)) or None)
+    some = next(iter(splits.values()))
+    shape = reading.shape or guess_shape(some.features, reading.columns)
+    role = "tags" if shape == "tagging" else "label"
+    column = reading.columns.get(role, role)
+    theirs = hub_labels(some, column) if reading.labels is None and shape != "question" else ()
+    records = {split: hub_records(dataset, name, split, column, theirs) for split, dataset in splits.items()}
+    reading = dataclasses.replace(reading, labels=declared_labels(theirs) if theirs else reading.labels)
     return _from_records(Path(name).name, records, reading, problems, missing=-1)

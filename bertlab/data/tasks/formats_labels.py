@@ -1,0 +1,119 @@
+"""What a written label stands for: a class by its name, a class by its index, or a real number.
+
+Labels are *declared* (by a published task, by a data set of the hub, by the caller) or *found* in the training rows.
+The index of a class may stand in its name's place only where the classes are declared and no name is itself a number:
+among stars 1, 2, 4, 5 that were found, a 3 is an unknown label, and not the fourth.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from bertlab.data.tasks.formats import Problems, RecordError
+from bertlab.data.tasks.rows import Row, TaggingRow
+from bertlab.errors import DataError
+
+_WHOLE = re.compile(r"([+-]?[0-9]+)(\.0*)?")
+_MOST_SHOWN = 20
+
+
+def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tuple[str, ...]:
+    """The classes that some rows' labels show, each label with its place; () for regression.
+
+    Whole numbers are classes in the order of their values, also where they are written 1.0; other numbers are
+    regression; everything else is classes in alphabetical order. Raises DataError where most labels are numbers and
+    one is not; where records are skipped, those labels are no classes, so that their rows are left out.
+    """
+    counts = Counter(str(value) for _, value in found)
+    numbers = {name for name in counts if is_number(name)}
+    if len(numbers) < len(counts) and not _are_most(numbers, counts):
+        return tuple(sorted(counts))
+    if len(numbers) < len(counts) and problems.policy == "stop":
+        where, value = next((where, value) for where, value in found if str(value) not in numbers)
+        raise DataError(
+            f"{where}: the label {value!r} is no number, but most labels are; correct it, or leave such records out "
+            "(--skip-errors, on_error='skip'), or name all classes (--labels a,b; in Python labels=('a', 'b'))"
+        )
+    names = {_whole(name) for name in numbers}
+    return () if None in names else tuple(sorted(names, key=lambda name: (int(name), name)))
+
+
+def _are_most(numbers: set[str], counts: Counter) -> bool:
+    """Whether numbers are the larger part of the labels, or of the different labels: many rows may say "NA"."""
+    return 2 * len(numbers) > len(counts) or 2 * sum(counts[name] for name in numbers) > counts.total()
+
+
+def sort_tags(tags: set[str]) -> tuple[str, ...]:
+    """Tags in their order: "O" first, so that the index 0 means "no entity"; whole numbers by their values."""
+    if all(map(is_index, tags)):
+        return tuple(sorted(tags, key=int))
+    return tuple(sorted(tags, key=lambda tag: (tag != "O", tag)))
+
+
+def declared_labels(labels: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The names that a caller gives; () means regression, None that labels are to be found."""
+    if labels is None:
+        return None
+    if isinstance(labels, str):
+        raise DataError(f"labels must be several names, such as ('good', 'bad'), not the text {labels!r}")
+    names = tuple(str(name) for name in labels)
+    if not all(name.strip() for name in names):
+        raise DataError(f"one of the labels {', '.join(map(repr, names))} is empty")
+    if len(set(names)) < len(names):
+        raise DataError(f"a label comes twice in {', '.join(names)}; each class is named once")
+    if len(names) == 1:
+        raise DataError(f"the only label is {names[0]!r}; expected two classes or more")
+    return names
+
+
+def index_of(value, labels: tuple[str, ...], found: bool = False) -> int:
+    """A label's index, from its name or, among declared labels, from the index. Raises RecordError if there is none."""
+    for name in (str(value), _whole(value)):
+        if name in labels:
+            return labels.index(name)
+    if not found and is_index(value) and int(value) < len(labels) and not any(map(is_whole, labels)):
+        return int(value)
+    source = ", which the training rows have; --labels names others (in Python labels=)" if found else ""
+    raise RecordError(f"unknown label {value!r}; expected one of {listed(labels)}{source}")
+
+
+def listed(labels: Sequence[str]) -> str:
+    """Labels with commas between, the first ones only of many."""
+    return ", ".join(labels[:_MOST_SHOWN]) + (f" … ({len(labels)})" if len(labels) > _MOST_SHOWN else "")
+
+
+def require_two_classes(name: str, labels: Sequence[str], rows: Sequence[Row]) -> None:
+    """Raises DataError where all rows are of one class, from which nothing can be learnt."""
+    tagging = any(isinstance(row, TaggingRow) for row in rows)
+    present = {tag for row in rows for tag in row.tags or ()} if tagging else {row.label for row in rows}
+    if len(present) == 1:
+        (only,) = present
+        where = "every word of the training rows has the tag" if tagging else "every training row has the label"
+        raise DataError(f"{name}: {where} {labels[only]!r}; expected two classes or more")
+
+
+def is_index(value) -> bool:
+    """Whether a value is a whole number from 0, as a number or in ASCII digits (True and 1.0 are not)."""
+    if isinstance(value, str):
+        return value.isascii() and value.isdigit()
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def is_whole(value) -> bool:
+    """Whether a value is, or spells, a whole number: 1, "1", 1.0, "-1"."""
+    return _whole(value) is not None
+
+
+def is_number(value) -> bool:
+    """Whether a value is, or spells, a finite number."""
+    try:
+        return not isinstance(value, bool) and "_" not in str(value) and math.isfinite(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _whole(value) -> str | None:
+    """A whole number's name: "1" for 1, "1" and 1.0 (so tables write whole numbers beside an empty cell), or None."""
+    match = _WHOLE.fullmatch(str(value)) if is_number(value) else None
+    return match and (str(int(match[1])) if match[2] else match[1])
