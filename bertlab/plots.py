@@ -95,21 +95,37 @@ def attention_grid(pieces: Sequence[str], maps: np.ndarray):
     return figure
 
 
-def confusion_matrix(counts: np.ndarray, labels: Sequence[str]):
-    """What was taken for what: counts[i, j] rows of class i were called j. Written out as numbers, shaded by row."""
-    size = 0.62 * len(labels) + 2.2
+def confusion_matrix(counts: np.ndarray, labels: Sequence[str], most: int = 40):
+    """What was taken for what: counts[i, j] rows of class i were called j. Written out as numbers, shaded by row.
+
+    Of more classes than `most` those with the most mistakes are drawn; the title says so.
+    """
+    drawn = _most_confused(counts, most)
+    size = 0.62 * len(drawn) + 2.2
     figure, axes = new_figure(size, size)
     axes.grid(False)
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    shares = counts / np.maximum(
+        counts.sum(axis=1, keepdims=True), 1
+    )  # of all rows of a class, also of those not drawn
+    if len(drawn) < len(labels):
+        axes.set_title(f"the {len(drawn)} of {len(labels)} classes with the most mistakes")
+    counts, shares = counts[np.ix_(drawn, drawn)], shares[np.ix_(drawn, drawn)]
     axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
     for (row, column), count in np.ndenumerate(counts):
         if count:
             colour = "white" if shares[row, column] > 0.5 else "black"
             axes.text(column, row, str(int(count)), ha="center", va="center", color=colour, fontsize=10)
-    axes.set_xticks(range(len(labels)), labels, rotation=60, ha="right")
-    axes.set_yticks(range(len(labels)), labels)
+    names = [labels[index] for index in drawn]  # as they are: a $ in them begins no formula
+    axes.set_xticks(range(len(names)), names, rotation=60, ha="right", parse_math=False)
+    axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.set(xlabel="called", ylabel="is")
     return figure
+
+
+def _most_confused(counts: np.ndarray, most: int) -> np.ndarray:
+    """The indices, in order, of the classes in whose row and column the most stands beside the diagonal."""
+    mistakes = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
+    return np.sort(np.argsort(-mistakes, kind="stable")[:most])
 
 
 def compared_runs(curves: dict[str, np.ndarray], chance: float):

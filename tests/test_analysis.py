@@ -133,7 +133,25 @@ def test_several_layers_become_one_vector(model, tokenizer):
     np.testing.assert_allclose(vectors(weighted), 0.25 * first + 0.75 * last, atol=1e-5)
 
 
-@pytest.mark.parametrize("choice", [("x",), ("1,2", "median"), ("1,2", "sum", (1.0,)), ("last0-sum",)])
+def test_weights_go_with_the_name_of_several_layers(model, tokenizer):
+    from bertlab.analysis.layers import LayerChoice
+    from bertlab.analysis.vectors import encode_texts
+
+    def vectors(layer):
+        return encode_texts(model.bert, tokenizer, ["a robin", "the"], layer=layer)
+
+    weighted = vectors(LayerChoice.of("last2-sum", weights=(0.25, 0.75)))
+    np.testing.assert_allclose(weighted, 0.25 * vectors(1) + 0.75 * vectors(2), atol=1e-5)
+    assert LayerChoice.of("last2-mean", "mean").combine == "mean"  # said twice is no contradiction
+    assert LayerChoice.of("1,2").combine == "sum"
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [("x",), ("1,2", "median"), ("1,2", "sum", (1.0,)), ("last0-sum",), ("last4-sum", "mean"), ("last2-concat", "sum"),
+     ("last2-concat", None, (1.0, 2.0)), ("last2-sum", None, (1.0,)), ("last2-mean", None, (1.0, -1.0)),
+     ("last2-sum", None, (1.0, float("nan")))],
+)  # fmt: skip
 def test_a_choice_of_layers_that_contradicts_itself_is_refused(choice):
     from bertlab.analysis.layers import LayerChoice
 
@@ -181,20 +199,64 @@ def test_vectors_written_piece_by_piece_are_those_made_at_once_and_a_stopped_run
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_an_unfinished_file_of_other_texts_is_not_gone_on_with(model, tokenizer, tmp_path):
+def stopped_after(texts):
+    yield from texts
+    raise KeyboardInterrupt
+
+
+def test_an_unfinished_file_is_not_gone_on_with_for_other_texts_or_settings(model, tokenizer, tmp_path):
     from bertlab.analysis.vector_files import write_vectors
     from bertlab.analysis.vectors import VectorMaker
 
-    maker = VectorMaker(model.bert, tokenizer)
-
-    def texts():
-        yield "a robin"
-        raise KeyboardInterrupt
-
+    maker, out = VectorMaker(model.bert, tokenizer), tmp_path / "v.npy"
     with pytest.raises(KeyboardInterrupt):
-        write_vectors(maker, texts(), tmp_path / "v.npy", {}, together=1)
-    with pytest.raises(DataError, match="was begun with other texts"):
-        write_vectors(maker, ["the bank"], tmp_path / "v.npy", {}, together=1)
+        write_vectors(maker, stopped_after(["a robin", "a bird"]), out, {"model": "x"}, together=1)
+    for others in (["a robin", "the bank"], ["a robin"]):
+        with pytest.raises(DataError, match="was begun with other texts"):
+            write_vectors(maker, others, out, {"model": "x"}, together=1)
+    with pytest.raises(DataError, match="model was x, is y.; delete it and v.npy.progress.json"):
+        write_vectors(maker, ["a robin", "a bird"], out, {"model": "y"}, together=1)
+    assert write_vectors(maker, ["a robin", "a bird", "the"], out, {"model": "x"}, together=1) == (3, 16)
+
+
+def test_an_unfinished_file_that_lost_vectors_is_not_filled_up_with_zeros(model, tokenizer, tmp_path):
+    from bertlab.analysis.vector_files import write_vectors
+    from bertlab.analysis.vectors import VectorMaker
+
+    maker, out = VectorMaker(model.bert, tokenizer, pooling="none"), tmp_path / "v.npz"
+    with pytest.raises(KeyboardInterrupt):
+        write_vectors(maker, stopped_after(["a robin", "a bird"]), out, {}, together=1)
+    (tmp_path / "v.npz.lengths").unlink()
+    with pytest.raises(DataError, match="v.npz.lengths: is shorter than v.npz.progress.json says"):
+        write_vectors(maker, ["a robin", "a bird"], out, {}, together=1)
+
+
+def test_what_is_noted_of_an_unfinished_file_does_not_grow_with_its_texts(model, tokenizer, tmp_path):
+    from bertlab.analysis.vector_files import write_vectors
+    from bertlab.analysis.vectors import VectorMaker
+
+    maker, sizes = VectorMaker(model.bert, tokenizer, pooling="none"), []
+    for count in (4, 40):
+        with pytest.raises(KeyboardInterrupt):
+            write_vectors(maker, stopped_after(["a bird"] * count), tmp_path / f"{count}.npz", {}, together=1)
+        sizes.append((tmp_path / f"{count}.npz.progress.json").stat().st_size)
+    assert sizes[1] - sizes[0] < 10  # the digits of the counts alone
+
+
+def test_encode_does_not_go_on_with_a_model_that_was_trained_meanwhile(model, tokenizer, tmp_path):
+    from bertlab.cli.encode import encode
+
+    folder, lines, out = tmp_path / "model", tmp_path / "lines.txt", tmp_path / "v.npy"
+    checkpoints.save(model, folder, tokenizer)
+    lines.write_bytes(b"a robin\n" * 1030 + b"\xff\n")  # stops after the first save
+    arguments = [str(lines), "--model", str(folder), "--out", str(out)]
+    with pytest.raises(DataError, match="not UTF-8"):
+        encode.main(arguments, standalone_mode=False)
+    changed = checkpoints.load(folder, "pretraining")
+    changed.bert.embeddings.token.table.assign(changed.bert.embeddings.token.table * 2)
+    checkpoints.save(changed, folder, tokenizer)
+    with pytest.raises(DataError, match="was begun with other settings .weights was"):
+        encode.main(arguments, standalone_mode=False)
 
 
 @pytest.mark.parametrize("options", [{"layer": 3}, {"layer": -4}, {"pooling": "median"}])

@@ -7,90 +7,37 @@ import math
 import click
 import numpy as np
 import pytest
+from finetuning_case import CONFIG, RECIPE, TOKENIZER, finetuned, save_checkpoint, sentences, task_of
 
-from bertlab.config import BertConfig
 from bertlab.data.tasks.load import load_task
-from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow, TaskData
+from bertlab.data.tasks.rows import SentenceRow, TaskData
 from bertlab.errors import ConfigError, DataError
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, STARTS, Recipe
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
-
-WORDS = ["good", "bad", "film", "the", "was", "a", "city", "paris", "rome", "in", "where", "is", "not", "it", "."]
-TOKENIZER = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *WORDS]))
-CONFIG = BertConfig(
-    vocab_size=20, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=32, max_position_embeddings=32,
-    initializer_range=0.2, hidden_dropout=0.0, attention_dropout=0.0,
-)  # fmt: skip
-RECIPE = Recipe(learning_rate=2e-2, batch_size=8, epochs=6, max_length=16)
 
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
-    import keras
-
-    from bertlab import checkpoints
-    from bertlab.models import BertForPreTraining
-
-    keras.utils.set_random_seed(1)
-    folder = tmp_path_factory.mktemp("finetuning") / "pretrained"
-    return checkpoints.save(BertForPreTraining(CONFIG), folder, TOKENIZER)
-
-
-def words(rng, count):
-    return list(rng.choice(["film", "the", "was", "a", "it", "."], count))
-
-
-def sentences(rng, rows=44):
-    labels = rng.integers(0, 2, rows)
-    return [
-        SentenceRow(" ".join([*words(rng, 3), ("bad", "good")[label], *words(rng, 2)]), int(label)) for label in labels
-    ]
-
-
-def task_of(shape, rng=None):
-    """A task of each shape that a tiny model learns in a few epochs: some word gives the answer away."""
-    rng = rng or np.random.default_rng(5)
-    if shape == "sentence":
-        return TaskData("tone", "sentence", ("negative", "positive"), sentences(rng), sentences(rng, 13))
-    if shape == "number":
-        rows = [PairRow(row.text, "it was", 4.0 * row.label) for row in sentences(rng, 57)]
-        return TaskData("stars", "pair", (), rows[:44], rows[44:])
-    if shape == "multiple-choice":
-        labels = rng.integers(0, 3, 57)
-        rows = [
-            MultipleChoiceRow(
-                "it was", tuple(("good" if i == label else "bad") + " film" for i in range(3)), int(label)
-            )
-            for label in labels
-        ]
-        return TaskData("which", "multiple-choice", ("0", "1", "2"), rows[:44], rows[44:])
-    if shape == "tagging":
-        rows = []
-        for city in rng.choice(["paris", "rome"], 57):
-            text = [*words(rng, rng.integers(1, 5)), city, *words(rng, 2)]
-            rows.append(TaggingRow(tuple(text), tuple(int(word == city) for word in text)))
-        return TaskData("cities", "tagging", ("O", "B-CITY"), rows[:44], rows[44:])
-    rows = []
-    for number, city in enumerate(rng.choice(["paris", "rome", ""], 57)):
-        context = " ".join([*words(rng, rng.integers(1, 4)), city or "not", *words(rng, 2)])
-        answers = ((city,), (context.index(city),)) if city else ((), ())
-        rows.append(QuestionRow(f"q{number}", "where is it", context, *answers))
-    return TaskData("where", "question", (), rows[:44], rows[44:])
-
-
-def finetuned(checkpoint, task, out, recipe=RECIPE, **options):
-    from bertlab.training.finetuning import finetune
-
-    return finetune(checkpoint, task, out, recipe, **options)
+    return save_checkpoint(tmp_path_factory.mktemp("finetuning") / "pretrained")
 
 
 # --- settings ---
 
 
 def test_the_published_grid_has_eighteen_settings_and_each_keeps_the_rest_of_the_recipe():
-    grid = list(Recipe(layer_decay=0.9).grid(PUBLISHED_GRID))
+    grid = Recipe(layer_decay=0.9).grid(PUBLISHED_GRID)
     assert len({(r.batch_size, r.learning_rate, r.epochs) for r in grid}) == 18
     assert {recipe.layer_decay for recipe in grid} == {0.9}
+
+
+@pytest.mark.parametrize(
+    "axes, told",
+    [({"layer_decay": (1.0, 0.9)}, "'layer_decay' is no axis of a grid; choose among batch_size, learning_rate"),
+     ({"epochs": (2, 3, 2)}, "names a value twice"), ({"epochs": ()}, "expected some values"),
+     ({"batch_size": 16}, "expected some values"), ({"epochs": "23"}, "expected some values")],
+)  # fmt: skip
+def test_an_axis_that_would_mix_runs_up_is_refused(axes, told):
+    with pytest.raises(ConfigError, match=told):
+        Recipe().grid(axes)
 
 
 @pytest.mark.parametrize(
@@ -165,6 +112,9 @@ def test_balanced_class_weights_give_every_class_the_same_total():
     assert weights * [9, 3] == pytest.approx([6, 6])
     with pytest.raises(ConfigError, match="3 class_weights for 2 labels"):
         class_weights(task, Recipe(class_weights=(1, 2, 3)))
+    for wrong in ((1.0, math.nan), (1.0, -1.0), (0.0, 0.0)):
+        with pytest.raises(ConfigError, match="are no weights"):
+            class_weights(task, Recipe(class_weights=wrong))
 
 
 # --- optimizer ---

@@ -105,6 +105,15 @@ def test_a_task_is_scored_with_its_own_metrics_in_their_order():
     assert score(("squad",), rows, (), {"a": "b"}) == {"f1": 1.0, "exact": 1.0}
 
 
+def test_the_f1_of_two_classes_of_ones_own_says_whose_it_is():
+    rows = [SentenceRow("x", label) for label in GOLD]
+    figures = score(default_metrics("sentence", ("ham", "spam")), rows, ("ham", "spam"), GUESS)
+    assert figures == {"accuracy": pytest.approx(9 / 12), "f1:spam": pytest.approx(f1(GOLD, GUESS))}
+    assert score(("f1:ham",), rows, ("ham", "spam"), GUESS) == {"f1:ham": pytest.approx(2 * 6 / (2 * 6 + 1 + 2))}
+    with pytest.raises(DataError, match="there is no metric 'f1:eggs'"):
+        score(("f1:eggs",), rows, ("ham", "spam"), GUESS)
+
+
 def test_a_wrong_number_of_tags_and_unknown_metrics_are_errors():
     rows = [TaggingRow(("in", "Rome"), (0, 1))]
     with pytest.raises(DataError, match="one predicted tag for each word"):
@@ -115,7 +124,9 @@ def test_a_wrong_number_of_tags_and_unknown_metrics_are_errors():
 
 def test_every_shape_has_metrics_of_its_own():
     assert default_metrics("sentence", ("a", "b", "c")) == ("accuracy", "macro_f1")
-    assert default_metrics("pair", ("a", "b")) == ("accuracy", "f1")
+    assert default_metrics("pair", ("a", "b")) == ("accuracy", "f1:b")
     assert default_metrics("pair", ()) == ("pearson", "spearman")
     assert default_metrics("tagging", ("O", "I-X")) == ("entities",)
+    assert default_metrics("tagging", ("O", "B-X", "I-X", "E-X", "S-X")) == ("entities",)
+    assert default_metrics("tagging", ("O", "B-X", "I-X", "L-X", "U-X")) == ("entities",)
     assert default_metrics("tagging", ("NOUN", "VERB")) == ("tags",)

@@ -20,6 +20,9 @@ tag_rows = st.lists(st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y"]), max_size
         ("I-PER B-PER I-PER", [(0, 0, "PER"), (1, 2, "PER")]),
         ("O B-work-of-art I-work-of-art", [(1, 2, "work-of-art")]),  # only the first hyphen separates
         ("", []),
+        ("S-PER B-PER I-PER E-PER O B-LOC E-LOC", [(0, 0, "PER"), (1, 3, "PER"), (5, 6, "LOC")]),
+        ("U-PER B-PER I-PER L-PER O B-LOC L-LOC", [(0, 0, "PER"), (1, 3, "PER"), (5, 6, "LOC")]),
+        ("S-PER I-PER E-LOC E-LOC B-LOC", [(0, 0, "PER"), (1, 1, "PER"), (2, 2, "LOC"), (3, 3, "LOC"), (4, 4, "LOC")]),
     ],
 )
 def test_entities_are_read_with_the_semantics_of_conlleval(tags, expected):
@@ -64,6 +67,23 @@ def test_counts_are_those_of_the_published_script_word_by_word(pairs):
     assert scores["precision"] == pytest.approx(right / in_guess if in_guess else 0)
     assert scores["recall"] == pytest.approx(right / in_gold if in_gold else 0)
     assert scores["f1"] == pytest.approx(2 * right / (in_gold + in_guess) if in_gold + in_guess else 0)
+
+
+def with_last_words(tags, last, single):
+    """IOB2 written with tags of their own for the last word of an entity and for entities of one word."""
+    written = list(tags)
+    for first, end, kind in entities(tags):
+        written[end] = f"{single if first == end else last}-{kind}"
+    return written
+
+
+@pytest.mark.parametrize("last, single", ["ES", "LU"])
+@given(st.lists(st.tuples(*[st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y"])] * 2), min_size=1, max_size=15))
+def test_the_same_entities_count_the_same_in_every_scheme(last, single, pairs):
+    gold, guess = (list(tags) for tags in zip(*pairs))
+    expected = entity_scores([gold], [guess])
+    scores = entity_scores([with_last_words(gold, last, single)], [with_last_words(guess, last, single)])
+    assert scores | {"accuracy": 0} == expected | {"accuracy": 0}  # tags are others, entities the same
 
 
 def test_figures_over_two_sentences_are_micro_averages_with_one_f1_for_each_type():

@@ -71,13 +71,8 @@ def test_the_best_threshold_lets_in_the_surest_predictions_until_it_does_not_pay
     assert scores["exact"] == pytest.approx(2 / 4)
 
 
-@given(
-    st.lists(
-        st.tuples(st.booleans(), st.booleans(), st.sampled_from([0.0, 0.5, 1.0]), st.integers(-9, 9)),
-        min_size=1, max_size=10, unique_by=lambda item: item[3],
-    )
-)  # fmt: skip
-def test_no_threshold_gives_more_than_the_best_one_and_the_best_one_gives_what_it_says(items):
+def judged(items):
+    """ids' answerability, predictions, scores and no-answer scores, and the mean at a threshold."""
     ids = [str(number) for number in range(len(items))]
     answerable = {id: item[0] for id, item in zip(ids, items)}
     predictions = {id: "text" if item[1] or item[0] else "" for id, item in zip(ids, items)}
@@ -87,8 +82,36 @@ def test_no_threshold_gives_more_than_the_best_one_and_the_best_one_gives_what_i
     def at(threshold):
         return sum(scores[id] if null[id] <= threshold else float(not answerable[id]) for id in ids) / len(ids)
 
-    best, _ = best_threshold(scores, answerable, predictions, null)
-    assert best == pytest.approx(max(at(threshold) for threshold in [-100, *null.values()]))
+    return (scores, answerable, predictions, null), at
+
+
+def questions(**options):
+    one = st.tuples(st.booleans(), st.booleans(), st.sampled_from([0.0, 0.5, 1.0]), st.integers(-9, 9))
+    return st.lists(one, min_size=1, max_size=10, **options)
+
+
+@given(questions(unique_by=lambda item: item[3]))
+def test_no_threshold_gives_more_than_the_best_one_and_the_best_one_gives_what_it_says(items):
+    arguments, at = judged(items)
+    best, threshold = best_threshold(*arguments)
+    assert best == pytest.approx(max(at(threshold) for threshold in [-100, *arguments[-1].values()]))
+    assert at(threshold) == pytest.approx(best)
+
+
+@given(questions())
+def test_among_equal_scores_the_threshold_is_the_best_that_there_is(items):
+    arguments, at = judged(items)
+    best, threshold = best_threshold(*arguments)
+    assert at(threshold) == pytest.approx(max(at(threshold) for threshold in [-100, *arguments[-1].values()]))
+    assert at(threshold) <= best + 1e-9  # the official figure lets equal ones in one by one
+
+
+def test_where_no_answer_is_best_everywhere_the_threshold_says_no_answer_everywhere():
+    answers, predictions = {"a": [], "b": ["x"]}, {"a": "y", "b": "y"}
+    scores = squad_scores(answers, predictions, {"a": -5.0, "b": -4.0})  # differences of logits
+    assert (scores["best_f1"], scores["best_f1_threshold"]) == (0.5, -6.0)
+    probabilities = squad_scores(answers, predictions, {"a": 0.1, "b": 0.2})
+    assert (probabilities["best_f1"], probabilities["best_f1_threshold"]) == (0.5, 0.0)  # as the official script
 
 
 def test_a_question_without_prediction_or_score_is_an_error_not_a_silent_gain():

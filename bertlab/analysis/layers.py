@@ -4,6 +4,8 @@
     0                  the embeddings                       last4-concat    the last four side by side (4·H)
     2,5 with "mean"    the mean of layers 2 and 5           1,2,3 and weights 0.2,0.3,0.5: their weighted sum
 
+Weights go with any sum or mean, also with last4-sum.
+
 Letters: T tokens, H hidden size.
 """
 
@@ -34,26 +36,43 @@ class LayerChoice:
             raise DataError("no layer is chosen")
         if self.combine not in COMBINATIONS:
             raise DataError(f"there is no combination {self.combine!r}; choose one of {', '.join(COMBINATIONS)}")
-        if self.weights is not None and (len(self.weights) != len(self.layers) or self.combine == "concat"):
-            raise DataError(
-                f"{len(self.weights)} weights for {len(self.layers)} layers ({self.combine}); give one each"
-            )
+        if self.weights is not None:
+            self._check_weights(self.weights)
+
+    def _check_weights(self, weights: tuple[float, ...]) -> None:
+        if self.combine == "concat":
+            raise DataError("weights are for a sum or a mean, not for layers side by side (concat); leave one out")
+        if len(weights) != len(self.layers):
+            raise DataError(f"{len(weights)} weights for {len(self.layers)} layers ({self.combine}); give one each")
+        if not np.all(np.isfinite(weights)) or (self.combine == "mean" and sum(weights) == 0):
+            raise DataError(f"the weights {weights} give no vector; give numbers, for a mean with a sum other than 0")
 
     @classmethod
-    def of(cls, choice: "LayerChoice | int | str | Sequence[int]", combine="sum", weights=None) -> "LayerChoice":
-        """From a number, some numbers, "last4-sum", "last4-concat" or "1,2,3"."""
+    def of(
+        cls,
+        choice: "LayerChoice | int | str | Sequence[int]",
+        combine: str | None = None,
+        weights: Sequence[float] | None = None,
+    ) -> "LayerChoice":
+        """From a number, some numbers, "last4-sum", "last4-concat" or "1,2,3". combine: sum where nothing says it.
+
+        Raises DataError where `choice` says already how layers are combined, and `combine` says otherwise.
+        """
+        weights = None if weights is None else tuple(weights)
         if isinstance(choice, LayerChoice):
             return choice
-        if isinstance(choice, str):
-            name, dash, its_combine = choice.partition("-")
-            if name.startswith("last") and dash and name[4:].isdigit():
-                return cls(tuple(range(-int(name[4:]), 0)), its_combine)
-            try:
-                choice = [int(part) for part in choice.split(",")]
-            except ValueError:
-                raise DataError(f"{choice!r} names no layers; write -1, or 1,2,3, or last4-sum") from None
-        layers = (choice,) if isinstance(choice, int) else tuple(choice)
-        return cls(layers, combine, None if weights is None else tuple(weights))
+        if not isinstance(choice, str):
+            return cls((choice,) if isinstance(choice, int) else tuple(choice), combine or "sum", weights)
+        name, dash, its_combine = choice.partition("-")
+        if name.startswith("last") and dash and name[4:].isdigit():
+            if combine not in (None, its_combine):
+                raise DataError(f"{choice!r} says {its_combine}, combine says {combine}; leave one of them out")
+            return cls(tuple(range(-int(name[4:]), 0)), its_combine, weights)
+        try:
+            layers = tuple(int(part) for part in choice.split(","))
+        except ValueError:
+            raise DataError(f"{choice!r} names no layers; write -1, or 1,2,3, or last4-sum") from None
+        return cls(layers, combine or "sum", weights)
 
     def check(self, num_layers: int) -> None:
         """Raises DataError for a layer that a model of so many layers does not have."""

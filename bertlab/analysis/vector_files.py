@@ -1,11 +1,16 @@
 """Vectors of a large file of texts, written as they are made: memory stays flat, and a stopped run goes on.
 
-Beside OUT grow OUT.partial, an .npy file whose header is corrected at the end, and OUT.progress.json, which says how
-many texts are safely in it, and from what. Started again with the same texts and settings, the work goes on there.
-
     vectors.npy     (texts, D) float32
     vectors.npz     "vectors", the same; with pooling "none" "vectors" (all pieces, D) and "row_splits" (texts + 1,):
                     text i has the rows row_splits[i] to row_splits[i + 1]
+
+While they are made, beside OUT lie
+
+    OUT.partial             an .npy file that grows; the number of rows in its header is put right at the end
+    OUT.lengths             with pooling "none": the pieces of each text, int64
+    OUT.progress.json       how many texts are safely in these, of which texts, and with what settings
+
+Started again with the same texts and settings, the work goes on there; with others it is refused.
 """
 
 import hashlib
@@ -35,44 +40,59 @@ def write_vectors(
 ) -> tuple[int, ...]:
     """Writes the vectors of all texts to an .npy or .npz file. Returns the shape of the array.
 
-    settings: JSON values that say which vectors these are; an unfinished file with others is begun anew.
-    advance: told how many texts are done. together: texts between two saves.
-    Raises DataError for another suffix, for pooling "none" into an .npy file, or where there is no text.
+    settings: JSON values that say which vectors these are. advance: told how many texts are done. together: texts
+    between two saves. Raises DataError for another suffix, for pooling "none" into an .npy file, where there is no
+    text, or where an unfinished file was begun with other texts or settings.
     """
     out = Path(out)
     per_piece = maker.pooling == "none"
     if out.suffix not in (".npy", ".npz") or (per_piece and out.suffix == ".npy"):
         raise DataError(f"{out}: the file's name must end in .npz{'' if per_piece else ' or .npy'}")
     growing = _GrowingArray(out.with_name(out.name + ".partial"), maker.dimensions)
+    lengths = _GrowingNumbers(out.with_name(out.name + ".lengths")) if per_piece else None
     notes = _Notes(out.with_name(out.name + ".progress.json"), settings)
     texts = iter(texts)
-    _go_on(growing, notes, texts, advance)
+    _go_on(growing, lengths, notes, texts, advance)
     while some := list(islice(texts, together)):
         vectors = maker(some, advance)
         growing.append(np.concatenate(vectors) if per_piece else np.stack(vectors))
-        notes.add(some, [len(vector) for vector in vectors] if per_piece else None, growing.rows)
+        if lengths is not None:
+            lengths.append([len(vector) for vector in vectors])
+        notes.add(some)
+        notes.save(growing.rows)
+    unfinished = [growing.path, notes.path] + ([lengths.path] if lengths else [])
+    if notes.texts:
+        growing.finish()
+        _publish(growing.path, out, lengths)
+    for path in unfinished:
+        path.unlink(missing_ok=True)
     if not notes.texts:
-        growing.path.unlink()
         raise DataError(f"{out}: no texts to encode")
-    growing.finish()
-    _publish(growing.path, out, notes.lengths if per_piece else None)
-    notes.path.unlink()
     return growing.rows, maker.dimensions
 
 
-def _go_on(growing: "_GrowingArray", notes: "_Notes", texts: Iterator[str], advance) -> None:
-    """Passes over the texts that are done, if they are the same as before; otherwise begins anew."""
+def _go_on(
+    growing: "_GrowingArray", lengths: "_GrowingNumbers | None", notes: "_Notes", texts: Iterator[str], advance
+) -> None:
+    """Passes over the texts that are done, if they are the same as before; begins where nothing is done."""
     found = notes.read()
+    files = [file for file in (growing, lengths) if file is not None]
     if found is None or not growing.path.exists():
-        growing.begin()
+        notes.path.unlink(missing_ok=True)
+        for file in files:
+            file.begin()
         return
-    done = list(islice(texts, found["texts"])) if found["texts"] else []
-    notes.add(done, found["lengths"], found["rows"], save=False)
+    advice = f"delete it and {notes.path.name} to begin anew, or choose another file"
+    was, now = found["settings"], notes.settings
+    other = [f"{name} was {was.get(name)}, is {now.get(name)}" for name in now | was if was.get(name) != now.get(name)]
+    if other:
+        raise DataError(f"{growing.path}: was begun with other settings ({'; '.join(other)}); {advice}")
+    notes.add(islice(texts, found["texts"]))
     if notes.digest.hexdigest() != found["sha256"]:
-        raise DataError(
-            f"{growing.path}: was begun with other texts; delete it and {notes.path.name}, or choose another file"
-        )
-    growing.cut(found["rows"])
+        raise DataError(f"{growing.path}: was begun with other texts; {advice}")
+    for file, count in zip(files, (found["rows"], found["texts"])):
+        if not file.cut(count):
+            raise DataError(f"{file.path}: is shorter than {notes.path.name} says; {advice}")
     advance(found["texts"])
 
 
@@ -81,24 +101,21 @@ class _Notes:
 
     def __init__(self, path: Path, settings: dict):
         self.path, self.settings = path, json.loads(json.dumps(settings))
-        self.texts, self.lengths, self.digest = 0, [], hashlib.sha256()
+        self.texts, self.digest = 0, hashlib.sha256()
 
     def read(self) -> dict | None:
-        """What an earlier run left, if it had the same settings."""
-        if not self.path.exists():
-            return None
-        found = json.loads(self.path.read_text(encoding="utf-8"))
-        return found if found["settings"] == self.settings else None
+        """What an earlier run left."""
+        return json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else None
 
-    def add(self, texts: list[str], lengths: list[int] | None, rows: int, save: bool = True) -> None:
-        self.texts += len(texts)
-        self.lengths += lengths or []
+    def add(self, texts: Iterable[str]) -> None:
+        """Counts texts as done."""
         for text in texts:
             self.digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
-        if save:
-            values = {"settings": self.settings, "texts": self.texts, "rows": rows,
-                      "sha256": self.digest.hexdigest(), "lengths": self.lengths}  # fmt: skip
-            write_text(self.path, json.dumps(values))
+            self.texts += 1
+
+    def save(self, rows: int) -> None:
+        values = {"settings": self.settings, "texts": self.texts, "rows": rows, "sha256": self.digest.hexdigest()}
+        write_text(self.path, json.dumps(values))
 
 
 class _GrowingArray:
@@ -116,18 +133,15 @@ class _GrowingArray:
         with open(self.path, "wb") as file:
             self._write_header(file)
 
-    def cut(self, rows: int) -> None:
-        """Takes back what was written after the last note."""
+    def cut(self, rows: int) -> bool:
+        """Takes back what was written after the last note; False if there is less than that."""
         with open(self.path, "rb+") as file:
             self._write_header(file)
-            file.truncate(file.tell() + rows * self.dimensions * 4)
-        self.rows = rows
+            self.rows = rows
+            return _cut(file, file.tell() + rows * self.dimensions * 4)
 
     def append(self, vectors: np.ndarray) -> None:
-        with open(self.path, "ab") as file:
-            file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
-            file.flush()
-            os.fsync(file.fileno())  # on the disk before the note says so
+        _append(self.path, np.ascontiguousarray(vectors, "<f4"))
         self.rows += len(vectors)
 
     def finish(self) -> None:
@@ -135,7 +149,44 @@ class _GrowingArray:
             self._write_header(file)
 
 
-def _publish(partial: Path, out: Path, lengths: list[int] | None) -> None:
+class _GrowingNumbers:
+    """A file of whole numbers to which some are added."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def begin(self) -> None:
+        self.path.write_bytes(b"")
+
+    def cut(self, count: int) -> bool:
+        """Keeps so many; False if there are fewer."""
+        self.path.touch()
+        with open(self.path, "rb+") as file:
+            return _cut(file, 8 * count)
+
+    def append(self, numbers: list[int]) -> None:
+        _append(self.path, np.array(numbers, "<i8"))
+
+    def read(self) -> np.ndarray:
+        return np.fromfile(self.path, "<i8")
+
+
+def _append(path: Path, array: np.ndarray) -> None:
+    with open(path, "ab") as file:
+        file.write(array.tobytes())
+        file.flush()
+        os.fsync(file.fileno())  # on the disk before the note says so
+
+
+def _cut(file, size: int) -> bool:
+    """Cuts an open file to a size; False if it is smaller, which it then stays."""
+    if file.seek(0, os.SEEK_END) < size:
+        return False
+    file.truncate(size)
+    return True
+
+
+def _publish(partial: Path, out: Path, lengths: _GrowingNumbers | None) -> None:
     """Puts the finished array in its place, in a zip file if that is asked for."""
     if out.suffix == ".npy":
         os.replace(partial, out)
@@ -145,6 +196,5 @@ def _publish(partial: Path, out: Path, lengths: list[int] | None) -> None:
         archive.write(partial, "vectors.npy")
         if lengths is not None:
             with archive.open("row_splits.npy", "w") as file:
-                np.lib.format.write_array(file, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
+                np.lib.format.write_array(file, np.concatenate([[0], np.cumsum(lengths.read(), dtype=np.int64)]))
     os.replace(packed, out)
-    partial.unlink()

@@ -26,7 +26,7 @@ def _numbers(context, parameter, value):
     show_default=True,
     help="0: embeddings, i: layer i, -1: the last; or 1,2,3, or last4-sum, last4-concat.",
 )
-@click.option("--combine", default="sum", show_default=True, help="sum, mean or concat, of several layers.")
+@click.option("--combine", help="sum, mean or concat, of several layers; sum where --layer does not say it.")
 @click.option("--weights", callback=_numbers, help="A weighted sum: one number for each layer, with commas between.")
 @click.option("--pooling", default="mean", show_default=True, type=click.Choice(POOLINGS))
 @click.option("--normalise", is_flag=True, help="Scale each vector to length 1.")
@@ -50,6 +50,7 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
     from bertlab.analysis.layers import LayerChoice
     from bertlab.analysis.vector_files import write_vectors
     from bertlab.analysis.vectors import VectorMaker
+    from bertlab.checkpoints.digest import model_digests
     from bertlab.errors import DataError
     from bertlab.progress import bar
 
@@ -57,8 +58,9 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
     encoder = checkpoints.load(model, "encoder", padded_vocabulary=True)
     tokenizer = checkpoints.load_tokenizer(model)
     maker = VectorMaker(encoder, tokenizer, choice, pooling, normalise, batch_size, truncate)
-    settings = {"model": str(model), "layers": choice.layers, "combine": choice.combine, "weights": choice.weights,
-                "pooling": pooling, "normalise": normalise, "truncate": truncate}  # fmt: skip
+    settings = {"model": str(model), "layers": choice.layers, "combine": choice.combine, "factors": choice.weights,
+                "pooling": pooling, "normalise": normalise, "truncate": truncate,
+                **model_digests(encoder, tokenizer)}  # fmt: skip
     try:
         with bar("Encoding") as running:
             shape = write_vectors(maker, (line.rstrip("\r\n") for line in lines), out, settings, running.advance)

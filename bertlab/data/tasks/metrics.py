@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from bertlab.data.tasks.metrics_entities import entity_scores
+from bertlab.data.tasks.metrics_entities import entity_scores, is_entity_tag
 from bertlab.data.tasks.metrics_squad import squad_scores
 from bertlab.data.tasks.rows import QuestionRow, Row
 from bertlab.errors import DataError
@@ -92,16 +92,16 @@ METRICS: dict[str, Callable] = {
 
 
 def default_metrics(shape: str, labels: Sequence[str]) -> tuple[str, ...]:
-    """What to measure on a task that no benchmark has settled."""
+    """What to measure on a task that no benchmark has settled. Of two classes the second is the positive one."""
     if shape == "question":
         return ("squad",)
     if shape == "tagging":
-        return ("entities",) if all(label == "O" or label[:2] in ("B-", "I-") for label in labels) else ("tags",)
+        return ("entities",) if all(map(is_entity_tag, labels)) else ("tags",)
     if shape in ("sentence", "pair") and not labels:
         return ("pearson", "spearman")
     if shape == "multiple-choice":
         return ("accuracy",)
-    return ("accuracy", "f1") if len(labels) == 2 else ("accuracy", "macro_f1")
+    return ("accuracy", f"f1:{labels[1]}") if len(labels) == 2 else ("accuracy", "macro_f1")
 
 
 def score(
@@ -109,8 +109,9 @@ def score(
 ) -> dict[str, float]:
     """The figures of a task, {name: value}; the first is the one to choose models by.
 
-    metrics: names (`Task.metrics` or `default_metrics`). predictions: class indices or numbers (N,), for tagging a
-    sequence of tag indices for each row, for questions {id: text}. options: for questions, `no_answer_scores`.
+    metrics: names (`Task.metrics` or `default_metrics`); "f1:LABEL" is the F1 of that class, "f1" that of the second.
+    predictions: class indices or numbers (N,), for tagging a sequence of tag indices for each row, for questions
+    {id: text}. options: for questions, `no_answer_scores`.
     """
     figures = {}
     for name in metrics:
@@ -120,8 +121,12 @@ def score(
             figures |= _tagging(name, rows, labels, predictions)
         elif name in METRICS:
             figures[name] = METRICS[name]([row.label for row in rows], predictions)
+        elif name.startswith("f1:") and name[3:] in labels:
+            positive = list(labels).index(name[3:])
+            figures[name] = f1([row.label for row in rows], predictions, positive)
         else:
-            raise DataError(f"there is no metric {name!r}; choose among {', '.join(METRICS)}, entities, tags, squad")
+            known = f"{', '.join(METRICS)}, f1:LABEL, entities, tags, squad"
+            raise DataError(f"there is no metric {name!r}; choose among {known}")
     return figures
 
 

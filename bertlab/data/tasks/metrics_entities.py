@@ -4,6 +4,9 @@ An entity is right only if its first word, its last word and its type are all ri
 nothing is malformed: an I-TYPE after O or after another type begins an entity, as in the original IOB scheme, so both
 IOB1 (wikigold) and IOB2 (CoNLL-2003 as it is usually distributed, WNUT-17) are read correctly. No entity crosses the
 end of a sentence. Source: Tjong Kim Sang & Buchholz 2000, the evaluation script of the CoNLL shared tasks.
+
+Schemes with a tag for the last word of an entity and for an entity of one word are read, too: E- and S- (IOBES, BIOES),
+or L- and U- (BILOU). After an entity's last word, whatever is no O begins another.
 """
 
 from collections import Counter
@@ -13,19 +16,30 @@ from bertlab.errors import DataError
 
 Entity = tuple[int, int, str]  # first word, last word (inclusive), type
 
+_FIRST, _LAST = "BSU", "ELSU"  # prefixes of an entity's first word, whatever stands before it, and of its last word
+
+
+def is_entity_tag(tag: str) -> bool:
+    """Whether a tag is O or one of B-, I-, E-, S-, L-, U- with a type behind it."""
+    prefix, _, kind = tag.partition("-")
+    return tag == "O" or (prefix in tuple("BIESLU") and kind != "")
+
 
 def entities(tags: Sequence[str]) -> list[Entity]:
-    """The entities of one sentence, in order. Raises DataError for a tag that is neither O nor B-… nor I-…."""
-    found, start, kind = [], 0, None
+    """The entities of one sentence, in order. Raises DataError for a tag that is none of `is_entity_tag`."""
+    found, start, kind = [], 0, None  # kind: the type of the entity that is open
     for position, tag in enumerate([*tags, "O"]):
+        if not is_entity_tag(tag):
+            raise DataError(f"the tag {tag!r} is neither O nor B-TYPE nor I-TYPE (nor E-, S-, L- or U-TYPE)")
         prefix, _, tag_kind = tag.partition("-")
-        if prefix not in ("O", "B", "I") or (prefix == "O") != (tag_kind == ""):
-            raise DataError(f"the tag {tag!r} is neither O nor B-TYPE nor I-TYPE")
-        goes_on = prefix == "I" and tag_kind == kind
+        goes_on = prefix not in _FIRST and tag_kind == kind
         if kind is not None and not goes_on:
             found.append((start, position - 1, kind))
         if not goes_on:
             start, kind = position, tag_kind or None
+        if prefix in _LAST:
+            found.append((start, position, tag_kind))
+            kind = None
     return found
 
 

@@ -11,10 +11,11 @@ only on answers made of nothing but articles and punctuation, and 2.0 does not u
 others.
 """
 
+import math
 import re
 import string
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bertlab.errors import DataError
 
@@ -51,7 +52,7 @@ def squad_scores(
 
     answers: question id → its right answers, none for an unanswerable question. predictions: id → text, "" for "no
     answer". no_answer_scores: id → how strongly the model held that there is no answer; with it come best_exact and
-    best_f1, and the thresholds above which a prediction is replaced by "no answer" to reach them.
+    best_f1, and the thresholds above which a prediction is replaced by "no answer" (see `best_threshold`).
     Raises DataError where a question has no prediction (the official script of 2.0 leaves it out of the mean and so
     flatters; 1.1's counts it as 0).
     """
@@ -88,23 +89,36 @@ def best_threshold(
     """The best mean score, and the threshold that gives it: above it, a prediction becomes "no answer".
 
     Begins with "no answer" everywhere (every unanswerable question right) and lets predictions in, the surest first:
-    an answerable one adds its score, an unanswerable one loses its point unless its prediction is empty anyway. As in
-    the official script, every prediction is let in on its own, also among equal no-answer scores; the threshold is
-    0.0 where nothing is better than "no answer" everywhere.
+    an answerable one adds its score, an unanswerable one loses its point unless its prediction is empty anyway.
+
+    As in the official script, every prediction is let in on its own, also among equal no-answer scores. No threshold
+    can part those: the one returned is the best that there is, which then may give less than the best mean. Where "no
+    answer" everywhere is best it lies below every score: at the official 0.0 if they are probabilities, further down if
+    they are differences of logits.
     """
     missing = [id for id in scores if id not in no_answer_scores]
     if missing:
         raise DataError(f"{len(missing)} questions have no no-answer score, the first is {missing[0]!r}")
-    current = best = sum(not known for known in answerable.values())
-    threshold = 0.0
-    for id in sorted(scores, key=no_answer_scores.__getitem__):
+    current = best = best_reached = sum(not known for known in answerable.values())
+    threshold = _below(no_answer_scores[id] for id in scores)
+    ids = sorted(scores, key=no_answer_scores.__getitem__)
+    for id, following in zip(ids, [*ids[1:], None]):
         if answerable[id]:
             current += scores[id]
         elif predictions[id]:
             current -= 1
-        if current > best:
-            best, threshold = current, no_answer_scores[id]
+        best = max(best, current)
+        here = no_answer_scores[id]
+        parted = following is None or no_answer_scores[following] > here
+        if parted and current > best_reached and math.isfinite(here):
+            best_reached, threshold = current, here
     return best / len(scores), threshold
+
+
+def _below(scores: Iterable[float]) -> float:
+    """A number below all scores: 0.0 if it is; else a whole logit less, which also lower precision tells apart."""
+    lowest = min(scores)
+    return 0.0 if lowest > 0 else lowest - 1.0
 
 
 def _mean(values) -> float:

@@ -2,27 +2,31 @@
 
     OUT/settings.json         what the folder belongs to; other settings are refused
     OUT/runs/NAME.json        a finished run, which is not done again when the command is started anew
-    OUT/                      at the end: the best model with its tokenizer and task.json, results.json,
+    OUT/                      at the end: the best model with its tokenizer and task.json, results.json, then
                               predictions/, errors.tsv, confusion.png, curves.png
 
-The weights of a run are on disk before its JSON file is, and those of a run that is no longer the best are deleted
-after that: whenever the process is killed, the weights of the best finished run are there.
+Everything that can be refused is refused before the folder is touched. The weights of a run are on disk before its JSON
+file is, and those of a run that is no longer the best are deleted after that: whenever the process is killed, the
+weights of the best finished run are there. They are deleted last of all: as long as they are there beside results.json,
+the predictions and pictures are not complete, and a new start makes them.
 """
 
 import dataclasses
 import hashlib
 import json
+import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from bertlab import checkpoints
+from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.huggingface import check_representable
 from bertlab.checkpoints.mapping import variables_of
 from bertlab.data.tasks.rows import TaskData
-from bertlab.errors import CheckpointError, ConfigError, DataError
+from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
 from bertlab.files import write_text
 from bertlab.progress import bar
 from bertlab.training.finetuning.card import save_finetuned
@@ -50,12 +54,13 @@ def finetune(
         task: from `load_task`, with training and development rows.
         out: the folder; started again with the same arguments, finished runs are kept.
         recipe: how to train; the published recipe by default.
-        grid: fields of the recipe and the values to try, such as `PUBLISHED_GRID`; the best setting is the one with the
-            best mean over the recipe's seeds.
+        grid: axes of `PUBLISHED_GRID` and the values to try; the best setting is the one with the best mean over the
+            recipe's seeds. A setting that diverges is shown as such and never chosen.
         say: told what the user should know, such as rows that are cut.
 
-    Raises DataError for a task without rows to train or to judge on, ConfigError for a folder that belongs to another
-    run, CheckpointError for a model that cannot be used, TrainingError where a loss is no number.
+    Raises DataError for a task without rows to train or to judge on, ConfigError for a folder with runs of another
+    fine-tuning and for axes that are none, CheckpointError for a model that cannot be used, TrainingError where the
+    loss of the only setting, or of all, is no number.
     """
     return _Experiment(model, task, Path(out), recipe or Recipe(), grid or {}, say).run()
 
@@ -75,6 +80,7 @@ class _Experiment:
                     )
                 )
         self.task, self.out, self.recipe, self.grid, self.say = task, out, recipe, grid, say
+        self.settings = recipe.grid(grid)
         self.notes: list[str] = []
         self.model_name = str(model)
         self.tokenizer = checkpoints.load_tokenizer(model)
@@ -110,33 +116,53 @@ class _Experiment:
     # === Runs ===
 
     def run(self) -> FineTuningResult:
-        self._claim_folder()
+        mark = self._mark()
+        self._check_folder(mark)
         finished = self.out / RESULTS
         if finished.exists():
-            return FineTuningResult.from_dict(json.loads(finished.read_text(encoding="utf-8")))
+            result = FineTuningResult.from_dict(json.loads(finished.read_text(encoding="utf-8")))
+            if not self._weights(result.best).exists():
+                return result
         train, dev = self._encode("train"), self._encode("validation")
-        trainer = Trainer(self._new_model, self.problem, self.recipe, class_weights(self.task, self.recipe))
-        runs = self._all_runs(trainer, train, dev)
-        result = self._finish(trainer, runs, dev)
-        write_text(finished, json.dumps(result.to_dict(), indent=1) + "\n")
-        shutil.rmtree(self._weights(best_run(runs)), ignore_errors=True)  # they are in the folder itself now
+        test = self._encode("test") if self.task.test else None
+        _check_choices({"train": train, "validation": dev, "test": test})
+        trainers = self._trainers()
+        self._claim_folder(mark)
+        runs = self._all_runs(trainers, train, dev)
+        result = self._finish(trainers[STARTS[0]], runs, dev, test)
+        self._drop_weights(result.best)
         return result
 
-    def _claim_folder(self) -> None:
-        """Marks the folder as this experiment's. Raises ConfigError where it is another's, naming the differences."""
-        wanted = json.loads(json.dumps({
-            "model": self.model_name, "weights": _digest(self.encoder_weights), "task": self.task.name,
+    def _mark(self) -> dict:
+        """What the folder belongs to, as JSON values."""
+        return json.loads(json.dumps({
+            "model": self.model_name, "weights": weights_digest(self.encoder_weights), "task": self.task.name,
             "rows": _digest_rows(self.task), "grid": self.grid, **dataclasses.asdict(self.recipe),
         }))  # fmt: skip
+
+    def _check_folder(self, wanted: dict) -> None:
+        """Raises ConfigError where there are runs of another experiment, naming the differences."""
         mark = self.out / SETTINGS
-        if mark.exists():
-            found = json.loads(mark.read_text(encoding="utf-8"))
-            names = [name for name in wanted if found.get(name) != wanted[name]]
-            if names:
-                told = "; ".join(f"{name} was {found.get(name)}, is {wanted[name]}" for name in names)
-                raise ConfigError(f"{self.out}: belongs to another fine-tuning ({told}); choose another folder")
+        if not mark.exists() or not self._has_runs():
+            return
+        found = json.loads(mark.read_text(encoding="utf-8"))
+        names = [name for name in wanted if found.get(name) != wanted[name]]
+        if names:
+            told = "; ".join(f"{name} was {found.get(name)}, is {wanted[name]}" for name in names)
+            raise ConfigError(f"{self.out}: belongs to another fine-tuning ({told}); choose another folder")
+
+    def _has_runs(self) -> bool:
+        """Whether anything came out of an earlier start."""
+        runs = (RunResult.load(file) for file in (self.out / "runs").glob("*.json"))
+        return (self.out / RESULTS).exists() or any(run.diverged is None for run in runs)
+
+    def _claim_folder(self, wanted: dict) -> None:
+        """Marks the folder as this experiment's."""
+        mark, text = self.out / SETTINGS, json.dumps(wanted, indent=1) + "\n"
+        if mark.exists() and mark.read_text(encoding="utf-8") != text and not self._has_runs():
+            shutil.rmtree(self.out / "runs", ignore_errors=True)  # diverged with other settings
         self.out.mkdir(parents=True, exist_ok=True)
-        write_text(mark, json.dumps(wanted, indent=1) + "\n")
+        write_text(mark, text)
 
     def _encode(self, split: str) -> Encoded:
         encoded = self.problem.encode(getattr(self.task, split))
@@ -146,47 +172,73 @@ class _Experiment:
             raise DataError(f"{self.task.name}: some {split} rows have no label; nothing can be learnt or judged there")
         return encoded
 
+    def _trainers(self) -> dict[str, Trainer]:
+        """One for each start; the same one unless the recipe holds layers back, which only trained ones are worth."""
+        weights = class_weights(self.task, self.recipe)
+
+        def trainer(recipe: Recipe) -> Trainer:
+            return Trainer(self._new_model, self.problem, recipe, weights)
+
+        pretrained, scratch = STARTS
+        trainers = {pretrained: trainer(self.recipe)}
+        if self.recipe.from_scratch and self.recipe.of_scratch != self.recipe:
+            self._note(f"{scratch}, every layer is trained at the full rate: there is nothing to keep in fresh weights")
+            return trainers | {scratch: trainer(self.recipe.of_scratch)}
+        return trainers | {scratch: trainers[pretrained]}
+
     def _new_model(self):
         its_class = checkpoints.mapping.model_class(self.problem.model_kind)
         return its_class(self.config, **self.problem.model_options)
 
-    def _plan(self) -> Iterator[tuple[Recipe, str, int]]:
+    def _plan(self) -> list[tuple[Recipe, str, int]]:
         starts = STARTS if self.recipe.from_scratch else STARTS[:1]
-        for recipe in self.recipe.grid(self.grid):
-            for seed in recipe.seeds:
-                for start in starts:
-                    yield recipe, start, seed
+        return [(recipe, start, seed) for recipe in self.settings for seed in recipe.seeds for start in starts]
 
-    def _all_runs(self, trainer: Trainer, train: Encoded, dev: Encoded) -> list[RunResult]:
-        plan, runs = list(self._plan()), []
+    def _all_runs(self, trainers: dict[str, Trainer], train: Encoded, dev: Encoded) -> list[RunResult]:
+        plan, runs = self._plan(), []
         steps = [-(-len(train.features) // recipe.batch_size) * recipe.epochs for recipe, _, _ in plan]
         with bar("Fine-tuning", sum(steps)) as running:
             for (recipe, start, seed), planned in zip(plan, steps):
                 file = self.out / "runs" / f"{run_name(start, recipe, seed)}.json"
+                done = _Advance(running, f"{start}, seed {seed}, ")
                 if file.exists():
                     runs.append(RunResult.load(file))
-                    running.advance(planned)
-                    continue
-                done = _Advance(running, f"{start}, seed {seed}, ")
-                runs.append(self._one_run(trainer, train, dev, recipe, start, seed, done))
-                self._keep(trainer, runs, file)
-                running.advance(planned - done.steps)  # stopped early
+                else:
+                    runs.append(self._one_run(trainers[start], train, dev, recipe, start, seed, done))
+                    self._keep(trainers[start], runs, file)
+                running.advance(planned - done.steps)  # kept from before, or stopped early
+                if runs[-1].diverged is not None:
+                    self._note(f"{start}: {runs[-1].diverged}")
+        if best_run(runs).diverged is not None:
+            raise TrainingError(f"all {len(self.settings)} settings diverged, the first so: {runs[0].diverged}")
         return runs
 
     def _one_run(self, trainer, train, dev, recipe: Recipe, start: str, seed: int, advance) -> RunResult:
+        own = (start, recipe.batch_size, recipe.learning_rate, recipe.epochs, seed)
         trainer.begin(seed, self.encoder_weights if start == STARTS[0] else None)
-        outcome = trainer.run(train, dev, recipe, seed, advance)
+        try:
+            outcome = trainer.run(train, dev, recipe, seed, advance)
+        except TrainingError as error:
+            if len(self.settings) == 1:
+                raise
+            return RunResult(*own, [], 0, {}, 0.0, 0.0, diverged=str(error))
         rows = len(outcome.epochs) * len(train.features)
         return RunResult(
-            start, recipe.batch_size, recipe.learning_rate, recipe.epochs, seed, outcome.epochs, outcome.kept_epoch,
-            outcome.figures, outcome.seconds, rows / outcome.seconds,
-        )  # fmt: skip
+            *own, outcome.epochs, outcome.kept_epoch, outcome.figures, outcome.seconds, rows / outcome.seconds
+        )
 
     def _weights(self, run: RunResult) -> Path:
         recipe = dataclasses.replace(
             self.recipe, batch_size=run.batch_size, learning_rate=run.learning_rate, epochs=run.planned_epochs
         )
         return self.out / "runs" / run_name(run.start, recipe, run.seed)
+
+    def _drop_weights(self, run: RunResult) -> None:
+        """Deletes weights that are in the folder itself by now; by their name they are gone at once or not at all."""
+        folder = self._weights(run)
+        dropped = folder.with_name(folder.name + ".dropped")
+        os.replace(folder, dropped)
+        shutil.rmtree(dropped, ignore_errors=True)
 
     def _keep(self, trainer: Trainer, runs: list[RunResult], file: Path) -> None:
         """Saves a run that has just ended: its weights if it may become the best, its figures, in this order.
@@ -198,7 +250,7 @@ class _Experiment:
         file.parent.mkdir(parents=True, exist_ok=True)
         own = [other for other in runs if other.start == STARTS[0]]
         current = [other for other in own if other.setting[1:] == run.setting[1:]]
-        if run.start == STARTS[0] and run is max(current, key=lambda other: other.main):
+        if run.start == STARTS[0] and run.diverged is None and run is best_run(current):
             save_finetuned(trainer.model, self._weights(run), self.tokenizer, self.problem.info, self.format)
         run.save(file)
         complete = [other for other in own if other not in current or len(current) == len(self.recipe.seeds)]
@@ -218,19 +270,19 @@ class _Experiment:
 
     # === The end ===
 
-    def _finish(self, trainer: Trainer, runs: list[RunResult], dev: Encoded) -> FineTuningResult:
-        """The best model and what it predicts, written out."""
+    def _finish(self, trainer: Trainer, runs: list[RunResult], dev: Encoded, test: Encoded | None) -> FineTuningResult:
+        """The best model, the results, and then what it predicts, written out."""
         checkpoints.load_into(trainer.model, self._weights(best_run(runs)), padded_vocabulary=True)
         if isinstance(self.problem, Questions) and self.problem.info.null_threshold is not None:
             threshold = tuned_threshold(self.problem, dev, trainer.outputs(dev))
             self.problem.info = dataclasses.replace(self.problem.info, null_threshold=threshold)
         decoded = trainer.predict(dev)
         figures = self.problem.score(dev.rows, decoded)
-        test = trainer.predict(self._encode("test")) if self.task.test else None
         save_finetuned(trainer.model, self.out, self.tokenizer, self.problem.info, self.format)
-        metric = next(iter(figures))
-        result = FineTuningResult(self.task.name, metric, tuple(runs), figures, tuple(self.notes))
-        write_outputs(self.out, self.problem.info, self.task, decoded, test, result)
+        result = FineTuningResult(self.task.name, next(iter(figures)), tuple(runs), figures, tuple(self.notes))
+        write_text(self.out / RESULTS, json.dumps(result.to_dict(), indent=1) + "\n")
+        predicted = None if test is None else trainer.predict(test)
+        write_outputs(self.out, self.problem.info, self.task, decoded, predicted, result)
         return result
 
 
@@ -248,7 +300,7 @@ class _Advance:
 def class_weights(task: TaskData, recipe: Recipe) -> np.ndarray | None:
     """(C,) float32: the recipe's own, or for "balanced" N / (C · rows of the class), as scikit-learn computes them.
 
-    Raises ConfigError where there is not one for each label, or the task has no classes.
+    Raises ConfigError where there is not one for each label, one is none, or the task has no classes.
     """
     asked = recipe.class_weights
     if asked is None:
@@ -261,15 +313,9 @@ def class_weights(task: TaskData, recipe: Recipe) -> np.ndarray | None:
         return (counts.sum() / (len(counts) * np.maximum(counts, 1))).astype("float32")
     if len(asked) != len(task.labels):
         raise ConfigError(f"{len(asked)} class_weights for {len(task.labels)} labels: {', '.join(task.labels)}")
+    if not (np.all(np.isfinite(asked)) and min(asked) >= 0 < max(asked)):
+        raise ConfigError(f"class_weights {asked} are no weights; give numbers from 0 upwards, not all of them 0")
     return np.array(asked, "float32")
-
-
-def _digest(weights: dict[str, np.ndarray]) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(weights):
-        digest.update(path.encode())
-        digest.update(np.ascontiguousarray(weights[path]).tobytes())
-    return digest.hexdigest()[:16]
 
 
 def _digest_rows(task: TaskData) -> str:
@@ -279,3 +325,11 @@ def _digest_rows(task: TaskData) -> str:
             digest.update(repr(row).encode())
         digest.update(b"--")
     return digest.hexdigest()[:16]
+
+
+def _check_choices(splits: dict[str, Encoded | None]) -> None:
+    """Raises DataError where the splits of multiple choice have different numbers of choices."""
+    choices = {name: encoded.features.choices for name, encoded in splits.items() if encoded is not None}
+    if len(set(choices.values())) > 1:
+        told = ", ".join(f"{count} ({name})" for name, count in choices.items())
+        raise DataError(f"rows have {told} choices; all splits must have the same number")

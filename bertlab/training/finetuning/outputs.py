@@ -2,7 +2,7 @@
 
 predictions/        development and test rows in the task's official submission format
 errors.tsv          every mistake on the development rows, the ones the model was surest of first
-confusion.png       what was taken for what (numbers: predicted against right)
+confusion.png       what was taken for what, for 40 classes at most (numbers: predicted against right)
 curves.png          training loss and development figure after each epoch
 """
 
@@ -121,18 +121,19 @@ def curves_figure(result: FineTuningResult):
     figure, (left, right) = new_figure(11, 4.2, 1, 2)
     for start, colour, marker in zip(STARTS, (BLUE, ORANGE), ("o", "s")):
         summary = result.of(start)
-        if summary is None:
+        runs = [run for run in summary.runs if run.epochs] if summary else []  # what diverged has no curve
+        if not runs:
             continue
-        shortest = min(len(run.epochs) for run in summary.runs)  # some may have stopped early
+        shortest = min(len(run.epochs) for run in runs)  # some may have stopped early
         epochs = np.arange(1, shortest + 1)
-        losses = np.array([[row["loss"] for row in run.epochs[:shortest]] for run in summary.runs])
-        values = np.array([[row["figures"][result.metric] for row in run.epochs[:shortest]] for run in summary.runs])
+        losses = np.array([[row["loss"] for row in run.epochs[:shortest]] for run in runs])
+        values = np.array([[row["figures"][result.metric] for row in run.epochs[:shortest]] for run in runs])
         for axes, curves in ((left, losses), (right, values)):
             mean, sd = curves.mean(axis=0), curves.std(axis=0, ddof=int(len(curves) > 1))
             axes.plot(epochs, mean, color=colour, marker=marker, label=f"{start} ({len(curves)} runs)")
             axes.fill_between(epochs, mean - sd, mean + sd, color=colour, alpha=0.2)
             axes.set(xlabel="epoch", xticks=epochs)
     left.set_title("Training loss")
-    right.set_title(f"{result.task}: {result.metric} on development rows")
+    right.set_title(f"{result.task}: {result.metric} on development rows", parse_math=False)
     right.legend(frameon=False)
     return figure

@@ -13,7 +13,10 @@ from bertlab.training.finetuning.settings import STARTS, Recipe
 
 @dataclass(frozen=True)
 class RunResult:
-    """One run. epochs: a row for each with the training loss and the development figures; figures: the kept epoch's."""
+    """One run. epochs: a row for each with the training loss and the development figures; figures: the kept epoch's.
+
+    diverged: where the loss became no number, and what helps; such a run has no epochs and no figures.
+    """
 
     start: str  # one of STARTS
     batch_size: int
@@ -25,6 +28,7 @@ class RunResult:
     figures: dict[str, float]
     seconds: float  # of training
     rows_per_second: float
+    diverged: str | None = None
 
     @property
     def setting(self) -> tuple:
@@ -33,32 +37,63 @@ class RunResult:
 
     @property
     def main(self) -> float:
-        """The figure that models are chosen by."""
-        value = next(iter(self.figures.values()))
+        """The figure that models are chosen by; −∞ where there is none."""
+        value = next(iter(self.figures.values()), float("nan"))
         return value if np.isfinite(value) else float("-inf")
+
+    def to_dict(self) -> dict:
+        """JSON values."""
+        return _json_values(asdict(self))
+
+    @classmethod
+    def from_dict(cls, values: dict) -> "RunResult":
+        """The inverse of `to_dict`."""
+        epochs = [row | {"figures": _figures(row["figures"])} for row in values["epochs"]]
+        return cls(**values | {"epochs": epochs, "figures": _figures(values["figures"])})
 
     def save(self, path: Path) -> None:
         """Writes JSON, whole or not at all."""
-        write_text(path, json.dumps(asdict(self), indent=1) + "\n")
+        write_text(path, json.dumps(self.to_dict(), indent=1) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> "RunResult":
         """The inverse of `save`."""
-        return cls(**json.loads(path.read_text(encoding="utf-8")))
+        return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _json_values(values):
+    """The same with null for every number that is none: JSON knows no NaN."""
+    if isinstance(values, dict):
+        return {name: _json_values(value) for name, value in values.items()}
+    if isinstance(values, list | tuple):
+        return [_json_values(value) for value in values]
+    return None if isinstance(values, float) and not np.isfinite(values) else values
+
+
+def _figures(values: dict) -> dict[str, float]:
+    return {name: float("nan") if value is None else value for name, value in values.items()}
 
 
 def run_name(start: str, recipe: Recipe, seed: int) -> str:
     """The name of a run's file: from-scratch-b16-lr2e-05-e3-s1."""
-    return f"{start.replace(' ', '-')}-b{recipe.batch_size}-lr{recipe.learning_rate:g}-e{recipe.epochs}-s{seed}"
+    return f"{start.replace(' ', '-')}-b{recipe.batch_size}-lr{recipe.learning_rate}-e{recipe.epochs}-s{seed}"
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The runs of one setting with several seeds: mean and standard deviation of each figure."""
+    """The runs of one setting with several seeds: mean and standard deviation of each figure.
+
+    Where one of them diverged there is no mean: the setting is none to choose.
+    """
 
     runs: tuple[RunResult, ...]
     mean: dict[str, float]
     sd: dict[str, float]  # with n − 1; NaN for a single seed
+
+    @property
+    def diverged(self) -> int:
+        """How many of the runs did."""
+        return sum(run.diverged is not None for run in self.runs)
 
     @classmethod
     def of(cls, runs: Sequence[RunResult]) -> "Summary":
@@ -106,22 +141,28 @@ class FineTuningResult:
         """A table: one line for each setting."""
         lines = [f"{'start':<13} {'batch':>5} {'rate':>7} {'epochs':>6} {'seeds':>5}  {self.metric} (development)"]
         for summary in self.summaries:
-            run, spread = summary.runs[0], summary.sd[self.metric]
-            figure = f"{summary.mean[self.metric]:.4f}" + ("" if np.isnan(spread) else f" ± {spread:.4f}")
+            run = summary.runs[0]
             lines.append(
-                f"{run.start:<13} {run.batch_size:>5} {run.learning_rate:>7.0e} {run.planned_epochs:>6} "
-                f"{len(summary.runs):>5}  {figure}"
+                f"{run.start:<13} {run.batch_size:>5} {run.learning_rate:>7g} {run.planned_epochs:>6} "
+                f"{len(summary.runs):>5}  {self._figure(summary)}"
             )
-        kept = ", ".join(f"{name} {value:.4f}" for name, value in self.dev.items() if ":" not in name)
+        parts = [name for name in self.dev if name.partition(":")[0] in self.dev and ":" in name]  # f1:PER beside f1
+        kept = ", ".join(f"{name} {value:.4f}" for name, value in self.dev.items() if name not in parts)
         return "\n".join([*lines, f"kept: seed {self.best.seed}, epoch {self.best.kept_epoch}: {kept}"])
 
+    def _figure(self, summary: Summary) -> str:
+        if summary.diverged:
+            return "diverged" + (f" ({summary.diverged} of {len(summary.runs)})" if len(summary.runs) > 1 else "")
+        spread = summary.sd[self.metric]
+        return f"{summary.mean[self.metric]:.4f}" + ("" if np.isnan(spread) else f" ± {spread:.4f}")
+
     def to_dict(self) -> dict:
-        """JSON values: results.json."""
-        return {
+        """JSON values: results.json. What is not a number is null."""
+        return _json_values({
             "task": self.task,
             "metric": self.metric,
             "dev": self.dev,
-            "best": asdict(self.best),
+            "best": self.best.to_dict(),
             "settings": [
                 {
                     "start": s.runs[0].start,
@@ -129,27 +170,29 @@ class FineTuningResult:
                     "learning_rate": s.runs[0].learning_rate,
                     "epochs": s.runs[0].planned_epochs,
                     "seeds": [run.seed for run in s.runs],
+                    "diverged": s.diverged,
                     "mean": s.mean,
-                    "sd": {name: None if np.isnan(value) else value for name, value in s.sd.items()},
+                    "sd": s.sd,
                 }
                 for s in self.summaries
             ],
-            "runs": [asdict(run) for run in self.runs],
+            "runs": [run.to_dict() for run in self.runs],
             "notes": list(self.notes),
-        }
+        })  # fmt: skip
 
     @classmethod
     def from_dict(cls, values: dict) -> "FineTuningResult":
         """The inverse of `to_dict`."""
-        runs = tuple(RunResult(**run) for run in values["runs"])
-        return cls(values["task"], values["metric"], runs, values["dev"], tuple(values["notes"]))
+        runs = tuple(RunResult.from_dict(run) for run in values["runs"])
+        return cls(values["task"], values["metric"], runs, _figures(values["dev"]), tuple(values["notes"]))
 
 
 def best_run(runs: Sequence[RunResult]) -> RunResult:
-    """The best seed of the setting with the best mean, among the pre-trained runs."""
+    """The best seed of the setting with the best mean, among the pre-trained runs; one that did not diverge."""
     own = [run for run in runs if run.start == STARTS[0]]
 
-    def merit(run: RunResult) -> tuple[float, float]:
-        return float(np.mean([other.main for other in own if other.setting == run.setting])), run.main
+    def merit(run: RunResult) -> tuple[bool, float, float]:
+        mean = float(np.mean([other.main for other in own if other.setting == run.setting]))
+        return run.diverged is None, mean, run.main
 
     return max(own, key=merit)

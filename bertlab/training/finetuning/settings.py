@@ -5,7 +5,7 @@ Source: Devlin et al. 2019, appendix A.3: batch size 16 or 32, learning rate 5e-
 """
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import product
 
@@ -63,7 +63,23 @@ class Recipe(FineTuningSettings):
                 f"class_weights {self.class_weights!r} is not known; give 'balanced' or one number a label"
             )
 
-    def grid(self, axes: dict[str, tuple]) -> Iterator["Recipe"]:
-        """This recipe with every combination of some fields' values, such as `PUBLISHED_GRID`; {} gives itself."""
-        for values in product(*axes.values()):
-            yield dataclasses.replace(self, **dict(zip(axes, values)))
+    def grid(self, axes: dict[str, tuple]) -> list["Recipe"]:
+        """This recipe with every combination of the values of some axes of `PUBLISHED_GRID`; {} gives itself alone.
+
+        Raises ConfigError for another field, or an axis without values or with the same one twice.
+        """
+        for name, values in axes.items():
+            if name not in PUBLISHED_GRID:
+                raise ConfigError(f"{name!r} is no axis of a grid; choose among {', '.join(PUBLISHED_GRID)}")
+            if isinstance(values, str) or not isinstance(values, Collection) or not values:
+                raise ConfigError(
+                    f"the grid's {name} is {values!r}; expected some values, such as {PUBLISHED_GRID[name]}"
+                )
+            if len(set(values)) != len(values):
+                raise ConfigError(f"the grid's {name} {tuple(values)} names a value twice; name each once")
+        return [dataclasses.replace(self, **dict(zip(axes, values))) for values in product(*axes.values())]
+
+    @property
+    def of_scratch(self) -> "Recipe":
+        """The recipe for fresh weights: nothing in them is worth keeping, every layer is trained at the full rate."""
+        return dataclasses.replace(self, frozen_layers=None, layer_decay=1.0)

@@ -1,0 +1,26 @@
+"""Short digests that tell whether a model is still the one that some work was begun with."""
+
+import hashlib
+from collections.abc import Mapping
+
+import numpy as np
+
+from bertlab.checkpoints.mapping import variables_of
+
+
+def weights_digest(weights: Mapping[str, np.ndarray]) -> str:
+    """Of weights by their paths, in whatever order."""
+    digest = hashlib.sha256()
+    for path in sorted(weights):
+        digest.update(path.encode())
+        digest.update(np.ascontiguousarray(weights[path]).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def model_digests(model, tokenizer) -> dict[str, str]:
+    """Of a model's weights and of its vocabulary, by these names."""
+    from keras import ops
+
+    weights = {path: ops.convert_to_numpy(variable) for path, variable in variables_of(model).items()}
+    pieces = "\n".join(tokenizer.vocabulary.pieces)
+    return {"weights": weights_digest(weights), "vocabulary": hashlib.sha256(pieces.encode()).hexdigest()[:16]}
