@@ -64,9 +64,9 @@ def test_on_held_out_text_it_is_far_above_guessing_by_frequency(tmp_path):
     assert run(*made, "--sequence-length", "128", "--duplicate-factor", "1").returncode == 0
     judged = run("evaluate", "bertlab-mini", "--data", rows, "--rows", "512", "--json")
     figures = json.loads(judged.stdout)
-    assert figures["masked_lm_accuracy"] > figures["unigram_accuracy"] + 0.28
-    assert figures["masked_lm_loss"] < figures["unigram_loss"] - 2.4
-    assert figures["next_sentence_accuracy"] > 0.7
+    assert figures["masked_lm_accuracy"] > figures["unigram_accuracy"] + 0.31
+    assert figures["masked_lm_loss"] < figures["unigram_loss"] - 2.7
+    assert figures["next_sentence_accuracy"] > 0.8
 
 
 def run(*arguments):
