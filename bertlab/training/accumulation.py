@@ -60,7 +60,8 @@ def _tensorflow_step(trainer, batch: dict) -> dict:
     _, loss, gradients = loop
     trainer.optimizer.apply_gradients(zip(distribution.shared_gradients(trainer.optimizer, gradients), variables))
     _track_loss(trainer, loss * distribution.num_replicas())  # a replica's figure is its mean, not its share
-    return trainer.get_metrics_result()
+    figures, bad_step = trainer.get_metrics_result(), trainer.bad_step.name
+    return {**figures, bad_step: distribution.first_over_replicas(figures[bad_step])}
 
 
 def _track_loss(trainer, loss) -> None:

@@ -9,7 +9,7 @@ from keras import ops
 from bertlab.models import BertForPreTraining
 from bertlab.models.base import INPUT_NAMES
 from bertlab.training.accumulation import accumulated_step
-from bertlab.training.distribution import figures_of_a_device, first_over_replicas, num_replicas, on_several_machines
+from bertlab.training.distribution import figures_of_a_device, num_replicas, on_several_machines
 from bertlab.training.losses import token_hits, token_losses, weighted_mean
 
 
@@ -48,9 +48,7 @@ class PreTrainer(keras.Model):
     def train_step(self, *data):
         if self.accumulation == 1 and num_replicas() == 1:
             return super().train_step(*data)
-        figures = accumulated_step(self, *data)
-        figures[self.bad_step.name] = first_over_replicas(figures[self.bad_step.name])
-        return figures_of_a_device(figures)
+        return figures_of_a_device(accumulated_step(self, *data))
 
     def test_step(self, *data):
         return figures_of_a_device(super().test_step(*data))
