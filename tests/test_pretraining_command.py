@@ -86,20 +86,20 @@ def test_ctrl_c_ends_with_one_line_that_says_what_is_kept(data, tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_two_virtual_devices_have_the_same_losses_as_one(data, tmp_path):
+def test_two_virtual_devices_have_the_same_losses_as_one_and_in_parts_too(data, tmp_path):
     plain = tmp_path / "plain"  # two devices draw other dropout than one, so the model of this comparison has none
     plain.mkdir()
     for name in ("short", "long"):
         (plain / name).symlink_to(data / name)
     CONFIG.replace(hidden_dropout=0.0, attention_dropout=0.0).save(plain / "config.json")
-    for devices in ("1", "2"):
-        options = ["--devices", devices, "--validation", str(plain / "long")]
-        done = run(plain, tmp_path / devices, *options, steps=40)
+    for name, extra in {"1": [], "2": ["--devices", "2"], "parts": ["--devices", "2", "--accumulation", "2"]}.items():
+        done = run(plain, tmp_path / name, "--validation", str(plain / "long"), *extra, steps=40)
         assert done.returncode == 0, done.stderr
-    one, two = curve(tmp_path / "1"), curve(tmp_path / "2")
-    assert len(one) == len(two) == 2
-    for row, other in zip(one, two):
-        assert other == pytest.approx(row, rel=1e-4)
+    one = curve(tmp_path / "1")
+    assert len(one) == 2
+    for name in ("2", "parts"):
+        for row, other in zip(one, curve(tmp_path / name), strict=True):
+            assert other == pytest.approx(row, rel=1e-4)
 
 
 @pytest.mark.exhaustive

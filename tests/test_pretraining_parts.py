@@ -162,7 +162,8 @@ def test_the_estimate_of_the_memory_is_near_what_a_run_takes_and_seldom_below(ro
 
 
 def test_what_is_free_on_this_machine_is_known():
-    from bertlab.training.memory import GIB, available_memory
+    from bertlab.training.free_memory import available_memory
+    from bertlab.training.memory import GIB
 
     assert 0.1 < available_memory() / GIB < 1e5
 

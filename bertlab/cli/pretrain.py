@@ -41,6 +41,8 @@ def _recipe_options(command):
         click.option("--devices", type=int, help="Graphics cards (of each machine) that share every batch."),
         click.option("--interval", type=int, help="Steps between two reports, each of which saves the state."),
         click.option("--keep", type=int, help="States kept."),
+        click.option("--divergence-check/--no-divergence-check", default=None,
+                     help="Stop a run whose loss rises; one whose loss is no number is always stopped."),
         click.option("--seed", type=int, help="Same seed, same run."),
     )):  # fmt: skip
         command = option(command)
@@ -56,9 +58,11 @@ def _recipe_options(command):
 @click.option("--preset", "preset_name", type=click.Choice(["published", "one-day", "small"]), default="published",
               show_default=True, help="published: BERT's own recipe; one-day: one graphics card, one day; small: for "
               "processors and models up to 4 × 256.")  # fmt: skip
+@click.option("--memory-check/--no-memory-check", default=True, show_default=True,
+              help="Refuse a run that seems not to fit into the memory.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the last figures as JSON.")
 @_recipe_options
-def pretrain(model, data, out, validation, preset_name, as_json, phase_shares, **chosen):
+def pretrain(model, data, out, validation, preset_name, memory_check, as_json, phase_shares, **chosen):
     """Pre-train MODEL: a size (tiny, mini, small, medium, base, large), a config.json, or a checkpoint to go on from.
 
     The run can be stopped or killed at any moment; the same command goes on. Its folder holds metrics.csv, curve.png,
@@ -81,7 +85,10 @@ def pretrain(model, data, out, validation, preset_name, as_json, phase_shares, *
     from bertlab.training.pretraining import pretrain as train
 
     try:
-        history = train(model, data, out, settings, validation=validation, say=lambda line: click.echo(line, err=True))
+        history = train(
+            model, data, out, settings, validation=validation, say=lambda line: click.echo(line, err=True),
+            memory_check=memory_check,
+        )  # fmt: skip
     except KeyboardInterrupt:
         click.echo(f"interrupted; {_kept(out)}", err=True)
         sys.exit(130)  # as a shell reports a program that Ctrl-C ended

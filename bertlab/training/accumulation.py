@@ -15,13 +15,21 @@ from bertlab.training import distribution
 
 
 def split(batch: dict, parts: int) -> dict:
-    """The rows of a batch in K equal parts: (B, …) → (K, B/K, …). Every value has a row axis."""
-    return {name: ops.reshape(value, (parts, -1, *value.shape[1:])) for name, value in batch.items()}
+    """The rows of a batch in K equal parts: (B, …) → (K, B/K, …). Every value has a row axis.
+
+    Part k has the rows k, k + K, k + 2K, …: of several devices, among which JAX cuts a batch into runs of rows, each
+    then has its share of every part. Parts that were such runs themselves would each lie on one device.
+    """
+
+    def cut(values):
+        return ops.swapaxes(ops.reshape(values, (-1, parts, *values.shape[1:])), 0, 1)
+
+    return {name: cut(values) for name, values in batch.items()}
 
 
 def accumulated_step(trainer, *data):
     """Keras's `train_step` for a batch in `trainer.accumulation` parts on one or several devices."""
-    steps = {"tensorflow": _tensorflow_step, "jax": _jax_step}
+    steps = {"tensorflow": _tensorflow_step, "jax": _jax_step, "torch": _torch_step}
     return steps[keras.backend.backend()](trainer, *data)
 
 
@@ -52,7 +60,8 @@ def _tensorflow_step(trainer, batch: dict) -> dict:
     _, loss, gradients = loop
     trainer.optimizer.apply_gradients(zip(distribution.shared_gradients(trainer.optimizer, gradients), variables))
     _track_loss(trainer, loss * distribution.num_replicas())  # a replica's figure is its mean, not its share
-    return trainer.get_metrics_result()
+    figures, bad_step = trainer.get_metrics_result(), trainer.bad_step.name
+    return {**figures, bad_step: distribution.first_over_replicas(figures[bad_step])}
 
 
 def _track_loss(trainer, loss) -> None:
@@ -91,3 +100,21 @@ def _jax_step(trainer, state, batch: dict):
         logs = trainer.get_metrics_result()
     metrics = [scope.get_current_value(v) for v in trainer.metrics_variables]
     return logs, (trainable, others, optimizer_variables, metrics)
+
+
+def _torch_step(trainer, batch: dict) -> dict:
+    import torch
+
+    parts, totals = _parts_and_totals(trainer, batch)
+    trainer.zero_grad()
+    loss = 0.0
+    for k in range(trainer.accumulation):
+        part = {name: values[k] for name, values in parts.items()} | totals
+        part_loss = trainer.compute_loss(x=part, y_pred=trainer(part, training=True))
+        trainer.optimizer.scale_loss(part_loss).backward()  # PyTorch adds to the gradients that are there
+        loss = loss + part_loss.detach()
+    gradients = [v.value.grad for v in trainer.trainable_variables]
+    with torch.no_grad():
+        trainer.optimizer.apply(gradients, trainer.trainable_variables)
+    _track_loss(trainer, loss)
+    return trainer.get_metrics_result()

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import keras
@@ -48,18 +48,28 @@ class Alarm(keras.callbacks.Callback):
     """Stops a pre-training run that is lost, before its state is saved. Comes before `history` in the list.
 
     Raises TrainingError, with step and batch number and what to do, for a loss that is infinite or not a number, and
-    for one that has risen: above half as much again as the best interval's, or above a fifth more than that of a
-    blind guess among all pieces.
+    for one that has risen: above half as much again as the best interval's of the same phase (another has other rows,
+    which may be harder), or above a fifth more than that of a blind guess among all pieces.
 
-    task: masked_lm or next_token, whose loss is watched. vocab_size: pieces.
+    task: masked_lm or next_token, whose loss is watched. vocab_size: pieces. phases: for each the number of steps
+    before it and the name of its data. rising: whether a loss that has risen stops the run, too.
     """
 
-    def __init__(self, history: History, task: str, vocab_size: int):
+    def __init__(
+        self,
+        history: History,
+        task: str,
+        vocab_size: int,
+        phases: Sequence[tuple[int, str]] = ((0, ""),),
+        rising: bool = True,
+    ):
         super().__init__()
         self.history, self.key, self.blind = history, f"{task}_loss", math.log(vocab_size)
+        self.phases, self.rising = phases, rising
 
     def on_epoch_begin(self, epoch, logs=None):
         self._begin = epoch * self.history.interval  # steps before this interval
+        self._phase_begin, self._data = [phase for phase in self.phases if phase[0] <= self._begin][-1]
 
     def on_train_batch_end(self, batch, logs=None):
         if math.isfinite(float(logs["loss"])):
@@ -67,22 +77,31 @@ class Alarm(keras.callbacks.Callback):
         in_interval = min(int(logs.get(NOT_REPORTED, 0)) or batch + 1, batch + 1)
         step = self._begin + in_interval
         raise TrainingError(
-            f"step {step} (batch number {step - 1}): the loss is {float(logs['loss'])}. {self._kept()} "
+            f"step {step} ({self._batches(step)}): the loss is {float(logs['loss'])}. {self._kept()} "
             "Start again in another folder with a lower learning rate or a longer warm-up"
             f"{', or with --precision bfloat16' if self.model.dtype_policy.name == 'mixed_float16' else ''}"
         )
 
     def on_epoch_end(self, epoch, logs=None):
-        earlier = [row[self.key] for row in self.history.rows if self.key in row]
-        if not earlier:
+        rows = [row for row in self.history.rows if self.key in row]
+        if not self.rising or not rows:
             return
-        now, best, end = float(logs[self.key]), min(earlier), self._begin + self.history.interval
+        best = min((row[self.key] for row in rows if row["step"] > self._phase_begin), default=math.inf)
+        now, end = float(logs[self.key]), self._begin + self.history.interval
         if now > min(1.2 * self.blind, 1.5 * best + 0.1):  # plus something: near 0 half as much again is nothing
+            before = best if math.isfinite(best) else rows[-1][self.key]
             raise TrainingError(
-                f"steps {self._begin + 1} to {end} (batch numbers {self._begin} to {end - 1}): the loss has risen to "
-                f"{now:.2f} from {best:.2f}, a blind guess has {self.blind:.2f}: the run diverges. {self._kept()} "
-                "Start again in another folder with a lower learning rate or a longer warm-up"
+                f"steps {self._begin + 1} to {end} ({self._batches(self._begin + 1, end)}): the loss has risen to "
+                f"{now:.2f} from {before:.2f}, a blind guess has {self.blind:.2f}: the run diverges. {self._kept()} "
+                "Start again in another folder with a lower learning rate or a longer warm-up, or, if the rise is no "
+                "harm, go on with --no-divergence-check"
             )
+
+    def _batches(self, *steps: int) -> str:
+        """The numbers, in their phase, of the batches of the first and the last of these steps."""
+        numbers = [str(step - 1 - self._phase_begin) for step in steps]
+        data = f" of {self._data}" if self._data else ""
+        return f"batch number{'s' * (len(numbers) > 1)} {' to '.join(numbers)}{data}"
 
     def _kept(self) -> str:
         if not self._begin:

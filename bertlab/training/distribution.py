@@ -145,6 +145,21 @@ def sum_over_replicas(value):
     return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, value)
 
 
+def first_over_replicas(step):
+    """The least of the devices' numbers, int32 scalars, that is not 0; 0 if all are."""
+    if num_replicas() == 1:
+        return step
+    import tensorflow as tf
+
+    place = tf.distribute.get_replica_context().replica_id_in_sync_group
+    steps = sum_over_replicas(
+        tf.one_hot(place, num_replicas(), dtype="int32") * tf.cast(step, "int32")
+    )  # each brings its own number
+    largest = tf.int32.max
+    first = tf.reduce_min(tf.where(steps > 0, steps, largest))
+    return tf.where(first < largest, first, 0)
+
+
 def shared_gradients(optimizer, gradients: list) -> list:
     """What each device hands to the optimizer, so that the update is that of the whole batch.
 

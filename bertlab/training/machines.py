@@ -10,11 +10,9 @@ first machine is the chief: it alone writes the run's folder. The others read th
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
-from bertlab.errors import ConfigError, TrainingError
+from bertlab.errors import ConfigError
 
 TF_CONFIG = "TF_CONFIG"
 NUM_PROCESSES, PROCESS_ID = "KERAS_DISTRIBUTION_NUM_PROCESSES", "KERAS_DISTRIBUTION_PROCESS_ID"
@@ -115,24 +113,3 @@ def check_same_step(step: int) -> None:
             f"the machines would go on from different steps ({', '.join(map(str, steps))}): all must see the same "
             "folder of the run"
         )
-
-
-@contextmanager
-def told_of_lost_machines() -> Iterator[None]:
-    """Turns the backend's error about a machine that is gone into a TrainingError that says what to do."""
-    import keras
-
-    if place().count == 1:
-        yield
-        return
-    if keras.backend.backend() == "jax":
-        from jax.errors import JaxRuntimeError as Lost
-    else:
-        from tensorflow.errors import OpError as Lost
-    try:
-        yield
-    except Lost as error:
-        raise TrainingError(
-            f"another machine cannot be reached any more ({str(error).strip().splitlines()[0][:200]}). The last state "
-            "is kept: give the same command again on every machine"
-        ) from None

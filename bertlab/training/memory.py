@@ -1,12 +1,9 @@
-"""Does it fit? An estimate of what an update needs, and what the device has, before hours are spent.
+"""Does it fit? An estimate of what an update needs, beside what the device has, before hours are spent.
 
 Letters: B batch, T tokens, P predictions, Q queries, A heads, H hidden size, F intermediate size, V vocabulary.
 """
 
-import os
-import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 
 from bertlab.config import BertConfig
 from bertlab.errors import ConfigError
@@ -17,6 +14,7 @@ GIB = 2**30
 # libraries, the compiler and its programs, the batches that wait, and a state while it is written.
 PROGRAM = 7 * GIB // 5
 _MOST_PARTS = 4096
+_ANYWAY = "; --no-memory-check (memory_check=False in Python) starts the run all the same"
 
 
 @dataclass(frozen=True)
@@ -67,44 +65,6 @@ def memory_needs(config: BertConfig, rows: int, tokens: int, predictions: int, p
     return MemoryNeeds(16 * parameter_count(config), rows * (layers + head))
 
 
-def available_memory() -> int | None:
-    """Bytes that a run may take: of the first graphics card, if there is one, else of this machine or its container.
-
-    None where the system does not tell.
-    """
-    card = _free_on_card()
-    if card is not None:
-        return card
-    found = [value for value in (_free_on_machine(), _container_limit()) if value is not None]
-    return min(found, default=None)
-
-
-def _free_on_card() -> int | None:
-    command = ["nvidia-smi", "--query-gpu=memory.free", "--format=csv,noheader,nounits"]
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.split()
-        return int(answer[0]) * 2**20
-    except (OSError, subprocess.SubprocessError, IndexError, ValueError):  # no such program, card or number
-        return None
-
-
-def _free_on_machine() -> int | None:
-    information = Path("/proc/meminfo")
-    if information.exists():
-        lines = dict(line.split(":") for line in information.read_text().splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
-    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return None
-
-
-def _container_limit() -> int | None:
-    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
-    if not limit.exists() or limit.read_text().strip() == "max":
-        return None
-    return int(limit.read_text()) - int(used.read_text())
-
-
 def check_memory(
     config: BertConfig,
     rows: int,
@@ -127,9 +87,9 @@ def check_memory(
         f"but {available / GIB:.1f} GiB are free"
     )
     if needs.weights + PROGRAM > available:
-        raise ConfigError(f"{asked}: choose a smaller model")
+        raise ConfigError(f"{asked}: choose a smaller model{_ANYWAY}")
     for parts in range(accumulation + 1, min(rows, _MOST_PARTS) + 1):
         if rows % parts == 0:
             if memory_needs(config, rows // parts, tokens, predictions, precision).total <= available:
-                raise ConfigError(f"{asked}: compute each update in parts, with --accumulation {parts}")
-    raise ConfigError(f"{asked}: choose shorter rows or a smaller model")
+                raise ConfigError(f"{asked}: compute each update in parts, with --accumulation {parts}{_ANYWAY}")
+    raise ConfigError(f"{asked}: choose shorter rows or a smaller model{_ANYWAY}")

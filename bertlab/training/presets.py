@@ -43,6 +43,7 @@ class PretrainingSettings:
     devices: int = 1  # each takes its part of every batch
     interval: int = 1000  # steps between two reports, each of which also saves the state
     keep: int = 2  # states kept
+    divergence_check: bool = True  # a loss that rises stops the run; one that is no number always does
     seed: int = 12345
 
     def __post_init__(self):

@@ -27,38 +27,41 @@ from bertlab.training.start import model_config, trained_weights
 from bertlab.training.vocabularies import check_same_tokenizer, tokenizer_of
 
 RUN, STATES, CHECKPOINT = "run.json", "states", "checkpoint"
-_WITHOUT_EFFECT = ("keep",)  # settings that may differ when a run goes on
+_WITHOUT_EFFECT = ("keep", "divergence_check")  # settings that may differ when a run goes on
 _STEPS_PER_CALL = 10  # steps that run between two returns to Python, at most
 _VALIDATION_ROWS = 2048
 
 
 def pretrain(
     model: str | Path | BertConfig,
-    data: Sequence[str | Path],
+    data: str | Path | Sequence[str | Path],
     out: str | Path,
     settings: PretrainingSettings | None = None,
     *,
     validation: str | Path | None = None,
     callbacks: Sequence = (),
     say: Callable[[str], object] = print,
+    memory_check: bool = True,
 ) -> list[dict]:
     """Pre-trains a model, or goes on with a run that was interrupted, and returns the run's history.
 
     Args:
         model: the name of a published size, a `config.json`, a `BertConfig`, or a checkpoint to go on from.
         data: folders that `bertlab data make` wrote, one for each phase; the rows of the first one come first.
+            One path is one phase.
         out: the run's folder.
         settings: the recipe; the published one if left out.
         validation: a folder of examples by which the model is judged after every interval.
         callbacks: more Keras callbacks.
         say: called with lines about the run.
+        memory_check: whether a run that seems not to fit into the memory is refused; an estimate can be wrong.
 
     Raises ConfigError for settings that cannot be met (also with the memory at hand), DataError for data that does
     not fit them, CheckpointError for a folder of another run or a disk that is full, and TrainingError for a run
     that diverges. After any of them, and after a kill, the same call goes on with the last state.
     """
     run = PretrainingRun(model, data, out, settings or PretrainingSettings(), validation)
-    return run.train(callbacks, say)
+    return run.train(callbacks, say, memory_check)
 
 
 class PretrainingRun:
@@ -69,6 +72,7 @@ class PretrainingRun:
         from bertlab.training.precision import resolve_precision
 
         self.folder, self.settings = Path(out), settings
+        data = [data] if isinstance(data, (str, Path)) else data
         self.machine = join()
         if not data:
             raise DataError("no data: name at least one folder of examples that `bertlab data make` wrote")
@@ -230,10 +234,12 @@ class PretrainingRun:
             global_clipnorm=recipe.clip_norm,
             bias_correction=recipe.bias_correction,
         )
-        # TensorFlow cannot wait for other machines inside the loop that runs several steps.
-        most = 1 if on_several_machines() else _STEPS_PER_CALL
+        # TensorFlow cannot wait for other machines inside the loop that runs several steps; PyTorch has no such loop.
+        on_torch = keras.backend.backend() == "torch"
+        most = 1 if on_torch or on_several_machines() else _STEPS_PER_CALL
         per_call = max(n for n in range(1, most + 1) if recipe.interval % n == 0)
-        trainer.compile(optimizer, jit_compile=recipe.xla and num_replicas() == 1, steps_per_execution=per_call)
+        compiled = recipe.xla and num_replicas() == 1 and not on_torch
+        trainer.compile(optimizer, jit_compile=compiled, steps_per_execution=per_call)
         return trainer
 
     def _model(self, say):
@@ -249,9 +255,10 @@ class PretrainingRun:
 
     def check_memory(self) -> None:
         """Raises ConfigError, saying what to change, when an update does not fit into the memory at hand."""
-        from bertlab.training.memory import available_memory, check_memory
+        from bertlab.training.free_memory import available_memory
+        from bertlab.training.memory import check_memory
 
-        free = available_memory()
+        free = available_memory(self.settings.devices)
         for phase, files in enumerate(self.examples):
             check_memory(
                 self.config,
@@ -265,17 +272,20 @@ class PretrainingRun:
 
     # --- the run ---
 
-    def train(self, callbacks: Sequence = (), say: Callable[[str], object] = print) -> list[dict]:
+    def train(
+        self, callbacks: Sequence = (), say: Callable[[str], object] = print, memory_check: bool = True
+    ) -> list[dict]:
         """Trains to the end, saves the checkpoint (of several machines the chief does) and returns the history."""
-        from bertlab.training.callbacks import Alarm, History, RunFiles
+        from bertlab.training.callbacks import History, RunFiles
         from bertlab.training.distribution import data_parallel, on_this_machine
-        from bertlab.training.machines import told_of_lost_machines
+        from bertlab.training.failures import told_in_words
         from bertlab.training.run import Phase, run_training
 
-        self.check_memory()
+        if memory_check:
+            self.check_memory()
         if self.machine.is_chief:
             write_text(_made(self.folder) / RUN, json.dumps(self.identity(), indent=1) + "\n", ConfigError)
-        with told_of_lost_machines(), data_parallel(self.settings.devices):
+        with told_in_words(), data_parallel(self.settings.devices):
             trainer = self.trainer(say)
             validation = self.validation_batches()
             if validation is not None:
@@ -290,7 +300,7 @@ class PretrainingRun:
                 phases,
                 interval=self.settings.interval,
                 folder=self.folder / STATES,
-                checks=lambda history: (throughput, Alarm(history, trainer.task, self.config.vocab_size)),
+                checks=lambda history: (throughput, self._alarm(history, trainer.task)),
                 callbacks=lambda history: (*self._files(history), *callbacks),
                 keep=self.settings.keep,
                 say=say,
@@ -300,6 +310,14 @@ class PretrainingRun:
             RunFiles(self.folder, History(self.settings.interval, history)).write()  # a kill may have left them behind
             self._save_checkpoint(trainer.bert)
         return history
+
+    def _alarm(self, history, task: str):
+        """The callback that stops a run that is lost."""
+        from bertlab.training.callbacks import Alarm
+
+        begins = [sum(self.phase_steps[:phase]) for phase in range(len(self.phase_steps))]
+        phases = [(begin, str(files.folder)) for begin, files in zip(begins, self.examples)]
+        return Alarm(history, task, self.config.vocab_size, phases, self.settings.divergence_check)
 
     def _files(self, history) -> tuple:
         """The callback that writes the figures down."""
@@ -320,7 +338,7 @@ class PretrainingRun:
         def flops_at(step: int) -> int:
             return next(count for end, count in flops if step < end)
 
-        return Throughput(flops_at, self.settings.interval, Peak(self.precision))
+        return Throughput(flops_at, self.settings.interval, Peak(self.precision), self.devices)
 
     def _save_checkpoint(self, bert) -> None:
         """Saves the model without the padding of its token table; in Hugging Face's format where that can hold it."""

@@ -111,16 +111,16 @@ class Throughput(keras.callbacks.Callback):
     validation and the saving before it do not count.
 
     flops_at: gives the arithmetic of a step (see `training_flops`). interval: steps in a Keras epoch.
-    peak: `Peak` of one device.
+    peak: `Peak` of one device. devices: how many share a step, on all machines.
     """
 
-    def __init__(self, flops_at: Callable[[int], float], interval: int, peak: Peak):
+    def __init__(self, flops_at: Callable[[int], float], interval: int, peak: Peak, devices: int = 1):
         super().__init__()
-        self.flops_at, self.interval, self.peak = flops_at, interval, peak
+        self.flops_at, self.interval, self.peak, self.devices = flops_at, interval, peak, devices
 
     def on_epoch_begin(self, epoch, logs=None):
         self._flops = self.flops_at(epoch * self.interval)
-        self._highest = self.peak.measure() * num_replicas()
+        self._highest = self.peak.measure() * self.devices
         self._start = None
         self._figures = {}
 

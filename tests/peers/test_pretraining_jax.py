@@ -1,4 +1,4 @@
-"""Pre-training on JAX: in parts, on two devices or machines, and resumed, with the losses that TensorFlow has."""
+"""Pre-training on JAX: in parts, on several devices and machines, and resumed, as TensorFlow does; PyTorch in parts."""
 
 import json
 import os
@@ -114,8 +114,57 @@ def test_jax_has_the_losses_of_tensorflow_in_parts_and_on_two_devices_and_resume
     assert whole == pytest.approx(expected, rel=1e-4)
     assert losses(data, tmp_path / "parts", accumulation=4) == pytest.approx(whole, rel=1e-4)
     assert losses(data, tmp_path / "devices", devices=2) == pytest.approx(whole, rel=1e-4)
+    both = losses(data, tmp_path / "both", devices=2, accumulation=2)
+    assert both == pytest.approx(whole, rel=1e-4)
     assert losses(data, tmp_path / "resumed", stop_at=2) is None
     assert losses(data, tmp_path / "resumed") == whole
+
+
+ARITHMETIC = """
+import sys
+import jax, keras
+from bertlab.models import BertForPreTraining
+from bertlab.training.distribution import data_parallel
+from bertlab.training.optimizer import adamw
+from bertlab.training.pretrainer import PreTrainer
+from test_training import CONFIG, examples
+
+def of_one_device(devices):
+    with data_parallel(devices):
+        trainer = PreTrainer(BertForPreTraining(CONFIG.replace(hidden_size=64, num_layers=1)), accumulation=4)
+        trainer.compile(adamw(1e-3, trainer))
+        trainer.optimizer.build(trainer.trainable_variables)
+        batch, distribution = examples(rows=32), keras.distribution.distribution()
+        if distribution is not None:
+            layouts = {name: distribution.get_data_layout(values.shape) for name, values in batch.items()}
+            batch = {name: keras.distribution.distribute_tensor(batch[name], layouts[name]) for name in batch}
+        kinds = ("trainable", "non_trainable", "optimizer", "metrics")
+        state = trainer._get_jax_state(**{f"{kind}_variables": True for kind in kinds})
+        return jax.jit(trainer.train_step).lower(state, batch).compile().cost_analysis()["flops"]
+
+print("shares", of_one_device(4) / of_one_device(1))
+"""
+
+
+@pytest.mark.peers
+def test_in_parts_too_each_of_four_devices_computes_a_quarter():
+    assert find_spec("jax"), "jax is not installed: make test-peers installs it"
+    environment = os.environ | {
+        "KERAS_BACKEND": "jax",
+        "JAX_PLATFORMS": "cpu",
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=4",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")]),
+    }
+    done = subprocess.run([sys.executable, "-c", ARITHMETIC], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert float(re.search(r"^shares (.*)", done.stdout, re.MULTILINE)[1]) < 0.4  # the optimizer's work is not shared
+
+
+@pytest.mark.peers
+def test_pytorch_trains_in_parts_with_the_losses_of_whole_batches(data, tmp_path):
+    assert find_spec("torch"), "torch is not installed: make test-peers installs it"
+    whole = losses(data, tmp_path / "whole", "torch")
+    assert losses(data, tmp_path / "parts", "torch", accumulation=4) == pytest.approx(whole, rel=1e-4)
 
 
 @pytest.mark.peers

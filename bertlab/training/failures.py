@@ -1,0 +1,78 @@
+"""What goes wrong inside a backend, in words: a lost machine, too little memory, a damaged record."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import keras
+
+from bertlab.errors import DataError, TrainingError
+from bertlab.training.machines import place
+
+_LOST = ("UNAVAILABLE", "ABORTED", "CANCELLED", "DEADLINE_EXCEEDED")
+# What Gloo and NCCL say, which JAX passes on with a status that could mean anything.
+_CUT_OFF = re.compile("connection (closed|reset) by peer|remote process exited", re.IGNORECASE)
+_NO_MEMORY = "RESOURCE_EXHAUSTED"
+_IN_THE_DATA = re.compile(r"\bDataError: (.+)")  # tf.data raises an error of its own with Python's in its text
+
+
+@contextmanager
+def told_in_words() -> Iterator[None]:
+    """Turns the backend's errors that a user can do something about into a DataError or TrainingError that says what.
+
+    All others are passed on as they are.
+    """
+    try:
+        yield
+    except _backend_errors() as error:
+        told = _in_words(error)
+        if told is None:
+            raise
+        raise told from None
+
+
+def _backend_errors() -> tuple:
+    """The types of the backend's errors, and TensorFlow's, by which batches are made for every backend."""
+    from tensorflow.errors import OpError
+
+    if keras.backend.backend() == "jax":
+        from jax.errors import JaxRuntimeError
+
+        return OpError, JaxRuntimeError
+    if keras.backend.backend() == "torch":
+        from torch import OutOfMemoryError
+
+        return OpError, OutOfMemoryError
+    return (OpError,)
+
+
+def _in_words(error: Exception) -> Exception | None:
+    text = str(error).strip()
+    first = (text.splitlines() or [""])[0][:200]
+    code = _code(error, text)
+    in_the_data = _IN_THE_DATA.search(text)
+    if in_the_data:
+        return DataError(in_the_data[1].strip())
+    if code == _NO_MEMORY:
+        return TrainingError(
+            f"the memory of the device does not suffice ({first}): start again in another folder with a larger "
+            "--accumulation, which computes each update in more parts, or with a smaller model"
+        )
+    if place().count > 1 and (code in _LOST or _CUT_OFF.search(text)):
+        return TrainingError(
+            f"another machine cannot be reached any more ({first}). The last state is kept: give the same command "
+            "again on every machine"
+        )
+    return None
+
+
+def _code(error: Exception, text: str) -> str:
+    """The status that TensorFlow and JAX give their errors, such as UNAVAILABLE."""
+    from tensorflow import errors
+
+    if isinstance(error, errors.OpError):
+        names = {getattr(errors, name): name for name in (*_LOST, _NO_MEMORY)}
+        return names.get(error.error_code, "")
+    if type(error).__name__ == "OutOfMemoryError":  # PyTorch's, which has no status
+        return _NO_MEMORY
+    return text.split(":", 1)[0]  # JAX: "RESOURCE_EXHAUSTED: Out of memory …"

@@ -1,0 +1,106 @@
+"""How much memory a run may take: of the graphics cards that it would use, else of this machine or its container.
+
+Memory that this very process holds counts as free: TensorFlow takes nearly a whole card at its first operation, and a
+run that was interrupted in a notebook and is started again there uses what the process has already.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CGROUP = Path("/sys/fs/cgroup")
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+_MIB = 2**20
+
+
+def available_memory(devices: int = 1) -> int | None:
+    """Bytes that a run may take on each of so many devices, on the fullest of them. None where nothing tells."""
+    on_device = _limit_of_jax() or _free_on_cards(devices)
+    if on_device is not None:
+        return on_device
+    found = [value for value in (_free_on_machine(), _free_in_container()) if value is not None]
+    return min(found, default=None)
+
+
+def _limit_of_jax() -> int | None:
+    """What JAX, which takes a part of a card when it starts, lets itself have there; None on other backends."""
+    keras = sys.modules.get("keras")
+    if keras is None or keras.backend.backend() != "jax":
+        return None
+    import jax
+
+    return (jax.local_devices()[0].memory_stats() or {}).get("bytes_limit")
+
+
+# --- graphics cards ---
+
+
+def _free_on_cards(devices: int) -> int | None:
+    cards = _visible(_asked("--query-gpu=index,uuid,memory.free,memory.total"), os.environ.get(VISIBLE))
+    if not cards:
+        return None
+    programs = _asked("--query-compute-apps=pid,gpu_uuid,used_memory")
+    try:
+        return min(_free_on_card(card, programs) for card in cards[:devices]) * _MIB
+    except ValueError:  # a card without memory of its own says "[N/A]"
+        return None
+
+
+def _asked(query: str) -> list[list[str]]:
+    """nvidia-smi's answer: for each line its fields. [] where there is no such program or no card."""
+    command = ["nvidia-smi", query, "--format=csv,noheader,nounits"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [[field.strip() for field in line.split(",")] for line in answer.splitlines() if line.strip()]
+
+
+def _visible(cards: list[list[str]], chosen: str | None) -> list[list[str]]:
+    """Of the cards, (index, uuid, …), those that CUDA shows a program, in its order: it stops at one that is none."""
+    if chosen is None:
+        return cards
+    found = []
+    for name in chosen.split(","):
+        name = name.strip()
+        card = next((c for c in cards if c[0] == name or name.startswith("GPU-") and c[1].startswith(name)), None)
+        if card is None:
+            break
+        found.append(card)
+    return found
+
+
+def _free_on_card(card: list[str], programs: list[list[str]]) -> int:
+    """MiB, with those that this process holds. programs: (pid, uuid, MiB).
+
+    In a container, such as Colab's, nvidia-smi lists no programs at all: nothing then tells whose memory is taken, and
+    only what the whole card has is a limit.
+    """
+    _, uuid, free, total = card
+    there = [(pid, used) for pid, where, used in programs if where == uuid]
+    if not there:
+        return int(total)
+    return int(free) + sum(int(used) for pid, used in there if pid == str(os.getpid()))
+
+
+# --- processors ---
+
+
+def _free_on_machine() -> int | None:
+    information = Path("/proc/meminfo")
+    if information.exists():
+        lines = dict(line.split(":") for line in information.read_text().splitlines())
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def _free_in_container() -> int | None:
+    """What the control group's limit leaves. Files that the system keeps in memory give way and count as free."""
+    limit, used, details = (CGROUP / f"memory.{name}" for name in ("max", "current", "stat"))
+    if not limit.exists() or limit.read_text().strip() == "max":
+        return None
+    kept = dict(line.split() for line in details.read_text().splitlines()) if details.exists() else {}
+    return int(limit.read_text()) - int(used.read_text()) + int(kept.get("inactive_file", 0))
