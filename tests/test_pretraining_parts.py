@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -119,7 +120,7 @@ def test_a_batch_that_does_not_fit_is_refused_with_the_accumulation_that_would()
     available = 16 * GIB
     with pytest.raises(ConfigError, match=r"GiB are free: .* --accumulation (\d+)") as caught:
         check_memory(config, 256, 512, 77, "float32", 1, available)
-    parts = int(str(caught.value).rsplit(" ", 1)[1])
+    parts = int(re.search(r"--accumulation (\d+)", str(caught.value))[1])
     assert memory_needs(config, 256 // parts, 512, 77, "float32").total <= available
     check_memory(config, 256, 512, 77, "float32", parts, available)
     with pytest.raises(ConfigError, match="a smaller model"):
