@@ -348,3 +348,7 @@ def test_a_run_in_a_log_file_says_now_and_then_how_far_it_is(monkeypatch):
     progress.on_epoch_end(1)
     progress.on_epoch_end(1)
     assert said == ["step 200 of 2,400, about 22 min left: loss 2.50 6,400 tokens/s"]
+    history.rows.append({"step": 2400, "seconds": 900.0})
+    progress.said -= 60
+    progress.on_epoch_end(2)
+    assert len(said) == 1  # the end says itself

@@ -231,7 +231,8 @@ class TrainingBar(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         self._last = -1
-        if not bars_are_seen() and time.perf_counter() - self.said > _SECONDS_BETWEEN_LINES:
+        there_is_more = self.history.rows[-1]["step"] < self.total_steps
+        if there_is_more and not bars_are_seen() and time.perf_counter() - self.said > _SECONDS_BETWEEN_LINES:
             self.said = time.perf_counter()
             self.say(self._line())
 
