@@ -37,8 +37,8 @@ recipe = preset("published", steps=8, interval=2, batch_size=8, learning_rate=1e
 run = PretrainingRun(BertConfig.load(folder + "/config.json"), [folder + "/examples"], out, recipe)
 fresh = run.trainer
 
-def with_the_same_weights_on_every_backend():
-    trainer = fresh()
+def with_the_same_weights_on_every_backend(say):
+    trainer = fresh(say)
     rng = np.random.default_rng(0)
     for variable in trainer.trainable_variables:
         variable.assign(rng.normal(0, 0.1, variable.shape).astype("float32"))
