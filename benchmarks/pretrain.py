@@ -84,7 +84,11 @@ def random_rows(number: int, length: int, vocab_size: int) -> dict[str, np.ndarr
 
 
 def rows_of_documents(source: str, length: int, packing: bool, number: int) -> tuple[dict[str, np.ndarray], int]:
-    """The first rows that are made of real documents, packed or padded, and the size of their vocabulary."""
+    """The first rows that are made of real documents, packed or padded, and the size of their vocabulary.
+
+    Running text without pairs, as only that can be packed; the next-sentence heads, which all models have, get labels
+    that mean nothing, so that everybody computes the same.
+    """
     from itertools import islice
 
     from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
@@ -96,8 +100,9 @@ def rows_of_documents(source: str, length: int, packing: bool, number: int) -> t
     path = str(ensure_corpus() / DOCUMENTS) if source == "builtin" else source
     documents = list(islice(load_documents(path), 1500))
     tokenizer = WordPieceTokenizer(learn_vocabulary(sentences(documents), 8000, progress=False))
-    settings = ExampleSettings(sequence_length=length, duplicate_factor=1, packing=packing, seed=0)
+    settings = ExampleSettings(sequence_length=length, duplicate_factor=1, next_sentence=False, packing=packing)
     rows = make_examples(documents, tokenizer, settings)
+    rows["next_sentence_labels"] = np.zeros(len(rows["input_ids"]), "int32")
     return {name: values[:number] for name, values in rows.items()}, len(tokenizer.vocabulary)
 
 
