@@ -127,6 +127,19 @@ def test_a_batch_that_does_not_fit_is_refused_with_the_accumulation_that_would()
         check_memory(config, 1, 512, 77, "float32", 1, GIB)
 
 
+def test_the_last_layer_needs_memory_for_the_places_that_it_computes():
+    from bertlab.training.memory import memory_needs
+
+    def activations(layers, predictions):
+        return memory_needs(BertConfig.named("base", num_layers=layers), 8, 512, predictions, "float32").activations
+
+    whole_layer = activations(3, 20) - activations(2, 20)
+    last_of_few = activations(1, 20) - activations(1, 0)  # of it and of the head
+    left_to_right = activations(2, 512) - activations(1, 512)
+    assert left_to_right == whole_layer
+    assert activations(1, 0) + last_of_few < 0.5 * whole_layer
+
+
 MEASURE = """
 from pretraining_case import CONFIG, make_examples
 

@@ -152,9 +152,8 @@ def first_over_replicas(step):
     import tensorflow as tf
 
     place = tf.distribute.get_replica_context().replica_id_in_sync_group
-    steps = sum_over_replicas(
-        tf.one_hot(place, num_replicas(), dtype="int32") * tf.cast(step, "int32")
-    )  # each brings its own number
+    own = tf.one_hot(place, num_replicas(), dtype="int32") * tf.cast(step, "int32")  # (R,), its number at its place
+    steps = sum_over_replicas(own)  # (R,), of all devices
     largest = tf.int32.max
     first = tf.reduce_min(tf.where(steps > 0, steps, largest))
     return tf.where(first < largest, first, 0)
