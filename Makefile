@@ -37,7 +37,9 @@ $(PEERS_READY): requirements/lock.txt requirements/peers.txt pyproject.toml
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock.txt
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(PEERS)/bin/pip install --quiet --disable-pip-version-check -r requirements/peers.txt
+	# seqeval is built from its source: with what is installed, not with whatever its build would fetch on the day.
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check setuptools_scm==8.3.1
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-build-isolation -r requirements/peers.txt
 	@touch $@
 
 .PHONY: sandbox
