@@ -3,7 +3,7 @@
     python scripts/make_mini.py NOVELS.txt          # a file or folder of text beside the built-in corpus
 
 Everything is a command of `bertlab`, printed before it runs. Killed, the same line goes on where it was: data, training
-and all. Two cores need about a quarter of an hour for the data and three hours for the training.
+and all. Two cores need about a quarter of an hour for the data and about four hours for the training.
 
 What decides the recipe: the layers are BERT's own (post-LN, learned positions, tied output), so that the folder loads
 wherever a published BERT does, a student's included; initialisation scaled to the width, short rows first at positions
@@ -41,6 +41,9 @@ PASSAGES = "{passages} --vocab {work}/vocab.txt --out {work}/passage_pairs --spl
 PASSAGES += " --static-masking --duplicate-factor 2 --no-packing --sequence-length 64 --seed 1"
 LONG_PASSAGES = "{passages} --vocab {work}/vocab.txt --out {work}/long_passages --split train"
 LONG_PASSAGES += " --dynamic-masking --duplicate-factor 1 --no-packing --sequence-length 128 --seed 1"
+# And once more with other blanks and other random sentences.
+OTHERS = "{passages} --vocab {work}/vocab.txt --out {work}/other_pairs --split train"
+OTHERS += " --static-masking --duplicate-factor 2 --no-packing --sequence-length 64 --seed 2"
 HELD_OUT = "{text} --vocab {work}/vocab.txt --out {work}/held_out --split validation"
 HELD_OUT += " --duplicate-factor 1 --no-packing --sequence-length 128 --seed 2"
 FIRST = "mini --preset small --post-norm --data {work}/short --data {work}/long --validation {work}/held_out"
@@ -51,7 +54,10 @@ SECOND += " --learning-rate 1e-3 --warmup-share 0.04 --seed 2"
 THIRD = "{work}/second/checkpoint --preset small --data {work}/passage_pairs --data {work}/long_passages"
 THIRD += " --validation {work}/held_out --out {work}/third --steps 2800 --interval 200 --phase-shares 0.875,0.125"
 THIRD += " --batch-size 64 --learning-rate 1e-3 --warmup-share 0.04 --seed 3"
-CURVES = "{work}/first {work}/second {work}/third --along tokens --out {work}/curve.png"
+FOURTH = "{work}/third/checkpoint --preset small --data {work}/other_pairs --data {work}/long_passages"
+FOURTH += " --validation {work}/held_out --out {work}/fourth --steps 3200 --interval 200 --phase-shares 0.8,0.2"
+FOURTH += " --batch-size 64 --learning-rate 1e-3 --warmup-share 0.04 --masked-lm-probability 0.15 --seed 4"
+CURVES = "{work}/first {work}/second {work}/third {work}/fourth --along tokens --out {work}/curve.png"
 
 
 def main():
@@ -66,9 +72,9 @@ def main():
     if not (options.work / "vocab.txt").is_file():
         write_lines(text, options.work / "words.txt")
         bertlab("vocab learn", VOCABULARY, places)
-    for settings in (SHORT, LONG, PAIRS, PASSAGES, LONG_PASSAGES, HELD_OUT):
+    for settings in (SHORT, LONG, PAIRS, PASSAGES, LONG_PASSAGES, OTHERS, HELD_OUT):
         bertlab("data make", settings, places)
-    for settings in (FIRST, SECOND, THIRD):
+    for settings in (FIRST, SECOND, THIRD, FOURTH):
         bertlab("pretrain", settings, places)
     bertlab("plot", CURVES, places)
     publish(options.work, checkpoints.packaged("bertlab-mini"))
@@ -117,11 +123,11 @@ def publish(work: Path, folder: Path) -> None:
     (Geiping and Goldstein 2023, "Cramming", section 4).
     """
     folder.mkdir(parents=True, exist_ok=True)
-    trained = work / "third" / "checkpoint"
+    trained = work / "fourth" / "checkpoint"
     config = checkpoints.read_config(trained).replace(hidden_dropout=0.1, attention_dropout=0.1)
     model = checkpoints.load(trained, "pretraining", config=config)
     checkpoints.save(model, folder, checkpoints.load_tokenizer(trained), dtype="float16")
-    for run in ("first", "second", "third"):
+    for run in ("first", "second", "third", "fourth"):
         shutil.copy(work / run / "metrics.csv", folder / f"{run}.csv")
     shutil.copy(work / "curve.png", folder)
 

@@ -226,6 +226,32 @@ def test_a_conll_file_of_ones_own_takes_its_columns_and_tags(tmp_path):
     assert data.train == [TaggingRow(("Rome", "wins"), (0, 1))]
 
 
+@pytest.mark.parametrize(
+    "name, options, message",
+    [
+        ("package", {"columns": {"text": "a"}}, "columns are for files of your own"),
+        ("package", {"shape": "pair", "conll": {"tag_column": 1}}, "shape is for .* own, conll is for CoNLL files"),
+        ("rte", {"columns": {"text": "a"}}, "columns are for files of your own"),
+        ("rte", {"shape": "tagging"}, "shape is for files of your own"),
+        ("rte", {"conll": {"tag_column": 1}}, "conll is for CoNLL files"),
+        ("a.jsonl", {"conll": {"tag_column": 1}}, "conll is for CoNLL files"),
+        ("squad.json", {"columns": {"text": "a"}}, "columns are for files of your own"),
+        ("squad.json", {"shape": "pair"}, "shape is for files of your own"),
+    ],
+)
+def test_what_has_no_part_in_how_a_file_is_read_is_refused_and_not_ignored(name, options, message, tmp_path):
+    (tmp_path / "squad.json").write_text(OFFICIAL["squad"][0]["dev-v1.1.json"])
+    (tmp_path / "a.jsonl").write_text('{"text": "x", "label": "a"}\n{"text": "y", "label": "b"}\n')
+    place = {"data_dir": tmp_path} if name == "rte" else {}
+    with pytest.raises(DataError, match=message):
+        load_task(tmp_path / name if "." in name else name, **place, **options)
+
+
+def test_the_shape_that_a_task_has_may_be_said(tmp_path):
+    (tmp_path / "squad.json").write_text(OFFICIAL["squad"][0]["dev-v1.1.json"])
+    assert load_task(tmp_path / "squad.json", shape="question").shape == "question"
+
+
 def test_a_squad_file_of_any_name_is_recognised(tmp_path):
     path = tmp_path / "mine.json"
     path.write_text(OFFICIAL["squad"][0]["dev-v1.1.json"])

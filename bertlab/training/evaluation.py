@@ -25,11 +25,15 @@ def fixed_batches(files: ExampleFiles, batch_size: int, rows: int, causal: bool 
     Rows, order and masks never change, whatever the batch size: masks that are drawn now are drawn for `_CHUNK` rows at
     a time. causal: targets for a left-to-right model. Returns a `tf.data.Dataset`.
     """
+    import tensorflow as tf
+
     from bertlab.training.targets import with_next_tokens
 
     vocabulary = Vocabulary.from_file(files.folder / VOCABULARY)
     chunks = batches_of(files, _CHUNK, SEED, drop_remainder=False, vocabulary=vocabulary, settings=files.settings)
     batches = chunks.unbatch().take(rows).batch(batch_size, drop_remainder=rows % batch_size == 0)
+    # Unbatched, their number is unknown, and Keras warns at their end that the data ran out.
+    batches = batches.apply(tf.data.experimental.assert_cardinality(-(-rows // batch_size)))
     return with_next_tokens(batches) if causal else batches
 
 

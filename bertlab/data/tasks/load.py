@@ -90,7 +90,7 @@ def load_task(
     if source == "builtin":
         from bertlab.data.tasks.builtin import builtin_task
 
-        _refuse_labels(name, reading)
+        _refuse_idle(name, reading)
         return builtin_task(name, seed=seed, **builtin_options)
     if source == "huggingface":
         data = _load_hub(name, reading, config, problems)
@@ -101,10 +101,22 @@ def load_task(
     return hold_out(data, validation_share, seed) if validation_share and not data.validation else data
 
 
-def _refuse_labels(name: str, reading: Reading) -> None:
-    """Raises DataError where labels are declared for a task that has its own, or none."""
-    if reading.labels is not None:
-        raise DataError(f"{name}: what its rows are labelled with is known; labels are for files of your own")
+def _refuse_idle(name: str, reading: Reading, *heard: str, shape: str | None = None) -> None:
+    """Raises DataError where something is said that has no part in how these rows are read.
+
+    heard: what has; shape: that of the rows, which may be said, but not another.
+    """
+    said = {
+        "shape": reading.shape not in (None, shape),
+        "columns": bool(reading.columns),
+        "labels": reading.labels is not None,
+        "conll": bool(reading.conll),
+    }
+    idle = [word for word, is_said in said.items() if is_said and word not in heard]
+    if idle:
+        are_for = {"conll": "is for CoNLL files", "shape": "is for files of your own"}
+        wrong = ", ".join(f"{word} {are_for.get(word, 'are for files of your own')}" for word in idle)
+        raise DataError(f"{name}: how its rows are read is known; {wrong}")
 
 
 def _source(name_or_path, source: str, data_dir) -> str:
@@ -168,7 +180,7 @@ def _published_files(task: Task, folder: Path) -> dict[str, Path]:
 
 
 def _load_published(task: Task, folder: Path, reading: Reading, problems: Problems) -> TaskData:
-    _refuse_labels(task.name, reading)
+    _refuse_idle(task.name, reading, *(("conll",) if task.kind == "conll" else ()), shape=task.shape)
     files = _published_files(task, folder)
     if not files:
         expected = ", ".join(name for names in task.files.values() for name in names)
@@ -215,8 +227,10 @@ def _split_files(folder: Path) -> dict[str, Path]:
 
 def _load_own(name: str, files: dict[str, Path], reading: Reading, problems: Problems) -> TaskData:
     if all(path.suffix.lower() == ".json" and is_squad(read_json(path)) for path in files.values()):
-        _refuse_labels(name, reading)
+        _refuse_idle(name, reading, shape="question")
         return TaskData(name, "question", (), **{split: read_squad(path, problems) for split, path in files.items()})
+    if not any(path.suffix.lower() in CONLL_SUFFIXES for path in files.values()):
+        _refuse_idle(name, reading, "shape", "columns", "labels")
     records: dict[str, list[Record]] = {}
     for split, path in files.items():
         if path.suffix.lower() in CONLL_SUFFIXES:
@@ -272,10 +286,11 @@ def _load_hub(name: str, reading: Reading, config: str | None, problems: Problem
     if not splits:
         raise DataError(f"{name}: has the splits {', '.join(datasets)}, none of {', '.join(names.values())}")
     if task:
-        _refuse_labels(task.name, reading)
+        _refuse_idle(task.name, reading, "columns", shape=task.shape)
         records = {split: hub_records(dataset, name, split) for split, dataset in splits.items()}
         columns = dataclasses.replace(task.columns, names=reading.columns or hub.columns, missing_label=-1)
         return TaskData(task.name, task.shape, task.labels, **_rows_of_splits(records, columns, problems))
+    _refuse_idle(name, reading, "shape", "columns", "labels")
     some = next(iter(splits.values()))
     shape = reading.shape or guess_shape(some.features, reading.columns)
     role = "tags" if shape == "tagging" else "label"
