@@ -48,6 +48,18 @@ CONTENDERS = {
 }
 
 
+def add_sizes(parser: argparse.ArgumentParser) -> None:
+    """The options that say what a step computes."""
+    parser.add_argument("--size", choices=SIZES, help="a named size instead of --num-layers and --hidden-size")
+    parser.add_argument("--num-layers", type=int, default=4)
+    parser.add_argument("--hidden-size", type=int, default=256)
+    parser.add_argument("--vocab-size", type=int, default=30522)
+    parser.add_argument("--length", type=int, default=128)
+    parser.add_argument("--batch-size", type=int, default=16)
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
+
+
 def config_of(options) -> BertConfig:
     """A named size, or --layers × --hidden; vocabulary and dropout as the options say."""
     sizes = {"vocab_size": options.vocab_size, "hidden_dropout": options.dropout, "attention_dropout": options.dropout}
@@ -149,14 +161,7 @@ def table(found: dict[str, dict], title: str) -> Table:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--size", choices=SIZES, help="a named size instead of --num-layers and --hidden-size")
-    parser.add_argument("--num-layers", type=int, default=4)
-    parser.add_argument("--hidden-size", type=int, default=256)
-    parser.add_argument("--vocab-size", type=int, default=30522)
-    parser.add_argument("--length", type=int, default=128)
-    parser.add_argument("--batch-size", type=int, default=16)
-    parser.add_argument("--dropout", type=float, default=0.1)
-    parser.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
+    add_sizes(parser)
     parser.add_argument("--steps", type=int, default=40, help="timed steps in a round")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--documents", help="'builtin' or a text file: packing against padding on real documents")
