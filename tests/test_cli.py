@@ -99,18 +99,6 @@ def test_encode_writes_one_vector_per_line(checkpoint, tmp_path):
     assert np.load(out, allow_pickle=False).shape == (2, 16)
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_line_that_encode_reads(checkpoint, tmp_path):
-    (tmp_path / "plain.txt").write_text("the bank\nof\n", encoding="utf-8")
-    (tmp_path / "marked.txt").write_text("the bank\nof\n", encoding="utf-8-sig")
-    vectors = []
-    for name in ("plain", "marked"):
-        out = tmp_path / f"{name}.npy"
-        words = ["encode", str(tmp_path / f"{name}.txt"), "--model", str(checkpoint), "--out", str(out)]
-        assert CliRunner().invoke(cli, words).exit_code == 0
-        vectors.append(np.load(out))
-    assert np.array_equal(*vectors)
-
-
 def test_encode_refuses_a_file_that_is_not_utf8(checkpoint, tmp_path):
     lines = tmp_path / "lines.txt"
     lines.write_bytes(b"caf\xe9\n")

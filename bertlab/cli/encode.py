@@ -17,7 +17,7 @@ def _numbers(context, parameter, value):
 
 
 @click.command()
-@click.argument("lines", type=click.File("r", encoding="utf-8-sig"), default="-")
+@click.argument("lines", type=click.File("r", encoding="utf-8"), default="-")
 @model_option
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The .npy or .npz file.")
 @click.option(
