@@ -120,9 +120,9 @@ def test_labels_that_cannot_be_declared_are_refused(tmp_path, labels, message):
 
 
 def test_labels_are_refused_where_a_task_has_its_own_or_none(tmp_path):
-    with pytest.raises(DataError, match="package: .* labels are for files of your own"):
+    with pytest.raises(DataError, match="package: .* without labels; leave it away"):
         load_task("package", labels=("a", "b"))
-    with pytest.raises(DataError, match="rte: .* labels are for files of your own"):
+    with pytest.raises(DataError, match="rte: .* without labels; leave it away"):
         load_task("rte", data_dir=tmp_path, labels=())
     (tmp_path / "a.conll").write_text("Rome B\nwins O\n")
     with pytest.raises(DataError, match="a tagging task is no regression"):

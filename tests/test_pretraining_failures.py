@@ -1,18 +1,114 @@
-"""When a run has to stop: what is called a divergence, and what a user is told about a backend's errors."""
+"""When a run has to stop: divergence, a full disk, and what a user is told about a backend's errors."""
 
 import math
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from pretraining_case import CONFIG, make_examples
 
-from bertlab.errors import DataError, TrainingError
+from bertlab.errors import CheckpointError, DataError, TrainingError
 
 ROOT = Path(__file__).parent.parent
+
+
+# --- runs that are stopped ---
+
+
+def run_on(arrays, folder, steps=8, **options):
+    from test_training import new_trainer
+
+    from bertlab.data.pretraining.live import batches_of
+    from bertlab.training.callbacks import Alarm
+    from bertlab.training.run import Phase, run_training
+
+    trainer = new_trainer(total_steps=steps)
+    phase = Phase(steps, lambda step: batches_of(arrays, 8, repeat=True, start_batch=step))
+    return run_training(
+        trainer,
+        [phase],
+        interval=4,
+        folder=folder,
+        checks=lambda history: (Alarm(history, "masked_lm", 50),),
+        **options,
+    )
+
+
+def test_a_loss_that_is_no_number_stops_the_run_with_step_batch_and_advice(tmp_path):
+    from test_training import examples
+
+    from bertlab.training.callbacks import saved_states
+
+    arrays = examples(rows=64)
+    arrays["masked_lm_weights"][6 * 8 + 3, 0] = np.nan  # in batch number 6: step 7
+    with pytest.raises(TrainingError, match=r"step 7 \(batch number 6\): the loss is nan.*step 4.*lower learning rate"):
+        run_on(arrays, tmp_path)
+    assert [path.name for path in saved_states(tmp_path)] == ["state-00000004.safetensors"]
+
+
+def test_a_loss_that_rises_stops_the_run():
+    from bertlab.training.callbacks import Alarm
+
+    history = SimpleNamespace(interval=10, rows=[{"step": 10, "masked_lm_loss": 3.0}])
+    alarm = Alarm(history, "masked_lm", vocab_size=1000)
+    alarm.on_epoch_begin(1)
+    alarm.on_epoch_end(1, {"masked_lm_loss": 4.0})
+    with pytest.raises(TrainingError, match=r"steps 11 to 20 .*risen to 4\.80 from 3\.00.*state of step 10"):
+        alarm.on_epoch_end(1, {"masked_lm_loss": 4.8})
+
+
+def test_a_full_disk_keeps_the_last_state_and_says_so(tmp_path):
+    import keras
+    from test_training import examples
+
+    class FillDisk(keras.callbacks.Callback):
+        """Once a first state is saved no file may grow beyond 1000 bytes: the system refuses as on a full disk."""
+
+        def on_epoch_end(self, epoch, logs=None):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with pytest.raises(
+            CheckpointError, match=r"state-00000008.*cannot be written.*state of step 4 is kept: make ro"
+        ):
+            run_on(examples(), tmp_path, callbacks=(FillDisk(),))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path.name for path in tmp_path.iterdir()] == ["state-00000004.safetensors"]
+    assert run_on(examples(), tmp_path)[-1]["step"] == 8
+
+
+def test_a_disk_that_is_full_when_the_curve_is_drawn_says_what_is_kept(tmp_path):
+    from bertlab.training.callbacks import RunFiles
+
+    rows = [{"step": step, "seconds": 1.0, "loss": 8.0, "masked_lm_loss": 7.0} for step in (4, 8)]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # refused as on a full disk
+        with pytest.raises(CheckpointError, match=r"curve.png: cannot be written .*state of step 8 is kept: make room"):
+            RunFiles(tmp_path, SimpleNamespace(rows=rows)).on_epoch_end(1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_metrics_file_that_is_none_is_refused_by_line(tmp_path):
+    from bertlab.training.curves import read_metrics
+
+    path = tmp_path / "metrics.csv"
+    path.write_text("# a comment\nstep,loss\n1,2.5\n2,x\n")
+    with pytest.raises(DataError, match=r"metrics\.csv line 4: expected a number"):
+        read_metrics(path)
+    path.write_text("loss\n1\n")
+    with pytest.raises(DataError, match="line 1: expected a header with a column 'step'"):
+        read_metrics(path)
+    with pytest.raises(DataError, match="cannot be read"):
+        read_metrics(tmp_path / "none")
 
 
 # --- the alarm ---

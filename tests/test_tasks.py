@@ -229,14 +229,14 @@ def test_a_conll_file_of_ones_own_takes_its_columns_and_tags(tmp_path):
 @pytest.mark.parametrize(
     "name, options, message",
     [
-        ("package", {"columns": {"text": "a"}}, "columns are for files of your own"),
-        ("package", {"shape": "pair", "conll": {"tag_column": 1}}, "shape is for .* own, conll is for CoNLL files"),
-        ("rte", {"columns": {"text": "a"}}, "columns are for files of your own"),
-        ("rte", {"shape": "tagging"}, "shape is for files of your own"),
-        ("rte", {"conll": {"tag_column": 1}}, "conll is for CoNLL files"),
-        ("a.jsonl", {"conll": {"tag_column": 1}}, "conll is for CoNLL files"),
-        ("squad.json", {"columns": {"text": "a"}}, "columns are for files of your own"),
-        ("squad.json", {"shape": "pair"}, "shape is for files of your own"),
+        ("package", {"columns": {"text": "a"}}, "without columns; leave it away"),
+        ("package", {"shape": "pair", "conll": {"tag_column": 1}}, "without shape, conll; leave them away"),
+        ("rte", {"columns": {"text": "a"}}, "without columns; leave it away"),
+        ("rte", {"shape": "tagging"}, "without shape; leave it away"),
+        ("rte", {"conll": {"tag_column": 1}}, "without conll; leave it away"),
+        ("a.jsonl", {"conll": {"tag_column": 1}}, "without conll; leave it away"),
+        ("squad.json", {"columns": {"text": "a"}}, "without columns; leave it away"),
+        ("squad.json", {"shape": "pair"}, "without shape; leave it away"),
     ],
 )
 def test_what_has_no_part_in_how_a_file_is_read_is_refused_and_not_ignored(name, options, message, tmp_path):

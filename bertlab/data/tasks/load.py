@@ -114,9 +114,8 @@ def _refuse_idle(name: str, reading: Reading, *heard: str, shape: str | None = N
     }
     idle = [word for word, is_said in said.items() if is_said and word not in heard]
     if idle:
-        are_for = {"conll": "is for CoNLL files", "shape": "is for files of your own"}
-        wrong = ", ".join(f"{word} {are_for.get(word, 'are for files of your own')}" for word in idle)
-        raise DataError(f"{name}: how its rows are read is known; {wrong}")
+        words, them = ", ".join(idle), "it" if len(idle) == 1 else "them"
+        raise DataError(f"{name}: how its rows are read is known, without {words}; leave {them} away")
 
 
 def _source(name_or_path, source: str, data_dir) -> str:
