@@ -14,7 +14,7 @@ from autograde.exercises import cells
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _SETTING = 'COURSE_PACKAGE = ""'  # the line of a notebook that gets the address of the student wheel
-_INSTALL = """# On a machine without the course, Colab for instance: installs its package, and leaves the rest as it is.
+_INSTALL = """# Installs the course package where it is missing (for example on Colab); changes nothing else.
 import importlib.util, subprocess, sys
 
 PACKAGE = {package!r}
@@ -22,13 +22,13 @@ on_colab, installed = "google.colab" in sys.modules, importlib.util.find_spec("a
 if not installed:
     if subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", PACKAGE]).returncode:
         raise ModuleNotFoundError(
-            "The course package could not be installed; the lines above say why. Show them to your instructor."
+            "The course package could not be installed. Show the error messages above to your instructor."
         )
 if on_colab or not installed:
     importlib.invalidate_caches()
     from autograde.fresh_machine import complete
 
-    complete()  # small libraries that are missing, and the TensorFlow Text that fits the TensorFlow that is here
+    complete()  # installs missing small libraries and the TensorFlow Text that matches the installed TensorFlow
 if on_colab:
     from autograde.student import keep_in_drive
 
