@@ -35,7 +35,7 @@ def complete(say=print) -> None:
     if text:
         failed = _pip("--no-deps", text)
         if failed:
-            say(f"{text} could not be installed; notebook 01 takes the library's own tokenizer instead. ({failed})")
+            say(f"{text} could not be installed; notebook 01 uses the library's own tokenizer instead. ({failed})")
     importlib.invalidate_caches()
 
 

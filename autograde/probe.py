@@ -319,8 +319,8 @@ def _put_weights(layer, roles, weights):
     for role, array in weights.items():
         places = places_of(layer, roles[role])
         if places is None:
-            have = _few_weights(layer.weights) or "none that were made in `__init__` or `build`"
-            raise RefusedError(f"no weight `{roles[role][0]}` was found in {type(layer).__name__}; its weights: {have}")
+            have = _few_weights(layer.weights) or "none (create them in `__init__` or `build`)"
+            raise RefusedError(f"{type(layer).__name__} has no weight `{roles[role][0]}`; its weights: {have}")
         width, left_over = divmod(array.shape[-1], len(places))
         for index, variable in enumerate(places):
             share = array[..., index * width : (index + 1) * width]

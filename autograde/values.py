@@ -38,7 +38,7 @@ _LONGEST_KEY = 8  # strings in a tuple that is a dict's key
 
 
 class ValueTreeError(AutogradeError, ValueError):
-    """A value that may not pass: of a type that is not plain, too large, or a header that does not hold together."""
+    """A value that is refused: not of a plain type, too large, or with an inconsistent header."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _encode(value, buffers, budget, depth):
         return ["dict", [[_key(key, budget), _encode(item, buffers, budget, depth + 1)] for key, item in value.items()]]
     if kind is np.ndarray:
         return ["array", _encode_array(value, buffers, budget)]
-    raise ValueTreeError(f"a value of type {kind.__name__} cannot pass: only plain Python values and NumPy arrays can")
+    raise ValueTreeError(f"expected plain Python values and NumPy arrays, got a value of type {kind.__name__}")
 
 
 def _key(key, budget):
@@ -113,7 +113,7 @@ def _key(key, budget):
         return _checked_text(key, budget)
     if type(key) is not tuple or not 0 < len(key) <= _LONGEST_KEY or any(type(part) is not str for part in key):
         raise ValueTreeError(
-            f"a dict key of type {type(key).__name__} cannot pass: keys are strings or tuples of a few strings"
+            f"expected dict keys that are strings or tuples of a few strings, got a key of type {type(key).__name__}"
         )
     budget.spend("nodes", len(key))
     return [_checked_text(part, budget) for part in key]
@@ -124,7 +124,7 @@ def _checked_text(text, budget):
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ValueTreeError("text with a lone surrogate cannot pass: it is not valid Unicode") from None
+        raise ValueTreeError("expected valid Unicode, got text with a lone surrogate") from None
     return text
 
 
@@ -138,7 +138,7 @@ def dtype_name(dtype: np.dtype) -> str | None:
 def _encode_array(array, buffers, budget):
     name = dtype_name(array.dtype)
     if name is None:
-        raise ValueTreeError(f"an array of {array.dtype} cannot pass: only numbers, booleans and text can")
+        raise ValueTreeError(f"expected an array of numbers, booleans or text, got one of {array.dtype}")
     if array.ndim > budget.limits.axes:
         raise ValueTreeError(f"value too large: an array of {array.ndim} axes, more than {budget.limits.axes}")
     budget.spend("bytes", array.size * max(array.dtype.itemsize, 4 if name[0] == "U" else 1))
@@ -184,7 +184,9 @@ def _decode(node, buffers, used, budget, depth):
         return _decode_dict(content, buffers, used, budget, depth)
     if kind == "array" and type(content) is dict:
         return _decode_array(content, buffers, used, budget)
-    raise ValueTreeError(f"malformed value: a node of kind {kind[:20]!r} with content of type {type(content).__name__}")
+    raise ValueTreeError(
+        f"malformed value: unexpected node of kind {kind[:20]!r} with content of type {type(content).__name__}"
+    )
 
 
 def _decode_float(text):
@@ -240,10 +242,10 @@ def _little_endian(name: str) -> np.dtype:
         return np.dtype(name).newbyteorder("<")
     if _TEXT_DTYPE.fullmatch(name):
         return np.dtype(f"<{name}")
-    raise ValueTreeError(f"an array of {name[:20]!r} cannot pass: only numbers, booleans and text can")
+    raise ValueTreeError(f"expected an array of numbers, booleans or text, got one of {name[:20]!r}")
 
 
 def _check_code_points(array):
     points = np.frombuffer(array.tobytes(), "<u4")
     if points.size and (points.max() > _LARGEST_CODE_POINT or ((points >= 0xD800) & (points <= 0xDFFF)).any()):
-        raise ValueTreeError("an array of text holds what is not a Unicode character")
+        raise ValueTreeError("expected an array of Unicode text, got an invalid code point")

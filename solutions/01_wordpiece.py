@@ -373,7 +373,7 @@ colour_pieces([pieces_of_tiny], alt="Tiny ##B ##ER ##T is fascinating and the fu
 
 # %% [markdown]
 # The next sentence is from Wu et al. (2016, section 4.1). They marked where a word *begins*: `_J et _makers`. BERT
-# marks where it *continues*: `J ##et makers`. Both notations carry the same information, and either can be converted
+# marks where it *continues*: `J ##et makers`. Both notations contain the same information, and either can be converted
 # into the other.
 
 # %%

@@ -43,18 +43,18 @@ def test_a_product_whose_sizes_do_not_fit_says_so_and_what_to_turn():
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("s = q @ ops.swapaxes(k, -1, -2) / 4.0", "returned nothing: did you forget `return`?"),
-        ("return (q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5).numpy()", "A NumPy array came back where a tensor"),
+        ("s = q @ ops.swapaxes(k, -1, -2) / 4.0", "returned None: did you forget `return`?"),
+        ("return (q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5).numpy()", "Expected a tensor, got a NumPy array"),
         ("return [q, k]", "A list came back where a tensor is needed"),
         ("return ops.cast(q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5, 'float64')", "dtype float64 ✗"),
-        ("return ops.log(q @ ops.swapaxes(k, -1, -2))", "NaN appears"),
+        ("return ops.log(q @ ops.swapaxes(k, -1, -2))", "The result has NaN"),
         ("return ops.swapaxes(q, -1, -2) @ k", "yours (2, 16, 16)   expected (2, 5, 5)"),
         ("return q @ ops.transpose(k)", "error"),
-        ("return q * ops.cast(q, 'int32')", "Numbers of two kinds meet here"),
+        ("return q * ops.cast(q, 'int32')", "Two dtypes are mixed here"),
         ("return undefined_name", "NameError: name 'undefined_name' is not defined"),
         ("return ...", "still the empty stub"),
         ("q = q @ q\n    return ...", "error"),
-        ("q = q * q\n    return ...", "put your own expression there"),
+        ("q = q * q\n    return ...", "replace it by your own expression"),
         ("return keras.Input((3,))", "symbolic"),
     ],
 )
@@ -96,8 +96,8 @@ class MultiHeadAttention(keras.layers.Layer):
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"init": "pass"}, "call it first in your `__init__`"),
-        ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "sub-layers while it is called"),
+        ({"init": "pass"}, "first in your `__init__`"),
+        ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "sub-layers in `call`"),
         ({"call": "return x"}, "no weight `query.kernel` was found in MultiHeadAttention; its weights: none"),
         ({"call": "return keras.layers.Dense(8)(x)"}, "no weight `query.kernel` was found"),
         ({"call": "raise NotImplementedError()"}, "still the empty stub"),
@@ -112,7 +112,7 @@ def test_the_first_part_that_fails_does_not_say_that_it_waits_for_itself():
     unscaled = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2)"
     first, *rest = verdict_on("scores", unscaled).parts
     assert (first.earned, first.message) == (False, "")
-    assert all(part.message == "counts once the values are right" for part in rest)
+    assert all(part.message == "counts only when the first part is right" for part in rest)
 
 
 def test_later_parts_count_only_once_the_values_are_right_and_then_each_for_itself():
@@ -121,7 +121,7 @@ def test_later_parts_count_only_once_the_values_are_right_and_then_each_for_itse
     names = "x, w_q, b_q, w_k, b_k, w_v, b_v"
     averaging = f"def attention({names}):\n    return ops.zeros_like(x) @ w_v + ops.mean(x @ w_v, -2, keepdims=True)"
     parts = verdict_on("attention", averaging).parts
-    assert [(part.points, part.message) for part in parts[1:]] == [(0, "counts once the values are right")]
+    assert [(part.points, part.message) for part in parts[1:]] == [(0, "counts only when the first part is right")]
     unstable = verdict_on(
         "softmax-rows", "def softmax_rows(a):\n    e = ops.exp(a)\n    return e / ops.sum(e, -1, keepdims=True)"
     )
@@ -265,9 +265,9 @@ def test_tolerance_treats_infinities_as_equal_and_nan_as_different():
     [
         (np.array([1.0, 2.0, 3.0]), np.array([3.0, 4.0, 5.0]), "yours is expected + 2.0 everywhere"),
         (np.array([1.0, 2.0, 3.0]), np.array([0.5, 1.0, 1.5]), "yours is 0.5 × expected everywhere"),
-        (np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 3.0], [2.0, 5.0]]), "yours is the transpose of expected"),
+        (np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 3.0], [2.0, 5.0]]), "yours is the transpose of the expected matrix"),
         (np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]), "1 of 3 values differ"),
-        (np.array([True, False]), np.array([False, True]), "the opposite of expected everywhere"),
+        (np.array([True, False]), np.array([False, True]), "the opposite of the expected value everywhere"),
         (["play", "##ing"], ["play", "ing"], "at [1]: yours 'ing'   expected '##ing'"),
         (["a", "b"], ["a"], "yours has 1 items; expected 2"),
         ({"ids": [1]}, {"ids": [2]}, "at ['ids'][0]: yours 2   expected 1"),
@@ -324,7 +324,7 @@ def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
     assert "yours     ['the', '', 'robin']" in str(wrong)
     assert "expected  ['the', 'robin']" in str(wrong) and "tensor" not in str(wrong)
     generator = judge(plan, asking(written("def words(text):\n    yield from text.split()")))
-    assert "A generator came back" in str(generator)
+    assert "returned a generator" in str(generator)
     joined = judge(plan, asking(written("def words(text):\n    return text")))
     assert "A string came back where a list is needed." in str(joined)
     lazy = judge(plan, asking(written("def words(text):\n    return map(str, text.split())")))

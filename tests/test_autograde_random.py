@@ -104,7 +104,7 @@ def test_the_nearest_mistake_leaves_the_bounds(identity, event, wrong, what):
         careless += "return sorted(rng.choice(len(ids), min(count, len(ids)), False).tolist())"
         verdict = judge(plan, asking(written(careless)))
         assert verdict.points == 0 and verdict.misconception == "special-tokens-too"
-        assert "holds a special token" in str(verdict)
+        assert "has a special token" in str(verdict)
         return
     found = [
         (n, limits)

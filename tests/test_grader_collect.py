@@ -288,8 +288,8 @@ def test_links_and_pipes_in_a_folder_are_refused(tmp_path):
 
 def test_what_is_no_archive_is_said(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 broken")
-    assert "not a whole zip archive" in list(entries(tmp_path / "a.zip"))[0].refused
-    with pytest.raises(CollectError, match="no such folder or file"):
+    assert "not a complete zip archive" in list(entries(tmp_path / "a.zip"))[0].refused
+    with pytest.raises(CollectError, match="expected a folder, a zip archive or a notebook"):
         list(entries(tmp_path / "nowhere"))
 
 

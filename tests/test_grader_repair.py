@@ -39,7 +39,7 @@ def test_the_release_is_understood():
 
 
 def test_a_release_without_answers_is_refused():
-    with pytest.raises(TemplateError, match="no cell to answer in"):
+    with pytest.raises(TemplateError, match="expected an answer cell"):
         Template.read(as_bytes({"cells": [cell("1 + 1")], "nbformat": 4}), "x")
 
 

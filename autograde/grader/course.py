@@ -41,7 +41,7 @@ c.GenerateFeedback.exporter_class = "autograde.nbgrader_plugin.FeedbackExporter"
 
 
 class CourseFolderError(AutogradeError):
-    """A folder that is no course of ours, or cannot be made one."""
+    """A folder that is not a course of autograde, or cannot be made one."""
 
 
 def make_course(folder: str | Path, course_id: str = "") -> list[str]:
@@ -55,17 +55,17 @@ def make_course(folder: str | Path, course_id: str = "") -> list[str]:
     config = folder / CONFIG
     if config.exists() and "autograde.nbgrader_plugin" not in config.read_text(encoding="utf-8", errors="replace"):
         lines = "\n".join(line for line in _CONFIG_TEXT.splitlines() if line.startswith("c.Autograde"))
-        raise CourseFolderError(f"{config}: there are settings already; add these lines and start again:\n{lines}")
+        raise CourseFolderError(f"{config} exists already; add these lines and start again:\n{lines}")
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True)  # grades and names will lie here
     for name in ("source", "release", "submitted", "autograded", "feedback"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     if not config.exists():
         write_text(config, _CONFIG_TEXT.format(course_id=course_id))
-        done.append(f"{config}: nbgrader's own commands take the safe path")
+        done.append(f"{config}: nbgrader's own commands grade in the sandbox")
     if not (folder / SECRET).exists():
         _write_secret(folder / SECRET)
-        done.append(f"{folder / SECRET}: keep a copy; with another one every student gets other hidden inputs")
+        done.append(f"{folder / SECRET}: keep a copy; another secret gives every student other hidden inputs")
     if not (folder / "gradebook.db").exists():
         with Course(folder):
             done.append(f"{folder / 'gradebook.db'}: an empty gradebook")
@@ -90,11 +90,13 @@ def read_secret(folder: str | Path) -> bytes:
         mode, text = path.stat().st_mode, path.read_text(encoding="ascii").strip()
         secret = bytes.fromhex(text)
     except FileNotFoundError:
-        raise CourseFolderError(f"{path}: there is no secret; `autograde init {folder}` makes one") from None
+        raise CourseFolderError(
+            f"{path}: expected the course's secret; make one with `autograde init {folder}`"
+        ) from None
     except (OSError, ValueError) as reason:
-        raise CourseFolderError(f"{path}: no secret in it ({reason}); put your copy of it back") from None
+        raise CourseFolderError(f"{path}: expected a secret ({reason}); put your copy of it back") from None
     if mode & 0o077:
-        raise CourseFolderError(f"{path}: others can read it; run: chmod 600 {path}")
+        raise CourseFolderError(f"{path}: other users can read it; run: chmod 600 {path}")
     if len(secret) < _FEWEST_BYTES:
-        raise CourseFolderError(f"{path}: it is too short to be a secret; put your copy of it back")
+        raise CourseFolderError(f"{path}: expected at least {_FEWEST_BYTES} bytes; put your copy of the secret back")
     return secret

@@ -1,7 +1,7 @@
-"""The page a student gets back: points, what was right, what was not, and what to do about it.
+"""The feedback page of a student: points, right and wrong parts, and advice.
 
-A hidden check stays hidden: of a verdict only its parts, its advice and its notes are shown, never inputs, expected
-values, seeds or pictures.
+A hidden check stays hidden: the page shows only the parts, the advice and the notes of a verdict, never inputs,
+expected values, seeds or pictures.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class ByHand:
-    """What a human added to an exercise. points: in place of the automatic ones; None to leave those."""
+    """Points and comment given by a human. points: replace the automatic ones; None keeps those."""
 
     points: float | None = None
     comment: str = ""

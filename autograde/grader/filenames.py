@@ -1,4 +1,4 @@
-"""Who handed in what, read from the names that learning-management systems give to files.
+"""Reads student, notebook and time from the file names of learning-management systems.
 
 | system | name of a file in the download |
 |---|---|
@@ -31,7 +31,7 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|+]+")
 
 @dataclass(frozen=True)
 class Named:
-    """What a name says. student: as the system writes it; number: the system's own id; file: the student's own name."""
+    """The parts of a file name. student: as the system writes it; number: the system's id; file: the student's name."""
 
     student: str
     file: str
@@ -88,7 +88,7 @@ def _folded(text: str) -> str:
 def parse_name(
     path: str, notebooks: Sequence[str], assignment: str, zone: tzinfo = UTC, common: int = 0
 ) -> Named | None:
-    """Reads one path within a download; None where it names no student.
+    """Reads one path within a download; None if it contains no student.
 
     common: how many leading folders all files of the download share; the next one, if any, is a student's.
     """
@@ -128,7 +128,7 @@ def common_folders(paths: Sequence[str]) -> int:
 
 
 def _without_notebook(base: str, notebooks: Sequence[str]) -> str:
-    """What a file's name holds beside the notebook's: the student."""
+    """The student: the rest of a file's name without the notebook's name."""
     stem = own_stem(base)
     for name in sorted(notebooks, key=len, reverse=True):
         place = stem.lower().find(name.lower())

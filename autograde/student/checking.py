@@ -103,7 +103,7 @@ def _name_of(thing, space):
 def _unknown(name):
     names = [known for facts in plans.index() for known in facts["names"]]
     close = difflib.get_close_matches(name, names, n=1)
-    meant = f" Did you mean `{close[0]}`?" if close else " Hand over the function or layer that you wrote, or its name."
+    meant = f" Did you mean `{close[0]}`?" if close else " Pass the function or layer that you wrote, or its name."
     return f"? There is no exercise for `{name}`.{meant}"
 
 
@@ -132,7 +132,7 @@ def _begin_there(facts, verdict, source, space):
     entries, used = state.load(), _names_in(source)
     failing = [other for other in plans.index() if entries.get(other["id"], {}).get("status") in _FAILED]
     return tuple(
-        f"Your code uses `{name}`, which failed its own check ({other['number']}): begin there."
+        f"Your code uses `{name}`, which failed its own check ({other['number']}): fix that one first."
         for other in failing
         for name in other["names"]
         if other["id"] != facts["id"] and name in used and _written_here(space, name)
