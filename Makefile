@@ -58,6 +58,12 @@ demo: $(READY) sandbox  ## corpus to fine-tuned BERT and a graded sample class, 
 test: $(READY) sandbox  ## the quick tests: no peers, no network
 	$(RUN)/python -m pytest -q $(PARALLEL) -m "not exhaustive and not peers and not browser" $(ARGS)
 
+.PHONY: lint
+lint: $(READY)  ## the code's form, and who may import whom
+	$(RUN)/ruff check
+	$(RUN)/ruff format --check --quiet
+	$(RUN)/lint-imports --no-logo
+
 .PHONY: test-peers
 test-peers: $(PEERS_READY)  ## live comparison with transformers, tokenizers, PyTorch and JAX
 	$(PEERS)/bin/python -m pytest -q $(PARALLEL) -m "peers" $(ARGS)
@@ -131,4 +137,4 @@ lock: $(READY)  ## resolve the dependencies anew, for Python 3.11 to 3.13 on eve
 
 .PHONY: clean
 clean:  ## remove what was built; the environments stay
-	rm -rf build
+	rm -rf build .import_linter_cache .ruff_cache .pytest_cache
