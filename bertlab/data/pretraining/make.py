@@ -32,8 +32,8 @@ from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError, MissingDependencyError
 from bertlab.files import write_bytes
 from bertlab.progress import bar
-from bertlab.work_folder import WorkFolder, read_json, write_json
 from bertlab.wordpiece.tokenizer import WordPieceTokenizer
+from bertlab.work_folder import WorkFolder, read_json, write_json
 
 UNIT_CHARACTERS = 2_000_000
 SPLITS = ("all", "train", "validation")
