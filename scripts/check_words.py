@@ -15,6 +15,7 @@ from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -159,7 +160,8 @@ def tracked_files(patterns: list[str], root: Path = ROOT) -> list[Path]:
     names = {name for name in listed.stdout.splitlines() if name.endswith((".md", ".py")) and (root / name).is_file()}
     chosen: set[str] = set()
     for pattern in patterns:
-        matching = {name for name in names if name == pattern or Path(name).match(pattern) or name.startswith(pattern)}
+        folder = pattern.rstrip("/") + "/"
+        matching = {name for name in names if fnmatch(name, pattern) or name.startswith(folder)}
         if not matching:
             raise SystemExit(f"docs/words.toml: area {pattern!r} matches no file; mend or remove it")
         chosen |= matching

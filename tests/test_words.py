@@ -21,7 +21,6 @@ def test_the_areas_are_free_of_listed_words():
     assert not found, "\n".join(found)
 
 
-
 def _found(tmp_path, name, source):
     path = tmp_path / name
     path.write_text(source, encoding="utf-8")

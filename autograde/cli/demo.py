@@ -22,7 +22,7 @@ def demo(out):
     An interrupted run resumes when you start it again. Without a sandbox it prints what is missing and grades nothing.
     """
     quiet_tensorflow()
-    from bertlab.cli.backend import load_backend
+    from bertlab.backend import load_backend
     from bertlab.progress import bar
 
     load_backend()
