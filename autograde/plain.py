@@ -1,7 +1,7 @@
-"""From whatever a student's code returns to a plain value (see `values`), and a word for what it was.
+"""Converts the results of a student's code to plain values (see `values`), and names their types.
 
-Runs in the student's process. Types are compared exactly (`type(x) is …`), so an object that merely calls itself an
-array, or a subclass with its own `__eq__` or `__array__`, is named for what it is and never trusted to convert itself.
+Runs in the student's process. Types are compared exactly (`type(x) is …`), so an object that only pretends to be an
+array, or a subclass with its own `__eq__` or `__array__`, gets its real name and is never trusted to convert itself.
 """
 
 import sys

@@ -1,10 +1,10 @@
-"""What one result of a random function must obey, and which countable things happened in it.
+"""Rules that every result of a random function must obey, and the events that are counted in it.
 
     events = RULES["chosen positions"](given, result)      a list of words such as "position 3", or a Difference
 
-`given` are the question's arguments, ours; `result` is whatever came back, a plain value (see `values`) and not to be
-believed: types are compared exactly, lengths before contents. How often each event happens is judged by
-`random_claims`. A Difference's kind names the broken rule; it is how a known mistake is told from another.
+`given` are the question's arguments; `result` is an untrusted plain value (see `values`): types are compared exactly,
+lengths before contents. `random_claims` tests how often each event happens. A Difference's kind names the broken rule;
+known mistakes are distinguished by it.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ MOST_SHOWN = 60
 
 
 def shown(value) -> str:
-    """A value in a message: short, whatever it is."""
+    """A value in a message, shortened."""
     text = repr(value) if type(value) in (list, tuple, str, int, float, bool, type(None)) else type(value).__name__
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"
 
@@ -168,7 +168,7 @@ def truncated(given, result):
 
 
 def _lengths(first: int, second: int, room: int) -> tuple[int, int]:
-    """What is left of both when each token is taken from the longer one, from the second if they are equal."""
+    """The remaining lengths when each token is removed from the longer list, from the second if they are equal."""
     while first + second > room:
         first, second = (first - 1, second) if first > second else (first, second - 1)
     return first, second

@@ -1,9 +1,9 @@
-"""Plain values ⇄ a JSON header and raw buffers: the only form in which anything passes between the two rooms.
+"""Plain values ⇄ a JSON header and raw buffers: the only format in which data passes between the two processes.
 
-A *value* is None, bool, int, float, str, a list, a tuple, a dict whose keys are strings or tuples of strings, or a
-NumPy array, nested. Nothing else exists: no objects, no object arrays, no pickle. `encode` splits a value into a
-JSON-able header and the arrays' bytes; `decode` rebuilds it and believes nothing: every size, type and count is checked
-against `Limits` before any memory is set aside, and whatever does not fit raises `ValueTreeError`.
+A *value* can be None, bool, int, float, str, a list, a tuple, a dict whose keys are strings or tuples of strings, or a
+NumPy array, nested. There are no other types: no objects, no object arrays, no pickle. `encode` splits a value into a
+JSON header and the arrays' bytes; `decode` rebuilds it and trusts nothing: every size, type and count is checked
+against `Limits` before any memory is allocated, and invalid data raises `ValueTreeError`.
 
     header, buffers = encode({"scores": np.zeros((2, 3), "float32"), "note": "three keys"})
     value = decode(header, buffers)          # the same dict; arrays are fresh copies
@@ -16,7 +16,7 @@ Header: `[kind]` or `[kind, content]`, by kind:
     ["array", {"dtype": "float32", "shape": [2, 3], "buffer": 0}]
 
 The key of a dict is its text, or the list of its texts: ["play", "##ing"] for the tuple ("play", "##ing").
-Whole numbers travel as decimal text and floats as hexadecimal text, so NaN, infinities and every last bit survive JSON.
+Integers are decimal text and floats hexadecimal text, so NaN, infinities and the last bit are preserved in JSON.
 Arrays are C-ordered and little-endian. `dtype` is one of `DTYPES`, or "U" and a length for text. Every buffer is used
 exactly once, in order.
 """
@@ -56,7 +56,7 @@ DEFAULT_LIMITS = Limits()
 
 
 class _Budget:
-    """What is left of the limits while a tree is walked."""
+    """The rest of the limits while a tree is read."""
 
     def __init__(self, limits: Limits):
         self.limits, self.nodes, self.bytes, self.text = limits, limits.nodes, limits.bytes, limits.text
@@ -108,7 +108,7 @@ def _encode(value, buffers, budget, depth):
 
 
 def _key(key, budget):
-    """A key as it stands in the header: its text, or the list of its texts."""
+    """A key in the header: its text, or the list of its texts."""
     if type(key) is str:
         return _checked_text(key, budget)
     if type(key) is not tuple or not 0 < len(key) <= _LONGEST_KEY or any(type(part) is not str for part in key):
@@ -153,7 +153,7 @@ def _encode_array(array, buffers, budget):
 
 
 def decode(header, buffers: list[bytes], limits: Limits = DEFAULT_LIMITS):
-    """Rebuilds a value; arrays are copies of their own. Raises ValueTreeError for whatever is not exactly right."""
+    """Rebuilds a value; arrays are copies. Raises ValueTreeError for invalid data."""
     budget, used = _Budget(limits), []
     value = _decode(header, buffers, used, budget, depth=1)
     if len(used) != len(buffers):

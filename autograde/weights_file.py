@@ -42,7 +42,7 @@ def read_weights(path: str | Path) -> Weights:
     if path.is_symlink() or not path.is_file():
         raise WeightsError(f"{path.name} does not exist")
     with path.open("rb") as file:
-        content = file.read(LARGEST_FILE + 1)  # never more, whatever the size is said to be
+        content = file.read(LARGEST_FILE + 1)  # never more: the size of the file is not trusted
     if len(content) > LARGEST_FILE:
         raise WeightsError(f"{path.name}: expected at most {LARGEST_FILE >> 20} MiB; train a smaller model")
     header, numbers = _split(content, path.name)

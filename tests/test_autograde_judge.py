@@ -27,7 +27,7 @@ def test_a_forgotten_division_is_shown_as_in_the_course_book():
     text = str(_scores("return q @ ops.swapaxes(k, -1, -2)"))
     assert text.startswith("✗ 3.4 attention_scores") and text.splitlines()[0].endswith("0 / 3")
     for expected in ("q (2, 5, 16) float32, k (2, 5, 16) float32", "shape   (2, 5, 5) ✓", "dtype float32 ✓",
-                     "first difference at [0, 0, 0]", "yours is 4.0 × expected everywhere",
+                     "first difference at [0, 0, 0]", "yours is 4.0 × the expected value everywhere",
                      "before dividing by √d_attn (√16 = 4). Look at line 5 again."):  # fmt: skip
         assert expected in text, text
 
@@ -250,7 +250,7 @@ def test_html_escapes_what_a_student_wrote_and_says_the_same_without_colour():
     assert "<script>" not in page and "&lt;script&gt;" in page
     wrong = _scores("return q @ ops.swapaxes(k, -1, -2)")
     page = rendering.as_html(wrong)
-    for fact in ("wrong", "0 / 3", "4.0 × expected", "√16 = 4", 'alt="yours: '):
+    for fact in ("wrong", "0 / 3", "4.0 × the expected value", "√16 = 4", 'alt="yours: '):
         assert fact in page
     assert "color:inherit" in page
 
@@ -263,9 +263,9 @@ def test_tolerance_treats_infinities_as_equal_and_nan_as_different():
 @pytest.mark.parametrize(
     ("expected", "got", "words"),
     [
-        (np.array([1.0, 2.0, 3.0]), np.array([3.0, 4.0, 5.0]), "yours is expected + 2.0 everywhere"),
-        (np.array([1.0, 2.0, 3.0]), np.array([0.5, 1.0, 1.5]), "yours is 0.5 × expected everywhere"),
-        (np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 3.0], [2.0, 5.0]]), "yours is the transpose of the expected matrix"),
+        (np.array([1.0, 2.0, 3.0]), np.array([3.0, 4.0, 5.0]), "yours is the expected value + 2.0 everywhere"),
+        (np.array([1.0, 2.0, 3.0]), np.array([0.5, 1.0, 1.5]), "yours is 0.5 × the expected value everywhere"),
+        (np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 3.0], [2.0, 5.0]]), "transpose of the expected matrix"),
         (np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]), "1 of 3 values differ"),
         (np.array([True, False]), np.array([False, True]), "the opposite of the expected value everywhere"),
         (["play", "##ing"], ["play", "ing"], "at [1]: yours 'ing'   expected '##ing'"),

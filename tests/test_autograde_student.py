@@ -141,7 +141,7 @@ def test_progress_shows_points_in_text_and_html_without_colour():
     )
     text, page = repr(progress()), progress()._repr_html_()
     assert "✓ 3.4" in text and "3/3  passed" in text and "1/3  partly" in text and "4 of 8 points" in text
-    for fact in ("✓", "passed", "partly", "not attempted", "4 of 8 points", "aria-label", "the course so far"):
+    for fact in ("✓", "passed", "partly", "not attempted", "4 of 8 points", "aria-label", "the whole course"):
         assert fact in page
 
 

@@ -72,7 +72,7 @@ def grade(pool: Executor, places: int, assignment: Assignment, students, again: 
 
 
 def grade_again(pool: Executor, assignment: Assignment, wanted: tuple[Exercise, ...], todo: list[Result]):
-    """What `regrade.regrade` takes as `again`, with a cluster's executor."""
+    """The argument `again` of `regrade.regrade`, with a cluster's executor."""
     template = assignment.templates[wanted[0].notebook]
     bare = replace(assignment, course=Path(), released=(), templates={template.name: template})
     names = [exercise.id for exercise in wanted]

@@ -1,4 +1,4 @@
-"""Grades an assignment: every submission that is new or changed, several at a time, whatever happens to one of them.
+"""Grades an assignment: every new or changed submission, several at a time; one that fails does not stop the others.
 
     submitted/STUDENT/ASSIGNMENT/ ─▶ worker: read, repair, room, judge ─▶ this thread: gradebook, autograded/, results/
 
@@ -332,5 +332,5 @@ def _finish(assignment, item: Handed, result: Callable[[], list[Graded]], book: 
 
 
 def without_time(result: Result) -> Result:
-    """A record as it is the same each time: without how long it took."""
+    """A record without its duration, so that it is the same each time."""
     return replace(result, seconds=0.0)

@@ -1,4 +1,4 @@
-"""`check(thing)`, the cell under every stub: tries the student's code on the visible inputs and says what it found."""
+"""`check(thing)`, the cell under every stub: runs the student's code on the visible inputs and reports the result."""
 
 import ast
 import contextlib
@@ -16,7 +16,7 @@ _FAILED = ("partly", "wrong", "raised")
 
 
 class Outcome:
-    """What `check` found: shown as text or HTML by the notebook; `.verdict` has it as data, `.kept` where it went."""
+    """The result of `check`: shown as text or HTML by the notebook; `.verdict` is its data, `.kept` its file."""
 
     def __init__(self, verdict: Verdict, kept: str = ""):
         self.verdict, self.kept = verdict.with_advice(*[kept] if kept else []), kept
@@ -43,8 +43,8 @@ class Message:
 def check(thing, seconds: float = patience.SECONDS) -> Outcome | Message | None:
     """Checks the exercise that `thing` belongs to: the function or layer itself, or its name as a string.
 
-    seconds: how long one call of it may take; an endless loop is stopped then, and named. The inputs are the same for
-    everybody and every time; the grader will use others. Nothing leaves this machine.
+    seconds: time limit of one call; an endless loop is stopped then, and its line is shown. The inputs are the same for
+    everybody and every time; the grader uses others. Nothing leaves this machine.
     Raises nothing, except CheckFailed where nbgrader's Validate runs the notebook (see validating.py).
     """
     found = _found(thing, sys._getframe(1).f_globals, seconds)
@@ -75,7 +75,7 @@ def _found(thing, space: dict, seconds: float) -> Outcome | Message:
 
 @contextlib.contextmanager
 def _full_precision():
-    """Newer graphics cards round the factors of float32 products to 10 bits of fraction; not while we compare."""
+    """Turns TensorFloat-32 off, with which newer GPUs round the factors of float32 products to 10 bits."""
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is None:
         yield
