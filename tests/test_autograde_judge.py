@@ -45,7 +45,7 @@ def test_a_product_whose_sizes_do_not_fit_says_so_and_what_to_turn():
     [
         ("s = q @ ops.swapaxes(k, -1, -2) / 4.0", "returned None: did you forget `return`?"),
         ("return (q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5).numpy()", "Expected a tensor, got a NumPy array"),
-        ("return [q, k]", "A list came back where a tensor is needed"),
+        ("return [q, k]", "Expected a tensor, got a list"),
         ("return ops.cast(q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5, 'float64')", "dtype float64 ✗"),
         ("return ops.log(q @ ops.swapaxes(k, -1, -2))", "The result has NaN"),
         ("return ops.swapaxes(q, -1, -2) @ k", "yours (2, 16, 16)   expected (2, 5, 5)"),
@@ -66,7 +66,7 @@ def test_each_way_to_be_wrong_has_its_own_words(body, words):
 
 def test_a_transposed_shape_is_named():
     difference = compare(np.zeros((2, 3, 4), "float32"), np.zeros((2, 4, 3), "float32"))
-    assert difference.kind == "shape" and "axes 1 and 2 are in another order (transposed?)" in difference.message
+    assert difference.kind == "shape" and "axes 1 and 2 are in a different order (transposed?)" in difference.message
 
 
 def test_an_argument_that_was_changed_is_named():
@@ -98,8 +98,8 @@ class MultiHeadAttention(keras.layers.Layer):
     [
         ({"init": "pass"}, "first in your `__init__`"),
         ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "sub-layers in `call`"),
-        ({"call": "return x"}, "no weight `query.kernel` was found in MultiHeadAttention; its weights: none"),
-        ({"call": "return keras.layers.Dense(8)(x)"}, "no weight `query.kernel` was found"),
+        ({"call": "return x"}, "MultiHeadAttention has no weight `query.kernel`; its weights: none"),
+        ({"call": "return keras.layers.Dense(8)(x)"}, "has no weight `query.kernel`"),
         ({"call": "raise NotImplementedError()"}, "still the empty stub"),
     ],
 )  # fmt: skip
@@ -271,8 +271,8 @@ def test_tolerance_treats_infinities_as_equal_and_nan_as_different():
         (["play", "##ing"], ["play", "ing"], "at [1]: yours 'ing'   expected '##ing'"),
         (["a", "b"], ["a"], "yours has 1 items; expected 2"),
         ({"ids": [1]}, {"ids": [2]}, "at ['ids'][0]: yours 2   expected 1"),
-        ({("a", "b"): 1}, {("a", "b"): 1, "a": 2}, "keys that should not be there: 'a'"),
-        ({("a", "##b"): 1.5}, {}, "keys missing from yours: ('a', '##b')"),
+        ({("a", "b"): 1}, {("a", "b"): 1, "a": 2}, "unexpected keys: 'a'"),
+        ({("a", "##b"): 1.5}, {}, "missing keys: ('a', '##b')"),
         ("zoe", "zoe\u0301", r"yours 'zoe\u0301'   expected 'zoe'"),
         ("a " * 60, "a " * 50 + "b " + "a " * 9, "from character 100"),
         ((1, 2), None, "yours is nothing; expected a tuple"),
@@ -326,9 +326,9 @@ def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
     generator = judge(plan, asking(written("def words(text):\n    yield from text.split()")))
     assert "returned a generator" in str(generator)
     joined = judge(plan, asking(written("def words(text):\n    return text")))
-    assert "A string came back where a list is needed." in str(joined)
+    assert "Expected a list, got a string." in str(joined)
     lazy = judge(plan, asking(written("def words(text):\n    return map(str, text.split())")))
-    assert "A map came back where a list is needed. `list(...)` makes one of it." in str(lazy)
+    assert "Expected a list, got a map. Convert it with `list(...)`." in str(lazy)
 
 
 def test_of_nested_lists_and_dicts_the_innermost_lists_stand_beside_each_other():

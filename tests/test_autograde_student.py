@@ -66,7 +66,7 @@ def test_check_finds_the_exercise_by_the_function_its_name_or_a_variable():
 
 def test_check_says_when_the_name_is_not_there_or_is_no_exercise():
     missing = _check("", "check('attention_scores')")
-    assert missing.verdict.status == "missing" and "There is no `attention_scores` yet" in repr(missing)
+    assert missing.verdict.status == "missing" and "`attention_scores` is not defined yet" in repr(missing)
     other = _check("def atention_scores(q, k): pass", "check(atention_scores)")
     assert isinstance(other, Message) and "Did you mean `attention_scores`?" in repr(other)
     assert "There is no exercise for `int`" in repr(_check("", "check(3)"))
@@ -201,7 +201,7 @@ def test_where_nbgrader_validates_a_failed_check_raises_one_line_and_a_passed_on
     assert _scores(RIGHT) is None
     with pytest.raises(CheckFailed, match=r"^✗ 3\.4 attention_scores: wrong, 0 of 3 points\. .+"):
         _scores("return q @ ops.swapaxes(k, -1, -2)")
-    for call, words in (("check('attention_scores')", "no `attention_scores` yet"), ("check('nobody')", "no exercise")):
+    for call, words in (("check('attention_scores')", "`attention_scores` is not defined yet"), ("check('nobody')", "no exercise")):
         with pytest.raises(CheckFailed, match=words) as caught:
             _check("", call)
         shown = caught.value._render_traceback_()

@@ -344,7 +344,7 @@ def test_a_disk_that_is_full_is_said_and_what_was_there_stays(tmp_path):
     full += f"resource.setrlimit(resource.RLIMIT_FSIZE, ({len(WORK)}, {len(WORK)})); "
     command = [sys.executable, "-c", full + _COLLECT.format(str(later), str(tmp_path))]
     ended = subprocess.run(command, capture_output=True, text=True)
-    assert "cannot be written (File too large); what was collected stays" in ended.stderr
+    assert "cannot be written (File too large); files collected before are kept" in ended.stderr
     assert (tmp_path / "submitted/doe/ps3/03_attention.ipynb").read_bytes() == WORK
 
 
