@@ -67,7 +67,7 @@ def test_a_download_without_a_submission_says_why(course, tmp_path):
     folder = tmp_path / "course"
     shutil.copytree(course, folder)
     (tmp_path / "notes.txt").write_text("hello")
-    assert "ignored  notes.txt: it is not a notebook" in run(folder, "collect", "ps3", str(tmp_path / "notes.txt"), code=1)
+    assert "notes.txt: it is not a notebook" in run(folder, "collect", "ps3", str(tmp_path / "notes.txt"), code=1)
     (tmp_path / "nothing").mkdir()
     assert "no files in nothing" in run(folder, "collect", "ps3", str(tmp_path / "nothing"), code=1)
 
