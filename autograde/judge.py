@@ -38,7 +38,7 @@ def judge(plan: dict, ask: Callable[[list[dict]], list[dict]], source: str = "",
         return _refused(plan, used[0])
     if answers[0]["status"] in ("missing", "not attempted"):
         return _absent(plan, answers[0]["status"])
-    return _weigh(plan, answers, reveal)
+    return _grade(plan, answers, reveal)
 
 
 def clean(answer) -> dict:
@@ -91,7 +91,7 @@ def _absent(plan, status):
 # --- grading ---
 
 
-def _weigh(plan, answers, reveal):
+def _grade(plan, answers, reveal):
     failures = [_first_failure(part, answers) for part in plan["parts"]]
     first, *rest = zip(plan["parts"], failures)
     base_holds = failures[0] is None

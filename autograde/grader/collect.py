@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from autograde.grader.archives import CollectError, Entry, Limits, copy_out, entries
-from autograde.grader.filenames import Named, Roster, common_folders, notebook_of, parse_name, safe_name
+from autograde.grader.filenames import ParsedName, Roster, common_folders, notebook_of, parse_name, safe_name
 from bertlab.files import write_text
 
 _ALSO_TAKEN = (".py", ".safetensors")  # beside notebooks: modules of a student's own, and trained weights
@@ -69,7 +69,7 @@ class _Found:
 
     row: Row
     staged: Path
-    named: Named
+    named: ParsedName
     odd: bool
 
     @property
@@ -162,11 +162,11 @@ def _copy_all(found, manifest, staging, notebooks, roster, reader) -> list[_Foun
     return taken
 
 
-def _who(entry: Entry, roster, reader) -> tuple[Named | None, str]:
+def _who(entry: Entry, roster, reader) -> tuple[ParsedName | None, str]:
     named = reader(entry.path)
     student = roster.student_of(entry.path)
     if student:
-        named = named or Named(student, Path(entry.path).name, "CSV")
+        named = named or ParsedName(student, Path(entry.path).name, "CSV")
     elif named:
         student = roster.known(named) or named.student
     return (named, student) if student and safe_name(student) else (None, "")
@@ -206,7 +206,7 @@ class _Folder:
 
     def take(self, files: list[_Found], manifest: Manifest) -> None:
         """Moves the newest version of each file to its folder; records the action in each row."""
-        self._finish_what_was_killed()
+        self._finish_interrupted_move()
         newest = self._newest(files)
         old = self._existing()
         for name, file in list(newest.items()):
@@ -214,7 +214,7 @@ class _Folder:
             if content == file.row.sha256:
                 file.row.action = "unchanged"
             elif time > file.row.timestamp:
-                self._keep_aside(file, f"the file collected before is newer ({time})")
+                self._keep_older(file, f"the file collected before is newer ({time})")
                 del newest[name]
             else:
                 file.row.action = "replaced" if name in old else "new"
@@ -227,7 +227,7 @@ class _Folder:
         for file in sorted(files, key=lambda file: (not file.odd, *file.newest_last)):
             before = newest.get(file.row.file)
             if before and before.row.sha256 != file.row.sha256:
-                self._keep_aside(before, f"replaced by {file.row.source}")
+                self._keep_older(before, f"replaced by {file.row.source}")
             elif before:
                 before.row.action, before.row.reason = "unchanged", f"the same as {file.row.source}"
             newest[file.row.file] = file
@@ -271,11 +271,11 @@ class _Folder:
             self.target.rename(self.earlier / f"{len(list(self.earlier.iterdir())) + 1:03}")
         self.partial.rename(self.target)
 
-    def _finish_what_was_killed(self) -> None:
+    def _finish_interrupted_move(self) -> None:
         if (self.partial / "timestamp.txt").is_file() and not self.target.exists():
             self._put_in_place()
 
-    def _keep_aside(self, file: _Found, reason: str) -> None:
+    def _keep_older(self, file: _Found, reason: str) -> None:
         """Keeps an older file under its hash, so that doing it twice is doing it once."""
         self.earlier.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file.staged, self.earlier / f"{file.row.sha256[:12]}-{file.row.file}")

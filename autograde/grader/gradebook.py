@@ -40,8 +40,8 @@ class Course:
         from sqlalchemy import URL
 
         url = URL.create("sqlite", database=str(self.path.absolute()), query={"timeout": "1"})
-        with _own_programs_first():  # nbgrader asks a program "alembic" for its version
-            self.book = self._patiently(lambda: Gradebook(url))
+        with _environment_path_first():  # nbgrader asks a program "alembic" for its version
+            self.book = self._retry_while_locked(lambda: Gradebook(url))
         return self
 
     def __exit__(self, *_):
@@ -79,7 +79,7 @@ class Course:
             self.book.db.commit()
 
         with self._lock():
-            self._patiently(transaction)
+            self._retry_while_locked(transaction)
 
     def write_late_penalties(self, assignment: str, late_penalty: LatePenalty) -> None:
         """Computes all late penalties again: due dates, extensions and rules can change after grading."""
@@ -94,7 +94,7 @@ class Course:
             self.book.db.commit()
 
         with self._lock():
-            self._patiently(transaction)
+            self._retry_while_locked(transaction)
 
     def _submission(self, assignment: str, student: str):
         """The submission with a grade and a comment for every cell of the release; made where it is not there."""
@@ -154,7 +154,7 @@ class Course:
                     time.sleep(0.05)
             yield
 
-    def _patiently(self, work: Callable):
+    def _retry_while_locked(self, work: Callable):
         """Calls `work`, and retries while another program has locked the database."""
         from sqlalchemy.exc import OperationalError
 
@@ -191,7 +191,7 @@ class Course:
             return person is not None  # without VACUUM the file would still contain the deleted data
 
         with self._lock():
-            return self._patiently(transaction)
+            return self._retry_while_locked(transaction)
 
     # --- reading ---
 
@@ -248,7 +248,7 @@ def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | 
     before = grade.auto_score
     most = grade.cell.max_score
     by_hand = manual or type(grade.cell).__name__ == "TaskCell"
-    if by_hand and result and not result.problem and not _untouched(verdicts):
+    if by_hand and result and not result.problem and not _not_attempted(verdicts):
         grade.auto_score = None
         grade.needs_manual_grade = grade.manual_score is None
         return
@@ -276,7 +276,7 @@ def _given_by_hand(notebook, template: Template) -> dict[str, ByHand]:
     return given
 
 
-def _untouched(verdicts: list[Verdict]) -> bool:
+def _not_attempted(verdicts: list[Verdict]) -> bool:
     return bool(verdicts) and all(verdict.status in ("not attempted", "missing") for verdict in verdicts)
 
 
@@ -359,7 +359,7 @@ def _iso(time) -> str:
 
 
 @contextmanager
-def _own_programs_first() -> Iterator[None]:
+def _environment_path_first() -> Iterator[None]:
     """PATH with this environment's programs in front, so that no other `alembic` is run."""
     before = os.environ.get("PATH", "")
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])

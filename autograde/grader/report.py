@@ -12,8 +12,8 @@ from bertlab import plots
 from bertlab.files import write_text
 
 _NAMES_SHOWN = 12
-_STUCK = ("wrong", "raised", "refused", "missing")
-_OPEN = ("not attempted",)
+_NOT_RIGHT = ("wrong", "raised", "refused", "missing")
+_UNTRIED = ("not attempted",)
 
 
 class ReportError(AutogradeError, ValueError):
@@ -45,7 +45,7 @@ def report_page(results: Iterable[Result], title: str) -> str:
         misconceptions=_misconceptions(results),
         help=_need_help(results, points, possible),
         technical=_technical(results),
-        mended=_mended(results),
+        repaired=_repaired(results),
         seconds={
             "median": _duration(statistics.median(seconds)),
             "longest": _duration(max(seconds)),
@@ -92,8 +92,8 @@ def _exercises(results) -> list[dict]:
                 "share": sum(verdict.points for verdict in found) / possible if possible else 0.0,
                 "passed": statuses["passed"],
                 "partly": statuses["partly"],
-                "wrong": sum(statuses[status] for status in _STUCK),
-                "open": sum(statuses[status] for status in _OPEN),
+                "wrong": sum(statuses[status] for status in _NOT_RIGHT),
+                "open": sum(statuses[status] for status in _UNTRIED),
                 "mistake": _most_common(mistakes),
             }
         )
@@ -136,8 +136,8 @@ def _need_help(results, points, possible) -> list[dict]:
     """Students with fewer than half of the points or three exercises wrong; technical failures are listed elsewhere."""
     stuck, untried, technical = defaultdict(list), defaultdict(list), set()
     for result in results:
-        stuck[result.student] += [verdict for verdict in result.verdicts if verdict.status in _STUCK]
-        untried[result.student] += [verdict for verdict in result.verdicts if verdict.status in _OPEN]
+        stuck[result.student] += [verdict for verdict in result.verdicts if verdict.status in _NOT_RIGHT]
+        untried[result.student] += [verdict for verdict in result.verdicts if verdict.status in _UNTRIED]
         if result.failed_technically:
             technical.add(result.student)
     rows = [
@@ -172,7 +172,7 @@ def _technical(results) -> list[dict]:
     return sorted(rows, key=lambda row: (row["student"], row["notebook"]))
 
 
-def _mended(results) -> list[dict]:
+def _repaired(results) -> list[dict]:
     """The repairs of readable files; first those in which an answer is missing."""
     found = [result for result in results if result.repairs and not result.problem]
     found.sort(key=lambda result: (not _lacks_an_answer(result), result.student, result.notebook))

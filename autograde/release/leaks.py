@@ -22,7 +22,7 @@ def secret_lines(exercises: tuple[Exercise, ...]) -> dict[str, str]:
         sources += [(known.id, cells.patched_cell(exercise, known)) for known in exercise.misconceptions]
         for origin, source in sources:
             for line in _lines(source):
-                if line not in given and _tells(line):
+                if line not in given and _has_enough_words(line):
                     secrets.setdefault(line, f"{exercise.id}/{origin}")
     return secrets
 
@@ -43,5 +43,5 @@ def _lines(source: str) -> list[str]:
     return [line.strip() for line in source.splitlines() if line.strip()]
 
 
-def _tells(line: str) -> bool:
+def _has_enough_words(line: str) -> bool:
     return "### " not in line and len(re.findall(r"\w+", line)) >= _FEWEST_WORDS
