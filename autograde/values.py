@@ -1,4 +1,4 @@
-"""Plain values ⇄ a JSON header and raw buffers: the only form in which anything passes between the two rooms.
+"""Plain values ⇄ a JSON header and raw buffers: the only form in which anything passes between the two launcher.
 
 A *value* is None, bool, int, float, str, a list, a tuple, a dict whose keys are strings or tuples of strings, or a
 NumPy array, nested. Nothing else exists: no objects, no object arrays, no pickle. `encode` splits a value into a

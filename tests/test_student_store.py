@@ -12,7 +12,7 @@ import pytest
 
 from autograde import planning
 from autograde.exercises import catalogue, cells
-from autograde.student import home, plans, state, store
+from autograde.student import home, plans, progress_file, store
 from autograde.student.pieces import NotKept, Piece, gather
 from autograde.student.written import module_text
 from tests.student_notebook import ROWS, SCORES, Notebook, course_folder, module_of  # noqa: F401 (a fixture)
@@ -241,12 +241,12 @@ def test_the_home_is_found_from_any_notebook(course, tmp_path, monkeypatch):
 
 def test_progress_counts_the_whole_course_and_takes_over_an_older_file(course, monkeypatch):
     old = {"version": 1, "exercises": {"scores": {"points": 2, "status": "partly", "failures": 1, "last": "x"}}}
-    (course / "03_attention" / state.FILE).write_text(json.dumps(old))
+    (course / "03_attention" / progress_file.FILE).write_text(json.dumps(old))
     (course / "04_encoder").mkdir()
     Notebook().run(ROWS).check("add_to_rows")
     monkeypatch.chdir(course / "04_encoder")
-    assert {name: entry["points"] for name, entry in state.load().items()} == {"scores": 2, "add-to-rows": 2}
-    assert not (course / "03_attention" / state.FILE).exists() and (course / state.FILE).exists()
+    assert {name: entry["points"] for name, entry in progress_file.load().items()} == {"scores": 2, "add-to-rows": 2}
+    assert not (course / "03_attention" / progress_file.FILE).exists() and (course / progress_file.FILE).exists()
 
 
 def test_a_home_that_cannot_be_written_costs_the_package_not_the_check(course, monkeypatch):

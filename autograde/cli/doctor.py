@@ -9,7 +9,7 @@ import click
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON list for scripts.")
 def doctor(as_json):
-    """Tries every protection in a live room and says what is missing, with the command that mends it.
+    """Tries every protection in a live sandbox and says what is missing, with the command that mends it.
 
     \b
     Example:

@@ -26,7 +26,7 @@ class Result:
     verdicts: one for each exercise, in the notebook's order; repairs: what was mended, sentences; problem: why the file
     could not be read at all, for the student; technical: what ended the grading early, for the instructor; handed_in:
     "YYYY-MM-DD HH:MM:SS UTC"; sha256: of the file that was graded; seconds: that grading took; upstream: the student's
-    own modules that it was graded on, name → text, and beside: a digest of those handed in with it (see ground.py).
+    own modules that it was graded on, name → text, and beside: a digest of those handed in with it (see upstream.py).
     """
 
     assignment: str

@@ -1,6 +1,6 @@
-"""What serves the hatch inside a room: runs cells in an IPython shell and answers probes.
+"""What serves the channel inside a sandbox: runs cells in an IPython shell and answers probes.
 
-Nothing here is trusted. Student code shares this process, may rewrite all of it and hold the hatch itself; what keeps
+Nothing here is trusted. Student code shares this process, may rewrite all of it and hold the channel itself; what keeps
 it in are the walls (isolation.py), and what keeps its answers harmless is the other end (client.py). So this file only
 has to be right for honest code, and to keep honest mistakes (a print loop, a picture of 100 MB) within the caps.
 
@@ -12,8 +12,8 @@ import os
 import traceback
 
 from autograde import probe, values
-from autograde.errors import HatchClosed
-from autograde.hatch import Hatch
+from autograde.channel import Channel
+from autograde.errors import ChannelClosed
 from autograde.sandbox import limits as names
 from autograde.sandbox.outputs import Outputs
 
@@ -60,19 +60,19 @@ def _say_inert(*arguments, **keywords):
 
 
 class Agent:
-    """One room's agent. `serve` returns when the other end closes the hatch."""
+    """One sandbox's agent. `serve` returns when the other end closes the channel."""
 
-    def __init__(self, hatch: Hatch, shell, limits: dict):
-        self.hatch, self.shell, self.limits = hatch, shell, limits
+    def __init__(self, channel: Channel, shell, limits: dict):
+        self.channel, self.shell, self.limits = channel, shell, limits
 
     def serve(self) -> None:
         operations = {"cell": self.run_cell, "probe": self.answer, "put": self.put_files}
         while True:
             try:
-                request, buffers = self.hatch.receive()
+                request, buffers = self.channel.receive()
                 reply, out = operations[request["op"]](request, buffers)
-                self.hatch.send({"id": request["id"], **reply}, out)
-            except HatchClosed:
+                self.channel.send({"id": request["id"], **reply}, out)
+            except ChannelClosed:
                 return
             except KeyboardInterrupt:
                 continue  # an interrupt that came a moment after the work was done
@@ -129,7 +129,7 @@ def describe_error(error: BaseException, index: int) -> dict:
 
 
 def _limit_behind(error: BaseException | None) -> str | None:
-    """Which of the room's limits an honest program ran into, judging by its exception."""
+    """Which of the sandbox's limits an honest program ran into, judging by its exception."""
     if isinstance(error, MemoryError):
         return names.MEMORY
     if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
@@ -141,6 +141,6 @@ def _limit_behind(error: BaseException | None) -> str | None:
     return _BY_ERRNO.get(error.errno)
 
 
-def run(hatch: int, shell, limits: dict) -> None:
-    """Serves the hatch on this descriptor until the other end closes it."""
-    Agent(Hatch(hatch, hatch), shell, limits).serve()
+def run(channel: int, shell, limits: dict) -> None:
+    """Serves the channel on this descriptor until the other end closes it."""
+    Agent(Channel(channel, channel), shell, limits).serve()

@@ -9,7 +9,7 @@ import textwrap
 
 from autograde.judge import judge
 from autograde.rendering import as_html, as_text
-from autograde.student import patience, plans, state, store, validating
+from autograde.student import plans, progress_file, store, time_limit, validating
 from autograde.verdict import Verdict
 
 _FAILED = ("partly", "wrong", "raised")
@@ -40,7 +40,7 @@ class Message:
         return self.text
 
 
-def check(thing, seconds: float = patience.SECONDS) -> Outcome | Message | None:
+def check(thing, seconds: float = time_limit.SECONDS) -> Outcome | Message | None:
     """Checks the exercise that `thing` belongs to: the function or layer itself, or its name as a string.
 
     seconds: how long one call of it may take; an endless loop is stopped then, and named. The inputs are the same for
@@ -65,9 +65,9 @@ def _found(thing, space: dict, seconds: float) -> Outcome | Message:
     source = _source_of(space.get(facts["names"][0]))
     with _full_precision():
         verdict = judge(
-            plans.plan(facts["id"]), lambda questions: patience.answer_in_time(questions, space, seconds), source
+            plans.plan(facts["id"]), lambda questions: time_limit.answer_in_time(questions, space, seconds), source
         )
-    failures = state.record(facts["id"], verdict.status, verdict.points, source)
+    failures = progress_file.record(facts["id"], verdict.status, verdict.points, source)
     kept = store.keep(facts, space) if verdict.passed and facts["kept_in"] else ""
     advice = *_begin_there(facts, verdict, source, space), *_hints(facts, verdict, failures)
     return Outcome(verdict.with_advice(*advice), kept)
@@ -129,7 +129,7 @@ def _begin_there(facts, verdict, source, space):
     """A sentence for each earlier answer that this one uses and that failed its own check when it was last tried."""
     if verdict.status not in _FAILED:
         return ()
-    entries, used = state.load(), _names_in(source)
+    entries, used = progress_file.load(), _names_in(source)
     failing = [other for other in plans.index() if entries.get(other["id"], {}).get("status") in _FAILED]
     return tuple(
         f"Your code uses `{name}`, which failed its own check ({other['number']}): begin there."

@@ -17,7 +17,7 @@ import zlib
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.student import home, own, state, store
+from autograde.student import home, own, progress_file, store
 from autograde.student.pieces import Piece
 from bertlab.files import write_bytes, write_whole
 
@@ -140,15 +140,15 @@ def _unpacked(source: Path) -> dict[str, bytes]:
 
 
 def _contents(source: Path, archive: zipfile.ZipFile, members):
-    room = _LARGEST_TOTAL
+    left = _LARGEST_TOTAL
     for member in members:
         name = member.filename
         if name != home.PROGRESS and not _PACKAGE_FILE.fullmatch(name):
             raise StateError(f"{source}: {name[:80]!r} is no file of a saved state; nothing was loaded")
         with archive.open(member) as file:
-            content = file.read(min(_LARGEST, room) + 1)  # what a member says about its own size is not believed
-        room -= len(content)
-        if len(content) > _LARGEST or room < 0:
+            content = file.read(min(_LARGEST, left) + 1)  # what a member says about its own size is not believed
+        left -= len(content)
+        if len(content) > _LARGEST or left < 0:
             raise StateError(f"{source}: {name} is too large for a saved state; nothing was loaded")
         if not _fits(name, content):
             raise StateError(f"{source}: {name} is damaged; nothing was loaded")
@@ -159,7 +159,7 @@ def _fits(name: str, content: bytes) -> bool:
     """Whether a file is of the kind that its name says."""
     try:
         if name == home.PROGRESS:
-            state.entries_of(content)
+            progress_file.entries_of(content)
         elif name.endswith(".json"):
             piece = Piece.from_dict(json.loads(content))
             return name == f"{home.PACKAGE}/{store.PIECES}/{piece.exercise}.json"
@@ -186,7 +186,7 @@ def _take_over(files: dict[str, bytes], folder: Path) -> int:
                     write_bytes(shown, content)
         store.write(folder, store.load(folder))
     if home.PROGRESS in files:
-        state.merge(state.entries_of(files[home.PROGRESS]), folder / home.PROGRESS)
+        progress_file.merge(progress_file.entries_of(files[home.PROGRESS]), folder / home.PROGRESS)
     for module in own.MODULES:
         own.forget(module)
     return taken

@@ -164,9 +164,9 @@ def blank_lines(data: RunData, rows: int = 3) -> None:
 
 def ready(*exercises: str) -> bool:
     """Whether the checks of these exercises have passed here; if not, one line says which are missing."""
-    from autograde.student import plans, state
+    from autograde.student import plans, progress_file
 
-    entries = state.load()
+    entries = progress_file.load()
     missing = [plans.find(name) for name in exercises if entries.get(name, {}).get("status") != "passed"]
     if missing:
         names = ", ".join(f"{facts['number']} {facts['names'][0]}" for facts in missing)
