@@ -4,7 +4,8 @@ import linecache
 
 import pytest
 
-from autograde.student import home, own, plans
+from autograde import mybert_importer
+from autograde.student import home, plans
 from autograde.student.pieces import gather
 
 SCORES = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
@@ -42,8 +43,8 @@ def course_folder(tmp_path, monkeypatch):
     (folder / "03_attention").mkdir(parents=True)
     monkeypatch.chdir(folder / "03_attention")
     monkeypatch.delenv(home.VARIABLE, raising=False)
-    with own.only_stand_ins():
-        own.install(home.find)
+    with mybert_importer.only_stand_ins():
+        mybert_importer.activate(home.find)
         yield folder
 
 

@@ -302,10 +302,23 @@ def test_threads_and_children_still_work(sandbox):
 
 def test_of_our_own_package_a_sandbox_holds_only_what_it_needs(sandbox):
     listing = sandbox.run_cell("import os\nprint(sorted(os.listdir('/sandbox/lib/autograde')))").stdout
-    assert listing == f"{sorted([*(f'{name}.py' for name in bubblewrap.SHARED_MODULES), 'sandbox'])}\n"
+    assert listing == f"{sorted([*(f'{name}.py' for name in bubblewrap.SHARED_MODULES), 'sandbox', 'student'])}\n"
+    code = "import os\nprint([sorted(names) for *_, names in os.walk('/sandbox/lib/autograde/student')])"
+    assert sandbox.run_cell(code).stdout == "[['__init__.py', 'quiet.py'], ['__init__.py']]\n"
 
 
-# --- other ways to make launcher, and the doctor ---
+def test_checks_and_drawings_do_nothing_in_a_sandbox_whatever_their_names(sandbox):
+    code = (
+        "from autograde.student import check, heat_maps, a_drawing_of_later\n"
+        "check(print, seconds=1)\nwith heat_maps([[1.0]], alt='x').more as shown:\n    print(list(shown))\n"
+        "from autograde.student.stand_ins import __path__ as places\nprint(len(places))\n"
+        "from autograde.student.checking import check"
+    )
+    result = sandbox.run_cell(code)
+    assert result.stdout == "[]\n1\n" and result.error.name == "ModuleNotFoundError"
+
+
+# --- other ways to make sandboxes, and the doctor ---
 
 
 def test_without_a_zygote_a_sandbox_has_the_same_walls(zygote, monkeypatch):

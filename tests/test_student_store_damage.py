@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from autograde.student import home, own, store
+from autograde import mybert_importer
+from autograde.student import home, store
 from autograde.student.pieces import Piece
 from tests.student_notebook import ROWS, SCORES, Notebook, course_folder, module_of  # noqa: F401 (a fixture)
 
@@ -60,7 +61,7 @@ def test_a_damaged_piece_is_left_out(course, content):
 def test_a_broken_module_costs_only_itself(course, capsys):
     Notebook().run(SCORES).check("attention_scores")
     (course / "mybert/attention.py").write_text("raise SystemExit(3)")
-    own.install(home.find)
+    mybert_importer.activate(home.find)
     from mybert.attention import attention_scores, softmax_rows
 
     assert attention_scores.__module__ == softmax_rows.__module__ == "autograde.student.stand_ins.attention"
@@ -75,7 +76,7 @@ def test_what_a_killed_check_left_out_is_written_by_the_next(course):
     for path in whole:
         if path.suffix != ".json":
             path.unlink()
-    own.install(home.find, prepare=store.mend)
+    mybert_importer.activate(home.find, prepare=store.mend)
     importlib.import_module("mybert")
     assert {path: path.read_bytes() for path in whole} == whole
 
@@ -107,7 +108,7 @@ def _whole(course):
         assert path.name == "__init__.py" or store.is_generated(path.read_text()), path
     for path in (course / "mybert/.kept").glob("*.json"):
         Piece.from_dict(json.loads(path.read_text()))
-    own.install(home.find)
+    mybert_importer.activate(home.find)
     return importlib.import_module("mybert.attention")
 
 

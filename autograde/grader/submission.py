@@ -20,7 +20,7 @@ from autograde.grader.prerequisites import cells_to_run
 from autograde.grader.repair import Submission
 from autograde.grader.source import parsed
 from autograde.grader.template import Template
-from autograde.grader.upstream import sandbox_files
+from autograde.grader.upstream import STAND_INS_FOLDER, sandbox_files
 from autograde.judge import clean, judge
 from autograde.sandbox import limits as names
 from autograde.sandbox.limits import Limits
@@ -32,31 +32,17 @@ QUESTION_SECONDS = 15.0  # for all questions of one exercise: an honest answer t
 _TENSORFLOW_ERRORS = ("InvalidArgumentError", "NotFoundError", "ResourceExhaustedError", "UnimplementedError")
 _MISSING_NAME = re.compile(r"name '(\w{1,60})' is not defined")
 
-# What notebooks import to be shown things: nothing to see here, and pictures cost time. So whatever they ask for is a
-# thing that does nothing. `mybert` comes from the files that `sandbox_files` has put there.
-_PRELUDE = """
-def _prepare():
-    import importlib, pathlib, sys, types
-    import autograde
+# `mybert` comes from the files that `sandbox_files` has put into the working folder.
+_PRELUDE = f"""
+def _activate():
+    import pathlib
+    from autograde import mybert_importer
 
-    class Nothing:
-        def __call__(self, *arguments, **keywords): return self
-        def __enter__(self): return self
-        def __exit__(self, *error): return None
-        def __iter__(self): return iter(())
-        def __getattr__(self, name):
-            if name.startswith("__"): raise AttributeError(name)
-            return self
+    here = pathlib.Path.cwd()
+    mybert_importer.activate(here, say=lambda line: None, stand_ins=here / "{STAND_INS_FOLDER}")
 
-    student = types.ModuleType("autograde.student")
-    student.__path__ = [str(pathlib.Path(".course").absolute())]
-    student.__getattr__ = Nothing().__getattr__
-    sys.modules["autograde.student"] = autograde.student = student
-    own = importlib.import_module("autograde.student.own")
-    own.install(pathlib.Path.cwd(), say=lambda line: None)
-
-_prepare()
-del _prepare
+_activate()
+del _activate
 """
 
 

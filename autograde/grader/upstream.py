@@ -25,17 +25,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograde import mybert_importer
 from autograde.exercises import catalogue
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
 from autograde.grader.template import Template
 from autograde.statements import Statement, needed, statements
-from autograde.student import own
 
 _MODULE = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _LARGEST = 200_000  # bytes of one module
 _MOST_FILES = 40
-STUDENT = Path(own.__file__).parent
+STAND_INS_FOLDER = ".stand_ins"  # in a sandbox's working folder: those that its notebook may use
+STUDENT = Path(mybert_importer.__file__).parent / "student"
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,9 @@ class UpstreamSources:
 
 def modules_before(notebook: str) -> tuple[str, ...]:
     """The modules of `mybert` that a notebook may build on, by the number in its name."""
-    number = int(notebook[:2]) if notebook[:2].isdecimal() else len(own.MODULES) + 1
+    number = int(notebook[:2]) if notebook[:2].isdecimal() else len(mybert_importer.MODULES) + 1
     built = {exercise.kept_in for exercise in catalogue.of_notebook(notebook)}
-    return tuple(module for module in own.MODULES[: max(number - 1, 0)] if module not in built)
+    return tuple(module for module in mybert_importer.MODULES[: max(number - 1, 0)] if module not in built)
 
 
 def upstream_modules(
@@ -90,7 +91,7 @@ def upstream_modules(
 def _allowed(notebook: str, modules: dict[str, str]) -> dict[str, str]:
     """Without modules that this notebook builds, or later ones; those of no notebook are a student's own helpers."""
     allowed = modules_before(notebook)
-    return {name: modules[name] for name in sorted(modules) if name in allowed or name not in own.MODULES}
+    return {name: modules[name] for name in sorted(modules) if name in allowed or name not in mybert_importer.MODULES}
 
 
 def modules_of(one: Earlier, result: Result) -> dict[str, str]:
@@ -114,18 +115,19 @@ def _module_text(module: str, pieces: list[Statement], names: set[str], failed: 
     chosen = needed(pieces, names).statements
     replaced = sorted(failed & set().union(*(statement.binds for statement in chosen)))
     lines = [
-        f"try:\n    from {own.STAND_INS}.{module} import {name}\nexcept ImportError:\n    pass" for name in replaced
+        f"try:\n    from {mybert_importer.STAND_INS}.{module} import {name}\nexcept ImportError:\n    pass"
+        for name in replaced
     ]
     return "\n\n".join([statement.source for statement in chosen] + lines) + "\n"
 
 
 def sandbox_files(notebook: str, upstream: dict[str, str]) -> dict[str, bytes]:
-    """The files that make `mybert` importable in a sandbox: importer, allowed stand-ins, the student's modules."""
-    files = {".course/own.py": (STUDENT / "own.py").read_bytes(), ".course/stand_ins/__init__.py": b""}
+    """The files that make `mybert` importable in a sandbox: the allowed stand-ins and the student's modules."""
+    files = {}
     for module in modules_before(notebook):
         path = STUDENT / "stand_ins" / f"{module}.py"
         if path.exists():
-            files[f".course/stand_ins/{module}.py"] = path.read_bytes()
+            files[f"{STAND_INS_FOLDER}/{module}.py"] = path.read_bytes()
     return files | {f"mybert/{module}.py": text.encode("utf-8", "replace") for module, text in upstream.items()}
 
 
@@ -136,14 +138,14 @@ def modules_beside(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
     """(module → text, sentences about what was not taken), from a submission's folder. Follows no link."""
     found: dict[str, str] = {}
     said: list[str] = []
-    package = folder / own.PACKAGE
-    flat = [folder / f"{module}.py" for module in own.MODULES]
+    package = folder / mybert_importer.PACKAGE
+    flat = [folder / f"{module}.py" for module in mybert_importer.MODULES]
     within = sorted(package.iterdir()) if package.is_dir() and not package.is_symlink() else []
     candidates = flat + [path for path in within if path.suffix == ".py" and path.name != "__init__.py"]
     for path in candidates:
         if not path.is_symlink() and not path.exists():
             continue
-        name = path.name if path.parent == folder else f"{own.PACKAGE}/{path.name}"
+        name = path.name if path.parent == folder else f"{mybert_importer.PACKAGE}/{path.name}"
         if len(found) == _MOST_FILES:
             said.append(f"More than {_MOST_FILES} modules were handed in; the rest was not used.")
             break

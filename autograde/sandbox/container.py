@@ -36,7 +36,6 @@ from autograde.sandbox.limits import DEFAULT_LIMITS, Limits
 IMAGE_VARIABLE = "AUTOGRADE_IMAGE"
 _ENGINES = ("podman", "docker")
 _SKELETON_IMAGE = "autograde-sandbox"
-_MODULES = (*bubblewrap.SANDBOX_MODULES, "in_container")
 _START = 240.0  # seconds until a sandbox must have started: the engine, and all imports
 _LONGEST_MESSAGE = 1 << 16
 _numbers = itertools.count()
@@ -107,7 +106,7 @@ class Container(Launcher):
     def _shown(self) -> dict[Path, str]:
         """Folders and files of this machine → where the sandbox sees them."""
         package = Path(__file__).resolve().parent.parent
-        files = [f"{name}.py" for name in bubblewrap.SHARED_MODULES] + [f"sandbox/{name}.py" for name in _MODULES]
+        files = bubblewrap.our_files("in_container")
         shown = {package / name: f"{bubblewrap.LIBRARY}/autograde/{name}" for name in files}
         shown |= {folder: f"{bubblewrap.LIBRARY}/{name}" for name, folder in self._packages.items()}
         if self.image is None:

@@ -18,8 +18,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from autograde import syntax
+from autograde.mybert_importer import PACKAGE, STAND_INS
 from autograde.statements import Statement, givers, statements
-from autograde.student.own import PACKAGE, STAND_INS
 
 _STAND_INS = f"{STAND_INS}."
 _LONGEST_CONSTANT = 20_000  # characters

@@ -16,8 +16,9 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from autograde import mybert_importer
 from autograde.errors import AutogradeError
-from autograde.student import home, own, progress_file, store
+from autograde.student import home, notebook, progress_file, store
 from autograde.student.pieces import Piece
 from bertlab.files import write_bytes, write_whole
 
@@ -99,7 +100,7 @@ def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
     if before.absolute() != target.absolute():
         _take_over(_files(before), target)
     os.environ[home.VARIABLE] = str(target)
-    own.install(home.find, prepare=store.mend)
+    notebook.activate_mybert()
     return _say(f"Your course lives in {target} now; a disconnect costs nothing that has passed its check.", target)
 
 
@@ -187,8 +188,8 @@ def _take_over(files: dict[str, bytes], folder: Path) -> int:
         store.write(folder, store.load(folder))
     if home.PROGRESS in files:
         progress_file.merge(progress_file.entries_of(files[home.PROGRESS]), folder / home.PROGRESS)
-    for module in own.MODULES:
-        own.forget(module)
+    for module in mybert_importer.MODULES:
+        mybert_importer.forget(module)
     return taken
 
 

@@ -21,16 +21,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from autograde import probe
+from autograde import mybert_importer, probe
 from autograde.judge import judge
-from autograde.student import home, own, plans
+from autograde.student import home, plans
 from autograde.student.pieces import NotKept, Piece, gather
 from autograde.student.written import module_text, project_text, readme_text, test_text
 from autograde.verdict import Verdict
 from bertlab.errors import BertLabError
 from bertlab.files import write_bytes, write_text
 
-PACKAGE = own.PACKAGE
+PACKAGE = mybert_importer.PACKAGE
 PIECES = ".kept"
 _INIT = '"""My own BERT: what I built in the course, module by module."""\n'
 _STAMP = re.compile(r"generated ([0-9a-f]{16}) from ([\w,-]*)")
@@ -47,7 +47,7 @@ def keep(facts: dict, space: dict) -> str:
         return f"Not kept in your package: {reason}."
     except (BertLabError, OSError) as reason:
         return f"Not kept in your package: {reason}."
-    own.forget(facts["kept_in"])  # the next import reads the new file
+    mybert_importer.forget(facts["kept_in"])  # the next import reads the new file
     return said
 
 
@@ -92,7 +92,7 @@ def _trial(facts: dict, pieces: list[Piece]) -> str:
 def passes(exercise: str, folder: Path) -> Verdict:
     """The verdict on a kept piece as it stands in a folder's `mybert/`. Used by the tests within the package."""
     facts = plans.find(exercise)
-    own.install(folder)
+    mybert_importer.activate(folder)
     module = importlib.import_module(f"{PACKAGE}.{facts['kept_in']}")
     verdict = judge(plans.plan(facts["id"]), lambda questions: probe.answer(questions, vars(module)), "")
     print(verdict)

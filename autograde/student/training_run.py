@@ -17,9 +17,9 @@ import numpy as np
 from autograde.errors import AutogradeError
 from autograde.probe import places_of
 from autograde.roles import CONFIG, model_roles, weight_shapes
+from autograde.weights_file import WEIGHTS, WeightsError, read_weights
 
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
-WEIGHTS = "pretraining_weights.safetensors"  # what is handed in, beside the notebook
 HELD_OUT_ROWS = 512
 _STATE = "state.safetensors"
 _NAMES = {"input_ids": "token_ids", "token_type_ids": "token_type_ids", "attention_mask": "attention_mask",
@@ -271,8 +271,6 @@ class Run:
 
 def check_weights(path: str | Path = WEIGHTS) -> str:
     """What the grader would say about the file before it looks at any guess."""
-    from autograde.weights_file import WeightsError, read_weights
-
     try:
         weights = read_weights(path)
     except WeightsError as reason:

@@ -1,12 +1,12 @@
-"""`from mybert.attention import MultiHeadAttention`: what a student has built so far, whole even where it has holes.
+"""`from mybert.attention import MultiHeadAttention`: the student's own package, completed by the library where needed.
 
-`mybert` is the student's own package (see `keep`): one module per notebook, from the answers that passed their checks.
-Later notebooks build on it. This importer reads `mybert/attention.py` from the student's folder; a name that is not
-there, or a module that cannot be run, is filled in by a stand-in made of the library's parts (`stand_ins/`), and one
-line says so. So a hole never blocks what comes after it. Further modules that a student puts there are found, too.
+`mybert` has one module per notebook, made from the answers that passed their checks (see `autograde.student.store`);
+later notebooks import from it. This importer reads `mybert/attention.py` from the student's folder. A name that is not
+there, or a module that cannot be run, is replaced by the library's version (`autograde/student/stand_ins/`), and one
+line is printed about it. So a missing answer never blocks what comes after it.
 
-    install(folder)            folder: the one that holds `mybert/`, or a function that finds it
-    with only_stand_ins(): …   for the instructor's side: whatever is imported here is a stand-in, and nothing is said
+    activate(folder)           folder: the one that contains `mybert/`, or a function that finds it
+    with only_stand_ins(): …   for the instructor's side: every import of `mybert` is the library's version, silently
 """
 
 import contextlib
@@ -85,18 +85,23 @@ class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return getattr(made, name)
 
 
-def install(folder: Path | Callable[[], Path] | None, say=print, prepare=lambda: None) -> None:
-    """Makes `import mybert` read from a folder (None: stand-ins only), anew if it was imported before.
+def activate(
+    folder: Path | Callable[[], Path] | None, say=print, prepare=lambda: None, stand_ins: Path | None = None
+) -> None:
+    """Makes `import mybert` read from a folder (None: the library's versions only), anew if it was imported before.
 
-    prepare: called before the package is read for the first time.
+    prepare: called before the package is read for the first time. stand_ins: the folder with the only library
+    versions that may be used, in place of all (in the grader's sandbox).
     """
     _remove()
     sys.meta_path.insert(0, Importer(folder, say, prepare))
+    if stand_ins is not None:
+        importlib.import_module(STAND_INS).__path__[:] = [str(stand_ins)]
 
 
 @contextlib.contextmanager
 def only_stand_ins():
-    """Within it `mybert` is all stand-ins; afterwards it is again what it was."""
+    """Within it `mybert` is the library's versions; afterwards it is again what it was."""
     finders = list(sys.meta_path)
     modules = _remove()
     sys.meta_path.insert(0, Importer(None))

@@ -6,17 +6,16 @@ import importlib
 import pytest
 from autograde_case import asking
 
-from autograde import planning
+from autograde import mybert_importer, planning
 from autograde.exercises import catalogue
 from autograde.judge import judge
-from autograde.student import own
 
 
 @pytest.fixture
 def said(tmp_path):
     lines = []
-    with own.only_stand_ins():
-        own.install(tmp_path, lines.append)
+    with mybert_importer.only_stand_ins():
+        mybert_importer.activate(tmp_path, lines.append)
         yield lines
 
 
@@ -59,7 +58,7 @@ def test_afterwards_mybert_is_what_it_was(tmp_path, said):
     _write(tmp_path, "mine = 1\n")
     import mybert.attention as before
 
-    with own.only_stand_ins():
+    with mybert_importer.only_stand_ins():
         from mybert import attention
 
         assert not hasattr(attention, "mine")
@@ -70,7 +69,7 @@ def test_afterwards_mybert_is_what_it_was(tmp_path, said):
 
 @pytest.mark.parametrize("module", sorted({exercise.kept_in for exercise in catalogue.EXERCISES} - {""}))
 def test_stand_ins_would_pass_the_checks_but_for_what_the_exercises_forbid(module):
-    with own.only_stand_ins():
+    with mybert_importer.only_stand_ins():
         pieces = vars(importlib.import_module(f"autograde.student.stand_ins.{module}"))
     exercises = [exercise for exercise in catalogue.EXERCISES if exercise.kept_in == module]
     exercises = [exercise for exercise in exercises if exercise.names[0] in pieces]
