@@ -63,7 +63,7 @@ def make_launcher(trust: bool, now: bool = True):
     """
     from autograde.grader.launcher import SharedLauncher
     from autograde.sandbox.launchers import open_launcher
-    from bertlab.cli.backend import load_backend
+    from bertlab.backend import load_backend
 
     if not now:
         return SharedLauncher(lambda: open_launcher(trust, tell=lambda line: click.echo(line, err=True)))

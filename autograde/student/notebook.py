@@ -4,7 +4,7 @@ import os
 
 from autograde import mybert_importer
 from autograde.student import home, store
-from bertlab.cli import backend
+from bertlab import backend
 
 
 def load_backend() -> None:
