@@ -114,7 +114,7 @@ print(inspect.getsource(MultiHeadAttention))
 """
     said = python(tmp_path / "another machine", program)
     pieces = sum(len(catalogue.of_notebook(name)) for name in NOTEBOOKS)
-    assert f"{pieces} pieces from mybert_state.zip" in said
+    assert f"{pieces} answers from mybert_state.zip" in said
     assert "class MultiHeadAttention" in said and "stand-in" not in said
     points = sum(exercise.points for exercise in catalogue.of_notebook("03_attention"))
     assert f"{points} of {points} points" in said

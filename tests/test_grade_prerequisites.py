@@ -1,7 +1,8 @@
 """Which cells run: all that a student wrote, and of the release what that needs."""
 
+from autograde.dependencies import names_of
 from autograde.grader.notebook import Cell
-from autograde.grader.prerequisites import cells_to_run, outer_names
+from autograde.grader.prerequisites import cells_to_run
 from autograde.grader.template import Template, TemplateCell
 
 
@@ -31,10 +32,10 @@ def test_a_released_cell_that_was_changed_runs():
 
 def test_parameters_and_local_names_need_nothing():
     source = "def f(q, k):\n    v = q\n    return [x for x in v if (w := x)]"
-    assert outer_names(source) == set()
-    assert outer_names("def f():\n    return q\nclass A(B):\n    def g(self):\n        return w") == {"q", "B", "w"}
+    assert names_of(source).reads == set()
+    assert names_of("def f():\n    return q\nclass A(B):\n    def g(self):\n        return w").reads == {"q", "B", "w"}
 
 
 def test_text_that_is_no_program_needs_nothing_and_runs():
-    assert outer_names("def f(:") == set() == outer_names("def f():\n    x = 1\n    global x")
+    assert names_of("def f(:").reads == set() == names_of("def f():\n    x = 1\n    global x").reads
     assert _needed(["def f(:"], "a = 1") == ["def f(:"]

@@ -1,7 +1,7 @@
 """A verdict names the stand-ins that an answer ran on, whichever way they came in."""
 
+from autograde.dependencies import statements
 from autograde.grader.stand_in_notes import stand_ins_used
-from autograde.statements import statements
 
 PROGRAM = """
 import keras

@@ -23,12 +23,12 @@ def _some_work(course):
 def test_a_saved_state_brings_everything_back_on_another_machine(course, tmp_path, monkeypatch):
     work = _some_work(course)
     said = saving.save_state(tmp_path / "state.zip")
-    assert repr(said).startswith("2 pieces and your progress are saved in")
+    assert repr(said).startswith("2 answers and your progress are saved in")
     assert saving.save_state(tmp_path / "again.zip").path.read_bytes() == said.path.read_bytes()
     other = tmp_path / "content"
     other.mkdir()
     monkeypatch.chdir(other)
-    assert repr(saving.load_state(said.path)) == f"2 pieces from state.zip are in {other / 'mybert'} now."
+    assert repr(saving.load_state(said.path)) == f"2 answers from state.zip are in {other / 'mybert'} now."
     there = {path.relative_to(other): path.read_bytes() for path in other.rglob("*") if path.is_file()}
     assert {name: json.loads(content) for name, content in there.items() if name.suffix == ".json"} == {
         name: json.loads(content) for name, content in work.items() if name.suffix == ".json"
@@ -49,7 +49,7 @@ def test_loading_adds_to_what_is_there_and_takes_nothing_away(course, tmp_path, 
     monkeypatch.chdir(other)
     newer = SCORES + "\n    # newer"
     Notebook().run(newer).check("attention_scores")
-    assert repr(saving.load_state(tmp_path / "state.zip")).startswith("1 pieces")
+    assert repr(saving.load_state(tmp_path / "state.zip")).startswith("1 answers")
     text = (other / "mybert/attention.py").read_text()
     assert "# newer" in text and "def add_to_rows" in text
     (copy,) = (other / "mybert").glob("attention.edited-*.py")
@@ -65,8 +65,8 @@ ATTACKS = {
     "notebook": ("03_attention/03_attention.ipynb", b"{}"),
     "compiled": ("mybert/attention.pyc", b"x"),
     "hidden": ("mybert/.git/config", b"x"),
-    "another's piece": ("mybert/.kept/scores.json", b'{"exercise": "other"}'),
-    "no piece": ("mybert/.kept/scores.json", b"[" * 100_000),
+    "another's answer": ("mybert/.kept/scores.json", b'{"exercise": "other"}'),
+    "no answer": ("mybert/.kept/scores.json", b"[" * 100_000),
     "progress": (".course_progress.json", b"no json"),
     "large": ("mybert/attention.py", b"#" * (1 << 20) + b"x"),
 }

@@ -4,10 +4,10 @@ The release itself shows a lot: pictures, timings, worked examples. Such a cell,
 only if something that the student wrote, or another cell that runs, uses a name that it assigns.
 """
 
+from autograde.dependencies import names_of
 from autograde.grader.notebook import Cell
 from autograde.grader.source import defined_names, significant
 from autograde.grader.template import Template
-from autograde.statements import outer_names
 
 
 def cells_to_run(program: list[Cell], template: Template) -> list[Cell]:
@@ -17,7 +17,7 @@ def cells_to_run(program: list[Cell], template: Template) -> list[Cell]:
     new = set(range(len(program))) - optional
     wanted: set[str] = set()
     while new:
-        wanted |= set().union(*(outer_names(program[place].source) for place in new))
+        wanted |= set().union(*(names_of(program[place].source).reads for place in new))
         new = {place for place in optional if defined_names(program[place].source) & wanted}
         optional -= new
     return [cell for place, cell in enumerate(program) if place not in optional]

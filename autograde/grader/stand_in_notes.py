@@ -14,40 +14,40 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autograde import syntax
+from autograde.dependencies import CodeCell, cells_for, statements
 from autograde.grader.submission import Grading
 from autograde.grader.upstream import STUDENT, modules_before
 from autograde.mybert_importer import PACKAGE, STAND_INS
-from autograde.statements import Statement, needed, statements
 
 _ANSWERED = ("passed", "partly", "wrong", "raised")
 
 
 def add_stand_in_notes(grading: Grading) -> None:
     """Adds a note to each verdict on answers that ran on stand-ins, unless it says so already (see upstream.py)."""
-    pieces = [statement for cell in grading.submission.program for statement in statements(cell.source)]
+    program = [statement for cell in grading.submission.program for statement in statements(cell.source)]
     for exercise in grading.exercises:
         verdict = grading.verdicts[exercise.id]
         if verdict.status in _ANSWERED and exercise.id not in grading.credited:
-            names = stand_ins_used(pieces, set(exercise.names), exercise.notebook, grading.upstream)
+            names = stand_ins_used(program, set(exercise.names), exercise.notebook, grading.upstream)
             if names:
                 note = _sentence(names)
                 grading.verdicts[exercise.id] = replace(verdict, notes=(*verdict.notes, note))
 
 
-def stand_ins_used(pieces: list[Statement], names: set[str], notebook: str, upstream: dict[str, str]) -> list[str]:
+def stand_ins_used(program: list[CodeCell], names: set[str], notebook: str, upstream: dict[str, str]) -> list[str]:
     """The names "mybert.module.name" that these names of a program need, directly or through own modules, and that are
     not the student's own. upstream: module → text of the own ones."""
     allowed = set(modules_before(notebook))
     found: set[str] = set()
     seen: set[tuple[str, str, str]] = set()
-    waiting = list(_imports(pieces, names))
+    waiting = list(_imports(program, names))
     while waiting:
         package, module, name = asked = waiting.pop()
         if asked in seen or module not in allowed or name not in _made(module):
             continue
         seen.add(asked)
         own = statements(upstream.get(module, ""))
-        if package == PACKAGE and any(name in piece.binds for piece in own):
+        if package == PACKAGE and any(name in {*statement.names.defines, *statement.imports} for statement in own):
             waiting += _imports(own, {name})
         else:
             found.add(f"{PACKAGE}.{module}.{name}")
@@ -60,12 +60,12 @@ def _sentence(names: list[str]) -> str:
     return f"It ran on the library's stand-in for {both}: no passed answer of yours was there."
 
 
-def _imports(pieces: list[Statement], names: set[str]) -> Iterator[tuple[str, str, str]]:
+def _imports(program: list[CodeCell], names: set[str]) -> Iterator[tuple[str, str, str]]:
     """(package, module, name) of what these names need of `mybert` or of the stand-ins."""
-    chosen = needed(pieces, names).statements
-    used = names.union(*(statement.reads for statement in chosen))
-    for statement in chosen:
-        for node in ast.walk(syntax.parse(statement.source)):
+    chosen = cells_for(names, program)
+    used = names.union(*(statement.names.reads for statement in chosen.cells))
+    for text in (*chosen.imports.values(), *(statement.source for statement in chosen.cells)):
+        for node in ast.walk(syntax.parse(text)):
             package, _, module = (getattr(node, "module", None) or "").rpartition(".")
             if isinstance(node, ast.ImportFrom) and package in (PACKAGE, STAND_INS):
                 wanted = [alias.name for alias in node.names if (alias.asname or alias.name) in used]

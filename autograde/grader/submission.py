@@ -18,7 +18,6 @@ from autograde.errors import SandboxEnded
 from autograde.exercises.spec import Exercise
 from autograde.grader.prerequisites import cells_to_run
 from autograde.grader.repair import Submission
-from autograde.grader.source import parsed
 from autograde.grader.template import Template
 from autograde.grader.upstream import STAND_INS_FOLDER, sandbox_files
 from autograde.judge import clean, judge
@@ -212,7 +211,7 @@ def run_cell(grading: Grading, sandbox, step: Step) -> None:
 
 def _how_it_failed(source: str, error) -> str:
     """For the student, in words that the program cannot choose: it may have kept hidden inputs from a question."""
-    if parsed(source) is None:
+    if syntax.parsed(source) is None:
         return _why_no_program(source)
     where = f" in line {error.line}" if error.line else ""
     missing = _MISSING_NAME.fullmatch(error.value)

@@ -13,7 +13,7 @@ Of the module that the notebook itself builds, and of later ones, nothing is the
 earlier notebook since; a new version of the file stands on what is there then. And it does not depend on the order of
 grading: an earlier notebook that has no record yet is graded on the way (only to know what passed; its turn comes).
 
-All of it is text of a stranger's. Here it is cut by statements (`autograde.statements`); it runs in the sandbox only.
+All of it is text of a stranger's. Here cells are chosen from it (see `dependencies`); it runs in the sandbox only.
 """
 
 import hashlib
@@ -26,11 +26,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograde import mybert_importer
+from autograde.dependencies import CodeCell, cells_for, read_cell
 from autograde.exercises import catalogue
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
 from autograde.grader.template import Template
-from autograde.statements import Statement, needed, statements
 
 _MODULE = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _LARGEST = 200_000  # bytes of one module
@@ -99,8 +99,7 @@ def modules_of(one: Earlier, result: Result) -> dict[str, str]:
 
     What they need of an answer that failed is a stand-in's, where there is one.
     """
-    program = read_submission(one.source, one.template).program
-    pieces = [statement for cell in program for statement in statements(cell.source)]
+    program = [read_cell(cell.source) for cell in read_submission(one.source, one.template).program]
     passed = {verdict.exercise for verdict in result.verdicts if verdict.passed}
     wanted: dict[str, set[str]] = {}
     failed: dict[str, set[str]] = {}
@@ -108,17 +107,18 @@ def modules_of(one: Earlier, result: Result) -> dict[str, str]:
         if exercise.kept_in:
             names = wanted if exercise.id in passed else failed
             names.setdefault(exercise.kept_in, set()).update(exercise.names)
-    return {module: _module_text(module, pieces, names, failed.get(module, set())) for module, names in wanted.items()}
+    return {module: _module_text(module, program, names, failed.get(module, set())) for module, names in wanted.items()}
 
 
-def _module_text(module: str, pieces: list[Statement], names: set[str], failed: set[str]) -> str:
-    chosen = needed(pieces, names).statements
-    replaced = sorted(failed & set().union(*(statement.binds for statement in chosen)))
-    lines = [
+def _module_text(module: str, program: list[CodeCell], names: set[str], failed: set[str]) -> str:
+    chosen = cells_for(names, program)
+    replaced = sorted(failed & set().union(*(cell.names.defines for cell in chosen.cells)))
+    stand_ins = [
         f"try:\n    from {mybert_importer.STAND_INS}.{module} import {name}\nexcept ImportError:\n    pass"
         for name in replaced
     ]
-    return "\n\n".join([statement.source for statement in chosen] + lines) + "\n"
+    imports = "\n".join(sorted(set(chosen.imports.values())))
+    return "\n\n".join([imports, *(cell.source for cell in chosen.cells), *stand_ins]) + "\n"
 
 
 def sandbox_files(notebook: str, upstream: dict[str, str]) -> dict[str, bytes]:

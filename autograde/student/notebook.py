@@ -17,4 +17,4 @@ def load_backend() -> None:
 
 def activate_mybert() -> None:
     """Lets `import mybert` find the student's package, as the first cell of a notebook does by `load_backend()`."""
-    mybert_importer.activate(home.find, prepare=store.mend)
+    mybert_importer.activate(home.find, prepare=store.repair)

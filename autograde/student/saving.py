@@ -19,13 +19,13 @@ from pathlib import Path
 from autograde import mybert_importer
 from autograde.errors import AutogradeError
 from autograde.student import home, notebook, progress_file, store
-from autograde.student.pieces import Piece
+from autograde.student.kept_answers import KeptAnswer
 from bertlab.files import write_bytes, write_whole
 
 FILE = "mybert_state.zip"
 _PACKAGE_FILE = re.compile(
     rf"{home.PACKAGE}/(?:[a-z_][a-z0-9_]{{0,60}}(?:\.edited-[0-9a-f]{{6}})?\.py|pyproject\.toml|README\.md"
-    rf"|tests/[a-z_][a-z0-9_]{{0,60}}\.py|\{store.PIECES}/[a-z0-9][a-z0-9_-]{{0,60}}\.json)"
+    rf"|tests/[a-z_][a-z0-9_]{{0,60}}\.py|\{store.KEPT}/[a-z0-9][a-z0-9_-]{{0,60}}\.json)"
 )
 _MOST_FILES = 500
 _LARGEST = 1 << 20  # bytes of one file
@@ -68,20 +68,20 @@ def save_state(path: str | Path | None = None) -> Said:
     write_whole(target, lambda partial: _pack(partial, files))
     if path is None:
         _download(target)
-    pieces = sum(name.startswith(f"{home.PACKAGE}/{store.PIECES}/") for name in files)
-    return _say(f"{pieces} pieces and your progress are saved in {target}.", target)
+    answers = sum(name.startswith(f"{home.PACKAGE}/{store.KEPT}/") for name in files)
+    return _say(f"{answers} answers and your progress are saved in {target}.", target)
 
 
 def load_state(path: str | Path | None = None) -> Said:
     """Puts a saved state into the course's home. Raises StateError, and then has changed nothing.
 
-    path: the file; on Colab, without one, the browser asks for it. Where a piece is both here and in the file, the one
-    that is here stays; of progress the better counts; a file that was edited by hand comes beside what is here.
+    path: the file; on Colab, without one, the browser asks for it. If an answer is both here and in the file, the
+    one that is here stays; of progress the better counts; a file that was edited by hand comes beside what is here.
     """
     folder = home.find()
     source = Path(path) if path is not None else _uploaded(folder)
     taken = _take_over(_unpacked(source), folder)
-    return _say(f"{taken} pieces from {source.name} are in {folder / home.PACKAGE} now.", folder)
+    return _say(f"{taken} answers from {source.name} are in {folder / home.PACKAGE} now.", folder)
 
 
 def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
@@ -162,15 +162,15 @@ def _fits(name: str, content: bytes) -> bool:
         if name == home.PROGRESS:
             progress_file.entries_of(content)
         elif name.endswith(".json"):
-            piece = Piece.from_dict(json.loads(content))
-            return name == f"{home.PACKAGE}/{store.PIECES}/{piece.exercise}.json"
+            answer = KeptAnswer.from_dict(json.loads(content))
+            return name == f"{home.PACKAGE}/{store.KEPT}/{answer.exercise}.json"
     except (ValueError, RecursionError):
         return False
     return True
 
 
 def _take_over(files: dict[str, bytes], folder: Path) -> int:
-    """Adds a state's files to a home; returns how many pieces came."""
+    """Adds a state's files to a home; returns how many answers came."""
     taken = 0
     with home.locked(folder):
         for name, content in files.items():
