@@ -38,11 +38,13 @@ DEFAULT_LIMITS = FrameLimits()
 
 
 class Channel:
-    """One end. `look` is called every few hundredths of a second while it waits and may raise to stop waiting."""
+    """One end. `on_wait` is called every few hundredths of a second while it waits and may raise to stop waiting."""
 
-    def __init__(self, read_fd: int, write_fd: int, limits: FrameLimits = DEFAULT_LIMITS, look: Callable | None = None):
-        self.read_fd, self.write_fd, self.limits, self.look = read_fd, write_fd, limits, look
-        self._came = bytearray()  # of the current frame
+    def __init__(
+        self, read_fd: int, write_fd: int, limits: FrameLimits = DEFAULT_LIMITS, on_wait: Callable | None = None
+    ):
+        self.read_fd, self.write_fd, self.limits, self.on_wait = read_fd, write_fd, limits, on_wait
+        self._received = bytearray()  # of the current frame
         os.set_blocking(read_fd, False)
         os.set_blocking(write_fd, False)
 
@@ -68,12 +70,12 @@ class Channel:
         for size in sizes:
             buffers.append(self._fill(place, size, deadline))
             place += size
-        self._came.clear()
+        self._received.clear()
         return header, buffers
 
     def _fill(self, start: int, size: int, deadline: float | None) -> bytes:
         """Bytes start … start + size of the current frame, waiting for those that have not come yet."""
-        while (missing := start + size - len(self._came)) > 0:
+        while (missing := start + size - len(self._received)) > 0:
             self._wait(self.read_fd, select.POLLIN, deadline)
             try:
                 chunk = os.read(self.read_fd, min(_CHUNK, missing))
@@ -83,8 +85,8 @@ class Channel:
                 chunk = b""
             if not chunk:
                 raise ChannelClosed("the other end closed the channel")
-            self._came += chunk
-        return bytes(self._came[start : start + size])
+            self._received += chunk
+        return bytes(self._received[start : start + size])
 
     def _write(self, view: memoryview, deadline: float | None) -> None:
         while view:
@@ -103,9 +105,9 @@ class Channel:
             left = _TICK if deadline is None else deadline - time.monotonic()
             if left <= 0:
                 raise DeadlinePassed("nothing complete came through the channel in time")
-            ready = poll.poll(min(left, _TICK) * 1000 if self.look or deadline is not None else None)
-            if self.look:
-                self.look()
+            ready = poll.poll(min(left, _TICK) * 1000 if self.on_wait or deadline is not None else None)
+            if self.on_wait:
+                self.on_wait()
             if ready:
                 return
 

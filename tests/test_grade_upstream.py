@@ -275,7 +275,7 @@ def test_a_link_in_place_of_the_package_is_not_followed(course, tmp_path):
     (tmp_path / "mybert/attention.py").write_text("x = 1")
     (course / "here").mkdir()
     os.symlink(tmp_path / "mybert", course / "here/mybert")
-    assert upstream.modules_beside(course / "here") == ({}, ())
+    assert upstream.submitted_modules(course / "here") == ({}, ())
 
 
 def test_a_notebook_finds_nothing_of_what_it_builds_itself(course, launcher):

@@ -26,11 +26,11 @@ _MAX_SANDBOXES = 4
 def carry_forward(grading: Grading, steps: list[Step], launcher) -> None:
     """Improves verdicts in place. What ends a sandbox here stays as it was, and the rest goes on without it."""
     asked = [step.exercise for step in steps if step.exercise]
-    if stands_on(grading, steps):  # what ended or held up the program may have been in the student's own package
+    if own_modules_used(grading, steps):  # what ended or held up the program may have been in the student's own package
         grading.ended, grading.late = set(), set()
     else:
         asked = asked[1:]
-    candidates = [exercise.id for exercise in asked if _worth_asking(grading, exercise)]
+    candidates = [exercise.id for exercise in asked if _worth_retrying(grading, exercise)]
     for _ in range(_MAX_SANDBOXES):
         if not candidates:
             return
@@ -45,13 +45,13 @@ def carry_forward(grading: Grading, steps: list[Step], launcher) -> None:
                 grading.ended.add(at[0].number)
 
 
-def stands_on(grading: Grading, steps: list[Step]) -> list[str]:
+def own_modules_used(grading: Grading, steps: list[Step]) -> list[str]:
     """The student's own modules that this notebook can have used."""
     mentioned = any(PACKAGE in step.source for step in steps)
     return [f"{PACKAGE}.{module}" for module in grading.upstream] if mentioned else []
 
 
-def _worth_asking(grading: Grading, exercise: Exercise) -> bool:
+def _worth_retrying(grading: Grading, exercise: Exercise) -> bool:
     """Whether its own cell ran at all and holds an attempt."""
     answer = grading.submission.answers.get(exercise.id)
     if not answer or not answer.attempted or any(position + 1 in grading.ended for position in answer.positions):
@@ -62,7 +62,7 @@ def _worth_asking(grading: Grading, exercise: Exercise) -> bool:
 def _walk_on_solutions(grading: Grading, steps: list[Step], sandbox, candidates: list[str], at: list[Step]) -> None:
     """One pass. A candidate that was asked, or that ended the sandbox, is no candidate any more. at[0]: the step."""
     last = max(place for place, step in enumerate(steps) if step.exercise and step.exercise.id in candidates)
-    replaced = stands_on(grading, steps)
+    replaced = own_modules_used(grading, steps)
     failed: list[Exercise] = []
     for step in steps[: last + 1]:
         at[0] = step

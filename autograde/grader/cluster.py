@@ -23,7 +23,7 @@ from autograde.grader.notebook_grading import Graded, grade_notebook
 from autograde.grader.regrade import file_behind
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
-from autograde.grader.upstream import Earlier, UpstreamSources
+from autograde.grader.upstream import EarlierNotebook, UpstreamSources
 
 _PATIENCE = 20.0  # seconds for the scheduler to answer
 
@@ -96,7 +96,7 @@ def _content(path: Path) -> tuple[str, bytes | None]:
         return path.name, None
 
 
-def _portable(one: Earlier) -> Earlier:
+def _portable(one: EarlierNotebook) -> EarlierNotebook:
     """With the file's bytes where it is still to be read."""
     return replace(one, source=_content(one.source)[1] or b"")
 

@@ -26,7 +26,14 @@ from autograde.grader.notebook_grading import Graded, grade_notebook
 from autograde.grader.results import Result, ResultError
 from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template, TemplateError
-from autograde.grader.upstream import Earlier, UpstreamSources, digest_of, in_order, modules_beside, upstream_modules
+from autograde.grader.upstream import (
+    EarlierNotebook,
+    UpstreamSources,
+    digest_of,
+    in_notebook_order,
+    submitted_modules,
+    upstream_modules,
+)
 from autograde.sandbox.limits import Limits
 from bertlab.errors import BertLabError
 from bertlab.files import write_text
@@ -136,7 +143,7 @@ def _current(course: Path, assignment: str, student: str, path: Path) -> Result 
         result = Result.load(where) if where.exists() else None
     except ResultError:  # damaged: the file is graded again
         return None
-    same = result and result.sha256 == digest(path) and result.beside == digest_of(modules_beside(path.parent)[0])
+    same = result and result.sha256 == digest(path) and result.beside == digest_of(submitted_modules(path.parent)[0])
     return result if same else None
 
 
@@ -178,10 +185,10 @@ def upstream_sources(assignment: Assignment, item: Handed) -> UpstreamSources:
         if path.exists():
             blank = Result(name, item.student, template.name, handed_in=_timestamp(path.parent), sha256=digest(path))
             result = _current(assignment.course, name, item.student, path)
-            earlier.append(Earlier(template, path, blank, modules_beside(path.parent)[0], result))
+            earlier.append(EarlierNotebook(template, path, blank, submitted_modules(path.parent)[0], result))
     recorded = {result.notebook: result.upstream for result in current_results(assignment, item, item.files)}
-    beside, said = modules_beside(item.files[0].parent) if item.files else ({}, ())
-    return UpstreamSources(in_order(earlier), beside, recorded, said)
+    beside, said = submitted_modules(item.files[0].parent) if item.files else ({}, ())
+    return UpstreamSources(in_notebook_order(earlier), beside, recorded, said)
 
 
 def grade_submission(
@@ -207,7 +214,7 @@ def grade_file(
     """Grades one notebook. Raises SandboxError where no sandbox can be made; never for anything in the file."""
     sources = sources or upstream_sources(assignment, item)
 
-    def grade_earlier(one: Earlier, upstream: dict[str, str]) -> Result:
+    def grade_earlier(one: EarlierNotebook, upstream: dict[str, str]) -> Result:
         exercises = catalogue.of_notebook(one.notebook)
         blank = replace(one.blank, upstream=upstream)
         return grade_notebook(

@@ -43,7 +43,7 @@ def stand_ins_used(program: list[CodeCell], names: set[str], notebook: str, upst
     waiting = list(_imports(program, names))
     while waiting:
         package, module, name = asked = waiting.pop()
-        if asked in seen or module not in allowed or name not in _made(module):
+        if asked in seen or module not in allowed or name not in _stand_in_names(module):
             continue
         seen.add(asked)
         own = statements(upstream.get(module, ""))
@@ -73,7 +73,7 @@ def _imports(program: list[CodeCell], names: set[str]) -> Iterator[tuple[str, st
 
 
 @functools.cache
-def _made(module: str) -> frozenset[str]:
+def _stand_in_names(module: str) -> frozenset[str]:
     """The names for which there is a stand-in: its `__all__`, read without importing it (that would load Keras)."""
     path = STUDENT / "stand_ins" / f"{module}.py"
     body = ast.parse(path.read_text(encoding="utf-8")).body if path.exists() else []

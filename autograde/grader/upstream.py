@@ -40,7 +40,7 @@ STUDENT = Path(mybert_importer.__file__).parent / "student"
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierNotebook:
     """One of a student's earlier notebooks. source: its file, or the bytes; result: its record, if it has been graded
     as it is now; blank: a record to be filled in where there is none."""
 
@@ -61,7 +61,7 @@ class UpstreamSources:
     recorded: notebook → what an earlier grading of the very same file stood on; said: about files that were not taken.
     """
 
-    earlier: tuple[Earlier, ...] = ()
+    earlier: tuple[EarlierNotebook, ...] = ()
     beside: dict[str, str] = field(default_factory=dict)
     recorded: dict[str, dict[str, str]] = field(default_factory=dict)
     said: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ def modules_before(notebook: str) -> tuple[str, ...]:
 
 
 def upstream_modules(
-    notebook: str, sources: UpstreamSources, grade: Callable[[Earlier, dict[str, str]], Result]
+    notebook: str, sources: UpstreamSources, grade: Callable[[EarlierNotebook, dict[str, str]], Result]
 ) -> dict[str, str]:
     """The student's own modules for a notebook, name → text. grade: grades an earlier notebook that has no record."""
     if notebook in sources.recorded:
@@ -84,7 +84,7 @@ def upstream_modules(
     for one in sources.earlier:
         if one.notebook < notebook:
             result = one.result or grade(one, _allowed(one.notebook, found | one.beside))
-            found |= modules_of(one, result)
+            found |= modules_from_answers(one, result)
     return _allowed(notebook, found | sources.beside)
 
 
@@ -94,7 +94,7 @@ def _allowed(notebook: str, modules: dict[str, str]) -> dict[str, str]:
     return {name: modules[name] for name in sorted(modules) if name in allowed or name not in mybert_importer.MODULES}
 
 
-def modules_of(one: Earlier, result: Result) -> dict[str, str]:
+def modules_from_answers(one: EarlierNotebook, result: Result) -> dict[str, str]:
     """Module → text, of the passed answers of one notebook and what they need of it.
 
     What they need of an answer that failed is a stand-in's, where there is one.
@@ -134,7 +134,7 @@ def sandbox_files(notebook: str, upstream: dict[str, str]) -> dict[str, bytes]:
 # --- modules handed in beside a notebook ---
 
 
-def modules_beside(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
+def submitted_modules(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
     """(module → text, sentences about what was not taken), from a submission's folder. Follows no link."""
     found: dict[str, str] = {}
     said: list[str] = []
@@ -149,7 +149,7 @@ def modules_beside(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
         if len(found) == _MOST_FILES:
             said.append(f"More than {_MOST_FILES} modules were handed in; the rest was not used.")
             break
-        content = _plain_file(path) if _MODULE.fullmatch(path.stem) else None
+        content = _ordinary_file(path) if _MODULE.fullmatch(path.stem) else None
         if content is None:
             said.append(f"{name[:80]!r} was not used: not an ordinary Python file of at most {_LARGEST // 1000} kB.")
         else:
@@ -157,7 +157,7 @@ def modules_beside(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
     return found, tuple(said)
 
 
-def _plain_file(path: Path) -> str | None:
+def _ordinary_file(path: Path) -> str | None:
     """A file's text; None of links, devices, what is too large and what is no UTF-8."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -179,6 +179,6 @@ def digest_of(modules: dict[str, str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() if modules else ""
 
 
-def in_order(found: Iterable[Earlier]) -> tuple[Earlier, ...]:
+def in_notebook_order(found: Iterable[EarlierNotebook]) -> tuple[EarlierNotebook, ...]:
     """By notebook; where one was handed in several times, the last of `found` counts."""
     return tuple(one for _, one in sorted({one.notebook: one for one in found}.items()))

@@ -19,8 +19,8 @@ from autograde.sandbox.outputs import Outputs
 
 _LONGEST_MESSAGE = 2000
 _LONGEST_TRACEBACK = 20_000
-_INERT_LINE = ("pip", "conda", "mamba", "micromamba", "uv", "system", "sx", "load_ext", "run", "edit")
-_INERT_CELL = ("bash", "sh", "script", "system", "sx", "!", "perl", "ruby", "writefile")
+_DISABLED_LINE_MAGICS = ("pip", "conda", "mamba", "micromamba", "uv", "system", "sx", "load_ext", "run", "edit")
+_DISABLED_CELL_MAGICS = ("bash", "sh", "script", "system", "sx", "!", "perl", "ruby", "writefile")
 _BY_ERRNO = {
     errno.EFBIG: names.FILE_SIZE,
     errno.EMFILE: names.OPEN_FILES,
@@ -41,20 +41,20 @@ def make_shell():
     shell = InteractiveShell.instance(config=config)
     shell.compile.get_code_name = lambda raw_code, code, number: f"<cell {number}>"
     shell.events.register("post_execute", flush_figures)
-    shell.system = shell.getoutput = _say_inert
+    shell.system = shell.getoutput = _refuse_command
     shell.enable_gui = lambda gui=None: None  # `%matplotlib inline` is what we have anyway
     shell.showtraceback = shell.showsyntaxerror = lambda *arguments, **keywords: None  # errors come out as data
     hook = shell.displayhook  # a last expression's value is an output like any other
     hook.write_output_prompt = lambda: None
     hook.write_format_data = lambda data, metadata=None: shell.display_pub.publish(data, metadata or {})
-    for name in _INERT_LINE:
-        shell.register_magic_function(_say_inert, "line", name)
-    for name in _INERT_CELL:
-        shell.register_magic_function(_say_inert, "cell", name)
+    for name in _DISABLED_LINE_MAGICS:
+        shell.register_magic_function(_refuse_command, "line", name)
+    for name in _DISABLED_CELL_MAGICS:
+        shell.register_magic_function(_refuse_command, "cell", name)
     return shell
 
 
-def _say_inert(*arguments, **keywords):
+def _refuse_command(*arguments, **keywords):
     print("Not run: the grader works without a command line, and every package of the course is installed here.")
     return []
 

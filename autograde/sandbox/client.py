@@ -26,7 +26,7 @@ from autograde.sandbox import limits as names
 from autograde.sandbox.limits import End, Limits
 from autograde.sandbox.watch import Watch, waiting_seconds
 
-LAST_WORDS = 2.0  # seconds that init has to report an end
+SHUTDOWN_SECONDS = 2.0  # seconds that init has to report an end
 _START = 60.0  # seconds until a sandbox must have started (without a zygote it imports first)
 _PIXELS = 20_000_000  # largest picture kept
 _STATUSES = ("ok", "raised", "missing", "not attempted", "refused")
@@ -91,7 +91,7 @@ class Sandbox:
         self._watch = Watch(self.pid, limits)
         if cgroup:
             cgroup.take(_pid_behind(handle) for handle in self._handles)
-        self._channel = Channel(channel.fileno(), channel.fileno(), look=self._look)
+        self._channel = Channel(channel.fileno(), channel.fileno(), on_wait=self._check_limits)
 
     def __enter__(self):
         return self
@@ -107,7 +107,7 @@ class Sandbox:
         began = time.monotonic()
         request = {"op": "cell", "index": self._cells, "source": source, "rich": rich}
         reply, pictures, late = self._exchange(request, [], seconds or self.limits.cell_seconds)
-        with self._ending_on_nonsense():
+        with self._ending_on_protocol_errors():
             result = _cell_result(reply, pictures, self.limits, time.monotonic() - began)
         return replace(result, limit=names.WALL_CLOCK) if late else result
 
@@ -116,7 +116,7 @@ class Sandbox:
         header, buffers = values.encode(questions)
         seconds = timeout or self.limits.cell_seconds
         reply, back, late = self._exchange({"op": "probe", "questions": header}, buffers, seconds)
-        with self._ending_on_nonsense():
+        with self._ending_on_protocol_errors():
             answers = values.decode(reply["answers"], back) if late or "answers" in reply else None
             if type(answers) is not list or len(answers) > len(questions) or not all(map(_is_answer, answers)):
                 raise ProtocolError("the answers are not answers")
@@ -144,7 +144,7 @@ class Sandbox:
         if self.ended:
             raise SandboxEnded(self.ended)
         word, late = secrets.token_hex(16), False
-        with self._ending_on_nonsense():
+        with self._ending_on_protocol_errors():
             try:
                 self._channel.send({**request, "id": word}, buffers, time.monotonic() + seconds)
                 try:
@@ -180,14 +180,14 @@ class Sandbox:
         return waiting_seconds(self._agent)
 
     @contextlib.contextmanager
-    def _ending_on_nonsense(self):
+    def _ending_on_protocol_errors(self):
         try:
             yield
         except (ProtocolError, values.ValueTreeError, KeyError) as error:
             self._kill(names.PROTOCOL, f"the program broke the protocol: {error}")
             raise SandboxEnded(self.ended) from None
 
-    def _look(self) -> None:
+    def _check_limits(self) -> None:
         """Called while waiting: ends the sandbox if it is over a limit of the whole sandbox."""
         over = self._watch.over()
         if time.monotonic() > self._deadline and time.monotonic() > self._deadline + self._waited():
@@ -227,11 +227,11 @@ class Sandbox:
         """Kills init: the kernel then kills all that lives in the sandbox's pid namespace, and only then ends init."""
         self._signal(1, signal.SIGKILL)  # without a pid namespace (trusted submissions) this is what ends the agent
         self._signal(0, signal.SIGKILL)
-        select.select([self._handles[0]], [], [], LAST_WORDS)
+        select.select([self._handles[0]], [], [], SHUTDOWN_SECONDS)
 
     def _finish(self) -> None:
         """The sandbox ended by itself: finds out how."""
-        message, _ = self._report(LAST_WORDS)
+        message, _ = self._report(SHUTDOWN_SECONDS)
         code = message.get("exit")
         if code is None:
             self._kill(names.LOST, message.get("failed", "the sandbox went away without a word"))

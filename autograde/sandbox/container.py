@@ -29,7 +29,7 @@ from pathlib import Path
 from autograde.channel import Channel, parse_header
 from autograde.errors import ProtocolError, SandboxError
 from autograde.sandbox import bubblewrap, seccomp
-from autograde.sandbox.client import LAST_WORDS, Sandbox
+from autograde.sandbox.client import SHUTDOWN_SECONDS, Sandbox
 from autograde.sandbox.launchers import Launcher, default_packages
 from autograde.sandbox.limits import DEFAULT_LIMITS, Limits
 
@@ -187,7 +187,7 @@ class ContainerSandbox(Sandbox):
     def __init__(self, limits: Limits, end: list[str], name: str, process: subprocess.Popen):
         self.limits, self.ended, self._cells = limits, None, 0
         self._end_command, self.name, self._process = end, name, process
-        self._came = b""
+        self._received = b""
         self._watch = _Unwatched()
         self._deadline = time.monotonic() + _START
         try:
@@ -197,7 +197,7 @@ class ContainerSandbox(Sandbox):
             self._release()
             raise
         self._deadline = time.monotonic() + limits.wall_seconds
-        self._channel = Channel(process.stdout.fileno(), process.stdin.fileno(), look=self._look)
+        self._channel = Channel(process.stdout.fileno(), process.stdin.fileno(), on_wait=self._check_limits)
 
     def _waited(self) -> float:
         """Nobody outside can tell."""
@@ -206,26 +206,26 @@ class ContainerSandbox(Sandbox):
     def _await_start(self) -> None:
         message, _ = self._report(_START)
         if "started" not in message:
-            reason = message.get("failed") or _last_line(self._came) or "its maker went away"
+            reason = message.get("failed") or _last_line(self._received) or "its maker went away"
             raise SandboxError(f"the sandbox could not be made: {reason}")
 
     def _report(self, seconds: float, descriptors: int = 0) -> tuple[dict, list[int]]:
         """The next message of the container's first process; what the engine says between is kept."""
         end = time.monotonic() + seconds
         pipe = self._process.stderr.fileno()
-        while (left := end - time.monotonic()) > 0 and len(self._came) < _LONGEST_MESSAGE:
-            line, found, rest = self._came.partition(b"\n")
+        while (left := end - time.monotonic()) > 0 and len(self._received) < _LONGEST_MESSAGE:
+            line, found, rest = self._received.partition(b"\n")
             if found and line.startswith(b"{"):
-                self._came = rest
+                self._received = rest
                 return _message(line), []
             if found and rest:
-                self._came = rest
+                self._received = rest
                 continue
             if select.select([pipe], [], [], left)[0]:
                 chunk = os.read(pipe, 4096)
                 if not chunk:
                     break
-                self._came += chunk
+                self._received += chunk
         return {}, []
 
     def _signal(self, which: int, number: int) -> None:
@@ -237,7 +237,7 @@ class ContainerSandbox(Sandbox):
         """Lets go of the pipe, at which the first process ends; asks the engine where it does not."""
         self._process.stdin.close()
         try:
-            self._process.wait(LAST_WORDS)
+            self._process.wait(SHUTDOWN_SECONDS)
         except subprocess.TimeoutExpired:
             words = [*self._end_command, self.name]
             subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

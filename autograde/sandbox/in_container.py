@@ -37,8 +37,8 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # orphans are buried by the kernel
     signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
     signal.alarm(int(limits["wall_seconds"]) + _SPARE_SECONDS)
-    threading.Thread(target=_bring_in, args=(channel,), daemon=True).start()
-    _carry_out(channel, control)
+    threading.Thread(target=_copy_in, args=(channel,), daemon=True).start()
+    _copy_out(channel, control)
     os._exit(0)  # the kernel ends whatever else is in the container
 
 
@@ -59,7 +59,7 @@ def _run_sandbox(channel: int, control: int, limits: dict) -> None:
     isolation.run_init(channel, control, limits, lambda descriptor: agent.run(descriptor, shell, limits))
 
 
-def _bring_in(channel: socket.socket) -> None:
+def _copy_in(channel: socket.socket) -> None:
     """What the grader sends; when it lets go of the pipe, the container ends."""
     with contextlib.suppress(OSError):
         while chunk := os.read(0, _CHUNK):
@@ -67,7 +67,7 @@ def _bring_in(channel: socket.socket) -> None:
     os._exit(0)
 
 
-def _carry_out(channel: socket.socket, control: socket.socket) -> None:
+def _copy_out(channel: socket.socket, control: socket.socket) -> None:
     """What the sandbox says, until its init ends (whatever ended it); its last words come after all it has sent."""
     agents: list[int] = []
     signal.signal(signal.SIGINT, lambda *_: _interrupt(agents))

@@ -128,13 +128,13 @@ def _start_agent(channel: int, reports: socket.socket, limits: dict, agent: Call
     reports.detach()
     code = _AGENT_FAILED
     try:
-        agent(_only_descriptor(channel))
+        agent(_close_other_descriptors(channel))
         code = 0
     finally:  # whatever student code made of the agent, this process never returns into ours
         os._exit(code)
 
 
-def _only_descriptor(channel: int) -> int:
+def _close_other_descriptors(channel: int) -> int:
     """Standard streams lead nowhere, the channel is 3, all else is closed."""
     null = os.open("/dev/null", os.O_RDWR)
     moved = os.dup(channel) if channel < 3 else channel

@@ -85,7 +85,7 @@ class Zygote(Launcher):
         ready = select.select([self._control], [], [], _READY)[0]
         message = json.loads(self._control.recv(4096) or b"{}") if ready else {}
         if not message.get("ready"):
-            raise SandboxError(_why_not(message, self._process))
+            raise SandboxError(_startup_error(message, self._process))
 
     def start(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> Sandbox:
         (channel, far_channel), (control, far_control) = _socket_pairs()
@@ -139,7 +139,7 @@ class Bubblewrap(Launcher):
         try:
             sandbox = Sandbox(limits, channel, control)
         except SandboxError as error:
-            raise SandboxError(f"{error} {_why_not({}, process)}") from None
+            raise SandboxError(f"{error} {_startup_error({}, process)}") from None
         finally:
             threading.Thread(target=process.communicate, daemon=True).start()  # buries it when it ends
         return sandbox
@@ -214,7 +214,7 @@ def _stop(process: subprocess.Popen) -> None:
     process.communicate()
 
 
-def _why_not(message: dict, process: subprocess.Popen) -> str:
+def _startup_error(message: dict, process: subprocess.Popen) -> str:
     """What a process that did not come up said last."""
     if message.get("threads", 1) > 1:
         return f"the zygote has {message['threads']} threads after its imports and cannot be forked safely"

@@ -47,14 +47,14 @@ def check(thing, seconds: float = time_limit.SECONDS) -> Outcome | Message | Non
     everybody and every time; the grader will use others. Nothing leaves this machine.
     Raises nothing, except CheckFailed where nbgrader's Validate runs the notebook (see validating.py).
     """
-    found = _found(thing, sys._getframe(1).f_globals, seconds)
+    found = _outcome(thing, sys._getframe(1).f_globals, seconds)
     if not validating.is_validating():
         return found
     validating.raise_unless_passed(found.verdict, str(found))
     return None  # a result that is shown would be taken for a number of points
 
 
-def _found(thing, space: dict, seconds: float) -> Outcome | Message:
+def _outcome(thing, space: dict, seconds: float) -> Outcome | Message:
     name = _name_of(thing, space)
     facts = plans.find(name)
     if facts is None:
@@ -69,7 +69,7 @@ def _found(thing, space: dict, seconds: float) -> Outcome | Message:
         )
     failures = progress_file.record(facts["id"], verdict.status, verdict.points, source)
     kept = store.keep(facts, space) if verdict.passed and facts["kept_in"] else ""
-    advice = *_begin_there(facts, verdict, source, space), *_hints(facts, verdict, failures)
+    advice = *_failed_prerequisites(facts, verdict, source, space), *_hints(facts, verdict, failures)
     return Outcome(verdict.with_advice(*advice), kept)
 
 
@@ -125,7 +125,7 @@ def _hints(facts, verdict, failures):
     return (f"Hint {level} of {len(hints)}: {hints[level - 1]}",)
 
 
-def _begin_there(facts, verdict, source, space):
+def _failed_prerequisites(facts, verdict, source, space):
     """A sentence for each earlier answer that this one uses and that failed its own check when it was last tried."""
     if verdict.status not in _FAILED:
         return ()

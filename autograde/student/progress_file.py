@@ -21,7 +21,7 @@ def load(path: Path | None = None) -> dict:
     """The entries by exercise id; empty if there is no file. A damaged file is set aside as `….damaged`."""
     path = path or _own_file()
     try:
-        return entries_of(path.read_bytes())
+        return parse(path.read_bytes())
     except OSError:
         return {}
     except ValueError:
@@ -30,7 +30,7 @@ def load(path: Path | None = None) -> dict:
         return {}
 
 
-def entries_of(content: bytes) -> dict:
+def parse(content: bytes) -> dict:
     """The entries in a progress file's content. Raises ValueError."""
     try:
         entries = json.loads(content.decode("utf-8"))["exercises"]

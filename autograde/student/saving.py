@@ -41,7 +41,7 @@ class StateError(AutogradeError, ValueError):
     """A file that holds no saved state."""
 
 
-class Said(str):
+class Notice(str):
     """A sentence for the notebook, shown without quotes. `path`: the file or folder it is about."""
 
     path: Path
@@ -50,13 +50,13 @@ class Said(str):
         return str(self)
 
 
-def _say(sentence: str, path: Path) -> Said:
-    said = Said(sentence)
+def _notice(sentence: str, path: Path) -> Notice:
+    said = Notice(sentence)
     said.path = path
     return said
 
 
-def save_state(path: str | Path | None = None) -> Said:
+def save_state(path: str | Path | None = None) -> Notice:
     """Writes the package and the progress into one zip file; on Colab the browser downloads it.
 
     path: where to; `mybert_state.zip` in the course's home if not given. The same state gives the same bytes.
@@ -69,22 +69,23 @@ def save_state(path: str | Path | None = None) -> Said:
     if path is None:
         _download(target)
     answers = sum(name.startswith(f"{home.PACKAGE}/{store.KEPT}/") for name in files)
-    return _say(f"{answers} answers and your progress are saved in {target}.", target)
+    return _notice(f"{answers} answers and your progress are saved in {target}.", target)
 
 
-def load_state(path: str | Path | None = None) -> Said:
+def load_state(path: str | Path | None = None) -> Notice:
     """Puts a saved state into the course's home. Raises StateError, and then has changed nothing.
 
     path: the file; on Colab, without one, the browser asks for it. If an answer is both here and in the file, the
-    one that is here stays; of progress the better counts; a file that was edited by hand comes beside what is here.
+    one that is here stays; of progress the better counts; a file that was edited by hand is
+    saved beside the one here.
     """
     folder = home.find()
     source = Path(path) if path is not None else _uploaded(folder)
     taken = _take_over(_unpacked(source), folder)
-    return _say(f"{taken} answers from {source.name} are in {folder / home.PACKAGE} now.", folder)
+    return _notice(f"{taken} answers from {source.name} are in {folder / home.PACKAGE} now.", folder)
 
 
-def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
+def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Notice:
     """Makes a folder in Google Drive the home of the course, for this notebook; what is here already is taken along.
 
     To be called in the first cell of every notebook on Colab; it asks for the Drive where that is not mounted yet.
@@ -94,14 +95,14 @@ def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
     if not drive.is_dir():
         refused = _mount(drive)
         if refused:
-            return _say(_WITHOUT_DRIVE.format(refused), home.find())
+            return _notice(_WITHOUT_DRIVE.format(refused), home.find())
     before, target = home.find(), drive / folder
     target.mkdir(parents=True, exist_ok=True)
     if before.absolute() != target.absolute():
         _take_over(_files(before), target)
     os.environ[home.VARIABLE] = str(target)
     notebook.activate_mybert()
-    return _say(f"Your course lives in {target} now; a disconnect costs nothing that has passed its check.", target)
+    return _notice(f"Your course lives in {target} now; a disconnect costs nothing that has passed its check.", target)
 
 
 # --- what a state consists of ---
@@ -160,7 +161,7 @@ def _fits(name: str, content: bytes) -> bool:
     """Whether a file is of the kind that its name says."""
     try:
         if name == home.PROGRESS:
-            progress_file.entries_of(content)
+            progress_file.parse(content)
         elif name.endswith(".json"):
             answer = KeptAnswer.from_dict(json.loads(content))
             return name == f"{home.PACKAGE}/{store.KEPT}/{answer.exercise}.json"
@@ -182,12 +183,12 @@ def _take_over(files: dict[str, bytes], folder: Path) -> int:
                 write_bytes(path, content)
                 taken += name.endswith(".json")
             elif path.read_bytes() != content and name.endswith(".py") and not store.is_generated(_text(content)):
-                shown = store.beside(path, _text(content))
+                shown = store.edited_copy(path, _text(content))
                 if not shown.exists():
                     write_bytes(shown, content)
         store.write(folder, store.load(folder))
     if home.PROGRESS in files:
-        progress_file.merge(progress_file.entries_of(files[home.PROGRESS]), folder / home.PROGRESS)
+        progress_file.merge(progress_file.parse(files[home.PROGRESS]), folder / home.PROGRESS)
     for module in mybert_importer.MODULES:
         mybert_importer.forget(module)
     return taken

@@ -140,11 +140,11 @@ def write(folder: Path, answers: dict[str, KeptAnswer], changed: str | None = No
     said = ""
     for module in sorted({answer.module for answer in answers.values()}):
         mine = _of_module(answers, module)
-        said += _put(place / f"{module}.py", module_text(module, mine), mine, force=module == changed)
-        _put(place / "tests" / f"test_{module}.py", test_text(module, mine), mine)
+        said += _write_generated(place / f"{module}.py", module_text(module, mine), mine, force=module == changed)
+        _write_generated(place / "tests" / f"test_{module}.py", test_text(module, mine), mine)
     everything = list(answers.values())
-    _put(place / "pyproject.toml", project_text(everything), everything)
-    _put(place / "README.md", readme_text(everything, plans.index()), everything)
+    _write_generated(place / "pyproject.toml", project_text(everything), everything)
+    _write_generated(place / "README.md", readme_text(everything, plans.index()), everything)
     return said
 
 
@@ -163,7 +163,7 @@ def _of_module(answers: dict[str, KeptAnswer], module: str) -> list[KeptAnswer]:
     return [answer for answer in answers.values() if answer.module == module]
 
 
-def _put(path: Path, text: str, answers: list[KeptAnswer], force: bool = False) -> str:
+def _write_generated(path: Path, text: str, answers: list[KeptAnswer], force: bool = False) -> str:
     """Writes a generated file; see `write`."""
     content = stamped(text, path.suffix, answers)
     there = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else None
@@ -173,7 +173,7 @@ def _put(path: Path, text: str, answers: list[KeptAnswer], force: bool = False) 
     if there is not None and not is_generated(there, answers):
         if not force:
             return ""
-        copy = beside(path, there)
+        copy = edited_copy(path, there)
         if not copy.exists():
             write_bytes(copy, path.read_bytes())
         said = f" You had edited that file: your version is in {PACKAGE}/{copy.name}."
@@ -181,7 +181,7 @@ def _put(path: Path, text: str, answers: list[KeptAnswer], force: bool = False) 
     return said
 
 
-def beside(path: Path, text: str) -> Path:
+def edited_copy(path: Path, text: str) -> Path:
     """Where an edited version of a file is kept: the same text in the same place."""
     return path.with_name(f"{path.stem}.edited-{_digest(text)[:6]}{path.suffix}")
 

@@ -20,7 +20,7 @@ from autograde import probe, tracing
 from autograde.wording import TOO_LONG
 
 SECONDS = 20.0  # for one call; the slowest right answer of the course takes 0.6 on one processor
-_AGAIN = 1.0  # seconds between two alarms
+_REPEAT_SECONDS = 1.0  # seconds between two alarms
 _GRACE = 5.0  # seconds after the alarm until the line that says how to end the cell
 _LOOPS = (ast.While, ast.For)
 
@@ -41,15 +41,15 @@ def answer_in_time(questions: list[dict], space: dict, seconds: float = SECONDS)
             with limit(seconds):
                 answers += probe.answer([question], space)
         except TimeLimitExceeded as raised:
-            late = _late(raised, space, question, seconds)
+            late = _timeout_answer(raised, space, question, seconds)
             return answers + [late] * (len(questions) - len(answers))
     return answers
 
 
-def _late(raised: TimeLimitExceeded, space: dict, question: dict, seconds: float) -> dict:
+def _timeout_answer(raised: TimeLimitExceeded, space: dict, question: dict, seconds: float) -> dict:
     """The answer of code that was stopped: where it was, and in which loop."""
     error = tracing.describe_error(raised, space, question)
-    message = f"{TOO_LONG} {seconds:g} s{_loop_text(tracing.own_frames(raised, space, question))}"
+    message = f"{TOO_LONG} {seconds:g} s{_loop_text(tracing.student_frames(raised, space, question))}"
     return {
         "status": "raised",
         "value": None,
@@ -65,7 +65,7 @@ def _late(raised: TimeLimitExceeded, space: dict, question: dict, seconds: float
 def limit(seconds: float) -> Iterator[None]:
     """Raises TimeLimitExceeded in the code within, once the seconds are over, where that can be done."""
     can_ring = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    line = threading.Timer(seconds + (_GRACE if can_ring else 0), _say_how_to_end, [sys.stdout, seconds])
+    line = threading.Timer(seconds + (_GRACE if can_ring else 0), _print_how_to_stop, [sys.stdout, seconds])
     line.daemon = True
     line.start()
     try:
@@ -77,30 +77,30 @@ def limit(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    before = signal.signal(signal.SIGALRM, _ring)
+    before = signal.signal(signal.SIGALRM, _raise_exception)
 
-    def silence():
+    def cancel():
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)
 
     try:
-        signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+        signal.setitimer(signal.ITIMER_REAL, seconds, _REPEAT_SECONDS)
         yield
     except TimeLimitExceeded:
-        silence()
+        cancel()
         raise
     finally:
         try:
-            silence()
+            cancel()
         except TimeLimitExceeded:  # it rang at that very moment; the next alarm is a second away
-            silence()
+            cancel()
 
 
-def _ring(number, frame):
+def _raise_exception(number, frame):
     raise TimeLimitExceeded
 
 
-def _say_how_to_end(stream, seconds: float) -> None:
+def _print_how_to_stop(stream, seconds: float) -> None:
     print(
         f"This has been running for more than {seconds:g} s; an endless loop? The ■ button stops the cell; if it does "
         "not, restart the kernel.",
