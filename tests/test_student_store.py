@@ -89,16 +89,27 @@ def test_helpers_constants_and_imports_of_other_cells_come_along():
     assert [text.split("\n")[0] for text in kept[3:]] == ["def power():", "@ft.lru_cache", SCORES.split("\n")[0]]
 
 
-def test_what_was_changed_or_wrapped_in_another_cell_is_kept_with_what_it_was_before():
-    notebook = Notebook().run("TABLE = {'half': 0}\nSTEPS = 0").run("TABLE['half'] = 0.5").run("STEPS += 1")
-    notebook.run("def twice(function):\n    return lambda q, k: function(q, k) * STEPS")
-    notebook.run(SCORES.replace("0.5", "TABLE['half']"))
-    notebook.run("attention_scores = twice(attention_scores)")
-    notebook.run("attention_scores = twice(attention_scores)")
-    names = {}
-    exec(module_text("attention", [notebook.answer("attention_scores")]), names)
-    assert names["TABLE"] == {"half": 0.5} and names["STEPS"] == 1
-    assert names["attention_scores"].__name__ == names["attention_scores"].__closure__[0].cell_contents.__name__
+@pytest.mark.parametrize(
+    ("cells_before", "answer", "reason"),
+    [
+        (
+            ("TABLE = {'half': 0.5}", "TABLE['half'] = 1"),
+            SCORES.replace("0.5", "(TABLE['half'] / 2)"),
+            "without the rest of the notebook it does not pass its check",
+        ),
+        (
+            ("def twice(f):\n    return f", SCORES),
+            "attention_scores = twice(attention_scores)",
+            "by itself it fails (NameError: name 'attention_scores' is not defined)",
+        ),
+    ],
+)
+def test_what_is_built_up_in_several_cells_is_not_kept_and_one_sentence_says_so(course, cells_before, answer, reason):
+    notebook = Notebook()
+    for cell in cells_before:
+        notebook.run(cell)
+    outcome = notebook.run(answer).check("attention_scores")
+    assert outcome.verdict.passed and reason in outcome.kept
 
 
 def test_a_helper_in_a_timed_cell_is_found():

@@ -17,7 +17,7 @@ def cells_to_run(program: list[Cell], template: Template) -> list[Cell]:
     new = set(range(len(program))) - optional
     wanted: set[str] = set()
     while new:
-        wanted |= set().union(*(names_of(program[place].source).reads for place in new))
+        wanted |= set().union(*(names_of(program[place].source)[1] for place in new))
         new = {place for place in optional if defined_names(program[place].source) & wanted}
         optional -= new
     return [cell for place, cell in enumerate(program) if place not in optional]

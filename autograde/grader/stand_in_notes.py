@@ -47,7 +47,7 @@ def stand_ins_used(program: list[CodeCell], names: set[str], notebook: str, upst
             continue
         seen.add(asked)
         own = statements(upstream.get(module, ""))
-        if package == PACKAGE and any(name in {*statement.names.defines, *statement.imports} for statement in own):
+        if package == PACKAGE and any(name in {*statement.defines, *statement.imports} for statement in own):
             waiting += _imports(own, {name})
         else:
             found.add(f"{PACKAGE}.{module}.{name}")
@@ -63,7 +63,7 @@ def _sentence(names: list[str]) -> str:
 def _imports(program: list[CodeCell], names: set[str]) -> Iterator[tuple[str, str, str]]:
     """(package, module, name) of what these names need of `mybert` or of the stand-ins."""
     chosen = cells_for(names, program)
-    used = names.union(*(statement.names.reads for statement in chosen.cells))
+    used = names.union(*(statement.reads for statement in chosen.cells))
     for text in (*chosen.imports.values(), *(statement.source for statement in chosen.cells)):
         for node in ast.walk(syntax.parse(text)):
             package, _, module = (getattr(node, "module", None) or "").rpartition(".")

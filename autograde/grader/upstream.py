@@ -112,7 +112,7 @@ def modules_from_answers(one: EarlierNotebook, result: Result) -> dict[str, str]
 
 def _module_text(module: str, program: list[CodeCell], names: set[str], failed: set[str]) -> str:
     chosen = cells_for(names, program)
-    replaced = sorted(failed & set().union(*(cell.names.defines for cell in chosen.cells)))
+    replaced = sorted(failed & set().union(*(cell.defines for cell in chosen.cells)))
     stand_ins = [
         f"try:\n    from {mybert_importer.STAND_INS}.{module} import {name}\nexcept ImportError:\n    pass"
         for name in replaced

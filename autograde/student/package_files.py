@@ -77,13 +77,12 @@ def _in_order(answers: list[KeptAnswer]) -> tuple[set[str], list[str]]:
         if cell.source in done:
             return
         done.add(cell.source)
-        used.update(cell.names.reads)
-        replaced = {name for name in cell.names.defines if owners[name] is answer}
+        used.update(cell.reads)
+        replaced = {name for name in cell.defines if owners[name] is answer}
         for other_answer, other in chosen:
-            wanted = cell.names.needs if other_answer is answer else cell.names.needs | replaced
-            if other.names.defines & wanted:
+            if other.defines & (cell.reads - cell.defines) or other_answer is not answer and other.defines & replaced:
                 emit(other_answer, other)
-        titles = [owner for owner in answers if cell.names.defines & set(owner.names)]
+        titles = [owner for owner in answers if cell.defines & set(owner.names)]
         blocks.append((f"# {titles[0].number} {titles[0].title}\n" if titles else "") + cell.source)
 
     for answer, cell in chosen:
@@ -102,7 +101,7 @@ def _owners(known: list[tuple[KeptAnswer, CodeCell]]) -> dict[str, KeptAnswer]:
     """For each name the answer whose version counts: the exercise's own, else the one that was kept last."""
     owners: dict[str, KeptAnswer] = {}
     for answer, cell in known:
-        for name in cell.names.defines:
+        for name in cell.defines:
             best = owners.get(name)
             if best is None or (name in answer.names, answer.order) > (name in best.names, best.order):
                 owners[name] = answer
@@ -110,7 +109,7 @@ def _owners(known: list[tuple[KeptAnswer, CodeCell]]) -> dict[str, KeptAnswer]:
 
 
 def _counts(answer: KeptAnswer, cell: CodeCell, owners: dict[str, KeptAnswer]) -> bool:
-    return not cell.names.defines or any(owners[name] is answer for name in cell.names.defines)
+    return not cell.defines or any(owners[name] is answer for name in cell.defines)
 
 
 def _spaced(blocks: list[str]) -> str:
