@@ -15,6 +15,7 @@ import pytest
 from autograde import mybert_importer
 from autograde.student import home, store
 from autograde.student.kept_answers import KeptAnswer
+from autograde.student.notebook import activate_mybert
 from tests.student_notebook import ROWS, SCORES, Notebook, course_folder, module_of  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.usefixtures("course")
@@ -84,7 +85,7 @@ def test_what_a_killed_check_left_out_is_written_by_the_next(course):
     for path in whole:
         if path.suffix != ".json":
             path.unlink()
-    notebook.activate_mybert()
+    activate_mybert()
     importlib.import_module("mybert")
     assert {path: path.read_bytes() for path in whole} == whole
 
