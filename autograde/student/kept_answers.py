@@ -69,7 +69,7 @@ def gather(facts: dict, space: dict, tried_with: Iterable[str] = ()) -> KeptAnsw
         raise NotKept(f"it uses `{name}`, and no cell that was run in this notebook defines that")
     for name, line in chosen.imports.items():
         if f"{PACKAGE}.{module}" in line.split():
-            raise NotKept(f"it uses `{name}` from {PACKAGE}.{module} itself; write that one in this notebook, too")
+            raise NotKept(f"it uses `{name}` from {PACKAGE}.{module} itself; define `{name}` in this notebook, too")
     cells = (*sorted(set(chosen.imports.values())), *(cell.source for cell in chosen.cells))
     return KeptAnswer(facts["id"], facts["number"], facts["title"], module, names, cells)
 

@@ -82,9 +82,9 @@ def _trial(facts: dict, answers: list[KeptAnswer]) -> str:
     except time_limit.TimeLimitExceeded:
         return f"its cells take longer than {time_limit.SECONDS:g} s; move what only tries it out to another cell"
     except (Exception, SystemExit) as error:  # whatever a student's code can raise
-        return f"by itself it fails ({type(error).__name__}: {str(error)[:200]})"
+        return f"it fails outside of the notebook ({type(error).__name__}: {str(error)[:200]})"
     verdict = judge(plans.plan(facts["id"]), lambda questions: probe.answer(questions, names), source)
-    return "" if verdict.passed else "without the rest of the notebook it does not pass its check"
+    return "" if verdict.passed else "it does not pass its check outside of the notebook"
 
 
 def passes(exercise: str, folder: Path) -> Verdict:

@@ -102,8 +102,8 @@ def _raise_exception(number, frame):
 
 def _print_how_to_stop(stream, seconds: float) -> None:
     print(
-        f"This has been running for more than {seconds:g} s; an endless loop? The ■ button stops the cell; if it does "
-        "not, restart the kernel.",
+        f"Your code has been running for more than {seconds:g} s; is there an endless loop? The ■ button stops the "
+        "cell; if it does not, restart the kernel.",
         file=stream,
         flush=True,
     )
