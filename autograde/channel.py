@@ -1,4 +1,4 @@
-"""The channel between the grader and a sandbox: length-prefixed frames that the trusted end can read without trusting a byte.
+"""The channel between the grader and a sandbox: length-prefixed frames, read without trusting a byte.
 
     4 bytes, big-endian: length of the header │ header: one JSON object │ the raw buffers its "sizes" name, in order
 
