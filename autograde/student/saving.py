@@ -56,6 +56,10 @@ def _notice(sentence: str, path: Path) -> Notice:
     return said
 
 
+def _count(answers: int) -> str:
+    return "1 answer" if answers == 1 else f"{answers} answers"
+
+
 def save_state(path: str | Path | None = None) -> Notice:
     """Writes the package and the progress into one zip file; on Colab the browser downloads it.
 
@@ -69,7 +73,7 @@ def save_state(path: str | Path | None = None) -> Notice:
     if path is None:
         _download(target)
     answers = sum(name.startswith(f"{home.PACKAGE}/{store.KEPT}/") for name in files)
-    return _notice(f"Saved {answers} answers and your progress in {target}.", target)
+    return _notice(f"Saved {_count(answers)} and your progress in {target}.", target)
 
 
 def load_state(path: str | Path | None = None) -> Notice:
@@ -82,7 +86,7 @@ def load_state(path: str | Path | None = None) -> Notice:
     folder = home.find()
     source = Path(path) if path is not None else _uploaded(folder)
     taken = _take_over(_unpacked(source), folder)
-    return _notice(f"Loaded {taken} answers from {source.name} into {folder / home.PACKAGE}.", folder)
+    return _notice(f"Loaded {_count(taken)} from {source.name} into {folder / home.PACKAGE}.", folder)
 
 
 def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Notice:
