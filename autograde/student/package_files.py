@@ -153,7 +153,7 @@ def test_text(module: str, answers: list[KeptAnswer]) -> str:
 
 
 def project_text(answers: list[KeptAnswer]) -> str:
-    """What `pip install ./mybert` reads."""
+    """The project file, which `pip install ./mybert` reads."""
     cells = [_read(cell) for answer in answers for cell in answer.cells]
     packages = {_package_of(statement) for cell in cells for statement in cell.imports.values()}
     foreign = sorted(packages - set(sys.stdlib_module_names) - {PACKAGE, "autograde", ""})
@@ -162,7 +162,7 @@ def project_text(answers: list[KeptAnswer]) -> str:
 
 
 def readme_text(answers: list[KeptAnswer], index: list[dict]) -> str:
-    """What is in the package, and what is still to come."""
+    """The README: the modules in the package, and the missing ones."""
     there = {answer.exercise for answer in answers}
     rows = [
         f"| {', '.join(f'`{name}`' for name in facts['names'])} | "
