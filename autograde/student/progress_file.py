@@ -18,7 +18,7 @@ FILE = home.PROGRESS
 
 
 def load(path: Path | None = None) -> dict:
-    """The entries by exercise id; empty if there is no file. A damaged file is set aside as `….damaged`."""
+    """The entries by exercise id; empty without a file. A damaged file is renamed to `….damaged`."""
     path = path or _own_file()
     try:
         return parse(path.read_bytes())

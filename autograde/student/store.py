@@ -81,7 +81,7 @@ def _trial(facts: dict, answers: list[KeptAnswer]) -> str:
             exec(compile(source, f"<{PACKAGE}/{module}.py>", "exec"), names)
     except time_limit.TimeLimitExceeded:
         return f"its cells take longer than {time_limit.SECONDS:g} s; move what only tries it out to another cell"
-    except (Exception, SystemExit) as error:  # whatever a student's code can raise
+    except (Exception, SystemExit) as error:  # any error of a student's code
         return f"it fails outside of the notebook ({type(error).__name__}: {str(error)[:200]})"
     verdict = judge(plans.plan(facts["id"]), lambda questions: probe.answer(questions, names), source)
     return "" if verdict.passed else "it does not pass its check outside of the notebook"

@@ -21,7 +21,7 @@ from autograde.wording import TOO_LONG
 
 SECONDS = 20.0  # for one call; the slowest right answer of the course takes 0.6 on one processor
 _REPEAT_SECONDS = 1.0  # seconds between two alarms
-_GRACE = 5.0  # seconds after the alarm until the line that says how to end the cell
+_GRACE = 5.0  # seconds after the alarm until the message how to stop the cell
 _LOOPS = (ast.While, ast.For)
 
 
