@@ -1,4 +1,4 @@
-"""Files that are there in full or not at all, whoever is killed, and whatever disk is full, while they are written."""
+"""Atomic writing: a file is complete or absent, even after a kill or with a full disk."""
 
 import os
 from collections.abc import Callable
@@ -11,7 +11,7 @@ def write_whole(path: str | Path, write: Callable[[Path], object], error: type[B
     """Lets `write` fill a file beside `path`, then puts it there in one step.
 
     Raises `error`, naming the file and the reason, when the system refuses (a full disk, a folder that is not ours);
-    what stood at `path` before then still stands there.
+    an older file at `path` then stays as it was.
     """
     path = Path(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")

@@ -1,4 +1,4 @@
-"""Drawings in one house style: large enough for a projector, legible without colour.
+"""Plots in one common style: large enough for a projector, legible without colour.
 
 Every function returns a matplotlib `Figure` that belongs to no window; `figure_svg` turns one into text for a page.
 """
@@ -24,7 +24,7 @@ BLUE, ORANGE, GREY, GREEN, PURPLE = "#1f5fa8", "#c8500a", "#6b6b6b", "#2e7d32", 
 
 
 def new_figure(width: float, height: float, rows: int = 1, columns: int = 1):
-    """A figure in house style and its axes, (rows, columns) squeezed. width, height: in inches."""
+    """A figure in the common style and its axes, (rows, columns) squeezed. width, height: in inches."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -35,7 +35,7 @@ def new_figure(width: float, height: float, rows: int = 1, columns: int = 1):
 
 
 def figure_svg(figure) -> str:
-    """The figure as an <svg> element to stand in an HTML page."""
+    """The figure as an <svg> element for an HTML page."""
     import matplotlib
 
     buffer = io.StringIO()
@@ -91,12 +91,12 @@ def attention_grid(pieces: Sequence[str], maps: np.ndarray):
         axis.set_title(f"layer {layer + 1}, head {head + 1}", fontsize=11)
         axis.set_xticks(range(tokens), pieces, rotation=90, fontsize=8)
         axis.set_yticks(range(tokens), pieces if head == 0 else [""] * tokens, fontsize=8)
-    figure.colorbar(image, ax=axes, shrink=0.5, label="share of attention")
+    figure.colorbar(image, ax=axes, shrink=0.5, label="attention weight")
     return figure
 
 
 def confusion_matrix(counts: np.ndarray, labels: Sequence[str], most: int = 40):
-    """What was taken for what: counts[i, j] rows of class i were called j. Written out as numbers, shaded by row.
+    """A confusion matrix: counts[i, j] rows of class i were predicted as j. Shows the numbers, shaded by row.
 
     Of more classes than `most` those with the most mistakes are drawn; the title says so.
     """
@@ -123,7 +123,7 @@ def confusion_matrix(counts: np.ndarray, labels: Sequence[str], most: int = 40):
 
 
 def _most_confused(counts: np.ndarray, most: int) -> np.ndarray:
-    """The indices, in order, of the classes in whose row and column the most stands beside the diagonal."""
+    """The indices, in order, of the classes with the most counts off the diagonal of their row and column."""
     mistakes = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
     return np.sort(np.argsort(-mistakes, kind="stable")[:most])
 
@@ -175,7 +175,7 @@ def _cycled(styles: list, names: list, name: str):
 
 
 def _points(rows: Sequence[dict], along: str, key: str) -> tuple[list, list]:
-    """Where the rows stand on the horizontal axis, and their figure `key`; rows without one are left out."""
+    """The rows' positions on the horizontal axis, and their metric `key`; rows without it are left out."""
     if along == "tokens":
         places = np.cumsum([row.get("tokens", 0.0) for row in rows]) / 1e6
     else:

@@ -33,19 +33,19 @@ class LayerChoice:
 
     def __post_init__(self):
         if not self.layers:
-            raise DataError("no layer is chosen")
+            raise DataError("expected at least one layer")
         if self.combine not in COMBINATIONS:
-            raise DataError(f"there is no combination {self.combine!r}; choose one of {', '.join(COMBINATIONS)}")
+            raise DataError(f"unknown combine {self.combine!r}; choose one of {', '.join(COMBINATIONS)}")
         if self.weights is not None:
             self._check_weights(self.weights)
 
     def _check_weights(self, weights: tuple[float, ...]) -> None:
         if self.combine == "concat":
-            raise DataError("weights are for a sum or a mean, not for layers side by side (concat); leave one out")
+            raise DataError("weights are for a sum or a mean, not for concat; leave out weights or concat")
         if len(weights) != len(self.layers):
             raise DataError(f"{len(weights)} weights for {len(self.layers)} layers ({self.combine}); give one each")
         if not np.all(np.isfinite(weights)) or (self.combine == "mean" and sum(weights) == 0):
-            raise DataError(f"the weights {weights} give no vector; give numbers, for a mean with a sum other than 0")
+            raise DataError(f"weights must be finite numbers, for a mean with a sum other than 0; got {weights}")
 
     @classmethod
     def of(
@@ -66,12 +66,12 @@ class LayerChoice:
         name, dash, its_combine = choice.partition("-")
         if name.startswith("last") and dash and name[4:].isdigit():
             if combine not in (None, its_combine):
-                raise DataError(f"{choice!r} says {its_combine}, combine says {combine}; leave one of them out")
+                raise DataError(f"layers {choice!r} and combine {combine!r} contradict each other; leave out combine")
             return cls(tuple(range(-int(name[4:]), 0)), its_combine, weights)
         try:
             layers = tuple(int(part) for part in choice.split(","))
         except ValueError:
-            raise DataError(f"{choice!r} names no layers; write -1, or 1,2,3, or last4-sum") from None
+            raise DataError(f"expected layers such as -1, 1,2,3 or last4-sum, got {choice!r}") from None
         return cls(layers, combine or "sum", weights)
 
     def check(self, num_layers: int) -> None:

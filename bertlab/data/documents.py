@@ -86,7 +86,7 @@ def _file_documents(path: Path, problems: Problems) -> Iterator[Document]:
     if path.suffix == ".jsonl":
         return _jsonl_documents(path, path.name, problems)
     if path.suffix in (".csv", ".tsv", ".json", ".gz", ".xz", ".zip", ".bz2", ".parquet", ".pdf", ".html"):
-        raise DataError(f"{path}: {path.suffix} is not read as text; give a .txt, a .jsonl or a folder of .txt files")
+        raise DataError(f"{path}: expected a .txt, a .jsonl or a folder of .txt files, got {path.suffix!r}")
     return _text_documents(path, path.name, problems)
 
 

@@ -39,7 +39,7 @@ def hub_texts(text: str) -> Iterator[str]:
             reasons.append(f"{name}: {error}")
         else:
             return _text_column(rows, text)
-    raise DataError(f"hf:{text}: cannot be loaded ({'; '.join(reasons)})")
+    raise DataError(f"hf:{text}: cannot load this data set ({'; '.join(reasons)})")
 
 
 def _text_column(rows, text: str) -> Iterator[str]:

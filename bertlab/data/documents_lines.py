@@ -1,4 +1,4 @@
-"""Reads text files line by line and names what is wrong with a line, with flat memory whatever the file holds."""
+"""Reads text files line by line, in constant memory, and reports the defects of a line."""
 
 import csv
 from collections import Counter
@@ -15,7 +15,7 @@ _SAMPLED_LINES = 20  # from the head of a file, to tell a table from text
 
 @dataclass
 class Problems:
-    """What to do with bad input: stop with a DataError, or count it and go on."""
+    """The policy for invalid input: stop with a DataError, or skip and count it."""
 
     stop: bool = True
     counts: Counter = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""What an exported model computes from strings: a `tf.Module` with one function, `serve`, for each shape of task.
+"""Exported models, from strings to predictions: a `tf.Module` with one function, `serve`, for each task type.
 
 Letters: B texts, T tokens, C classes or choices, W words of the longest text.
 """
@@ -10,7 +10,7 @@ from bertlab.wordpiece.graph_packing import pack_rows_in_graph
 
 
 class ServedModule(tf.Module):
-    """What all have: the tokenizer, the model and how long a row may be."""
+    """The common base: the tokenizer, the model and the maximum length of a row."""
 
     def __init__(self, predictor):
         super().__init__()
@@ -71,7 +71,7 @@ class PairModule(TextModule):
 
 
 class TaggingModule(TextModule):
-    """A tag for each word of each text; words are what stands between blanks."""
+    """A tag for each word of each text; words are separated by spaces."""
 
     def __init__(self, predictor):
         super().__init__(predictor)
@@ -87,8 +87,8 @@ class TaggingModule(TextModule):
         probabilities = tf.nn.softmax(tf.cast(self._model(inputs, training=False), tf.float32))  # (B, T, C)
 
         counts = pieces.row_lengths()  # (all words,)
-        before = words.with_flat_values(tf.cumsum(counts, exclusive=True))  # (B, None) pieces before each word
-        first = before - tf.gather(pieces.row_splits, words.row_starts())[:, None] + 1  # its first piece; + 1: [CLS]
+        before = words.with_flat_values(tf.cumsum(counts, exclusive=True))  # (B, None) tokens before each word
+        first = before - tf.gather(pieces.row_splits, words.row_starts())[:, None] + 1  # its first token; + 1: [CLS]
         read = (first < tf.shape(probabilities, tf.int64)[1] - 1) & (words.with_flat_values(counts) > 0)
         places = tf.where(read, first, tf.zeros_like(first))
         chosen = tf.gather(probabilities, places.to_tensor(0), batch_dims=1)  # (B, W, C)

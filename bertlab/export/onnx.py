@@ -26,7 +26,7 @@ def export_onnx(encoder, path: str | Path) -> Path:
 
     path = Path(path)
     if keras.backend.backend() != "tensorflow":
-        raise ConfigError(f"ONNX files are made with KERAS_BACKEND=tensorflow, not {keras.backend.backend()}")
+        raise ConfigError(f"exporting to ONNX needs KERAS_BACKEND=tensorflow, not {keras.backend.backend()}")
     _teach_erfc()
     from tensorflow import TensorSpec, function, int32
 

@@ -1,9 +1,9 @@
 """The span that answers a question, inside a graph: windows over a long context, and the best span of all of them.
 
 The same steps as `bertlab.data.tasks.windows` and `windows_decode`, on tensors instead of arrays, so that an exported
-model answers what `bertlab predict` answers, whatever the length of the context.
+model gives the same answers as `bertlab predict`, for contexts of any length.
 
-Letters: B questions, W windows of all questions, T tokens of the longest window, N context pieces of all questions.
+Letters: B questions, W windows of all questions, T tokens of the longest window, N context tokens of all questions.
 """
 
 from typing import NamedTuple
@@ -14,15 +14,15 @@ from bertlab.export.modules import ServedModule
 from bertlab.wordpiece.graph_packing import first_of_rows, pack_rows_in_graph
 
 _BEST = 20  # starts and ends tried in each window, as `windows_decode.best_answers` does
-_LONGEST = 30  # pieces of an answer at most
-_NO_SPAN = -1e9  # the score of a span that is none
+_LONGEST = 30  # tokens of an answer at most
+_NO_SPAN = -1e9  # the score of a span that is not allowed
 
 
 class Windows(NamedTuple):
     """Where each window lies: all (W,) int64.
 
-    row: its question. first: the context piece, counted from the question's first one, at which it begins. count: how
-    many it holds. column: where its first context piece stands in the row that the model reads.
+    row: its question. first: the context token, counted from the question's first one, at which it begins. count: how
+    many it holds. column: the position of its first context token in the row that the model reads.
     """
 
     row: tf.Tensor
@@ -87,8 +87,8 @@ class QuestionModule(ServedModule):
 
 
 def windows_of(question_lengths, context_lengths, max_length: int, stride: int) -> Windows:
-    """The windows of B questions, in order. question_lengths, context_lengths: (B,) int64 pieces."""
-    room = max_length - 3 - question_lengths  # (B,) context pieces of a full window
+    """The windows of B questions, in order. question_lengths, context_lengths: (B,) int64 tokens."""
+    room = max_length - 3 - question_lengths  # (B,) context tokens of a full window
     step = tf.minimum(tf.cast(stride, tf.int64), room)
     beyond = tf.maximum(context_lengths - room, 0)
     counts = 1 + (beyond + step - 1) // step
@@ -99,7 +99,7 @@ def windows_of(question_lengths, context_lengths, max_length: int, stride: int) 
 
 
 def may_start(windows: Windows, context_lengths) -> tf.RaggedTensor:
-    """Whether each piece has its most context in this window, so that an answer may begin there: (W, None) bool.
+    """Whether each token has its most context in this window, so that an answer may begin there: (W, None) bool.
 
     As `QuestionWindows.max_context`: of equally good windows it is the earliest one.
     """
@@ -119,10 +119,10 @@ def may_start(windows: Windows, context_lengths) -> tf.RaggedTensor:
 def best_spans(start, end, windows: Windows, starts_allowed: tf.RaggedTensor):
     """The best span of each window. start, end: (W, T) logits.
 
-    Returns scores (W,), `_NO_SPAN` or less where there is no span, and the first and last piece of each span, counted
+    Returns scores (W,), `_NO_SPAN` or less where there is no span, and the first and last token of each span, counted
     from the window's first one, (W,) int64 each.
     """
-    columns = tf.range(tf.shape(start, tf.int64)[1]) - windows.column[:, None]  # (W, T) context pieces from 0
+    columns = tf.range(tf.shape(start, tf.int64)[1]) - windows.column[:, None]  # (W, T) context tokens from 0
     inside = (columns >= 0) & (columns < windows.count[:, None])
     lead = tf.RaggedTensor.from_row_lengths(tf.zeros([tf.reduce_sum(windows.column)], tf.bool), windows.column)
     allowed = tf.concat([lead, starts_allowed], 1).to_tensor(False, shape=[None, None])  # (W, T or less)

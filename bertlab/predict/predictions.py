@@ -1,4 +1,4 @@
-"""What a prediction says, one small class for each shape; `line` is what the shell shows, `vars` what `--json` does."""
+"""Predictions, one small class for each task type; the shell prints `line`, and `--json` prints `vars`."""
 
 from dataclasses import dataclass
 
@@ -56,7 +56,7 @@ class TagPrediction:
 
 @dataclass(frozen=True)
 class AnswerPrediction:
-    """The answer and where it stands: context[start:end]. No answer: the empty text, start and end None."""
+    """The answer and its position: context[start:end]. No answer: the empty text, start and end None."""
 
     text: str
     start: int | None

@@ -122,8 +122,8 @@ class Predictor:
         windows = make_windows(rows, self.tokenizer, self.info.max_length, self.info.stride, room)
         if windows.cut_questions:
             raise DataError(
-                f"{windows.cut_questions} questions have more than {room} pieces, half of the model's {room * 2}: "
-                "nothing is cut without being asked; shorten them"
+                f"{windows.cut_questions} questions have more than {room} tokens, half of the model's {room * 2}: "
+                "questions are never truncated: shorten them"
             )
         outputs = self._outputs(windows.features, self.model.predict_on_batch, advance)
         decoded = self.problem.decode(Encoded(rows, windows.features, windows), outputs)

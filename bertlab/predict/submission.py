@@ -33,12 +33,12 @@ def submit(
     """
     published = find_task(name)
     if published is None or published.submission is None:
-        raise DataError(f"{name}: not a task of GLUE, for which predictions are submitted; see `bertlab task list`")
+        raise DataError(f"{name}: expected a task of GLUE; see `bertlab task list`")
     info, columns = predictor.info, published.columns
     if (info.shape, tuple(info.labels)) != (columns.shape, tuple(columns.labels)):
         raise DataError(
             f"{published.name} asks for {_kind(columns.shape, columns.labels)}, but the model was fine-tuned on "
-            f"{info.name} and gives {_kind(info.shape, info.labels)}: name a model of such a task"
+            f"{info.name} and gives {_kind(info.shape, info.labels)}: choose a model fine-tuned on such a task"
         )
     rows = load_task(name, data_dir=data_dir).test
     if not rows:

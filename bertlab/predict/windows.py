@@ -23,7 +23,7 @@ def window_starts(length: int, room: int) -> list[int]:
 def text_windows(first: Ragged, second: Ragged | None, max_length: int) -> tuple[Ragged, Ragged | None, np.ndarray]:
     """Windows of texts, or of pairs, that fit `max_length` with their special tokens, and the row of each: (W,).
 
-    Of a pair, a text that takes at most half the room stays whole, and the other one moves; where both are longer, each
+    Of a pair, a text that takes at most half of the row stays whole, and the other one moves; if both are longer, each
     window of one is read with each window of the other.
     """
     room = max_length - (2 if second is None else 3)

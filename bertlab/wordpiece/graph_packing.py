@@ -40,6 +40,6 @@ def first_of_rows(ragged: tf.RaggedTensor, lengths: tf.Tensor | int) -> tf.Ragge
 
 
 def _kept_lengths(length_a: tf.Tensor, length_b: tf.Tensor, budget: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """As `encoding.kept_lengths`: pieces are taken off the longer text, off b if both are equally long."""
+    """As `encoding.kept_lengths`: tokens are taken off the longer text, off b if both are equally long."""
     kept_b = tf.minimum(length_b, tf.maximum(tf.cast(budget // 2, tf.int64), budget - length_a))
     return tf.minimum(length_a, budget - kept_b), kept_b

@@ -1,7 +1,7 @@
 """The counting half of the learner: text of any size → how often each word occurs.
 
 The slow part would be to run the exact basic tokenizer over the whole text. It works on each whitespace-separated
-chunk by itself, so its result is the same wherever the chunk stands: we count the *distinct chunks* of each block of
+chunk by itself, so its result does not depend on the chunk's position: we count the *distinct chunks* of each block of
 text, and tokenize each of those once (43 MB of novels hold 7.9 million chunks, 0.24 million of them distinct).
 """
 
@@ -65,7 +65,7 @@ def _decode(block: bytes, path, first_line: int) -> str:
     nul = block.find(b"\0")
     if nul >= 0:
         line = first_line + block.count(b"\n", 0, nul)
-        raise DataError(f"{path} line {line}: a NUL byte; is this UTF-16 or not text at all? Convert it to UTF-8 first")
+        raise DataError(f"{path} line {line}: contains a NUL byte; expected UTF-8 text: convert UTF-16 first")
     try:
         return block.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -201,7 +201,7 @@ def _count_blocks(blocks: Iterable[str], basic: BasicTokenizer, workers: int) ->
                 yield running.popleft().result()
         except BrokenProcessPool:
             raise ConfigError(
-                f"one of the {workers} counting processes ended early; if this is a script, put its commands under "
+                f"one of the {workers} counting processes stopped unexpectedly; in a script, put the commands under "
                 '`if __name__ == "__main__":`; if memory ran out, use fewer workers (workers=1 needs no process)'
             ) from None
 

@@ -1,4 +1,4 @@
-"""The merging half of the learner: which two neighbouring pieces become one, 8,000 times in a row, in seconds.
+"""The merging half of the learner: which two neighbouring tokens become one, 8,000 times in a row, in seconds.
 
 All distinct words lie one after another in flat arrays, one *slot* per symbol:
 
@@ -9,7 +9,7 @@ All distinct words lie one after another in flat arrays, one *slot* per symbol:
     pair      -    hu   ug    -    pu    -       (the pair that starts in this slot)
 
 A merge of (a, b) touches the slots that hold the pair and their neighbours to the left, nothing else, so its work
-grows with the number of words that contain the pair, not with the corpus. What it does change is the number of a's
+grows with the number of words that contain the pair, not with the corpus. It does change the number of a's
 and of b's, and with them the score of *every* pair that has an a or a b in it; those scores are renewed at once.
 A heap of scores, the usual structure here, would go stale: a score can rise although its pair was not touched.
 Finding the best pair is then one pass over an array of all scores, which NumPy does in 0.1 ms for 100,000 pairs.
@@ -26,7 +26,7 @@ SCORES = ("wordpiece", "frequency")
 
 
 def join(left: str, right: str) -> str:
-    """The piece that two neighbouring pieces make: ("h", "##u") → "hu", ("##u", "##g") → "##ug"."""
+    """The token that two neighbouring tokens make: ("h", "##u") → "hu", ("##u", "##g") → "##ug"."""
     return left + right.removeprefix(JOINER)
 
 
@@ -109,7 +109,7 @@ class Merger:
     def best_pair(self) -> int | None:
         """The pair with the highest score, or None when no pair is left that was seen often enough.
 
-        Of pairs with equal scores the one seen more often wins, then the one whose pieces (left, right) come first
+        Of pairs with equal scores the one seen more often wins, then the one whose tokens (left, right) come first
         in the order of code points.
         """
         scores = self._score.view
@@ -123,7 +123,7 @@ class Merger:
         return int(min(best, key=self.pieces_of)) if len(best) > 1 else int(best[0])
 
     def pieces_of(self, pair: int) -> tuple[str, str]:
-        """The two pieces of a pair."""
+        """The two tokens of a pair."""
         return self.pieces[self._left.view[pair]], self.pieces[self._right.view[pair]]
 
     # --- merging ---
@@ -179,7 +179,7 @@ class Merger:
         return np.array(taken, np.int32)
 
     def _symbol_for(self, piece: str) -> int:
-        """The symbol of a piece. Two routes to one text ("ab" + "##c", "a" + "##bc") give one symbol."""
+        """The symbol of a token. Two routes to one text ("ab" + "##c", "a" + "##bc") give one symbol."""
         if piece not in self._symbol_of:
             self._symbol_of[piece] = len(self.pieces)
             self.pieces.append(piece)

@@ -1,4 +1,4 @@
-"""Pieces back to text that a person likes to read.
+"""Tokens back to text that a person likes to read.
 
 WordPiece forgets where the blanks were around punctuation, so these are rules of English typography, not an inverse.
 """

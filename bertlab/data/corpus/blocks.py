@@ -152,7 +152,7 @@ class _Reader:
             self.open.lines.append(line)
 
     def _leaves_level(self, indent: int) -> bool:
-        """Whether a list without bullets goes on here: one that a colon announced, or a term after a description."""
+        """Whether a list without bullets continues here: one that a colon announced, or a term after a description."""
         if self.open is None or not self.open.lines:
             return False
         announced = indent > self.last_indent and self.open.lines[-1].rstrip().endswith(":")

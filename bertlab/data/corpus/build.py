@@ -90,7 +90,9 @@ def _chosen_versions(packages: Iterable[str] | None) -> dict[str, str | None]:
     chosen = {name: versions.get(name) for name in sorted(packages)}
     absent = [name for name, version in chosen.items() if version is None]
     if absent:
-        raise DataError(f"{', '.join(absent)}: not installed, or not on the list in bertlab/data/corpus/sources.py")
+        raise DataError(
+            f"{', '.join(absent)}: expected installed distributions that bertlab/data/corpus/sources.py lists"
+        )
     return chosen
 
 

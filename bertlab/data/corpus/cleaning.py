@@ -1,6 +1,6 @@
 """Takes the markup out of one paragraph of reStructuredText, Markdown or plain docstring text.
 
-What remains is what a reader sees. Words that were marked as code stay, each run of them between `CODE_START` and
+The result is the text that a reader sees. Words marked as code stay, each run of them between `CODE_START` and
 `CODE_END`; `unmark` takes those marks out at the very end and tells where they were.
 """
 

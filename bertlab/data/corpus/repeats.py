@@ -15,7 +15,7 @@ _NOT_A_LETTER = re.compile(r"[\W_]+")
 
 
 def masked_form(sentence: Sentence) -> str:
-    """What two repetitions of a sentence have in common: lower-case words, identifiers and numbers masked."""
+    """The form that repetitions of a sentence share: lower-case words, identifiers and numbers masked."""
     text, end = "", 0
     for start, stop in sentence.code:
         text += sentence.text[end:start] + " x_x "

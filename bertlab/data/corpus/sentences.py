@@ -9,7 +9,7 @@ a plausible beginning ("`axis` must be …") and are never split inside.
 
 import re
 
-CODE_START, CODE_END = "\ue000", "\ue001"  # private-use characters: they stand in no real text
+CODE_START, CODE_END = "\ue000", "\ue001"  # private-use characters: real text does not contain them
 
 # Lower case, without the last full stop. Single letters are initials ("J. Smith") and list marks.
 _ABBREVIATIONS = frozenset(

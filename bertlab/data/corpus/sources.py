@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 STDLIB = "python"
 
-# Distributions of the lock file with prose worth reading. Absent ones are left out, and the manifest says so.
+# Distributions of the lock file with prose worth reading. Missing ones are left out, and the manifest lists them.
 DISTRIBUTIONS = tuple(
     """absl-py alembic anyio argon2-cffi arrow asttokens attrs babel beautifulsoup4 bleach cffi charset-normalizer click
     cloudpickle comm contourpy cycler dask debugpy distributed executing fonttools fsspec google-pasta grpcio h11 h5py
@@ -130,7 +130,7 @@ def _stdlib_files() -> list[SourceFile]:
 
 
 def raw_texts(file: SourceFile) -> list[RawText]:
-    """The texts in a file, in order. Raises ValueError or SyntaxError when it is not what its name says."""
+    """The texts in a file, in order. Raises ValueError or SyntaxError if its contents do not match its suffix."""
     content = Path(file.path).read_bytes().decode("utf-8")
     suffix = PurePosixPath(file.name).suffix
     if suffix == ".py":
@@ -153,7 +153,7 @@ _CHANGE_LOG = re.compile(r"^[#\s]*(?:change ?log|changes|release (?:notes|histor
 
 
 def _readme(content: str) -> str:
-    """What follows the header fields in a METADATA file, up to a list of changes."""
+    """The text after the header fields of a METADATA file, up to a list of changes."""
     return _CHANGE_LOG.split(content.partition("\n\n")[2])[0]
 
 

@@ -39,7 +39,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a docstring says about one parameter; its sentences may be short."""
+    """A docstring's text about one parameter; its sentences may be short."""
 
     name: str
     sentences: tuple[Sentence, ...]
@@ -94,7 +94,7 @@ def read_file(file: SourceFile) -> FileTexts:
 def clean_text(text: str, dropped: Counter) -> tuple[tuple[tuple[Sentence, ...], ...], tuple[Parameter, ...]]:
     """The paragraphs of a docstring or page, and its parameters. Counts in `dropped` what is not kept, by reason.
 
-    List items in a row make one paragraph. A summary too short to stand alone ("Pads an array.") begins the next one.
+    List items in a row make one paragraph. A short summary ("Pads an array.") begins the next paragraph.
     """
     paragraphs: list[tuple[Sentence, ...]] = []
     parameters: list[Parameter] = []

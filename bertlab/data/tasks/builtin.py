@@ -77,7 +77,7 @@ class _Candidate:
 
     @property
     def forms(self) -> set[str]:
-        """What must not be on both sides: its sentences of some length, masked. "Defaults to None." may be."""
+        """The masked sentences that must not be in both splits; short ones such as "Defaults to None." may be."""
         return {masked_form(sentence) for sentence in self.sentences if sentence.words >= 6}
 
 
@@ -110,11 +110,11 @@ def builtin_task(
     """A built-in task: `package`, `pairs`, `code-words` or `parameters`.
 
     most_train, most_validation: the most rows of each split. seed: decides which rows are kept. cache_dir: where the
-    corpus is, or is to be built. The first n rows of a split are as balanced as all of it.
+    corpus is, or will be built. The first n rows of a split are as balanced as all of it.
     Raises DataError for another name.
     """
     if name not in _BUILDERS:
-        raise DataError(f"there is no built-in task {name!r}; choose one of {', '.join(_BUILDERS)}")
+        raise DataError(f"unknown built-in task {name!r}; choose one of {', '.join(_BUILDERS)}")
     shape, labels, candidates_of = _BUILDERS[name]
     texts = list(_read_texts(ensure_corpus(cache_dir)))
     held_out, kept = [], []
@@ -126,9 +126,9 @@ def builtin_task(
 
 
 def majority_baseline(task: TaskData) -> float:
-    """What one gets on the validation split by always giving the commonest answer.
+    """The baseline on the validation split: always predict the most frequent answer.
 
-    The share of the commonest class; of the commonest tag, per word; of the commonest answer, by exact match.
+    The fraction of the most frequent class, of the most frequent tag (per word), or of the most frequent answer (exact).
     """
     answers = Counter()
     for row in task.validation:
@@ -236,7 +236,7 @@ def _pair_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
 
 
 def _summary_and_body(text: _Text) -> tuple[Sentence, list[Sentence]] | None:
-    """The first sentence and the rest of its paragraph, or the next paragraph when it stands alone."""
+    """The first sentence and the rest of its paragraph, or the next paragraph if it has only one sentence."""
     if text.kind in ("page", "comment") or not text.paragraphs:
         return None
     summary, *body = text.paragraphs[0]

@@ -65,7 +65,9 @@ class Features:
         length = _rounded(int(self.lengths[indices].max(initial=2)), LENGTH_STEP) if length is None else length
         if len(indices) and length < self.lengths[indices].max():
             longest = self.lengths[indices].max()
-            raise ConfigError(f"a row has {longest} tokens, more than the length {length} asked for")
+            raise ConfigError(
+                f"the longest row has {longest} tokens, more than length={length}: choose a larger length"
+            )
         sequences = indices if self.choices is None else _blocks(indices, self.choices)
         second = None if self.second is None else select_rows(self.second, sequences)
         inputs = pack_rows(self.vocabulary, select_rows(self.first, sequences), second, length)
@@ -147,9 +149,9 @@ class Features:
 class TaggingFeatures(Features):
     """Rows with a label on every token.
 
-    tags: a label for each piece, −100 where the loss must not look; None where no tags are known. Targets of a batch
+    tags: a label for each token, −100 where the loss must not look; None where no tags are known. Targets of a batch
     are (B, T) int32, −100 also on [CLS], [SEP] and padding. word_positions: the token that speaks for each word (its
-    first piece), −1 for words that were cut off or have no piece. lost_words: how many those are.
+    first token), −1 for words that were cut off or have no token. lost_words: how many those are.
     """
 
     tags: Ragged | None = None
@@ -172,19 +174,19 @@ def encode_rows(
     """Features of sentences, pairs, multiple choice or tagging (for questions: `windows.make_windows`).
 
     max_length: longest sequence, special tokens included; longer ones are cut from the end of the longer text and
-    counted in `truncated`. labels, all_pieces: for tagging, label every piece of a word instead of the first only.
+    counted in `truncated`. labels, all_pieces: for tagging, label every token of a word instead of the first only.
     Targets are int32 where all labels are whole numbers of type int, float32 where they are real, None where one is
     missing. Raises DataError where rows are of different shapes or have different numbers of choices.
     """
     kinds = {type(row) for row in rows}
     if len(kinds) != 1:
         found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "none"
-        raise DataError(f"expected rows of one shape, found {found}")
+        raise DataError(f"expected rows of one task type, found {found}")
     kind = kinds.pop()
     if kind is TaggingRow:
         return _tagging(rows, tokenizer, max_length, continuation_tags(labels) if all_pieces else None)
     if kind is QuestionRow:
-        raise DataError("questions become several windows each; use bertlab.data.tasks.windows.make_windows")
+        raise DataError("expected rows other than questions; for questions use bertlab.data.tasks.windows.make_windows")
     choices = None
     if kind is SentenceRow:
         first, second = tokenizer.encode_batch(row.text for row in rows), None
@@ -203,7 +205,7 @@ def cut_to_fit(first: Ragged, second: Ragged | None, max_length: int) -> tuple[R
     """Both segments cut so that they and their special tokens fit, and the number of rows that were cut."""
     specials = 2 if second is None else 3
     if max_length <= specials:
-        raise ConfigError(f"max_length {max_length} has no room for text beside {specials} special tokens")
+        raise ConfigError(f"max_length {max_length} must be greater than the number of special tokens, {specials}")
     before = np.diff(first.row_splits)
     if second is None:
         after = np.minimum(before, max_length - specials)

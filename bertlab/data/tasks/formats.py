@@ -1,7 +1,7 @@
 """Reading labelled files: from bytes on disk to records, each with the place it came from.
 
-A *record* is a dictionary of columns (`{"sentence": "It works .", "label": "1"}`), whatever the file's format was.
-`bertlab.data.tasks.formats_records` turns records into rows. What every reader here has in common:
+A *record* is a dictionary of columns (`{"sentence": "It works .", "label": "1"}`), independent of the file's format.
+`bertlab.data.tasks.formats_records` turns records into rows. All readers here have these properties:
 
 - Text is UTF-8 (a byte order mark at the start is dropped). A line ends with a line feed, with or without a carriage
   return before it, and with nothing else: U+2028 or a form feed inside a sentence is part of the sentence.
@@ -34,7 +34,7 @@ class RecordError(Exception):
 
 @dataclass
 class Problems:
-    """What to do with a defective record, and what was found so far.
+    """The policy for invalid records, and the ones found so far.
 
     policy: "stop" raises DataError at the first one, "skip" leaves it out. messages: one line for each skipped record.
     """
@@ -44,7 +44,7 @@ class Problems:
 
     def __post_init__(self):
         if self.policy not in ("stop", "skip"):
-            raise DataError(f"on_error {self.policy!r} is not known; choose 'stop' or 'skip'")
+            raise DataError(f"on_error must be 'stop' or 'skip', not {self.policy!r}")
 
     def add(self, message: str) -> None:
         """Raises DataError with the message, or keeps it."""
@@ -97,7 +97,7 @@ def read_table(path: str | Path, problems: Problems, header: tuple[str, ...] | N
         return _jsonl_records(path, problems)
     if suffix == ".json":
         return _json_array_records(path, problems)
-    raise DataError(f"{path}: the suffix {suffix!r} is not known; a table ends in {', '.join(TABLE_SUFFIXES)}")
+    raise DataError(f"{path}: unknown suffix {suffix!r}; expected {', '.join(TABLE_SUFFIXES)}")
 
 
 def _tsv_fields(path) -> Iterator[tuple[int, list[str]]]:

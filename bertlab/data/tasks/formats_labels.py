@@ -1,7 +1,7 @@
-"""What a written label stands for: a class by its name, a class by its index, or a real number.
+"""The meaning of a written label: a class by its name, a class by its index, or a real number.
 
 Labels are *declared* (by a published task, by a data set of the hub, by the caller) or *found* in the training rows.
-The index of a class may stand in its name's place only where the classes are declared and no name is itself a number:
+The index of a class may replace its name only if the classes are declared and no name is itself a number:
 among stars 1, 2, 4, 5 that were found, a 3 is an unknown label, and not the fourth.
 """
 
@@ -32,7 +32,7 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
     if len(numbers) < len(counts) and problems.policy == "stop":
         where, value = next((where, value) for where, value in found if str(value) not in numbers)
         raise DataError(
-            f"{where}: the label {value!r} is no number, but most labels are; correct it, or leave such records out "
+            f"{where}: expected a number like most labels, got {value!r}; correct it, or skip such records "
             "(--skip-errors, on_error='skip'), or name all classes (--labels a,b; in Python labels=('a', 'b'))"
         )
     names = {_whole(name) for name in numbers}
@@ -52,7 +52,7 @@ def sort_tags(tags: set[str]) -> tuple[str, ...]:
 
 
 def declared_labels(labels: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The names that a caller gives; () means regression, None that labels are to be found."""
+    """The names that a caller gives; () means regression, None means that the labels are read from the data."""
     if labels is None:
         return None
     if isinstance(labels, str):
@@ -61,7 +61,7 @@ def declared_labels(labels: Sequence[str] | None) -> tuple[str, ...] | None:
     if not all(name.strip() for name in names):
         raise DataError(f"one of the labels {', '.join(map(repr, names))} is empty")
     if len(set(names)) < len(names):
-        raise DataError(f"a label comes twice in {', '.join(names)}; each class is named once")
+        raise DataError(f"expected each label once, got {', '.join(names)}")
     if len(names) == 1:
         raise DataError(f"the only label is {names[0]!r}; expected two classes or more")
     return names

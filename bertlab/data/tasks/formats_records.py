@@ -27,7 +27,7 @@ ROLES = {
     "tagging": ("words", "tags"),
     "question": ("id", "question", "context", "answers", "answer_starts"),
 }
-# What a test set may lack. Elsewhere a question without answers is one that cannot be answered (SQuAD 2.0).
+# A test set may lack these. In other splits a question without answers is unanswerable (SQuAD 2.0).
 ANSWER_ROLES = {"label", "tags", "answers", "answer_starts"}
 
 
@@ -53,14 +53,14 @@ class Columns:
 
     def __post_init__(self):
         if self.shape not in ROLES:
-            raise DataError(f"the shape {self.shape!r} is not known; choose one of {', '.join(ROLES)}")
+            raise DataError(f"unknown shape {self.shape!r}; choose one of {', '.join(ROLES)}")
         unknown = sorted(set(self.names) - set(ROLES[self.shape]))
         if unknown:
             known = ", ".join(ROLES[self.shape])
-            raise DataError(f"a {self.shape} task has no role {', '.join(unknown)}; its roles are {known}")
+            raise DataError(f"a {self.shape} task has no field {', '.join(unknown)}; its fields are {known}")
         for role, column in self.names.items():
             if not isinstance(column, str) and role != "choices":
-                raise DataError(f"the role {role} is played by one column, named by text, not by {column!r}")
+                raise DataError(f"the field {role} needs the name of one column, not {column!r}")
 
     def of(self, role: str) -> str | tuple[str, ...]:
         """The column (or columns) that play a role."""
@@ -75,8 +75,8 @@ def guess_shape(columns: Iterable[str], names: dict) -> str:
             return shape
     listed = "; ".join(f"{shape}: {', '.join(roles)}" for shape, roles in ROLES.items())
     raise DataError(
-        f"the columns {', '.join(sorted(present)) or '(none)'} fit no shape ({listed}); "
-        'say which column plays which role, for example columns={"text": "review", "label": "stars"}'
+        f"the columns {', '.join(sorted(present)) or '(none)'} match no task type ({listed}); "
+        'assign columns to fields, for example columns={"text": "review", "label": "stars"}'
     )
 
 
@@ -99,7 +99,7 @@ def rows_from_records(records: Iterable[Record], columns: Columns, problems: Pro
 def claim_id(id: str, taken: set[str]) -> None:
     """Adds a question's id to those of its split. Raises RecordError where it is among them."""
     if id in taken:
-        raise RecordError(f"the id {id!r} comes twice; predictions are looked up by id")
+        raise RecordError(f"duplicate id {id!r}; each id must be unique")
     taken.add(id)
 
 
@@ -173,7 +173,7 @@ def _id(record: dict, columns: Columns) -> str:
 
 
 def make_question(id: str, question: str, context: str, answers: list, starts: list) -> QuestionRow:
-    """A QuestionRow whose answers stand where they are said to stand. Raises RecordError otherwise."""
+    """A QuestionRow whose answers are at their answer_start. Raises RecordError otherwise."""
     here = f"question {id}: " if id else ""
     if len(answers) != len(starts):
         raise RecordError(f"{here}{len(answers)} answers but {len(starts)} answer starts")
@@ -229,7 +229,7 @@ def _value(record: dict, columns: Columns, role: str):
 
 
 def _is_empty(value) -> bool:
-    """Whether a cell says nothing. NaN, which is unlike itself, is how many programs write an empty cell as JSON."""
+    """Whether a cell is empty. Many programs write an empty cell to JSON as NaN, which is unequal to itself."""
     return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
@@ -260,13 +260,13 @@ def _as_list(value) -> list:
 
 
 def _words(record: dict, columns: Columns) -> tuple[str, ...]:
-    """The words of a record, each of which can stand in a column of its own (as CoNLL's files have them)."""
+    """The words of a record; each must fit into one column of a file such as CoNLL's."""
     words = _series(_value(record, columns, "words"), columns.of("words"))
     if not words:
-        raise RecordError("there are no words")
+        raise RecordError("expected at least one word")
     for number, word in enumerate(words, start=1):
         if not isinstance(word, str) or not word or any(character in word for character in " \t\r\n"):
-            raise RecordError(f"word {number} is {word!r}; expected text that is not empty and holds no white space")
+            raise RecordError(f"word {number} is {word!r}; expected text without white space, and not empty")
     return words
 
 
@@ -282,7 +282,7 @@ def _tags(record: dict, columns: Columns) -> tuple[str | int, ...] | None:
 def _series(value, column: str) -> tuple:
     """The elements of a list, or of text with white space between them."""
     if not isinstance(value, (str, list, tuple)):
-        raise RecordError(f"column {column!r}: expected a list, or text with blanks between, found {value!r:.80}")
+        raise RecordError(f"column {column!r}: expected a list, or text with spaces between, found {value!r:.80}")
     return tuple(value.split() if isinstance(value, str) else value)
 
 

@@ -23,7 +23,7 @@ def write_glue(folder: str | Path, task_name: str, predictions: Sequence[int | f
     """
     task = find_task(task_name)
     if task is None or task.submission is None:
-        raise DataError(f"{task_name!r} is not a task of GLUE; nothing is submitted for it")
+        raise DataError(f"{task_name!r} expected a task of GLUE, which has a submission format")
     expected = task.sizes[2]
     if len(predictions) != expected:
         raise DataError(f"{task.name}: {len(predictions)} predictions, but the official test set has {expected} rows")
@@ -76,7 +76,9 @@ def write_conll(
         gold = [()] * len(row.words) if row.tags is None else [(labels[tag],) for tag in row.tags]
         for word, known, tag in zip(row.words, gold, predicted):
             if not word or any(character in word for character in " \t\n"):
-                raise DataError(f"sentence {number}: the word {word!r} would break its line: it holds white space")
+                raise DataError(
+                    f"sentence {number}: the word {word!r} contains white space, which the format does not allow"
+                )
             lines.append(" ".join((word, *known, labels[tag])))
         lines.append("")
     Path(path).write_text("".join(line + "\n" for line in lines), encoding="utf-8")

@@ -20,14 +20,16 @@ def _checked(gold, predicted, kind=None) -> tuple[np.ndarray, np.ndarray]:
     if gold.shape != predicted.shape or gold.ndim != 1:
         raise DataError(f"{gold.shape} labels and {predicted.shape} predictions; expected one prediction for each row")
     if not len(gold):
-        raise DataError("there are no rows to measure on")
+        raise DataError("expected at least one row to evaluate")
     if gold.dtype == object:
-        raise DataError("some rows have no label (a test set whose answers are kept back?); nothing can be measured")
+        raise DataError(
+            "some rows have no label (a test set without published answers?); expected a label for each row"
+        )
     return gold, predicted
 
 
 def accuracy(gold, predicted) -> float:
-    """The share of rows whose class is right. gold, predicted: (N,) class indices."""
+    """The fraction of rows whose class is right. gold, predicted: (N,) class indices."""
     gold, predicted = _checked(gold, predicted)
     return float(np.mean(gold == predicted))
 
@@ -92,7 +94,7 @@ METRICS: dict[str, Callable] = {
 
 
 def default_metrics(shape: str, labels: Sequence[str]) -> tuple[str, ...]:
-    """What to measure on a task that no benchmark has settled. Of two classes the second is the positive one."""
+    """The metrics of a task that is not part of a benchmark. Of two classes the second is the positive one."""
     if shape == "question":
         return ("squad",)
     if shape == "tagging":
@@ -137,7 +139,7 @@ def _squad(rows: Sequence[QuestionRow], predictions: Mapping[str, str], no_answe
 
 def _tagging(name: str, rows, labels: Sequence[str], predictions) -> dict[str, float]:
     if any(row.tags is None for row in rows):
-        raise DataError("some rows have no tags; nothing can be measured")
+        raise DataError("some rows have no tags; expected tags for each row")
     if len(rows) != len(predictions) or any(len(row.tags) != len(tags) for row, tags in zip(rows, predictions)):
         raise DataError("expected one predicted tag for each word of each row")
     if name == "entities":

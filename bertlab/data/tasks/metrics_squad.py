@@ -60,7 +60,7 @@ def squad_scores(
     if missing:
         raise DataError(f"{len(missing)} questions have no prediction, first {missing[0]!r}; give every id a text")
     if not answers:
-        raise DataError("there are no questions to measure on")
+        raise DataError("expected at least one question to evaluate")
     exact, f1, answerable = {}, {}, {}
     for id, texts in answers.items():
         gold = [text for text in texts if normalize(text)] or [""]

@@ -41,7 +41,7 @@ class MultipleChoiceRow:
 
 @dataclass(frozen=True)
 class TaggingRow:
-    """Words and one tag for each, as the index of a label; `tags` is None where they are not known."""
+    """Words and one tag for each, as the index of a label; `tags` is None if there are no tags."""
 
     words: tuple[str, ...]
     tags: tuple[int, ...] | None = None

@@ -17,7 +17,7 @@ def check_share(share: float) -> None:
 
 
 def hold_out(data: TaskData, share: float, seed: int = 0) -> TaskData:
-    """Moves about a share of the training rows to the validation split; orders are kept.
+    """Moves about this fraction of the training rows to the validation split, keeping the order.
 
     Rows about one text (a question's or a choice's context; otherwise the whole input) go together: what is judged on
     was never read in training. They are drawn with the seed, no class giving more than its share, rounded up, and every
@@ -29,14 +29,13 @@ def hold_out(data: TaskData, share: float, seed: int = 0) -> TaskData:
         groups.setdefault(_text_of(row), []).append(index)
     if len(groups) < 2:
         found = "all training rows are about one text" if groups else "there are no training rows"
-        raise DataError(f"{data.name}: {found}, so none can be held back to judge on; give a dev file")
+        raise DataError(f"{data.name}: {found}, so none can be held out for validation; give a dev file")
     order = np.random.default_rng(seed).permutation(len(groups)).tolist()
     drawn = list(groups.values())
     held = set(_draw([drawn[number] for number in order], data, share))
     if not held:
         raise DataError(
-            f"{data.name}: no row can be held back, because each is needed for its class to have any to train on; "
-            "give a dev file"
+            f"{data.name}: no row can be held out, because every class needs a training row; give a dev file"
         )
     train = [row for index, row in enumerate(data.train) if index not in held]
     return dataclasses.replace(data, train=train, validation=[data.train[index] for index in sorted(held)])
@@ -61,7 +60,7 @@ def _draw(groups: list[list[int]], data: TaskData, share: float) -> list[int]:
 
 
 def _text_of(row: Row) -> object:
-    """What rows share that are to stay together."""
+    """The text that rows share if they must stay in one split."""
     if isinstance(row, (QuestionRow, MultipleChoiceRow)):
         return row.context
     if isinstance(row, TaggingRow):

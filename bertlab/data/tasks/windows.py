@@ -88,13 +88,14 @@ def make_windows(
     `stride` is the overlap instead); where it is larger than a window, windows follow each other without a gap.
     max_question_length: longer questions are cut and counted. The targets are those of a question's first answer, and
     an answer that begins or ends inside a token takes the whole token.
-    Raises ConfigError where max_length leaves no room for context.
+    Raises ConfigError if max_length leaves no token for context.
     """
     if stride < 1 or max_question_length < 1:
         raise ConfigError(f"stride and max_question_length must be at least 1, not {stride}, {max_question_length}")
     if max_length < max_question_length + 4:
         raise ConfigError(
-            f"max_length {max_length} leaves no room for context beside {max_question_length} question tokens"
+            f"max_length must be at least {max_question_length + 4}, for {max_question_length} question tokens "
+            f"(max_question_length), 3 special tokens and context, not {max_length}"
         )
     if not rows:
         raise DataError("there are no questions")

@@ -28,7 +28,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model answers. text: "" for "no answer". no_answer_score: score of "no answer" minus that of the best
+    """The model's answer. text: "" for "no answer". no_answer_score: score of "no answer" minus that of the best
     span, the larger the surer that there is none. candidates: the best spans with different texts, best first.
     """
 
