@@ -1,4 +1,4 @@
-"""Short digests that tell whether a model is still the one that some work was begun with."""
+"""Short digests that tell whether a model is still the one that some work was started with."""
 
 import hashlib
 from collections.abc import Mapping

@@ -173,8 +173,8 @@ def _check_words(words: Iterable[str]) -> None:
     for word in words:
         if JOINER[0] in word and len(word) > 1:
             raise DataError(
-                f"word {word!r}: expected words without #: the basic tokenizer splits at #, because ## marks tokens that "
-                "continue a word; count words with count_words"
+                f"word {word!r}: expected words without #: the basic tokenizer splits at #, because ## marks "
+                "tokens that continue a word; count words with count_words"
             )
 
 
