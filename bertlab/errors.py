@@ -1,12 +1,12 @@
 """The errors a user can cause. Each message contains the problem, its location, the expected value and the remedy.
 
 The command line prints the message of a `BertLabError` as one line and exits with 2; any other
-exception is a defect of ours and keeps its traceback.
+exception is a bug in BertLab and keeps its traceback.
 """
 
 
 class BertLabError(Exception):
-    """Base of every error that a user's input, files or settings can cause."""
+    """Base class of the errors that a user's input, files or settings can cause."""
 
 
 class ConfigError(BertLabError, ValueError):

@@ -8,9 +8,9 @@ from bertlab.errors import BertLabError, DataError
 
 
 def write_whole(path: str | Path, write: Callable[[Path], object], error: type[BertLabError] = DataError) -> None:
-    """Lets `write` fill a file beside `path`, then puts it there in one step.
+    """Lets `write` fill a temporary file next to `path`, then renames it to `path`.
 
-    Raises `error`, naming the file and the reason, when the system refuses (a full disk, a folder that is not ours);
+    Raises `error`, with the file and the reason, if the system refuses (a full disk, a folder without permission);
     an older file at `path` then stays as it was.
     """
     path = Path(path)

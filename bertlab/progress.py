@@ -1,4 +1,4 @@
-"""Progress bars with an estimate of the time left, which vanish when nobody is looking at a terminal."""
+"""Progress bars with an estimate of the remaining time, drawn only on a terminal."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -56,7 +56,7 @@ def bar(description: str, total: int | None = None, start: int = 0) -> Iterator[
 
 
 def track(items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
-    """Yields the items of an iterable under a progress bar. total: their number, if `len` does not tell it."""
+    """Yields the items of an iterable under a progress bar. total: their number, if it has no `len`."""
     if total is None and hasattr(items, "__len__"):
         total = len(items)
     with bar(description, total) as running:

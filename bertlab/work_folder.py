@@ -1,4 +1,4 @@
-"""Work that can be stopped at any moment: a folder that stores how the work was started, so that the same work resumes in it.
+"""Work that can be stopped at any moment: a folder stores how it was started, so that the same work resumes in it.
 
     work = WorkFolder("run", "run.json", {"settings": settings.to_dict()})
     work.check()        # refuses a folder that was started with other settings, and names them
@@ -89,11 +89,11 @@ class WorkFolder:
         self.error = error
 
     def found(self) -> dict | None:
-        """The identity that the folder was started with; None if it was not started. Raises `error` for a damaged file."""
+        """The identity that the folder was started with; None for a new one. Raises `error` for a damaged file."""
         return read_json(self.file, self.error) if self.file.exists() else None
 
     def differences(self) -> list[Difference]:
-        """What is not the same as when the folder was started; [] also where nothing was started."""
+        """The differences from the identity that the folder was started with; [] also for a new folder."""
         found = self.found()
         return [] if found is None else differences(found, self.identity, self.defaults)
 
@@ -112,7 +112,7 @@ class WorkFolder:
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as reason:
-            raise self.error(f"{self.path}: cannot create this folder ({reason.strerror}); choose another one") from None
+            raise self.error(f"{self.path}: cannot create it ({reason.strerror}); choose another folder") from None
         write_json(self.file, self.identity, self.error)
 
 

@@ -75,7 +75,7 @@ def test_a_text_without_a_blank_is_refused(model, tokenizer):
 def test_a_text_longer_than_the_positions_is_refused(model, tokenizer):
     from bertlab.analysis.fill_mask import fill_mask
 
-    with pytest.raises(DataError, match="13 pieces, the model only 12"):
+    with pytest.raises(DataError, match="expected at most 12 tokens, got 13"):
         fill_mask(model, tokenizer, "[MASK] " + "the " * 10)
 
 
@@ -227,7 +227,7 @@ def test_an_unfinished_file_that_lost_vectors_is_not_filled_up_with_zeros(model,
     with pytest.raises(KeyboardInterrupt):
         write_vectors(maker, stopped_after(["a robin", "a bird"]), out, {}, together=1)
     (tmp_path / "v.npz.lengths").unlink()
-    with pytest.raises(DataError, match="v.npz.lengths: is shorter than v.npz.progress.json says"):
+    with pytest.raises(DataError, match="v.npz.lengths: is shorter than v.npz.progress.json records"):
         write_vectors(maker, ["a robin", "a bird"], out, {}, together=1)
 
 

@@ -85,7 +85,7 @@ def test_a_line_longer_than_a_block_is_cut_between_words(tmp_path, monkeypatch):
     [
         (b"fine\nfine\nbr\xffken\n", r"text.txt line 3: not UTF-8 \(byte 0xff: invalid start byte\)"),
         (b"fine\nlast \xc3", r"text.txt line 2: not UTF-8 \(byte 0xc3: unexpected end of data\)"),
-        ("fine\n".encode("utf-16-le"), "text.txt line 1: a NUL byte; is this UTF-16"),
+        ("fine\n".encode("utf-16-le"), "text.txt line 1: contains a NUL byte; expected UTF-8 text: convert UTF-16"),
     ],
 )
 def test_bytes_that_are_no_text_are_named_by_file_and_line(tmp_path, content, message):

@@ -159,7 +159,7 @@ def test_a_batch_is_padded_to_max_length_or_to_its_longest_row():
 
 
 def test_packing_refuses_what_it_cannot_do():
-    with pytest.raises(ConfigError, match="max_length 2 has no room for the 3 special tokens"):
+    with pytest.raises(ConfigError, match="max_length must be at least 3, for the special tokens, not 2"):
         TOKENIZER.encode_packed(["a"], ["b"], max_length=2)
     with pytest.raises(DataError, match="2 first and 1 second texts"):
         TOKENIZER.encode_packed(["a", "b"], ["c"])

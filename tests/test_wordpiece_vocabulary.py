@@ -42,11 +42,11 @@ def test_line_endings_do_not_matter(tmp_path, ending, last):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([*PIECES, "", "c"], "vocab.txt line 9: empty token; each line holds one piece"),
+        ([*PIECES, "", "c"], "vocab.txt line 9: empty token; each line holds one token"),
         ([*PIECES, " ", "c"], "vocab.txt line 9: empty token"),
-        ([*PIECES, "a"], "vocab.txt line 9: 'a' was already piece 6"),
-        (PIECES[1:], r"vocab.txt line 7 is the last one and \[PAD\] did not occur"),
-        (["a", "b"], r"\[PAD\], \[UNK\], \[CLS\], \[SEP\], \[MASK\] did not occur"),
+        ([*PIECES, "a"], "vocab.txt line 9: 'a' is a duplicate of token 6"),
+        (PIECES[1:], r"vocab.txt line 7 is the last one, and \[PAD\] is missing"),
+        (["a", "b"], r"\[PAD\], \[UNK\], \[CLS\], \[SEP\], \[MASK\] is missing"),
         ([], "line 0 is the last one"),
     ],
 )

@@ -62,7 +62,7 @@ def test_what_cannot_be_read_or_made_is_an_error_that_names_the_file(tmp_path):
     work.file.write_text('{"half": ')
     with pytest.raises(ConfigError, match="run.json: expected JSON"):
         work.check()
-    with pytest.raises(ConfigError, match="run.json: cannot be made"):
+    with pytest.raises(ConfigError, match="run.json: cannot create it"):
         WorkFolder(work.file, "deeper/run.json", {}).begin()
 
 

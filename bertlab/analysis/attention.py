@@ -1,4 +1,4 @@
-"""Attention weights of a text, ready to be drawn."""
+"""Attention weights of a text, ready to plot."""
 
 import numpy as np
 

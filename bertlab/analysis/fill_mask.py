@@ -1,4 +1,4 @@
-"""Fill in the blank: which tokens does the MLM head expect at a [MASK]?"""
+"""Fill-mask: the tokens that the masked LM head predicts at a [MASK]."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from bertlab.errors import DataError
 
 @dataclass(frozen=True)
 class Guess:
-    """One token for one blank, with its probability."""
+    """A token predicted for a [MASK], with its probability."""
 
     piece: str
     probability: float
 
 
 def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[Guess]]:
-    """The `top_k` likeliest tokens for each [MASK] of a text, best first; one list per [MASK], in reading order.
+    """The `top_k` most likely tokens for each [MASK] of a text, best first; one list per [MASK], in reading order.
 
     model: a `BertForPreTraining`.   tokenizer: its `WordPieceTokenizer`.
     Raises DataError for a text without [MASK] or with more tokens than the model has positions.

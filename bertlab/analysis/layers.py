@@ -1,7 +1,7 @@
-"""Which layers a vector is made of, and how they become one (Devlin et al. 2019, section 5.3, table 7).
+"""The choice of layers for a vector, and how to combine them (Devlin et al. 2019, section 5.3, table 7).
 
     -1                 the last layer                       last4-sum       the sum of the last four
-    0                  the embeddings                       last4-concat    the last four side by side (4·H)
+    0                  the embeddings                       last4-concat    the last four concatenated (4·H)
     2,5 with "mean"    the mean of layers 2 and 5           1,2,3 and weights 0.2,0.3,0.5: their weighted sum
 
 Weights go with any sum or mean, also with last4-sum.
@@ -21,7 +21,7 @@ COMBINATIONS = ("sum", "mean", "concat")
 
 @dataclass(frozen=True)
 class LayerChoice:
-    """Layers (0 the embeddings, i what layer i gives, negative ones from the end) and what is made of them.
+    """Layers (0 the embeddings, i the output of layer i, negative ones from the end) and how to combine them.
 
     combine: sum | mean | concat, when there are several. weights: one for each layer; the sum is then weighted.
     Raises DataError for a choice that contradicts itself.
@@ -54,9 +54,9 @@ class LayerChoice:
         combine: str | None = None,
         weights: Sequence[float] | None = None,
     ) -> "LayerChoice":
-        """From a number, some numbers, "last4-sum", "last4-concat" or "1,2,3". combine: sum where nothing says it.
+        """From a number, some numbers, "last4-sum", "last4-concat" or "1,2,3". combine: sum by default.
 
-        Raises DataError where `choice` says already how layers are combined, and `combine` says otherwise.
+        Raises DataError if `choice` and `combine` contradict each other.
         """
         weights = None if weights is None else tuple(weights)
         if isinstance(choice, LayerChoice):
@@ -75,7 +75,7 @@ class LayerChoice:
         return cls(layers, combine or "sum", weights)
 
     def check(self, num_layers: int) -> None:
-        """Raises DataError for a layer that a model of so many layers does not have."""
+        """Raises DataError for a layer that a model with this number of layers does not have."""
         for layer in self.layers:
             if not -num_layers - 1 <= layer <= num_layers:
                 raise DataError(f"there is no layer {layer}; choose 0 (embeddings) to {num_layers}, or −1 for the last")

@@ -4,11 +4,11 @@
     vectors.npz     "vectors", the same; with pooling "none" "vectors" (all tokens, D) and "row_splits" (texts + 1,):
                     text i has the rows row_splits[i] to row_splits[i + 1]
 
-While they are made, beside OUT lie
+Until the work is finished, these files are next to OUT:
 
-    OUT.partial             an .npy file that grows; the number of rows in its header is put right at the end
+    OUT.partial             an .npy file that grows; the number of rows in its header is corrected at the end
     OUT.lengths             with pooling "none": the tokens of each text, int64
-    OUT.progress.json       how many texts are safely in these, of which texts, and with what settings
+    OUT.progress.json       the number of texts stored in these files, a digest of the texts, and the settings
 
 A second call with the same texts and settings resumes there; with others it raises DataError.
 """
@@ -73,7 +73,7 @@ def write_vectors(
 def _go_on(
     growing: "_GrowingArray", lengths: "_GrowingNumbers | None", notes: "_Notes", texts: Iterator[str], advance
 ) -> None:
-    """Passes over the texts that are done, if they are the same as before; begins where nothing is done."""
+    """Skips the finished texts, if they are the same as before; starts if there are none."""
     found = notes.read()
     files = [file for file in (growing, lengths) if file is not None]
     if found is None or not growing.path.exists():
@@ -88,7 +88,7 @@ def _go_on(
         raise DataError(f"{growing.path}: was started with other texts; {advice}")
     for file, count in zip(files, (found["rows"], found["texts"])):
         if not file.cut(count):
-            raise DataError(f"{file.path}: is shorter than {notes.path.name} says; {advice}")
+            raise DataError(f"{file.path}: is shorter than {notes.path.name} records; {advice}")
     advance(found["texts"])
 
 
@@ -104,7 +104,7 @@ class _Notes:
         return read_json(self.path) if self.path.exists() else None
 
     def add(self, texts: Iterable[str]) -> None:
-        """Counts texts as done."""
+        """Counts texts as finished."""
         for text in texts:
             self.digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
             self.texts += 1
@@ -130,7 +130,7 @@ class _GrowingArray:
             self._write_header(file)
 
     def cut(self, rows: int) -> bool:
-        """Takes back what was written after the last note; False if there is less than that."""
+        """Removes the rows written after the last note; False if there are fewer rows than noted."""
         with open(self.path, "rb+") as file:
             self._write_header(file)
             self.rows = rows
@@ -146,7 +146,7 @@ class _GrowingArray:
 
 
 class _GrowingNumbers:
-    """A file of whole numbers to which some are added."""
+    """A file of integers to which more are added."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -155,7 +155,7 @@ class _GrowingNumbers:
         self.path.write_bytes(b"")
 
     def cut(self, count: int) -> bool:
-        """Keeps so many; False if there are fewer."""
+        """Keeps this many numbers; False if there are fewer."""
         self.path.touch()
         with open(self.path, "rb+") as file:
             return _cut(file, 8 * count)
@@ -171,11 +171,11 @@ def _append(path: Path, array: np.ndarray) -> None:
     with open(path, "ab") as file:
         file.write(array.tobytes())
         file.flush()
-        os.fsync(file.fileno())  # on the disk before the note says so
+        os.fsync(file.fileno())  # on the disk before the note counts them
 
 
 def _cut(file, size: int) -> bool:
-    """Cuts an open file to a size; False if it is smaller, which it then stays."""
+    """Truncates an open file to a size; False, and no change, if it is smaller."""
     if file.seek(0, os.SEEK_END) < size:
         return False
     file.truncate(size)

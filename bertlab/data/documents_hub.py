@@ -6,7 +6,7 @@ from bertlab.errors import DataError, MissingDependencyError
 
 
 def parse_hub_name(text: str) -> list[tuple[str, str | None, str]]:
-    """The (name, configuration, split) that "NAME[/CONFIG][:SPLIT]" may mean, likeliest first.
+    """The (name, configuration, split) that "NAME[/CONFIG][:SPLIT]" may mean, most likely first.
 
     "a/b" is first the data set b of the owner a, then configuration b of the data set a. The split is train by default.
     """
@@ -24,7 +24,7 @@ def parse_hub_name(text: str) -> list[tuple[str, str | None, str]]:
 
 
 def hub_texts(text: str) -> Iterator[str]:
-    """The text column of a data set, row by row. Raises DataError when there is no such data set or column."""
+    """The text column of a data set, row by row. Raises DataError if there is no such data set or column."""
     readings = parse_hub_name(text)
     try:
         import datasets

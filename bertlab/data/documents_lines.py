@@ -38,7 +38,7 @@ def numbered_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
                 problems.report(path, number, "line over 10 MB", "put one paragraph on a line; is this a text file?")
                 continue
             if number == 1:
-                raw = raw.removeprefix(b"\xef\xbb\xbf")  # the mark some editors put before UTF-8
+                raw = raw.removeprefix(b"\xef\xbb\xbf")  # the byte order mark
             if b"\x00" in raw:
                 problems.report(path, number, "NUL character", "a text file has none; is it UTF-16 or binary?")
                 continue
@@ -55,7 +55,7 @@ def _skip_rest_of_line(file, read: bytes) -> None:
 
 
 def refuse_table(path: Path, problems: Problems) -> bool:
-    """Whether a file is a CSV or TSV rather than text, which is reported: it would teach commas, not English."""
+    """Whether a file is a CSV or TSV instead of text, which is reported: a model would learn commas, not English."""
     lines = (line for _, line in numbered_lines(path, Problems(stop=False)) if line.strip())
     head = list(islice(lines, _SAMPLED_LINES))
     if len(head) < 3:

@@ -18,10 +18,10 @@ class ServedModule(tf.Module):
         self._vocabulary = predictor.tokenizer.vocabulary
         self._model = predictor.model
         self._length = predictor.info.max_length
-        self._weights = predictor.model.variables  # tf.Module saves what it holds
+        self._weights = predictor.model.variables  # tf.Module saves its attributes
 
     def _pack(self, a, b):
-        """Inputs as long as the longest row, (B, T) each, and whether a row was cut, (B,)."""
+        """Inputs padded to the longest row, (B, T) each, and whether a row was truncated, (B,)."""
         lengths = a.row_lengths() + 2 if b is None else a.row_lengths() + b.row_lengths() + 3  # (B,)
         inputs = pack_rows_in_graph(self._vocabulary, a, b, self._length)
         used = tf.minimum(tf.reduce_max(tf.concat([lengths, [2]], 0)), self._length)  # no longer than needed
@@ -76,7 +76,7 @@ class TaggingModule(TextModule):
     def __init__(self, predictor):
         super().__init__(predictor)
         labels = predictor.info.labels
-        self._default = "O" if "O" in labels else labels[0]  # of words beyond the cut
+        self._default = "O" if "O" in labels else labels[0]  # of words beyond the maximum length
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="texts")])
     def serve(self, texts):
@@ -104,7 +104,7 @@ class TaggingModule(TextModule):
 
 
 class ChoiceModule(ServedModule):
-    """The likeliest continuation of each text."""
+    """The most likely continuation of each text."""
 
     @tf.function(
         input_signature=[
@@ -113,7 +113,7 @@ class ChoiceModule(ServedModule):
         ]
     )
     def serve(self, contexts, choices):
-        """(B,) and (B, C) strings → a dict of outputs. A row with fewer choices than others is filled up with ""."""
+        """(B,) and (B, C) strings → a dict of outputs. A row with fewer choices than others is padded with ""."""
         shape = tf.shape(choices)
         context = tf.repeat(contexts, shape[1])  # (B·C,)
         inputs, truncated = self._pack(self._graph(context), self._graph(tf.reshape(choices, [-1])))

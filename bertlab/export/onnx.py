@@ -1,7 +1,7 @@
 """The encoder as an ONNX file, for ONNX Runtime and everything built on it.
 
-The conversion is tf2onnx's, which knows Erf but not Erfc, the function that TensorFlow's exact GELU is made of. A
-handler teaches it: erfc(x) = 1 − erf(x). And one of its optimizations is left out: "remove_back_to_back" joins the
+tf2onnx makes the conversion. It supports Erf but not Erfc, which TensorFlow's exact GELU uses, so a handler adds
+erfc(x) = 1 − erf(x). One of its optimizations is turned off: "remove_back_to_back" joins the
 reshape at the end of a dense layer with the one that splits the heads, although the shape between them is still used,
 and the file then fails at any length but the traced one (tf2onnx 1.17).
 """
@@ -47,7 +47,7 @@ def export_onnx(encoder, path: str | Path) -> Path:
 
 @contextmanager
 def _without_optimization(name: str):
-    """Takes an entry out of tf2onnx's table of optimizations for a while; `from_function` has no argument for it."""
+    """Removes an entry from tf2onnx's table of optimizations temporarily; `from_function` has no argument for it."""
     from tf2onnx.optimizer import _optimizers
 
     table = dict(_optimizers)

@@ -19,10 +19,10 @@ _NO_SPAN = -1e9  # the score of a span that is not allowed
 
 
 class Windows(NamedTuple):
-    """Where each window lies: all (W,) int64.
+    """The position of each window: all (W,) int64.
 
-    row: its question. first: the context token, counted from the question's first one, at which it begins. count: how
-    many it holds. column: the position of its first context token in the row that the model reads.
+    row: its question. first: the context token, counted from the question's first one, at which it begins. count: its
+    number of context tokens. column: the position of its first context token in the row that the model reads.
     """
 
     row: tf.Tensor
@@ -99,7 +99,7 @@ def windows_of(question_lengths, context_lengths, max_length: int, stride: int) 
 
 
 def may_start(windows: Windows, context_lengths) -> tf.RaggedTensor:
-    """Whether each token has its most context in this window, so that an answer may begin there: (W, None) bool.
+    """Whether a token has its maximum context in this window, so that an answer may begin there: (W, None) bool.
 
     As `QuestionWindows.max_context`: of equally good windows it is the earliest one.
     """

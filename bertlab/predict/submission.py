@@ -1,7 +1,7 @@
 """A fine-tuned model's predictions for the test set of a task of GLUE, in the file that its server expects.
 
-For a task that the model was not fine-tuned on itself: MNLI is judged on matched and on mismatched rows and, with
-GLUE's diagnostics, on a third set, all with the one model.
+The task may differ from the one of fine-tuning: an MNLI model is evaluated on matched and on mismatched rows and, with
+GLUE's diagnostics, on a third set.
 """
 
 from collections.abc import Callable
@@ -26,10 +26,10 @@ def submit(
     Args:
         name: of the task, as in `bertlab task list`.
         folder: where the file is written, under the task's official name.
-        data_dir: the folder with the official files; the Hugging Face hub if left out.
+        data_dir: the folder with the official files; by default the Hugging Face hub.
         advance: called with the number of rows done.
 
-    Raises DataError for a task that is not of GLUE, or asks for other labels than the model gives.
+    Raises DataError for a task that is not part of GLUE, or has other labels than the model.
     """
     published = find_task(name)
     if published is None or published.submission is None:

@@ -1,8 +1,8 @@
-"""Inputs longer than the model, in overlapping windows: nothing is cut away.
+"""Inputs longer than the model's maximum length, in overlapping windows, without truncation.
 
-A window is as long as fits and begins half its length after the one before. A text's logits are the mean of its
-windows' (a short text has one window, so nothing changes for it); a token's are those of the window in which it has
-most context. Questions have windows of their own, in `bertlab.data.tasks.windows`.
+A window has the maximum length and begins half its length after the previous one. A text's logits are the mean over its
+windows (a short text has one window); a token's logits are those of the window in which it has the most context.
+Questions have their own windows, in `bertlab.data.tasks.windows`.
 
 Letters: N rows, W windows, C classes.
 """
@@ -15,7 +15,7 @@ from bertlab.wordpiece.encoding import Ragged
 
 
 def window_starts(length: int, room: int) -> list[int]:
-    """Where windows of `room` tokens begin so that they cover `length` tokens: every half window, 0 at least."""
+    """The starts of windows of `room` tokens that cover `length` tokens: every half window, beginning with 0."""
     step = max(1, room // 2)
     return [0, *range(step, length - room + step, step)]
 

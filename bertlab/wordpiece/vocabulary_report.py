@@ -1,9 +1,9 @@
 """How well a vocabulary fits a text: three numbers per vocabulary, and a plot of them against its size.
 
-coverage    fraction of the text's words that are one token
+    coverage    fraction of the text's words that are one token
     fertility   tokens per word; 1 would be a vocabulary of all words (the term is that of Ács 2019 and Rust et al.
                 2021, "How Good is Your Tokenizer?", section 3)
-unknown     fraction of the words that become [UNK], because a character is in no token
+    unknown     fraction of the words that become [UNK], because a character is in no token
 
 Words are counted as often as they occur, and [UNK] is one token.
 """

@@ -1,12 +1,13 @@
-"""The built-in corpus: the English that every installation of BertLab already has.
+"""The built-in corpus: English text that every installation of BertLab already has.
 
 Docstrings and pages of the standard library and of the installed packages are read statically, cleaned of code,
-tables and markup, split into sentences and freed of repetitions. One source file becomes one document, so consecutive
-sentences belong together. The same lock file gives the same bytes; `manifest.json` records versions and a hash.
+tables and markup, split into sentences, and repetitions are removed. One source file becomes one document, so
+consecutive sentences belong together. The same lock file gives the same bytes; `manifest.json` records versions and a
+hash.
 
     documents.jsonl   one document per line: {"id", "source", "paragraphs": [[sentence, …], …]}
-    docstrings.jsonl  the same text as docstrings, with what the labelled tasks need (see `builtin_tasks`)
-    manifest.json     package versions, counts, hash, what was dropped and why
+    docstrings.jsonl  the same text as docstrings, with the data that the labelled tasks need (see `builtin_tasks`)
+    manifest.json     package versions, counts, hash, dropped text by reason
 """
 
 import hashlib
@@ -32,7 +33,7 @@ DOCUMENTS, DOCSTRINGS, MANIFEST = "documents.jsonl", "docstrings.jsonl", "manife
 
 
 def default_corpus_dir() -> Path:
-    """Where the built-in corpus is kept: `$BERTLAB_CACHE`, `build/` of a checkout, or the user's cache folder."""
+    """The folder of the built-in corpus: `$BERTLAB_CACHE`, `build/` of a checkout, or the user's cache folder."""
     if os.environ.get("BERTLAB_CACHE"):
         return Path(os.environ["BERTLAB_CACHE"]) / "corpus"
     project = Path(__file__).resolve().parents[3]
@@ -51,7 +52,7 @@ def is_current(folder: str | Path) -> bool:
 
 
 def ensure_corpus(out_dir: str | Path | None = None, workers: int | None = None) -> Path:
-    """The folder with the corpus of the packages installed now; builds it where it is absent or out of date."""
+    """The folder with the corpus of the packages installed now; builds it if it is absent or out of date."""
     folder = default_corpus_dir() if out_dir is None else Path(out_dir)
     return folder if is_current(folder) else build_corpus(folder, workers)
 
@@ -63,7 +64,7 @@ def build_corpus(
 
     out_dir: where to write (see `default_corpus_dir`). workers: processes; all cores when None. packages: only these
     distributions (`python` is the standard library). The bytes do not depend on `workers`.
-    Raises DataError when a package that was asked for is not installed.
+    Raises DataError if a requested package is not installed.
     """
     folder = default_corpus_dir() if out_dir is None else Path(out_dir)
     versions = _chosen_versions(packages)
@@ -117,7 +118,7 @@ def _read_all(files: list[SourceFile], workers: int) -> Iterator[FileTexts]:
 
 @contextmanager
 def _blank_main() -> Iterator[None]:
-    """Hides the caller's script: a spawned process would import it, and run it again where it has no main guard."""
+    """Hides the caller's script: a spawned process would import it, and run it again if it has no main guard."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -143,7 +144,7 @@ class _LineFile:
 
 
 def _write(texts: Iterable[FileTexts], folder: Path) -> tuple[dict, Counter, dict[str, str]]:
-    """Writes both files while the texts come in. Returns counts, what was dropped, and each file's SHA-256."""
+    """Writes both files while the texts come in. Returns counts, dropped text by reason, and each file's SHA-256."""
     repeats, dropped = RepeatFilter(), Counter()
     totals, by_package = Counter(), {}
     documents, docstrings = _LineFile(folder / DOCUMENTS), _LineFile(folder / DOCSTRINGS)

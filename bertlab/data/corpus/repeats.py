@@ -1,4 +1,4 @@
-"""Finds what a corpus says again: copies of a paragraph that differ in a name, a number or one added sentence.
+"""Finds repetitions in a corpus: copies of a paragraph that differ in a name, a number or one added sentence.
 
 TensorFlow's generated wrappers and its v1/v2 twins repeat themselves thousands of times. Two sentences are the same
 here when they agree in lower case with numbers and code masked; a paragraph is new when more than half of its words
@@ -25,7 +25,7 @@ def masked_form(sentence: Sentence) -> str:
 
 
 class RepeatFilter:
-    """Remembers every sentence it has let through."""
+    """Stores every sentence that it has accepted."""
 
     def __init__(self):
         self._seen: set[str] = set()

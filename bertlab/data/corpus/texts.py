@@ -1,6 +1,6 @@
 """From the raw texts of one source file to clean docstrings: paragraphs of sentences, and descriptions of parameters.
 
-This is the part that runs in several processes, one file at a time; it knows nothing of the other files.
+This is the part that runs in several processes, one file at a time; it does not use the other files.
 """
 
 import gc
@@ -27,7 +27,7 @@ Spans = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence, and where its words marked as code are: (start, end) character offsets."""
+    """One sentence, and the (start, end) character offsets of its words marked as code."""
 
     text: str
     code: Spans = ()
@@ -58,7 +58,7 @@ class Docstring:
 
 @dataclass
 class FileTexts:
-    """All clean texts of one source file, and what was dropped on the way (reason → count)."""
+    """All clean texts of one source file, and the dropped texts (reason → count)."""
 
     package: str
     name: str
@@ -69,7 +69,7 @@ class FileTexts:
 def read_file(file: SourceFile) -> FileTexts:
     """Reads and cleans one file. An unreadable one yields no text and is counted."""
     result = FileTexts(file.package, file.name)
-    gc.disable()  # a syntax tree is a million small objects without a cycle: looking for one costs a third of the time
+    gc.disable()  # a syntax tree is a million small objects without a cycle: collecting costs a third of the time
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in other people's strings
@@ -92,7 +92,7 @@ def read_file(file: SourceFile) -> FileTexts:
 
 
 def clean_text(text: str, dropped: Counter) -> tuple[tuple[tuple[Sentence, ...], ...], tuple[Parameter, ...]]:
-    """The paragraphs of a docstring or page, and its parameters. Counts in `dropped` what is not kept, by reason.
+    """The paragraphs of a docstring or page, and its parameters. Counts dropped text in `dropped`, by reason.
 
     List items in a row make one paragraph. A short summary ("Pads an array.") begins the next paragraph.
     """
@@ -138,7 +138,7 @@ def _words(sentences: list[Sentence]) -> int:
 
 
 def clean_sentences(text: str, dropped: Counter, least_words: int = 3) -> list[Sentence]:
-    """The sentences of one paragraph with its markup taken out, without those that are no English prose."""
+    """The sentences of one paragraph without its markup, and without sentences that are not English prose."""
     kept = []
     for marked in split_sentences(clean_inline(text)):
         words = marked.count(" ") + 1

@@ -1,8 +1,8 @@
 """From rows to what a model takes: dictionaries of int32 arrays, padded batch by batch.
 
 Texts are tokenized once, in bulk, and kept without padding (SQuAD's 88,000 windows take 60 MB instead of 400). A batch
-is padded when it is asked for: to its own longest row, rounded up to a multiple of `LENGTH_STEP` so that a compiled
-model sees few different lengths. `bucket` puts rows of similar length together and so saves most of the padding.
+is padded when it is made: to its own longest row, rounded up to a multiple of `LENGTH_STEP` so that a compiled
+model gets few different lengths. `bucket` groups rows of similar length, which avoids most of the padding.
 
     features = encode_rows(data.train, tokenizer, max_length=128)
     model.fit(features.dataset(batch_size=32, shuffle_seed=1), …)
@@ -34,9 +34,9 @@ Batch = tuple[dict[str, np.ndarray], np.ndarray | dict[str, np.ndarray] | None]
 class Features:
     """Tokenized rows, ready to be padded.
 
-    first, second: ids of segment A and (for pairs) B, already cut to fit. targets: (N,) int32 classes, (N,) float32
-    numbers, a dict of such arrays (questions), or None where nothing is known. choices: C for multiple choice, whose
-    N·C sequences lie row by row; otherwise None. truncated: how many sequences were too long and were cut.
+    first, second: ids of segment A and (for pairs) B, already truncated. targets: (N,) int32 classes, (N,) float32
+    numbers, a dict of such arrays (questions), or None without labels. choices: C for multiple choice, whose
+    N·C sequences are stored row by row; otherwise None. truncated: the number of truncated sequences.
     """
 
     vocabulary: Vocabulary
@@ -96,7 +96,7 @@ class Features:
     def batch_indices(
         self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, drop_remainder: bool = False
     ) -> list[np.ndarray]:
-        """Which rows make up each batch; with buckets, the batches themselves come in random order if shuffled."""
+        """The rows of each batch; with buckets, the batches too are in random order if shuffled."""
         if batch_size < 1:
             raise ConfigError(f"batch_size must be at least 1, not {batch_size}")
         random = None if shuffle_seed is None else np.random.default_rng(shuffle_seed)
@@ -117,7 +117,7 @@ class Features:
     ):
         """The same batches as a `tf.data.Dataset` of (inputs, targets), or of inputs where there are no targets.
 
-        With a seed, each time the data set is gone through (an epoch) the order is another one: seed, seed + 1 …
+        With a seed, each pass over the data set (an epoch) has another order: seed, seed + 1 …
         """
         import tensorflow as tf
 
@@ -149,9 +149,9 @@ class Features:
 class TaggingFeatures(Features):
     """Rows with a label on every token.
 
-    tags: a label for each token, −100 where the loss must not look; None where no tags are known. Targets of a batch
-    are (B, T) int32, −100 also on [CLS], [SEP] and padding. word_positions: the token that speaks for each word (its
-    first token), −1 for words that were cut off or have no token. lost_words: how many those are.
+    tags: a label for each token, −100 for tokens that the loss ignores; None without tags. Targets of a batch
+    are (B, T) int32, −100 also on [CLS], [SEP] and padding. word_positions: the index of each word's first
+    token, −1 for words that were truncated or have no token. lost_words: the number of those.
     """
 
     tags: Ragged | None = None
@@ -173,10 +173,10 @@ def encode_rows(
 ) -> Features:
     """Features of sentences, pairs, multiple choice or tagging (for questions: `windows.make_windows`).
 
-    max_length: longest sequence, special tokens included; longer ones are cut from the end of the longer text and
+    max_length: longest sequence, special tokens included; longer ones are truncated at the end of the longer text and
     counted in `truncated`. labels, all_pieces: for tagging, label every token of a word instead of the first only.
-    Targets are int32 where all labels are whole numbers of type int, float32 where they are real, None where one is
-    missing. Raises DataError where rows are of different shapes or have different numbers of choices.
+    Targets are int32 where all labels are whole numbers of type int, float32 where they are real, None if one is
+    missing. Raises DataError if rows have different task types or different numbers of choices.
     """
     kinds = {type(row) for row in rows}
     if len(kinds) != 1:
@@ -202,7 +202,7 @@ def encode_rows(
 
 
 def cut_to_fit(first: Ragged, second: Ragged | None, max_length: int) -> tuple[Ragged, Ragged | None, int]:
-    """Both segments cut so that they and their special tokens fit, and the number of rows that were cut."""
+    """Both segments truncated to fit with their special tokens, and the number of truncated rows."""
     specials = 2 if second is None else 3
     if max_length <= specials:
         raise ConfigError(f"max_length {max_length} must be greater than the number of special tokens, {specials}")

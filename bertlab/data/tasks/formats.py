@@ -1,4 +1,4 @@
-"""Reading labelled files: from bytes on disk to records, each with the place it came from.
+"""Reading labelled files: from bytes on disk to records, each with its location.
 
 A *record* is a dictionary of columns (`{"sentence": "It works .", "label": "1"}`), independent of the file's format.
 `bertlab.data.tasks.formats_records` turns records into rows. All readers here have these properties:
@@ -29,7 +29,7 @@ class Record(NamedTuple):
 
 
 class RecordError(Exception):
-    """A defect of one record; caught by who reads it and reported with the record's place."""
+    """A defect of one record; the reader catches it and reports it with the record's location."""
 
 
 @dataclass
@@ -47,14 +47,14 @@ class Problems:
             raise DataError(f"on_error must be 'stop' or 'skip', not {self.policy!r}")
 
     def add(self, message: str) -> None:
-        """Raises DataError with the message, or keeps it."""
+        """Raises DataError with the message, or stores the message."""
         if self.policy == "stop":
             raise DataError(f"{message} (--skip-errors, in Python on_error='skip', leaves such records out)")
         self.messages.append(message)
 
 
 def open_binary(path: str | Path):
-    """Opens a file for reading bytes. Raises DataError where there is none or it cannot be read."""
+    """Opens a file for reading bytes. Raises DataError if there is none or it cannot be read."""
     try:
         return open(path, "rb")
     except FileNotFoundError:
@@ -66,7 +66,7 @@ def open_binary(path: str | Path):
 def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yields (line number from 1, line without its end) of a UTF-8 file.
 
-    Raises DataError at the first line that is not UTF-8: what follows cannot be trusted either, so it is never skipped.
+    Raises DataError at the first line that is not UTF-8: the rest cannot be trusted either, so it is never skipped.
     """
     with open_binary(path) as file:
         for number, raw in enumerate(file, start=1):
@@ -81,7 +81,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
 
 def read_table(path: str | Path, problems: Problems, header: tuple[str, ...] | None = None) -> Iterator[Record]:
-    """Yields the records of a table file; its suffix says which kind.
+    """Yields the records of a table file; its suffix determines the kind.
 
     .tsv: tabs between columns, and a quotation mark is a character like any other (as in GLUE: MRPC alone has hundreds
     of unbalanced ones). .csv: RFC 4180, fields may be quoted and run over several lines. .jsonl: an object on each

@@ -17,7 +17,7 @@ def is_saved_dataset(path: str | Path) -> bool:
 def load_hub_dataset(name: str, config: str | None = None, revision: str | None = None) -> dict:
     """Every split of a data set: {split: datasets.Dataset}. `name` is a name on the hub or a saved folder.
 
-    Raises MissingDependencyError without the package, DataError where the data set cannot be had.
+    Raises MissingDependencyError without the package, DataError if the data set is not available.
     """
     try:
         import datasets
@@ -64,7 +64,7 @@ def _named(value, labels: tuple[str, ...]):
 
 
 def hub_labels(dataset, column: str) -> tuple[str, ...]:
-    """The class names that a data set declares for a column of labels or of tags; () where it declares none."""
+    """The class names that a data set declares for a column of labels or of tags; () if it declares none."""
     feature = dataset.features.get(column)
     feature = getattr(feature, "feature", feature)  # of a list: what is in it
     return tuple(name.strip() for name in getattr(feature, "names", None) or ())

@@ -7,7 +7,7 @@
     load_task("wnut17")                                     from Hugging Face `datasets` (optional package)
     load_task("imdb", source="huggingface")
 
-Nothing here downloads anything but the last two.
+Only the last two download data.
 """
 
 import dataclasses
@@ -65,21 +65,21 @@ def load_task(
     seed: int = 0,
     **builtin_options,
 ) -> TaskData:
-    """A labelled task, from wherever it is.
+    """Loads a labelled task from any source.
 
     name_or_path: a built-in task, a published one (`bertlab task list`), a file, a folder with train, dev and test
     files, a name on the Hugging Face hub, or a folder that `save_to_disk` wrote.
-    source: "builtin", "files", "huggingface"; "auto" takes what is built in, then what is on disk, then the hub.
-    data_dir: the folder that holds a published task's files, or the folder around it.
-    shape, columns, labels: for files of your own; `columns` maps roles to columns (`formats_records.ROLES`). Labels are
-    otherwise found in the training split: names and whole numbers are classes, other numbers are regression, as is
+    source: "builtin", "files", "huggingface"; "auto" tries the built-in tasks, then files, then the hub.
+    data_dir: the folder with a published task's files, or its parent folder.
+    shape, columns, labels: for your own files; `columns` maps fields to columns (`formats_records.ROLES`). By default
+    labels come from the training split: names and whole numbers are classes, other numbers are regression, as is
     labels=(). A declared label may be replaced by its index, unless a label is itself a number.
     conll: options of `read_conll` (word_column, tag_column, separator, comment).
-    config: a configuration on the hub. on_error: "stop" at the first defective record, "skip" them with one warning,
-    or a `Problems` of your own. validation_share: about the part of the training rows that becomes the validation split
-    where there is none, drawn with `seed`; see `splits.hold_out`. builtin_options: handed to
-    `bertlab.data.tasks.builtin.builtin_task`, as is the seed.
-    Raises DataError, with file and line, and MissingDependencyError where the hub's package is not installed.
+    config: a configuration on the hub. on_error: "stop" at the first invalid record, "skip" them with one warning,
+    or a `Problems` of your own. validation_share: the approximate fraction of the training rows that becomes the
+    validation split if there is none, drawn with `seed`; see `splits.hold_out`. builtin_options: passed, with the seed,
+    to `bertlab.data.tasks.builtin.builtin_task`.
+    Raises DataError, with file and line, and MissingDependencyError if the hub's package is not installed.
     """
     problems = on_error if isinstance(on_error, Problems) else Problems(on_error)
     reading = Reading(shape, columns or {}, declared_labels(labels), conll_options(conll or {}))
@@ -104,7 +104,7 @@ def load_task(
 def _refuse_unused(name: str, reading: Reading, *heard: str, shape: str | None = None) -> None:
     """Raises DataError for an option that does not apply to how these rows are read.
 
-    heard: what has; shape: that of the rows, which may be said, but not another.
+    heard: options that do apply; shape: the rows' task type: `reading.shape` may be this one, but no other.
     """
     said = {
         "shape": reading.shape not in (None, shape),
@@ -204,7 +204,7 @@ def _rows_of_splits(records: dict[str, Iterable[Record]], columns: Columns, prob
 
 
 def _split_of(path: Path) -> str | None:
-    """The split that a file's name speaks of: train.csv, my-dev.v2.tsv, eng_valid.txt …"""
+    """The split that a file's name indicates: train.csv, my-dev.v2.tsv, eng_valid.txt …"""
     match = _SPLIT_OF_STEM.fullmatch(path.stem)
     word = match.group(1).lower() if match else None
     return {"dev": "validation", "valid": "validation", "val": "validation"}.get(word, word)
@@ -240,7 +240,7 @@ def _load_own(name: str, files: dict[str, Path], reading: Reading, problems: Pro
 
 
 def _from_records(name: str, records: dict[str, list[Record]], reading: Reading, problems, missing=None) -> TaskData:
-    """Rows of every split, with the shape and labels that were asked for or that the records show."""
+    """Rows of every split, with the given task type and labels, or those found in the records."""
     some = next((split for split in records.values() if split), None)
     if some is None:
         raise DataError(f"{name}: expected at least one record")
@@ -264,7 +264,7 @@ def _from_records(name: str, records: dict[str, list[Record]], reading: Reading,
 
 
 def _check_labels_suit(name: str, shape: str, labels: tuple[str, ...] | None) -> None:
-    """Raises DataError where labels, or regression, are asked for that a shape does not have."""
+    """Raises DataError for labels, or regression, with a task type that does not have them."""
     if labels and shape == "question":
         raise DataError(f"{name}: questions have no labels; leave out labels (--labels)")
     if labels == () and shape not in ("sentence", "pair"):

@@ -1,6 +1,6 @@
 """The metrics that the benchmarks publish, as fractions: 0.913, where a table of results prints 91.3.
 
-Each is a few lines of NumPy, so that a reader can hold it against its definition. Entity-level F1 is in
+Each is a few lines of NumPy, so that a reader can compare it with its definition. Entity-level F1 is in
 `metrics_entities`, SQuAD's exact match and F1 in `metrics_squad`. `score` picks the right ones for a task.
 """
 
@@ -15,7 +15,7 @@ from bertlab.errors import DataError
 
 
 def _checked(gold, predicted, kind=None) -> tuple[np.ndarray, np.ndarray]:
-    """Both as arrays (N,). Raises DataError unless they are of the same, positive length and all known."""
+    """Both as arrays (N,). Raises DataError unless they have the same, positive length and all labels are known."""
     gold, predicted = np.asarray(gold, kind), np.asarray(predicted, kind)
     if gold.shape != predicted.shape or gold.ndim != 1:
         raise DataError(f"{gold.shape} labels and {predicted.shape} predictions; expected one prediction for each row")
@@ -35,7 +35,7 @@ def accuracy(gold, predicted) -> float:
 
 
 def f1(gold, predicted, positive: int = 1) -> float:
-    """F1 of one class, 2·TP / (2·TP + FP + FN); 0 where neither has it. gold, predicted: (N,) class indices."""
+    """F1 of one class, 2·TP / (2·TP + FP + FN); 0 if neither contains it. gold, predicted: (N,) class indices."""
     gold, predicted = _checked(gold, predicted)
     hits = np.sum((gold == positive) & (predicted == positive))
     claimed_or_there = np.sum(gold == positive) + np.sum(predicted == positive)
@@ -51,7 +51,7 @@ def macro_f1(gold, predicted) -> float:
 def matthews(gold, predicted) -> float:
     """Matthews' correlation for any number of classes (Matthews 1975; Gorodkin 2004 for more than two).
 
-    It is the correlation of the two one-hot matrices; 0 where one of them is constant. gold, predicted: (N,).
+    It is the correlation of the two one-hot matrices; 0 if one of them is constant. gold, predicted: (N,).
     """
     gold, predicted = _checked(gold, predicted)
     classes = np.union1d(gold, predicted)
@@ -63,7 +63,7 @@ def matthews(gold, predicted) -> float:
 
 
 def pearson(gold, predicted) -> float:
-    """Pearson's correlation; NaN where one of them is constant (it is not defined there). gold, predicted: (N,)."""
+    """Pearson's correlation; NaN if one of them is constant (it is not defined then). gold, predicted: (N,)."""
     gold, predicted = _checked(gold, predicted, np.float64)
     gold, predicted = gold - gold.mean(), predicted - predicted.mean()
     spread = np.sqrt(np.sum(gold * gold) * np.sum(predicted * predicted))
@@ -109,7 +109,7 @@ def default_metrics(shape: str, labels: Sequence[str]) -> tuple[str, ...]:
 def score(
     metrics: Sequence[str], rows: Sequence[Row], labels: Sequence[str], predictions, **options
 ) -> dict[str, float]:
-    """The figures of a task, {name: value}; the first is the one to choose models by.
+    """The metrics of a task, {name: value}; choose models by the first one.
 
     metrics: names (`Task.metrics` or `default_metrics`); "f1:LABEL" is the F1 of that class, "f1" that of the second.
     predictions: class indices or numbers (N,), for tagging a sequence of tag indices for each row, for questions

@@ -20,7 +20,7 @@ _FIRST, _LAST = "BSU", "ELSU"  # prefixes that always mark an entity's first wor
 
 
 def is_entity_tag(tag: str) -> bool:
-    """Whether a tag is O or one of B-, I-, E-, S-, L-, U- with a type behind it."""
+    """Whether a tag is O or one of B-, I-, E-, S-, L-, U- with a type after it."""
     prefix, _, kind = tag.partition("-")
     return tag == "O" or (prefix in tuple("BIESLU") and kind != "")
 
@@ -50,7 +50,7 @@ def _f1(hits: int, gold: int, predicted: int) -> float:
 def entity_scores(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
     """Micro-averaged f1, precision, recall over all entities, the accuracy of tags, and `f1:TYPE` for each type.
 
-    gold, predicted: for each sentence its tags. Ratios without a denominator are 0. Raises DataError where the
+    gold, predicted: for each sentence its tags. Ratios without a denominator are 0. Raises DataError if the
     numbers of sentences or tags differ, or if there are no words.
     """
     if [len(tags) for tags in gold] != [len(tags) for tags in predicted]:

@@ -1,4 +1,4 @@
-"""Holding part of the training rows back, where a task brings no rows to judge on."""
+"""Holding out part of the training rows, for tasks without a validation split."""
 
 import dataclasses
 import math
@@ -11,7 +11,7 @@ from bertlab.errors import DataError
 
 
 def check_share(share: float) -> None:
-    """Raises DataError unless a share lies between 0, which holds nothing back, and 1."""
+    """Raises DataError unless a fraction is between 0, which holds out nothing, and 1."""
     if not 0 <= share < 1:
         raise DataError(f"validation_share must lie between 0 and 1, not {share!r}")
 
@@ -19,9 +19,9 @@ def check_share(share: float) -> None:
 def hold_out(data: TaskData, share: float, seed: int = 0) -> TaskData:
     """Moves about this fraction of the training rows to the validation split, keeping the order.
 
-    Rows about one text (a question's or a choice's context; otherwise the whole input) go together: what is judged on
-    was never read in training. They are drawn with the seed, no class giving more than its share, rounded up, and every
-    class (or tag) keeps rows to train on. Raises DataError where nothing can be held back.
+    Rows about one text (a question's or a choice's context; otherwise the whole input) stay together: training never
+    reads a validation text. They are drawn with the seed. No class gives more than this fraction, rounded up, and every
+    class (or tag) keeps rows to train on. Raises DataError if nothing can be held out.
     """
     check_share(share)
     groups: dict[object, list[int]] = {}
@@ -42,7 +42,7 @@ def hold_out(data: TaskData, share: float, seed: int = 0) -> TaskData:
 
 
 def _draw(groups: list[list[int]], data: TaskData, share: float) -> list[int]:
-    """The rows of those groups, taken in their order, that fit; the smallest one that may go where none fits."""
+    """The rows of the first groups that fit; if none fits, the smallest group that may be held out."""
     rows, wanted = data.train, min(max(1, round(share * len(data.train))), len(data.train) - 1)
     counts = [Counter(label for index in group for label in _classes(rows[index], data)) for group in groups]
     left = Counter(label for row in rows for label in _classes(row, data))
@@ -69,7 +69,7 @@ def _text_of(row: Row) -> object:
 
 
 def _classes(row: Row, data: TaskData) -> tuple[int, ...]:
-    """The classes (or tags) that a row shows; none for numbers, choices and answers, which are not told apart."""
+    """The classes (or tags) of a row; empty for numbers, choices and answers."""
     if isinstance(row, TaggingRow):
         return row.tags or ()
     return (row.label,) if data.labels and data.shape in ("sentence", "pair") else ()
