@@ -4,7 +4,7 @@
     work.check()        # refuses a folder that was started with other settings, and names them
     work.begin()        # makes the folder and writes run.json
 
-The *identity* of a piece of work is everything that decides its result, as JSON values: settings, hashes of the data,
+The *identity* of some work is everything that decides its result, as JSON values: settings, hashes of the data,
 the name of the backend. Two runs with the same identity end with the same result, so one need not repeat the finished
 work of the other. Every file is written atomically (see `bertlab.files`).
 """
@@ -65,7 +65,7 @@ def check_same(
 
 
 class WorkFolder:
-    """A folder that belongs to one piece of work.
+    """A folder that belongs to one job.
 
     Args:
         path: the folder.

@@ -2,7 +2,7 @@
 
 TensorFlow's generated wrappers and its v1/v2 twins repeat themselves thousands of times. Two sentences are the same
 here when they agree in lower case with numbers and code masked; a paragraph is new when more than half of its words
-stand in sentences that were not there before.
+is in sentences that were not there before.
 """
 
 import re

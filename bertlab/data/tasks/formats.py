@@ -6,7 +6,7 @@ A *record* is a dictionary of columns (`{"sentence": "It works .", "label": "1"}
 - Text is UTF-8 (a byte order mark at the start is dropped). A line ends with a line feed, with or without a carriage
   return before it, and with nothing else: U+2028 or a form feed inside a sentence is part of the sentence.
 - A defect is reported with the file and the line, and by default stops the reading. `Problems("skip")` counts it and
-  goes on with the next record.
+  continues with the next record.
 """
 
 import csv
