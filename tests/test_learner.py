@@ -207,7 +207,7 @@ def test_learning_from_text_splits_words_as_the_tokenizer_does():
     "wrong, message",
     [
         (dict(size=10), "size must be at least 13 .the special tokens and the alphabet., not 10"),
-        (dict(score="bpe"), "score 'bpe' is not known; choose one of wordpiece, frequency"),
+        (dict(score="bpe"), "unknown score 'bpe'; choose one of wordpiece, frequency"),
         (dict(min_frequency=0), "min_frequency must be at least 1"),
         (dict(alphabet_limit=0), "alphabet_limit must be at least 1"),
         (dict(reserved=-1), "reserved must be at least 0"),

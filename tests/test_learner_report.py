@@ -38,7 +38,7 @@ def test_coverage_fertility_and_unknown_are_weighted_by_count():
 
 
 def test_measuring_on_nothing_is_refused():
-    with pytest.raises(DataError, match="no word"):
+    with pytest.raises(DataError, match="at least one word"):
         measure(Vocabulary(SPECIAL_TOKENS), {})
 
 

@@ -19,7 +19,7 @@ def test_ids_are_places():
     vocabulary = Vocabulary(PIECES)
     assert [vocabulary.index(piece) for piece in PIECES] == list(range(len(vocabulary)))
     assert "##a" in vocabulary and "c" not in vocabulary
-    with pytest.raises(VocabularyError, match="'c' is not among the 8 pieces"):
+    with pytest.raises(VocabularyError, match="'c' is not among the 8 tokens"):
         vocabulary.index("c")
 
 
@@ -70,5 +70,5 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_a_piece_with_a_line_break_is_refused():
-    with pytest.raises(VocabularyError, match=r"piece 6: 'a\\nb' contains a line break"):
+    with pytest.raises(VocabularyError, match=r"token 6: 'a\\nb' contains a line break"):
         Vocabulary([*SPECIAL_TOKENS, "a\nb"])

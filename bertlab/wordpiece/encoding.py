@@ -70,7 +70,7 @@ def pack_rows(vocabulary: Vocabulary, a: Ragged, b: Ragged | None, max_length: i
     lengths_a = np.diff(a.row_splits)  # (B,)
     lengths_b = np.zeros_like(lengths_a) if b is None else np.diff(b.row_splits)  # (B,)
     if len(lengths_a) != len(lengths_b):
-        raise DataError(f"{len(lengths_a)} first and {len(lengths_b)}second texts; expected the same number of both")
+        raise DataError(f"{len(lengths_a)} first and {len(lengths_b)} second texts; expected the same number of both")
     specials = 2 if b is None else 3
     if max_length is not None:
         lengths_a, lengths_b = kept_lengths(lengths_a, lengths_b, text_budget(max_length, specials))
