@@ -7,7 +7,7 @@ from pathlib import Path
 from bertlab.errors import BertLabError, DataError
 
 
-def write_whole(path: str | Path, write: Callable[[Path], object], error: type[BertLabError] = DataError) -> None:
+def write_atomically(path: str | Path, write: Callable[[Path], object], error: type[BertLabError] = DataError) -> None:
     """Lets `write` fill a temporary file next to `path`, then renames it to `path`.
 
     Raises `error`, with the file and the reason, if the system refuses (a full disk, a folder without permission);
@@ -30,10 +30,10 @@ def write_whole(path: str | Path, write: Callable[[Path], object], error: type[B
 
 
 def write_text(path: str | Path, text: str, error: type[BertLabError] = DataError) -> None:
-    """Writes a text file, UTF-8, as `write_whole` does."""
+    """Writes a text file, UTF-8, as `write_atomically` does."""
     write_bytes(path, text.encode("utf-8"), error)
 
 
 def write_bytes(path: str | Path, content, error: type[BertLabError] = DataError) -> None:
-    """Writes bytes, or an array's bytes, as `write_whole` does."""
-    write_whole(path, lambda partial: partial.write_bytes(content), error)
+    """Writes bytes, or an array's bytes, as `write_atomically` does."""
+    write_atomically(path, lambda partial: partial.write_bytes(content), error)

@@ -41,7 +41,7 @@ def _console():
     return Console(stderr=True)
 
 
-def bars_are_seen() -> bool:
+def bars_are_shown() -> bool:
     """Whether bars are drawn: on a terminal only."""
     return _console().is_terminal
 
@@ -51,7 +51,7 @@ def bar(description: str, total: int | None = None, start: int = 0) -> Iterator[
     """A progress bar for work that is not a plain loop: ``with bar("Reading", total=10) as b: b.advance()``."""
     from rich.progress import Progress
 
-    with Progress(*_columns(), console=_console(), disable=not bars_are_seen()) as bars:
+    with Progress(*_columns(), console=_console(), disable=not bars_are_shown()) as bars:
         yield Bar(bars, bars.add_task(description, total=total, completed=start, note=""))
 
 

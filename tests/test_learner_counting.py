@@ -105,7 +105,7 @@ def test_the_line_is_counted_over_blocks(tmp_path, monkeypatch):
 
 def test_endless_bytes_without_a_space_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(learner_counting, "BLOCK", 16)
-    monkeypatch.setattr(learner_counting, "LONGEST_LINE_PART", 64)
+    monkeypatch.setattr(learner_counting, "MAX_LINE_PART", 64)
     path = tmp_path / "text.txt"
     path.write_bytes(b"first line, all\n" + b"x" * 200)
     with pytest.raises(DataError, match="text.txt line 2: 80 bytes without a space"):

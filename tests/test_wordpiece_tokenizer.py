@@ -245,7 +245,7 @@ def test_the_batch_form_forgets_chunks_and_stays_right(monkeypatch):
 
     monkeypatch.setattr(batch, "TABLE_CHUNKS", 10)
     monkeypatch.setattr(batch, "BLOCK_CHARS", 50)
-    monkeypatch.setattr(batch, "LONGEST_CHUNK", 4)
+    monkeypatch.setattr(batch, "MAX_CHUNK_LENGTH", 4)
     tokenizer = WordPieceTokenizer(TOKENIZER.vocabulary)
     texts = [f"hello {'abc'[n % 3] * n} don't é{n}é x" for n in range(60)]
     assert tokenizer.encode_batch(texts).to_list() == [tokenizer.encode(text) for text in texts]

@@ -19,7 +19,7 @@ from pathlib import Path
 from autograde.errors import AutogradeError
 from autograde.student import home, own, state, store
 from autograde.student.pieces import Piece
-from bertlab.files import write_bytes, write_whole
+from bertlab.files import write_atomically, write_bytes
 
 FILE = "mybert_state.zip"
 _PACKAGE_FILE = re.compile(
@@ -64,7 +64,7 @@ def save_state(path: str | Path | None = None) -> Said:
     target = Path(path) if path is not None else folder / FILE
     with home.locked(folder):
         files = _files(folder)
-    write_whole(target, lambda partial: _pack(partial, files))
+    write_atomically(target, lambda partial: _pack(partial, files))
     if path is None:
         _download(target)
     pieces = sum(name.startswith(f"{home.PACKAGE}/{store.PIECES}/") for name in files)

@@ -8,14 +8,14 @@ from bertlab.errors import DataError
 
 
 @dataclass(frozen=True)
-class Guess:
+class TokenPrediction:
     """A token predicted for a [MASK], with its probability."""
 
     piece: str
     probability: float
 
 
-def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[Guess]]:
+def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[TokenPrediction]]:
     """The `top_k` most likely tokens for each [MASK] of a text, best first; one list per [MASK], in reading order.
 
     model: a `BertForPreTraining`.   tokenizer: its `WordPieceTokenizer`.
@@ -38,5 +38,6 @@ def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[Guess]]:
     probabilities = ops.convert_to_numpy(ops.softmax(ops.cast(logits, "float32"), axis=-1))
     best = np.argsort(-probabilities, axis=-1)[:, :top_k]
     return [
-        [Guess(vocabulary.pieces[i], float(row[i])) for i in top] for row, top in zip(probabilities, best, strict=True)
+        [TokenPrediction(vocabulary.pieces[i], float(row[i])) for i in top]
+        for row, top in zip(probabilities, best, strict=True)
     ]

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.analysis.vectors import VectorMaker
+from bertlab.analysis.vectors import VectorEncoder
 from bertlab.errors import DataError
 from bertlab.work_folder import check_same, read_json, write_json
 
@@ -30,7 +30,7 @@ TEXTS_TOGETHER = 1024
 
 
 def write_vectors(
-    maker: VectorMaker,
+    maker: VectorEncoder,
     texts: Iterable[str],
     out: str | Path,
     settings: dict,
@@ -49,9 +49,9 @@ def write_vectors(
         raise DataError(f"{out}: the file's name must end in .npz{'' if per_piece else ' or .npy'}")
     growing = _GrowingArray(out.with_name(out.name + ".partial"), maker.dimensions)
     lengths = _GrowingNumbers(out.with_name(out.name + ".lengths")) if per_piece else None
-    notes = _Notes(out.with_name(out.name + ".progress.json"), settings)
+    notes = _Progress(out.with_name(out.name + ".progress.json"), settings)
     texts = iter(texts)
-    _go_on(growing, lengths, notes, texts, advance)
+    _resume(growing, lengths, notes, texts, advance)
     while some := list(islice(texts, together)):
         vectors = maker(some, advance)
         growing.append(np.concatenate(vectors) if per_piece else np.stack(vectors))
@@ -62,7 +62,7 @@ def write_vectors(
     unfinished = [growing.path, notes.path] + ([lengths.path] if lengths else [])
     if notes.texts:
         growing.finish()
-        _publish(growing.path, out, lengths)
+        _rename_final(growing.path, out, lengths)
     for path in unfinished:
         path.unlink(missing_ok=True)
     if not notes.texts:
@@ -70,8 +70,8 @@ def write_vectors(
     return growing.rows, maker.dimensions
 
 
-def _go_on(
-    growing: "_GrowingArray", lengths: "_GrowingNumbers | None", notes: "_Notes", texts: Iterator[str], advance
+def _resume(
+    growing: "_GrowingArray", lengths: "_GrowingNumbers | None", notes: "_Progress", texts: Iterator[str], advance
 ) -> None:
     """Skips the finished texts, if they are the same as before; starts if there are none."""
     found = notes.read()
@@ -92,7 +92,7 @@ def _go_on(
     advance(found["texts"])
 
 
-class _Notes:
+class _Progress:
     """The contents of OUT.progress.json: settings, the number of finished texts and rows, and the texts' digest."""
 
     def __init__(self, path: Path, settings: dict):
@@ -182,7 +182,7 @@ def _cut(file, size: int) -> bool:
     return True
 
 
-def _publish(partial: Path, out: Path, lengths: _GrowingNumbers | None) -> None:
+def _rename_final(partial: Path, out: Path, lengths: _GrowingNumbers | None) -> None:
     """Renames the finished array to its final name, or writes it into a zip file for an .npz."""
     if out.suffix == ".npy":
         os.replace(partial, out)

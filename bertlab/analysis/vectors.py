@@ -39,13 +39,13 @@ def encode_texts(
 
     Raises DataError for an unknown layer or pooling.
     """
-    maker = VectorMaker(encoder, tokenizer, layer, pooling, normalise, batch_size, truncate)
+    maker = VectorEncoder(encoder, tokenizer, layer, pooling, normalise, batch_size, truncate)
     with bar("Encoding", len(texts)) as running:
         vectors = maker(texts, running.advance)
     return vectors if pooling == "none" else np.array(vectors, "float32").reshape(len(vectors), maker.dimensions)
 
 
-class VectorMaker:
+class VectorEncoder:
     """Encodes one list of texts after another; arguments as in `encode_texts`.
 
     Call: texts → a list with an array (D,), or (tokens, D), for each.

@@ -10,7 +10,7 @@ import numpy as np
 
 from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError
-from bertlab.files import write_whole
+from bertlab.files import write_atomically
 
 _DTYPES = ("F64", "F32", "F16", "BF16", "I64", "I32", "U8")  # the last three for buffers that are passed over
 
@@ -99,7 +99,7 @@ def write_safetensors(path: Path, arrays: dict[str, np.ndarray], metadata: dict[
             raise OSError(str(error)) from None
 
     arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # a scalar stays one
-    write_whole(path, write, CheckpointError)
+    write_atomically(path, write, CheckpointError)
 
 
 def read_json(path: Path) -> dict:

@@ -36,14 +36,14 @@ def plot(runs, out, along, references, listing):
             raise DataError(f"unknown reference curve {name!r}; choose one of {', '.join(shipped)}")
     if not runs and not names:
         raise click.UsageError("give at least one run or --reference")
-    found = _with_figures(runs)
+    found = _with_metrics(runs)
     own = dict(zip(_names(found), map(read_metrics, found), strict=True))
     ours = {f"reference: {name}": read_metrics(shipped[name]) for name in names}
     draw(own | ours, out, along, list(ours))
     click.echo(out)
 
 
-def _with_figures(runs: Sequence[Path]) -> list[Path]:
+def _with_metrics(runs: Sequence[Path]) -> list[Path]:
     """The paths that are runs: `runs/*` also matches other files in that folder. Prints a note about the others."""
     from bertlab.training.curves import METRICS
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bertlab.data.corpus.sentences import split_sentences
-from bertlab.data.documents_lines import MOST_BYTES_IN_LINE, Problems, numbered_lines, refuse_table
+from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, Problems, check_not_table, numbered_lines
 from bertlab.errors import DataError
 
-MOST_PARAGRAPHS = 1000  # of one document read from text; a longer one is split
+MAX_PARAGRAPHS = 1000  # of one document read from text; a longer one is split
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,14 @@ def _file_documents(path: Path, problems: Problems) -> Iterator[Document]:
 
 def _text_documents(path: Path, name: str, problems: Problems) -> Iterator[Document]:
     """One paragraph per line, a blank line between documents."""
-    if refuse_table(path, problems):
+    if check_not_table(path, problems):
         return
     number, paragraphs = 0, []
     for _, line in numbered_lines(path, problems):
         paragraph = tuple(split_sentences(line.strip()))
         if paragraph:
             paragraphs.append(paragraph)
-        if paragraphs and (not paragraph or len(paragraphs) == MOST_PARAGRAPHS):
+        if paragraphs and (not paragraph or len(paragraphs) == MAX_PARAGRAPHS):
             number += 1
             yield Document(f"{name}#{number}", tuple(paragraphs), name)
             paragraphs = []
@@ -124,12 +124,12 @@ def _folder_documents(folder: Path, files: list[Path], problems: Problems) -> It
 
 def _page_documents(path: Path, name: str, problems: Problems) -> Iterator[Document]:
     """One file, one document: a blank line between paragraphs, the lines of a paragraph joined."""
-    if refuse_table(path, problems):
+    if check_not_table(path, problems):
         return
     number, paragraphs = 0, []
     for paragraph in _wrapped_paragraphs(path, problems):
         paragraphs.append(tuple(split_sentences(paragraph)))
-        if len(paragraphs) == MOST_PARAGRAPHS:
+        if len(paragraphs) == MAX_PARAGRAPHS:
             number += 1
             yield Document(f"{name}#{number}", tuple(paragraphs), name)
             paragraphs = []
@@ -144,7 +144,7 @@ def _wrapped_paragraphs(path: Path, problems: Problems) -> Iterator[str]:
     for number, line in numbered_lines(path, problems):
         line = line.strip()
         size += len(line)
-        if line and size <= MOST_BYTES_IN_LINE:
+        if line and size <= MAX_BYTES_IN_LINE:
             lines.append(line)
         elif line:
             advice = "separate paragraphs by blank lines, or give the file itself instead of its folder"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bertlab.errors import ConfigError, MissingDependencyError
-from bertlab.files import write_whole
+from bertlab.files import write_atomically
 
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
@@ -27,7 +27,7 @@ def export_onnx(encoder, path: str | Path) -> Path:
     path = Path(path)
     if keras.backend.backend() != "tensorflow":
         raise ConfigError(f"exporting to ONNX needs KERAS_BACKEND=tensorflow, not {keras.backend.backend()}")
-    _teach_erfc()
+    _register_erfc()
     from tensorflow import TensorSpec, function, int32
 
     signature = [{name: TensorSpec([None, None], int32, name=name) for name in INPUTS}]
@@ -41,7 +41,7 @@ def export_onnx(encoder, path: str | Path) -> Path:
 
     with _without_optimization("remove_back_to_back"):
         content = tf2onnx.convert.from_function(call, input_signature=signature, opset=17)[0].SerializeToString()
-    write_whole(path, lambda partial: partial.write_bytes(content))
+    write_atomically(path, lambda partial: partial.write_bytes(content))
     return path
 
 
@@ -59,7 +59,7 @@ def _without_optimization(name: str):
         _optimizers.update(table)
 
 
-def _teach_erfc() -> None:
+def _register_erfc() -> None:
     try:
         import numpy as np
         from tf2onnx.handler import tf_op

@@ -13,8 +13,8 @@ import tensorflow as tf
 from bertlab.export.modules import ServedModule
 from bertlab.wordpiece.graph_packing import first_of_rows, pack_rows_in_graph
 
-_BEST = 20  # starts and ends tried in each window, as `windows_decode.best_answers` does
-_LONGEST = 30  # tokens of an answer at most
+_N_BEST = 20  # starts and ends tried in each window, as `windows_decode.best_answers` does
+_MAX_ANSWER_LENGTH = 30  # tokens of an answer at most
 _NO_SPAN = -1e9  # the score of a span that is not allowed
 
 
@@ -56,7 +56,7 @@ class QuestionModule(ServedModule):
         pieces, begins, ends = self._graph.with_offsets(contexts)  # (B, None) each; bytes
         windows = windows_of(asked.row_lengths(), pieces.row_lengths(), self._length, self._stride)
         start, end = self._logits(asked, pieces, windows)
-        scores, first, last = best_spans(start, end, windows, may_start(windows, pieces.row_lengths()))
+        scores, first, last = best_spans(start, end, windows, allowed_starts(windows, pieces.row_lengths()))
         best = best_of_rows(scores, windows.row, contexts)
         none = tf.math.segment_min(start[:, 0] + end[:, 0], windows.row)  # (B,) the score of "no answer"
         score = tf.gather(scores, best)
@@ -98,7 +98,7 @@ def windows_of(question_lengths, context_lengths, max_length: int, stride: int) 
     return Windows(row, first, count, tf.gather(question_lengths, row) + 2)
 
 
-def may_start(windows: Windows, context_lengths) -> tf.RaggedTensor:
+def allowed_starts(windows: Windows, context_lengths) -> tf.RaggedTensor:
     """Whether a token has its maximum context in this window, so that an answer may begin there: (W, None) bool.
 
     As `QuestionWindows.max_context`: of equally good windows it is the earliest one.
@@ -127,12 +127,12 @@ def best_spans(start, end, windows: Windows, starts_allowed: tf.RaggedTensor):
     lead = tf.RaggedTensor.from_row_lengths(tf.zeros([tf.reduce_sum(windows.column)], tf.bool), windows.column)
     allowed = tf.concat([lead, starts_allowed], 1).to_tensor(False, shape=[None, None])  # (W, T or less)
     allowed = tf.pad(allowed, [[0, 0], [0, tf.shape(start)[1] - tf.shape(allowed)[1]]])
-    most = tf.minimum(_BEST, tf.shape(start)[1])
+    most = tf.minimum(_N_BEST, tf.shape(start)[1])
     start_scores, first = tf.math.top_k(tf.where(allowed & inside, start, _NO_SPAN), most)  # (W, k)
     end_scores, last = tf.math.top_k(tf.where(inside, end, _NO_SPAN), most)
     length = last[:, None, :] - first[:, :, None] + 1  # (W, k, k)
     scores = start_scores[:, :, None] + end_scores[:, None, :]
-    scores = tf.where((length >= 1) & (length <= _LONGEST), scores, 2 * _NO_SPAN)
+    scores = tf.where((length >= 1) & (length <= _MAX_ANSWER_LENGTH), scores, 2 * _NO_SPAN)
     flat = tf.reshape(scores, [tf.shape(scores)[0], -1])
     best = tf.argmax(flat, axis=1)
     offset = windows.column

@@ -58,11 +58,11 @@ class BasicTokenizer:
         for position, char in enumerate(text):
             if char in DROPPED:
                 continue
-            stands_alone = self.split_cjk and is_cjk(char)
-            if chunk and (stands_alone or char in WHITESPACE):
+            is_single = self.split_cjk and is_cjk(char)
+            if chunk and (is_single or char in WHITESPACE):
                 yield chunk
                 chunk = []
-            if stands_alone:
+            if is_single:
                 yield [(char, position)]
             elif char not in WHITESPACE:
                 chunk.append((char, position))

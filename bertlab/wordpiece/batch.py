@@ -19,7 +19,7 @@ from bertlab.wordpiece.unicode import CJK_RANGES, DROPPED, WHITESPACE
 
 BLOCK_CHARS = 1 << 22  # texts are worked through in blocks of about this many characters
 TABLE_CHUNKS = 1 << 18  # the table is emptied when it holds more chunks, about 50 MB
-LONGEST_CHUNK = 128  # longer ones are unlikely to come again: not kept
+MAX_CHUNK_LENGTH = 128  # longer ones are unlikely to come again: not kept
 
 _CJK = "".join(f"{chr(first)}-{chr(last)}" for first, last in CJK_RANGES)
 _BLANKS = re.escape("".join(sorted(WHITESPACE)))
@@ -151,7 +151,7 @@ class ChunkTable(dict):
             self._empty()
             raise
         self._splits.append(len(self.ids))
-        if len(chunk) <= LONGEST_CHUNK:
+        if len(chunk) <= MAX_CHUNK_LENGTH:
             self[chunk] = number
         return number
 
@@ -196,7 +196,7 @@ class WordTable(dict):
 
     def __missing__(self, word: str) -> list[int]:
         ids = [self._tokenizer.vocabulary.index(piece) for piece in self._tokenizer.split_word(word)]
-        if len(word) <= LONGEST_CHUNK:
+        if len(word) <= MAX_CHUNK_LENGTH:
             self[word] = ids
         return ids
 

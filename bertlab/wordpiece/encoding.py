@@ -44,7 +44,7 @@ class RaggedEncoding(NamedTuple):
     word_ids: np.ndarray  # (N,) int32, counted from 0 in each row
 
 
-def kept_lengths(length_a, length_b, budget: int):
+def truncated_lengths(length_a, length_b, budget: int):
     """How much of a and b is kept so that together they have at most `budget` tokens; integers or arrays of them.
 
     The same as taking tokens one by one off the end of the longer one, and off b when both are equally long.
@@ -53,7 +53,7 @@ def kept_lengths(length_a, length_b, budget: int):
     return np.minimum(length_a, budget - kept_b), kept_b
 
 
-def text_budget(max_length: int, specials: int) -> int:
+def max_text_length(max_length: int, specials: int) -> int:
     """How many tokens of text fit beside the special tokens. Raises ConfigError if max_length is too small for them."""
     if max_length < specials:
         raise ConfigError(f"max_length must be at least {specials}, for the special tokens, not {max_length}")
@@ -73,7 +73,7 @@ def pack_rows(vocabulary: Vocabulary, a: Ragged, b: Ragged | None, max_length: i
         raise DataError(f"{len(lengths_a)} first and {len(lengths_b)} second texts; expected the same number of both")
     specials = 2 if b is None else 3
     if max_length is not None:
-        lengths_a, lengths_b = kept_lengths(lengths_a, lengths_b, text_budget(max_length, specials))
+        lengths_a, lengths_b = truncated_lengths(lengths_a, lengths_b, max_text_length(max_length, specials))
     totals = lengths_a + lengths_b + specials  # (B,)
     width = max_length if max_length is not None else int(totals.max(initial=0))
     column = np.arange(width)[None]  # (1, T)

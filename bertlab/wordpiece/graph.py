@@ -37,7 +37,7 @@ from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, UNK
 SAFE_TEXT = "[\t\n\r -~\u2010-\u2027]*"
 # Characters that are words of their own for everyone, as regular expressions: punctuation of `SAFE_TEXT` and of Chinese
 # texts; and what BERT treats as Chinese characters.
-_STANDS_ALONE = r"!-/:-@\[-`{-~\x{2010}-\x{2027}\x{3001}\x{3002}\x{FF01}\x{FF0C}\x{FF1F}"
+_SINGLE_CHARACTER_WORDS = r"!-/:-@\[-`{-~\x{2010}-\x{2027}\x{3001}\x{3002}\x{FF01}\x{FF0C}\x{FF1F}"
 _CJK = (
     r"\x{4E00}-\x{9FFF}\x{3400}-\x{4DBF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2B73F}\x{2B740}-\x{2B81F}\x{2B820}-\x{2CEAF}"
     r"\x{F900}-\x{FAFF}\x{2F800}-\x{2FA1F}"
@@ -89,7 +89,7 @@ class GraphTokenizer(tf.Module):
         The tokens of a word with letters beyond `SAFE_TEXT` stand for the whole word. The texts must be valid UTF-8.
         """
         texts = tf.strings.regex_replace(texts, r"\x00", "\x01")  # the cut below ends at a NUL; both are dropped
-        border = f"[{_STANDS_ALONE}{_CJK if self._tokenizer.split_cjk else ''}]"
+        border = f"[{_SINGLE_CHARACTER_WORDS}{_CJK if self._tokenizer.split_cjk else ''}]"
         words, word_begins, _ = self._text.regex_split_with_offsets(texts, rf"[\t\n\r\p{{Zs}}]|{border}", border)
         parts = words.flat_values
         safe = tf.strings.regex_full_match(parts, SAFE_TEXT)  # (W,)

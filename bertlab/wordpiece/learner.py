@@ -30,7 +30,7 @@ from bertlab.wordpiece.learner_counting import count_words, read_texts
 from bertlab.wordpiece.learner_merges import JOINER, SCORES, Merger
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
-LEAST_FREQUENCY = 2  # where a falling min_frequency ends
+MIN_FREQUENCY = 2  # where a falling min_frequency ends
 
 __all__ = ["LearnedPieces", "count_words", "learn_from_counts", "learn_pieces", "learn_vocabulary", "read_texts"]
 
@@ -137,13 +137,13 @@ def learn_pieces(
 
 def _best_pairs(merger: Merger, min_frequency: int | None) -> Iterator[int]:
     """Yields the pair to merge now, as long as there is one; the caller merges it before asking for the next."""
-    threshold = max(merger.highest_count(), LEAST_FREQUENCY) if min_frequency is None else min_frequency
+    threshold = max(merger.highest_count(), MIN_FREQUENCY) if min_frequency is None else min_frequency
     merger.require(threshold)
     while True:
         if (pair := merger.best_pair()) is not None:
             yield pair
-        elif min_frequency is None and threshold > LEAST_FREQUENCY:
-            threshold = max(threshold // 2, LEAST_FREQUENCY)
+        elif min_frequency is None and threshold > MIN_FREQUENCY:
+            threshold = max(threshold // 2, MIN_FREQUENCY)
             merger.require(threshold)
         else:
             return
@@ -182,7 +182,7 @@ def _check_settings(score: str, min_frequency: int | None, alphabet_limit: int, 
     if score not in SCORES:
         raise ConfigError(f"unknown score {score!r}; choose one of {', '.join(SCORES)}")
     for name, value, least in (
-        ("min_frequency", LEAST_FREQUENCY if min_frequency is None else min_frequency, 1),
+        ("min_frequency", MIN_FREQUENCY if min_frequency is None else min_frequency, 1),
         ("alphabet_limit", alphabet_limit, 1),
         ("reserved", reserved, 0),
     ):

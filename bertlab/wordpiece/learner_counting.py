@@ -19,7 +19,7 @@ from bertlab.progress import Bar, bar
 from bertlab.wordpiece.basic import BasicTokenizer
 
 BLOCK = 1 << 22  # characters counted at a time
-LONGEST_LINE_PART = 1 << 26  # bytes without any space or line end: no text looks like that
+MAX_LINE_PART = 1 << 26  # bytes without any space or line end: no text looks like that
 TABLE_CHUNKS = 500_000  # distinct chunks whose words are remembered, about 100 MB in each process
 
 # str.split() takes these for spaces; BERT's cleaning deletes them as control characters before it splits.
@@ -50,7 +50,7 @@ def _blocks(file, path) -> Iterator[tuple[int, bytes]]:
     while read := file.read(BLOCK):
         block = rest + read
         end = block.rfind(b"\n") + 1 or block.rfind(b" ") + 1
-        if not end and len(block) > LONGEST_LINE_PART:
+        if not end and len(block) > MAX_LINE_PART:
             raise DataError(f"{path} line {line}: {len(block):,} bytes without a space; expected UTF-8 text")
         if end:
             yield line, block[:end]
@@ -83,7 +83,7 @@ def _batches(texts: Iterable[str]) -> Iterator[str]:
         if not isinstance(text, str):
             raise DataError(f"text {number}: expected a string, found {type(text).__name__}; see read_texts for files")
         if not text.isascii():
-            _refuse_surrogates(text, number)
+            _check_surrogates(text, number)
         batch.append(text)
         length += len(text)
         if length >= BLOCK:
@@ -93,7 +93,7 @@ def _batches(texts: Iterable[str]) -> Iterator[str]:
         yield "\n".join(batch)
 
 
-def _refuse_surrogates(text: str, number: int) -> None:
+def _check_surrogates(text: str, number: int) -> None:
     """Half a UTF-16 pair is no character and could not be written to vocab.txt."""
     try:
         text.encode("utf-8")

@@ -46,7 +46,7 @@ def is_current(folder: str | Path) -> bool:
     """Whether a folder holds the corpus of the packages installed now, made by the code as it is now."""
     try:
         manifest = json.loads((Path(folder) / MANIFEST).read_text(encoding="utf-8"))
-        return manifest["packages"] == installed_versions() and manifest["recipe"] == recipe_hash()
+        return manifest["packages"] == installed_versions() and manifest["recipe"] == code_hash()
     except (FileNotFoundError, json.JSONDecodeError, KeyError):
         return False
 
@@ -75,7 +75,7 @@ def build_corpus(
     counts, dropped, hashes = _write(texts, folder)
     manifest = {
         "packages": versions,
-        "recipe": recipe_hash(),
+        "recipe": code_hash(),
         "counts": counts,
         "dropped": dict(sorted(dropped.items())),
         "sha256": hashes,
@@ -97,7 +97,7 @@ def _chosen_versions(packages: Iterable[str] | None) -> dict[str, str | None]:
     return chosen
 
 
-def recipe_hash() -> str:
+def code_hash() -> str:
     """SHA-256 of the code that makes the corpus: a cache made by other code is out of date."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
@@ -111,13 +111,13 @@ def _read_all(files: list[SourceFile], workers: int) -> Iterator[FileTexts]:
         yield from map(read_file, files)
         return
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        with _blank_main():
+        with _hidden_main():
             results = pool.map(read_file, files, chunksize=16)  # starts the processes
         yield from results
 
 
 @contextmanager
-def _blank_main() -> Iterator[None]:
+def _hidden_main() -> Iterator[None]:
     """Hides the caller's script: a spawned process would import it, and run it again if it has no main guard."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")

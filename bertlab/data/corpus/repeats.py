@@ -8,7 +8,7 @@ is in sentences that were not there before.
 import re
 from collections import Counter
 
-from bertlab.data.corpus.texts import LEAST_WORDS, Docstring, Sentence
+from bertlab.data.corpus.texts import MIN_WORDS, Docstring, Sentence
 
 _IDENTIFIER = re.compile(r"\b\w*(?:\d|_|(?<=[a-z])[A-Z]|\w\.\w)[\w.]*\b")
 _NOT_A_LETTER = re.compile(r"[\W_]+")
@@ -40,7 +40,7 @@ class RepeatFilter:
             if self._is_new(parameter.sentences)
             for sentence in parameter.sentences
         )
-        if sum(sentence.words for sentence in described) < LEAST_WORDS:
+        if sum(sentence.words for sentence in described) < MIN_WORDS:
             described = ()
         return paragraphs, described
 

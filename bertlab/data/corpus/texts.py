@@ -16,8 +16,8 @@ from bertlab.data.corpus.cleaning import clean_inline, unmark
 from bertlab.data.corpus.sentences import is_prose, split_sentences
 from bertlab.data.corpus.sources import SourceFile, raw_texts
 
-LEAST_WORDS = 8  # of a paragraph
-MOST_WORDS_IN_SENTENCE = 120  # longer ones are lists of names
+MIN_WORDS = 8  # of a paragraph
+MAX_WORDS_IN_SENTENCE = 120  # longer ones are lists of names
 
 # "(int, optional) The …"
 _LEADING_TYPE = re.compile(r"^\(\s*(?:[Oo]ptional\b|[\w, .\[\]|]{2,30})[^()]*\)\s*[:.,-]*\s*")
@@ -108,7 +108,7 @@ def clean_text(text: str, dropped: Counter) -> tuple[tuple[tuple[Sentence, ...],
         else:
             for block in blocks:
                 sentences = waiting + clean_sentences(block.text, dropped)
-                if sentences and not waiting and not paragraphs and kind == PROSE and _words(sentences) < LEAST_WORDS:
+                if sentences and not waiting and not paragraphs and kind == PROSE and _words(sentences) < MIN_WORDS:
                     waiting = sentences
                 else:
                     waiting = []
@@ -127,10 +127,10 @@ def _parameters(blocks: Iterable[Block], dropped: Counter) -> list[Parameter]:
 
 
 def _keep_paragraph(sentences: list[Sentence], paragraphs: list, dropped: Counter) -> None:
-    if _words(sentences) >= LEAST_WORDS:
+    if _words(sentences) >= MIN_WORDS:
         paragraphs.append(tuple(sentences))
     elif sentences:
-        dropped[f"paragraph under {LEAST_WORDS} words"] += 1
+        dropped[f"paragraph under {MIN_WORDS} words"] += 1
 
 
 def _words(sentences: list[Sentence]) -> int:
@@ -142,8 +142,8 @@ def clean_sentences(text: str, dropped: Counter, least_words: int = 3) -> list[S
     kept = []
     for marked in split_sentences(clean_inline(text)):
         words = marked.count(" ") + 1
-        if words > MOST_WORDS_IN_SENTENCE:
-            dropped[f"sentence over {MOST_WORDS_IN_SENTENCE} words"] += 1
+        if words > MAX_WORDS_IN_SENTENCE:
+            dropped[f"sentence over {MAX_WORDS_IN_SENTENCE} words"] += 1
         elif not is_prose(marked, least_words):
             dropped["sentence that is not prose"] += 1
         elif marked.endswith(":") and words < 8:

@@ -47,11 +47,11 @@ def align_tags(
     others = np.full_like(tags, IGNORED) if continuation is None else np.asarray(continuation, np.int32)[tags]
     labels = np.repeat(others, piece_counts)  # (tokens,)
     has_pieces = piece_counts > 0
-    labels[first_pieces(piece_counts)[has_pieces]] = tags[has_pieces]
+    labels[first_tokens(piece_counts)[has_pieces]] = tags[has_pieces]
     return labels
 
 
-def first_pieces(piece_counts: Sequence[int]) -> np.ndarray:
+def first_tokens(piece_counts: Sequence[int]) -> np.ndarray:
     """The index of each word's first token; −1 for a word without tokens. (words,) → (words,) int64."""
     piece_counts = np.asarray(piece_counts, np.int64)
     starts = np.cumsum(piece_counts) - piece_counts

@@ -18,10 +18,10 @@ from itertools import count
 import numpy as np
 
 from bertlab.data.quiet import quiet
-from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_pieces
+from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece.encoding import Ragged, kept_lengths, pack_rows, range_indices
+from bertlab.wordpiece.encoding import Ragged, pack_rows, range_indices, truncated_lengths
 from bertlab.wordpiece.vocabulary import Vocabulary
 
 LENGTH_STEP = 16
@@ -197,11 +197,11 @@ def encode_rows(
         choices = _number_of_choices(rows)
         first = tokenizer.encode_batch(row.context for row in rows for _ in row.choices)
         second = tokenizer.encode_batch(choice for row in rows for choice in row.choices)
-    first, second, truncated = cut_to_fit(first, second, max_length)
+    first, second, truncated = truncate_to_fit(first, second, max_length)
     return Features(tokenizer.vocabulary, first, second, _label_array(rows), choices, truncated)
 
 
-def cut_to_fit(first: Ragged, second: Ragged | None, max_length: int) -> tuple[Ragged, Ragged | None, int]:
+def truncate_to_fit(first: Ragged, second: Ragged | None, max_length: int) -> tuple[Ragged, Ragged | None, int]:
     """Both segments truncated to fit with their special tokens, and the number of truncated rows."""
     specials = 2 if second is None else 3
     if max_length <= specials:
@@ -211,7 +211,7 @@ def cut_to_fit(first: Ragged, second: Ragged | None, max_length: int) -> tuple[R
         after = np.minimum(before, max_length - specials)
         return _cut(first, after), None, int(np.sum(after < before))
     before_second = np.diff(second.row_splits)
-    after, after_second = kept_lengths(before, before_second, max_length - specials)
+    after, after_second = truncated_lengths(before, before_second, max_length - specials)
     truncated = int(np.sum((after < before) | (after_second < before_second)))
     return _cut(first, after), _cut(second, after_second), truncated
 
@@ -230,12 +230,12 @@ def _cut(ragged: Ragged, lengths: np.ndarray) -> Ragged:
 
 def _tagging(rows: Sequence[TaggingRow], tokenizer, max_length: int, continuation) -> TaggingFeatures:
     pieces, counts = encode_words(rows, tokenizer)
-    first, _, truncated = cut_to_fit(pieces, None, max_length)
+    first, _, truncated = truncate_to_fit(pieces, None, max_length)
     kept = np.diff(first.row_splits)  # (N,)
     tags, positions = [], []
     for index, row in enumerate(rows):
         row_counts = counts.row(index)  # (words,)
-        starts = first_pieces(row_counts)
+        starts = first_tokens(row_counts)
         positions.append(np.where((starts >= 0) & (starts < kept[index]), starts + 1, -1))  # + 1: [CLS]
         if row.tags is not None:
             tags.append(align_tags(row_counts, row.tags, continuation)[: kept[index]])

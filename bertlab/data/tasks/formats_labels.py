@@ -15,7 +15,7 @@ from bertlab.data.tasks.rows import Row, TaggingRow
 from bertlab.errors import DataError
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)(\.0*)?")
-_MOST_SHOWN = 20
+_MAX_SHOWN = 20
 
 
 def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def index_of(value, labels: tuple[str, ...], found: bool = False) -> int:
 
 def listed(labels: Sequence[str]) -> str:
     """Labels separated by commas; only the first ones if there are many."""
-    return ", ".join(labels[:_MOST_SHOWN]) + (f" … ({len(labels)})" if len(labels) > _MOST_SHOWN else "")
+    return ", ".join(labels[:_MAX_SHOWN]) + (f" … ({len(labels)})" if len(labels) > _MAX_SHOWN else "")
 
 
 def require_two_classes(name: str, labels: Sequence[str], rows: Sequence[Row]) -> None:

@@ -89,14 +89,14 @@ def rows_from_records(records: Iterable[Record], columns: Columns, problems: Pro
             row = make(record, columns)
             if isinstance(row, QuestionRow):
                 row = row if row.id else replace(row, id=f"row-{number}")
-                claim_id(row.id, ids)
+                check_unique_id(row.id, ids)
             rows.append(row)
         except RecordError as error:
             problems.add(f"{where}: {error}")
     return rows
 
 
-def claim_id(id: str, taken: set[str]) -> None:
+def check_unique_id(id: str, taken: set[str]) -> None:
     """Adds a question's id to those of its split. Raises RecordError if it is among them."""
     if id in taken:
         raise RecordError(f"duplicate id {id!r}; each id must be unique")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bertlab.data.tasks.formats import Problems, Record, RecordError, read_json
-from bertlab.data.tasks.formats_records import claim_id, make_question
+from bertlab.data.tasks.formats_records import check_unique_id, make_question
 from bertlab.data.tasks.rows import QuestionRow
 from bertlab.errors import DataError
 
@@ -26,7 +26,7 @@ def read_squad(path: str | Path, problems: Problems) -> list[QuestionRow]:
     for where, question in _questions(path):
         try:
             row = _row(question)
-            claim_id(row.id, seen)
+            check_unique_id(row.id, seen)
         except RecordError as error:
             problems.add(f"{where}: {error}")
             continue

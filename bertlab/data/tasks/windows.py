@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertlab.data.tasks.features import Features, cut_to_fit
+from bertlab.data.tasks.features import Features, truncate_to_fit
 from bertlab.data.tasks.rows import QuestionRow
 from bertlab.errors import ConfigError, DataError
 from bertlab.wordpiece.encoding import Ragged, RaggedEncoding, range_indices
@@ -100,7 +100,9 @@ def make_windows(
         )
     if not rows:
         raise DataError("there are no questions")
-    questions, _, cut = cut_to_fit(tokenizer.encode_batch(row.question for row in rows), None, max_question_length + 2)
+    questions, _, cut = truncate_to_fit(
+        tokenizer.encode_batch(row.question for row in rows), None, max_question_length + 2
+    )
     distinct = {context: number for number, context in enumerate(dict.fromkeys(row.context for row in rows))}
     contexts = tokenizer.encode_batch_with_offsets(distinct)
     context_of = np.array([distinct[row.context] for row in rows], np.int64)  # (Q,)

@@ -76,12 +76,12 @@ def best_answers(
     return answers
 
 
-def _spans(start, stop, may_start, n_best: int, max_length: int) -> list[tuple[float, int, int]]:
+def _spans(start, stop, allowed_starts, n_best: int, max_length: int) -> list[tuple[float, int, int]]:
     """(score, first token, last token) of the valid spans among the n best starts and ends of one window.
 
-    start, stop: (tokens,) logits. may_start: (tokens,) where a span may begin.
+    start, stop: (tokens,) logits. allowed_starts: (tokens,) where a span may begin.
     """
-    starts = np.flatnonzero(may_start)
+    starts = np.flatnonzero(allowed_starts)
     starts = starts[np.argsort(-start[starts], kind="stable")[:n_best]]
     stops = np.argsort(-stop, kind="stable")[:n_best]
     length = stops[None] - starts[:, None] + 1  # (starts, stops)
