@@ -7,7 +7,7 @@ import click
 
 from bertlab.backend import load_backend
 from bertlab.cli.options import model_option
-from bertlab.cli.task import TASK_OPTIONS, describe_labels, load_requested, task_options
+from bertlab.cli.task import TASK_OPTIONS, labels_read, load_asked, task_options
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, Recipe
 
 _DEFAULTS = Recipe()
@@ -79,7 +79,7 @@ def finetune(model, out, grid, axes, seeds, max_length, validation_share, train_
     """
     asked = {name: options.pop(name) for name in TASK_OPTIONS}
     task = _task_asked(asked, validation_share, train_rows)
-    click.echo(f"{task.name}: {task.shape}, {describe_labels(task)}", err=True)
+    click.echo(f"{task.name}: {task.shape}, {labels_read(task)}", err=True)
     if max_length is None:
         max_length = 384 if task.shape == "question" else _DEFAULTS.max_length
     recipe = Recipe(seeds=tuple(range(1, seeds + 1)), max_length=max_length, **options)
@@ -101,7 +101,7 @@ def _task_asked(asked: dict, validation_share: float, train_rows: int | None):
 
     from bertlab.data.tasks.formats_labels import require_two_classes
 
-    task = load_requested(**asked, validation_share=validation_share)
+    task = load_asked(**asked, validation_share=validation_share)
     if train_rows is not None:
         task = dataclasses.replace(task, train=task.train[:train_rows])
     if task.labels and task.shape in ("sentence", "pair", "tagging"):

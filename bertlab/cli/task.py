@@ -94,7 +94,7 @@ def _names(context, parameter, value):
 
 
 def task_options(command):
-    """The argument and the options that choose the labelled data; `load_requested` reads them."""
+    """The argument and the options that choose the labelled data; `load_asked` reads them."""
     options = (
         click.argument("name_or_path"),
         click.option("--source", default="auto", show_default=True, type=click.Choice(SOURCES)),
@@ -123,7 +123,7 @@ TASK_OPTIONS = (
 )  # fmt: skip
 
 
-def load_requested(name_or_path, *, source, data_dir, shape, columns, labels, regression, conll, skip_errors, **more):
+def load_asked(name_or_path, *, source, data_dir, shape, columns, labels, regression, conll, skip_errors, **more):
     """The task that `task_options` describe. Prints skipped records on standard error."""
     from bertlab.data.tasks.formats import Problems
     from bertlab.data.tasks.load import load_task
@@ -140,7 +140,7 @@ def load_requested(name_or_path, *, source, data_dir, shape, columns, labels, re
     return data
 
 
-def describe_labels(data) -> str:
+def labels_read(data) -> str:
     """How a task's labels were understood: "3 classes: a, b, c", "regression on numbers 0 to 5"."""
     from bertlab.data.tasks.formats_labels import is_whole, listed
 
@@ -171,7 +171,7 @@ def show(split, rows, as_json, **asked):
       bertlab task show sst2 --data-dir glue_data
       bertlab task show reviews.csv --column text=review --column label=stars
     """
-    data = load_requested(**asked)
+    data = load_asked(**asked)
     splits = {name: getattr(data, name) for name in SPLITS if name == split or (split is None and getattr(data, name))}
     if as_json:
         _print_json(splits, rows)
@@ -188,7 +188,7 @@ def _print_json(splits: dict, rows: int) -> None:
 
 
 def _print_readably(data, splits: dict, rows: int) -> None:
-    click.echo(f"{data.name}: {data.shape}, {describe_labels(data)}")
+    click.echo(f"{data.name}: {data.shape}, {labels_read(data)}")
     for name, items in splits.items():
         click.echo(f"\n{name}: {len(items):,} rows{_label_distribution(data, items)}")
         for row in items[:rows]:
