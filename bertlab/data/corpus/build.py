@@ -92,7 +92,7 @@ def _chosen_versions(packages: Iterable[str] | None) -> dict[str, str | None]:
     absent = [name for name, version in chosen.items() if version is None]
     if absent:
         raise DataError(
-            f"{', '.join(absent)}: expected installed distributions that bertlab/data/corpus/sources.py lists"
+            f"{', '.join(absent)}: not installed, or not in the list of bertlab/data/corpus/sources.py"
         )
     return chosen
 
