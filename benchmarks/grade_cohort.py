@@ -9,7 +9,7 @@
 2. `kills`: graded again by a grader that is killed at random moments, with a full disk, a locked gradebook, a wrong
    clock, and without its sandboxes (cohort_hard_times.py). The results must be the same.
 3. `stock`: the harmless submissions again, with BertLab and, some of them, with plain `nbgrader autograde`
-(cohort_stock.py).
+   (cohort_stock.py).
 
 Finished parts are stored in the folder (`build/cohort`), so that an interrupted run resumes; `--again` repeats a part.
 `log.txt` there lists what happened when. cohort_course.py explains the measurements.

@@ -91,9 +91,7 @@ def _chosen_versions(packages: Iterable[str] | None) -> dict[str, str | None]:
     chosen = {name: versions.get(name) for name in sorted(packages)}
     absent = [name for name, version in chosen.items() if version is None]
     if absent:
-        raise DataError(
-            f"{', '.join(absent)}: not installed, or not in the list of bertlab/data/corpus/sources.py"
-        )
+        raise DataError(f"{', '.join(absent)}: not installed, or not in the list of bertlab/data/corpus/sources.py")
     return chosen
 
 
