@@ -20,7 +20,7 @@ from autograde import mybert_importer
 from autograde.errors import AutogradeError
 from autograde.student import home, notebook, progress_file, store
 from autograde.student.kept_answers import KeptAnswer
-from bertlab.files import write_bytes, write_whole
+from bertlab.files import write_atomically, write_bytes
 
 FILE = "mybert_state.zip"
 _PACKAGE_FILE = re.compile(
@@ -69,7 +69,7 @@ def save_state(path: str | Path | None = None) -> Notice:
     target = Path(path) if path is not None else folder / FILE
     with home.locked(folder):
         files = _files(folder)
-    write_whole(target, lambda partial: _pack(partial, files))
+    write_atomically(target, lambda partial: _pack(partial, files))
     if path is None:
         _download(target)
     answers = sum(name.startswith(f"{home.PACKAGE}/{store.KEPT}/") for name in files)

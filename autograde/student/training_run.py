@@ -17,6 +17,7 @@ import numpy as np
 from autograde.errors import AutogradeError
 from autograde.probe import places_of
 from autograde.roles import CONFIG, model_roles, weight_shapes
+from autograde.student import plans, progress_file
 from autograde.weights_file import WEIGHTS, WeightsError, read_weights
 
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
@@ -167,8 +168,6 @@ def blank_lines(data: RunData, rows: int = 3) -> None:
 
 def ready(*exercises: str) -> bool:
     """Whether the checks of these exercises have passed here; if not, prints the missing ones."""
-    from autograde.student import plans, progress_file
-
     entries = progress_file.load()
     missing = [plans.find(name) for name in exercises if entries.get(name, {}).get("status") != "passed"]
     if missing:
