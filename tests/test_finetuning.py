@@ -62,10 +62,10 @@ def test_settings_are_read_without_a_backend():
 
 def test_every_row_is_in_one_full_batch_and_what_fills_the_last_one_has_no_target():
     from bertlab.data.tasks.features import encode_rows
-    from bertlab.training.finetuning.batches import training_batches
+    from bertlab.training.finetuning.batches import batches_by_length
 
     features = encode_rows(task_of("sentence").train[:13], TOKENIZER, 16)
-    batches = list(training_batches(features, 8, 16, seed=3))
+    batches = list(next(batches_by_length(features, 8, 16, seed=3)))
     assert {inputs["input_ids"].shape for inputs, _ in batches} == {(8, 16)}
     targets = np.concatenate([targets for _, targets in batches])
     assert (targets == -100).sum() == 3

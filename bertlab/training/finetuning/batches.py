@@ -8,6 +8,7 @@ Letters: N rows, B rows of a batch, T tokens.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import count
 
 import numpy as np
 
@@ -34,10 +35,27 @@ def full_batch(features: Features, indices: np.ndarray, batch_size: int, limit: 
     return inputs, targets
 
 
-def training_batches(features: Features, batch_size: int, limit: int, seed: int) -> Iterator[Batch]:
-    """One epoch, every row once, rows of similar length together; the same seed gives the same batches."""
-    for indices in features.batch_indices(batch_size, shuffle_seed=seed, bucket=True):
-        yield full_batch(features, indices, batch_size, limit)
+def batches_by_length(features: Features, batch_size: int, limit: int, seed: int) -> Iterator[Iterator[Batch]]:
+    """Epoch after epoch, every row once, rows of similar length together; the same seed gives the same batches."""
+    for epoch in count(1):
+        indices = features.batch_indices(batch_size, shuffle_seed=seed * 1000 + epoch, bucket=True)
+        yield (full_batch(features, batch, batch_size, limit) for batch in indices)
+
+
+def batches_in_any_order(features: Features, batch_size: int, limit: int, seed: int) -> Iterator[Iterator[Batch]]:
+    """Epoch after epoch, every row once, in the very order that `fit` draws after `keras.utils.set_random_seed`."""
+    import tensorflow as tf
+
+    rows = len(features)
+    tf.random.set_seed(seed)
+    orders = tf.data.Dataset.range(1).map(lambda _: tf.random.shuffle(tf.range(rows, dtype=tf.int64)))
+    while True:
+        order = next(iter(orders)).numpy()
+        starts = range(0, rows, batch_size)
+        yield (full_batch(features, order[start : start + batch_size], batch_size, limit) for start in starts)
+
+
+EPOCHS = {"length": batches_by_length, "any": batches_in_any_order}  # by a recipe's row_order
 
 
 def outputs_of(

@@ -12,7 +12,7 @@ import keras
 import numpy as np
 
 from bertlab.errors import TrainingError
-from bertlab.training.finetuning.batches import outputs_of, training_batches
+from bertlab.training.finetuning.batches import EPOCHS, outputs_of
 from bertlab.training.finetuning.optimizer import finetuning_optimizer, freeze
 from bertlab.training.finetuning.problems import Decoded, Encoded, Problem
 from bertlab.training.finetuning.settings import Recipe
@@ -94,9 +94,10 @@ class Trainer:
         total = batches * recipe.epochs
         step, epochs, seconds = 0, [], 0.0
         best: tuple[float, int, Decoded, list] | None = None  # figure, epoch, predictions, weights
-        for epoch in range(1, recipe.epochs + 1):
+        epochs_of_batches = EPOCHS[recipe.row_order](train.features, recipe.batch_size, self.limit, seed)
+        for epoch, epoch_batches in zip(range(1, recipe.epochs + 1), epochs_of_batches):
             begin, losses = time.perf_counter(), []
-            for inputs, targets in training_batches(train.features, recipe.batch_size, self.limit, seed * 1000 + epoch):
+            for inputs, targets in epoch_batches:
                 self.tuner.optimizer.learning_rate.assign(learning_rate_at(step, total, recipe))
                 losses.append(float(self.tuner.train_on_batch(inputs, targets)))
                 step += 1
