@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bertlab.cli.backend import load_backend
+from bertlab.backend import load_backend
 from bertlab.cli.options import given, settings_options
 from bertlab.training.presets import PretrainingSettings
 
