@@ -4,7 +4,7 @@
     class Recipe(Settings):
         epochs: int = setting(3, "Passes over the training rows.", at_least=1)
 
-A setting is described once, here. `check` refuses what lies outside its limits, `bertlab.cli.options` makes a
+A setting is described once, here. `check` refuses what lies outside its limits, `bertlab.cli.settings_options` makes a
 command-line option of it, and `to_dict` and `from_dict` are what files hold.
 """
 

@@ -1,15 +1,17 @@
-"""Work that can be stopped at any moment: a folder that knows what it was begun with, so the same work resumes in it.
+"""Work that can be stopped at any moment: a folder that records what was started in it, so
+the same work resumes there.
 
     work = WorkFolder("run", "run.json", {"settings": settings.to_dict()})
-    work.check()        # refuses a folder that was begun with other settings, and names them
+    work.check()        # refuses a folder with other settings, and names them
     work.begin()        # makes the folder and writes run.json
 
-The *identity* of a piece of work is everything that decides its result, as JSON values: settings, hashes of the data,
+The *identity* of work is everything that decides its result, as JSON values: settings, hashes of the data,
 the name of the backend. Two runs with the same identity end with the same result, so what one of them has finished
 the other need not do again. Every file is written whole or not at all (see `bertlab.files`).
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from bertlab.files import write_text
 
 @dataclass(frozen=True)
 class Difference:
-    """A value that is not what it was when the folder was begun. name: its path, such as settings.learning_rate."""
+    """A value that has changed since the work was started. name: its path, such as settings.learning_rate."""
 
     name: str
     found: object
@@ -52,20 +54,20 @@ def check_same(
     defaults: dict | None = None,
     error: type[BertLabError] = ConfigError,
 ) -> None:
-    """Raises `error`, naming every difference, unless the work at `where` was begun with the wanted identity.
+    """Raises `error`, naming every difference, unless the work at `where` was started with the wanted identity.
 
     delete: what has to be deleted to start again.
     """
     others = differences(found, json_values(wanted), json_values(defaults))
     if others:
         raise error(
-            f"{where}: was begun with other settings ({'; '.join(map(str, others))}). Repeat the same settings to "
+            f"{where}: was started with other settings ({'; '.join(map(str, others))}). Repeat the same settings to "
             f"resume; otherwise choose another name, or delete {delete} to start again"
         )
 
 
 class WorkFolder:
-    """A folder that belongs to one piece of work.
+    """A folder that belongs to one run of some work.
 
     Args:
         path: the folder.
@@ -89,16 +91,16 @@ class WorkFolder:
         self.error = error
 
     def found(self) -> dict | None:
-        """The identity that the folder was begun with; None if it was not begun. Raises `error` for a damaged file."""
+        """The identity of the work in the folder; None if there is none yet. Raises `error` for a damaged file."""
         return read_json(self.file, self.error) if self.file.exists() else None
 
     def differences(self) -> list[Difference]:
-        """What is not the same as when the folder was begun; [] also where nothing was begun."""
+        """The values that have changed since the work was started; [] if it was not."""
         found = self.found()
         return [] if found is None else differences(found, self.identity, self.defaults)
 
     def check(self, found: dict | None = None) -> None:
-        """Raises `error`, naming every difference, if the folder was begun with another identity.
+        """Raises `error`, naming every difference, if the folder belongs to work with another identity.
 
         found: the identity in the folder, where `file` does not hold it.
         """
@@ -114,6 +116,13 @@ class WorkFolder:
         except OSError as reason:
             raise self.error(f"{self.path}: cannot be made ({reason.strerror}); choose another folder") from None
         write_json(self.file, self.identity, self.error)
+
+    def once(self, name: str, make: Callable[[], object]):
+        """The JSON values in the file `name`; where it is missing, those that `make` returns, which are kept there."""
+        path = self.path / name
+        if not path.exists():
+            write_json(path, make(), self.error)
+        return read_json(path, self.error)
 
 
 def json_values(values):

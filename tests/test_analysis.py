@@ -212,7 +212,7 @@ def test_an_unfinished_file_is_not_gone_on_with_for_other_texts_or_settings(mode
     with pytest.raises(KeyboardInterrupt):
         write_vectors(maker, stopped_after(["a robin", "a bird"]), out, {"model": "x"}, together=1)
     for others in (["a robin", "the bank"], ["a robin"]):
-        with pytest.raises(DataError, match="was begun with other texts"):
+        with pytest.raises(DataError, match="was started with other texts"):
             write_vectors(maker, others, out, {"model": "x"}, together=1)
     with pytest.raises(DataError, match="model was .x., is .y..*delete it and v.npy.progress.json"):
         write_vectors(maker, ["a robin", "a bird"], out, {"model": "y"}, together=1)
@@ -255,7 +255,7 @@ def test_encode_does_not_go_on_with_a_model_that_was_trained_meanwhile(model, to
     changed = checkpoints.load(folder, "pretraining")
     changed.bert.embeddings.token.table.assign(changed.bert.embeddings.token.table * 2)
     checkpoints.save(changed, folder, tokenizer)
-    with pytest.raises(DataError, match="was begun with other settings .weights was"):
+    with pytest.raises(DataError, match="was started with other settings .weights was"):
         encode.main(arguments, standalone_mode=False)
 
 

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from bertlab.cli.options import given, settings_options
+from bertlab.cli.settings_options import given, settings_options
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import ConfigError
 from bertlab.settings import Settings, setting

@@ -53,7 +53,7 @@ def test_the_same_identity_resumes_and_another_is_refused(tmp_path):
     work.begin()
     WorkFolder(tmp_path / "run", "run.json", {"seeds": [1, 2], "rate": 0.5}).check()
     other = WorkFolder(tmp_path / "run", "run.json", {"seeds": (1, 3), "rate": 0.5}, error=DataError)
-    with pytest.raises(DataError, match=r"run: was begun with other settings \(seeds was \[1, 2\], is \[1, 3\]\)"):
+    with pytest.raises(DataError, match=r"run: was started with other settings \(seeds was \[1, 2\], is \[1, 3\]\)"):
         other.check()
 
 

@@ -1,16 +1,16 @@
-"""Vectors of a large file of texts, written as they are made: memory stays flat, and a stopped run goes on.
+"""Vectors of a large file of texts, written as they are made: memory stays flat, and a stopped run resumes.
 
     vectors.npy     (texts, D) float32
-    vectors.npz     "vectors", the same; with pooling "none" "vectors" (all pieces, D) and "row_splits" (texts + 1,):
+    vectors.npz     "vectors", the same; with pooling "none" "vectors" (all tokens, D) and "row_splits" (texts + 1,):
                     text i has the rows row_splits[i] to row_splits[i + 1]
 
 While they are made, beside OUT lie
 
     OUT.partial             an .npy file that grows; the number of rows in its header is put right at the end
-    OUT.lengths             with pooling "none": the pieces of each text, int64
+    OUT.lengths             with pooling "none": the number of tokens of each text, int64
     OUT.progress.json       how many texts are safely in these, of which texts, and with what settings
 
-Started again with the same texts and settings, the work goes on there; with others it is refused.
+Started again with the same texts and settings, the work resumes there; with others it is refused.
 """
 
 import hashlib
@@ -39,9 +39,9 @@ def write_vectors(
 ) -> tuple[int, ...]:
     """Writes the vectors of all texts to an .npy or .npz file. Returns the shape of the array.
 
-    settings: JSON values that say which vectors these are. advance: told how many texts are done. together: texts
+    settings: JSON values that describe the vectors. advance: told how many texts are done. together: texts
     between two saves. Raises DataError for another suffix, for pooling "none" into an .npy file, where there is no
-    text, or where an unfinished file was begun with other texts or settings.
+    text, or where an unfinished file has other texts or settings.
     """
     out = Path(out)
     per_piece = maker.pooling == "none"
@@ -81,11 +81,11 @@ def _go_on(
         for file in files:
             file.begin()
         return
-    advice = f"delete it and {notes.path.name} to begin anew, or choose another file"
+    advice = f"delete it and {notes.path.name} to start again, or choose another file"
     check_same(found["settings"], notes.settings, growing.path, f"it and {notes.path.name}", error=DataError)
     notes.add(islice(texts, found["texts"]))
     if notes.digest.hexdigest() != found["sha256"]:
-        raise DataError(f"{growing.path}: was begun with other texts; {advice}")
+        raise DataError(f"{growing.path}: was started with other texts; {advice}")
     for file, count in zip(files, (found["rows"], found["texts"])):
         if not file.cut(count):
             raise DataError(f"{file.path}: is shorter than {notes.path.name} says; {advice}")
@@ -93,14 +93,14 @@ def _go_on(
 
 
 class _Notes:
-    """What OUT.progress.json holds: settings, how many texts and rows are done, and a digest of those texts."""
+    """The content of OUT.progress.json: settings, how many texts and rows are done, and a digest of those texts."""
 
     def __init__(self, path: Path, settings: dict):
         self.path, self.settings = path, settings
         self.texts, self.digest = 0, hashlib.sha256()
 
     def read(self) -> dict | None:
-        """What an earlier run left."""
+        """The values that an earlier run wrote."""
         return read_json(self.path) if self.path.exists() else None
 
     def add(self, texts: Iterable[str]) -> None:
@@ -115,7 +115,7 @@ class _Notes:
 
 
 class _GrowingArray:
-    """An .npy file (rows, D) float32 to which rows are added; NumPy leaves room in its header for the final number."""
+    """An .npy file (rows, D) float32 to which rows are added; NumPy's header has space for the final number."""
 
     def __init__(self, path: Path, dimensions: int):
         self.path, self.dimensions, self.rows = path, dimensions, 0
@@ -183,7 +183,7 @@ def _cut(file, size: int) -> bool:
 
 
 def _publish(partial: Path, out: Path, lengths: _GrowingNumbers | None) -> None:
-    """Puts the finished array in its place, in a zip file if that is asked for."""
+    """Moves the finished array to its final name, into a zip file if that is asked for."""
     if out.suffix == ".npy":
         os.replace(partial, out)
         return

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from bertlab.cli.options import given, settings_options
+from bertlab.cli.settings_options import given, settings_options
 from bertlab.data.pretraining.settings import ExampleSettings
 
 PATH = click.Path(path_type=Path)
@@ -79,7 +79,7 @@ def _summary(manifest: dict) -> str:
 @click.option("--seed", type=int, help="Print random examples instead of the first ones.")
 @click.option("--png", type=PATH, help="File for the histograms. [FOLDER/examples.png]")
 @click.option("--sample", default=10_000, show_default=True, help="Number of examples to draw the histograms from.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures behind the histograms as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers behind the histograms as JSON.")
 def show(folder, count, seed, png, sample, as_json):
     """Print examples of FOLDER and draw histograms: lengths, predictions, replacements, next-sentence labels.
 

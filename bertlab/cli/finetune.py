@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 
 from bertlab.backend import load_backend
-from bertlab.cli.options import help_of, model_option, settings_options
-from bertlab.cli.task import TASK_OPTIONS, labels_read, load_asked, task_options
+from bertlab.cli.options import model_option
+from bertlab.cli.settings_options import help_of, settings_options
+from bertlab.cli.task import labels_read, task_options
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, Recipe
 
 
@@ -45,7 +46,7 @@ def _axes(context, parameter, values) -> dict[str, tuple]:
               "development rows; rows about one text stay together.")  # fmt: skip
 @click.option("--train-rows", type=click.IntRange(1), help="Number of training rows to use.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json instead of the table.")
-def finetune(model, out, grid, axes, seeds, max_length, validation_share, train_rows, as_json, **options):
+def finetune(load, model, out, grid, axes, seeds, max_length, validation_share, train_rows, as_json, **options):
     """Fine-tune a model on a task and keep the best of all runs in a folder that `bertlab predict` reads.
 
     NAME_OR_PATH is a task of `bertlab task list`, or a file or folder of your own. Interrupted, the same command goes
@@ -58,8 +59,7 @@ def finetune(model, out, grid, axes, seeds, max_length, validation_share, train_
       bertlab finetune sst2 --data-dir glue_data --model run/checkpoint --out runs/own --try learning-rate=1e-3,5e-4
       bertlab finetune reviews.csv --column text=review --column label=stars --validation-share 0.1 --out runs/reviews
     """
-    asked = {name: options.pop(name) for name in TASK_OPTIONS}
-    task = _task_asked(asked, validation_share, train_rows)
+    task = _task(load, validation_share, train_rows)
     click.echo(f"{task.name}: {task.shape}, {labels_read(task)}", err=True)
     if max_length is None:
         max_length = 384 if task.shape == "question" else Recipe().max_length
@@ -76,13 +76,13 @@ def finetune(model, out, grid, axes, seeds, max_length, validation_share, train_
         click.echo(f"{out}: the model, results.json, predictions/, errors.tsv, curves.png; try: bertlab predict {out}")
 
 
-def _task_asked(asked: dict, validation_share: float, train_rows: int | None):
+def _task(load, validation_share: float, train_rows: int | None):
     """The task, with the first of its training rows only if so asked. Raises DataError if these are of one class."""
     import dataclasses
 
     from bertlab.data.tasks.formats_labels import require_two_classes
 
-    task = load_asked(**asked, validation_share=validation_share)
+    task = load(validation_share=validation_share)
     if train_rows is not None:
         task = dataclasses.replace(task, train=task.train[:train_rows])
     if task.labels and task.shape in ("sentence", "pair", "tagging"):

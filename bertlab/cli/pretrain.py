@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from bertlab.backend import load_backend
-from bertlab.cli.options import given, settings_options
+from bertlab.cli.settings_options import given, settings_options
 from bertlab.training.presets import PretrainingSettings
 
 PATH = click.Path(path_type=Path)
@@ -20,7 +20,7 @@ PATH = click.Path(path_type=Path)
 @click.option("--out", required=True, type=PATH, help="Folder of the run. An interrupted run resumes in it.")
 @click.option("--validation", type=PATH, help="Folder of held-out examples to evaluate after every interval.")
 @click.option("--preset", type=click.Choice(list(PretrainingSettings.PRESETS)), default="published", show_default=True,
-              help="published: BERT's recipe; one-day: one graphics card for one day; small: for processors and models "
+              help="published: BERT's recipe; one-day: one GPU for one day; small: for processors and models "
               "up to 4 × 256.")  # fmt: skip
 @click.option("--memory-check/--no-memory-check", default=True, show_default=True,
               help="Refuse a run that probably does not fit into memory.")  # fmt: skip
@@ -29,7 +29,7 @@ PATH = click.Path(path_type=Path)
 def pretrain(model, data, out, validation, preset, memory_check, as_json, **options):
     """Pre-train MODEL: a size (tiny, mini, small, medium, base, large), a config.json, or a checkpoint to go on from.
 
-    The run can be stopped or killed at any moment; the same command goes on. Its folder holds metrics.csv, curve.png,
+    The run can be stopped or killed at any moment; the same command resumes it. Its folder has metrics.csv, curve.png,
     logs for TensorBoard and, in the end, the checkpoint.
 
     \b
@@ -68,9 +68,9 @@ def _kept(out: Path) -> str:
 
     states = saved_states(out / STATES)
     if not states:
-        return "no state was saved yet: the same command starts anew"
+        return "no state was saved yet: the same command starts again"
     step = int(states[-1].stem.removeprefix("state-"))
-    return f"the state of step {step:,} is kept: the same command goes on from there"
+    return f"the state of step {step:,} is kept: the same command resumes from there"
 
 
 def _figures(row: dict) -> str:

@@ -1,6 +1,6 @@
 """Recipes of pre-training: everything that decides how a run learns, each choice with its source.
 
-`published` is BERT's own recipe, `one-day` fits one graphics card and a day, `small` fits a laptop's processor.
+`published` is BERT's own recipe, `one-day` fits one GPU and a day, `small` fits a laptop's processor.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 # either; Mosbach et al. 2021, "On the Stability of Fine-tuning BERT", section 4, found the correction to help.
 _PUBLISHED = dict(precision="float32")
 
-# One graphics card, one day: 25,000 updates of 4096 rows of 128 tokens are 13 billion tokens.
+# One GPU, one day: 25,000 updates of 4096 rows of 128 tokens are 13 billion tokens.
 # Batch 4096, learning rate 1e-3, warm-up 6%: Izsak et al. 2021, "How to Train BERT with an Academic Budget", section 4.
 # No dropout (the text is hardly seen twice), pre-LN, β₂ 0.98, clipping at 0.5, masked positions only: Geiping and
 # Goldstein 2023, "Cramming", section 4. Packed rows: Krell et al. 2021 (data made with --packing). 30% masked: Wettig
@@ -127,7 +127,7 @@ class PretrainingSettings(Settings):
         choices=PRECISIONS,
     )  # fmt: skip
     xla: bool = setting(True, "Compile the training step with XLA; not available on several TensorFlow devices.")
-    devices: int = setting(1, "Number of graphics cards (of each machine) that share every batch.", at_least=1)
+    devices: int = setting(1, "Number of GPUs (of each machine) that share every batch.", at_least=1)
     interval: int = setting(1000, "Steps between two reports; each report also saves the state.", at_least=1)
     keep: int = setting(2, "Number of saved states to keep.", at_least=1)
     divergence_check: bool = setting(

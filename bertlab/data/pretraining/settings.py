@@ -124,7 +124,7 @@ class ExampleSettings(Settings):
                 )
 
     def replace(self, **changes) -> "ExampleSettings":
-        """A copy with some settings changed; those that were derived from a changed one are derived anew."""
+        """A copy with some settings changed; those that were derived from a changed one are derived again."""
         if changes.keys() & {"sequence_length", "masked_lm_probability"}:
             changes.setdefault("max_predictions", None)
         if "next_sentence" in changes:

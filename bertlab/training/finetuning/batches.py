@@ -1,4 +1,4 @@
-"""Batches of few different shapes, because a compiled model is compiled anew for each.
+"""Batches of few different shapes, because a model is compiled again for each.
 
 Every batch has as many rows as the others and one of a few lengths. The last, incomplete batch of an epoch or of a file
 is filled up with copies of a row: they carry no target, so that no loss sees them, and their outputs are thrown away.
@@ -65,10 +65,10 @@ def outputs_of(
     limit: int,
     advance: Callable[[int], None] = lambda rows: None,
 ) -> list:
-    """What the model gives for each row, in the order of the rows, as float32.
+    """The model's output for each row, in the order of the rows, as float32.
 
     predict: inputs of a batch → an array (B, …), or a dict of such arrays; a list of N arrays or dicts is returned. An
-    output for each token is as long as the row's batch, padding included. advance: told how many rows are done.
+    output for each token is as long as the row's batch, padding included. advance: called with the number of rows done.
     """
     order = np.argsort(features.lengths, kind="stable")
     outputs: list = [None] * len(features)

@@ -78,27 +78,16 @@ class Recipe(Settings):
         """
         for name, values in axes.items():
             if name not in PUBLISHED_GRID:
-                raise ConfigError(f"{name!r} is no axis of a grid; choose among {', '.join(PUBLISHED_GRID)}")
+                raise ConfigError(f"grid: expected axes among {', '.join(PUBLISHED_GRID)}; got {name!r}")
             if isinstance(values, str) or not isinstance(values, Collection) or not values:
                 raise ConfigError(
-                    f"the grid's {name} is {values!r}; expected some values, such as {PUBLISHED_GRID[name]}"
+                    f"grid: expected some values of {name}, such as {PUBLISHED_GRID[name]}; got {values!r}"
                 )
             if len(set(values)) != len(values):
-                raise ConfigError(f"the grid's {name} {tuple(values)} names a value twice; name each once")
+                raise ConfigError(f"grid: {name} contains a duplicate; got {tuple(values)}")
         return [self.replace(**dict(zip(axes, values))) for values in product(*axes.values())]
 
     @property
     def of_scratch(self) -> "Recipe":
-        """The recipe for fresh weights: nothing in them is worth keeping, every layer is trained at the full rate."""
+        """The recipe for fresh weights: every layer is trained, at the full rate."""
         return self.replace(frozen_layers=None, layer_decay=1.0)
-
-
-@dataclass(frozen=True)
-class FineTuningSettings:
-    """How the demo's classifier is fine-tuned."""
-
-    learning_rate: float = 5e-5
-    batch_size: int = 32
-    epochs: int = 3
-    warmup_share: float = 0.1
-    seeds: tuple[int, ...] = (1, 2, 3)
