@@ -37,7 +37,7 @@ def test_a_missing_piece_is_filled_in_and_one_line_says_so(tmp_path, said):
     from mybert.attention import causal_mask
 
     assert causal_mask(3).shape == (3, 3)
-    assert len(said) == 1 and "mybert.attention.causal_mask is not there yet" in said[0]
+    assert len(said) == 1 and "mybert.attention.causal_mask: you have not passed this exercise yet" in said[0]
 
 
 def test_a_module_that_cannot_run_is_replaced_and_one_line_says_why(tmp_path, said):

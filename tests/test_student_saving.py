@@ -49,7 +49,7 @@ def test_loading_adds_to_what_is_there_and_takes_nothing_away(course, tmp_path, 
     monkeypatch.chdir(other)
     newer = SCORES + "\n    # newer"
     Notebook().run(newer).check("attention_scores")
-    assert repr(saving.load_state(tmp_path / "state.zip")).startswith("1 pieces")
+    assert repr(saving.load_state(tmp_path / "state.zip")).startswith("Loaded 1 answer from")
     text = (other / "mybert/attention.py").read_text()
     assert "# newer" in text and "def add_to_rows" in text
     (copy,) = (other / "mybert").glob("attention.edited-*.py")
@@ -119,7 +119,7 @@ def test_a_drive_that_is_refused_ends_in_a_sentence_and_the_home_stays(course, t
 def test_a_folder_of_the_drive_becomes_the_home_and_what_is_there_comes_along(course, tmp_path, monkeypatch):
     monkeypatch.setenv(home.VARIABLE, "")  # so that what keep_in_drive sets is taken back
     drive = tmp_path / "MyDrive"
-    with pytest.raises(saving.StateError, match="on Colab"):
+    with pytest.raises(saving.StateError, match="outside of Colab"):
         saving.keep_in_drive(drive=drive)
     drive.mkdir()
     Notebook().run(SCORES).check("attention_scores")

@@ -65,7 +65,7 @@ def test_a_broken_module_costs_only_itself(course, capsys):
 
     assert attention_scores.__module__ == softmax_rows.__module__ == "autograde.student.stand_ins.attention"
     said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("mybert/attention.py cannot be used (SystemExit: 3)")
+    assert said[0].startswith("mybert/attention.py cannot be imported (SystemExit: 3)")
 
 
 def test_what_a_killed_check_left_out_is_written_by_the_next(course):

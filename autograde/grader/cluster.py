@@ -89,7 +89,7 @@ def grade_again(pool: Executor, assignment: Assignment, wanted: tuple[Exercise, 
 
 
 def _content(path: Path) -> tuple[str, bytes | None]:
-    """A file's name and bytes; no bytes of what is no file or cannot be read: the worker finds none there either."""
+    """The name and bytes of a file; no bytes if it is not a file or cannot be read, then the worker skips it."""
     try:
         return path.name, path.read_bytes() if path.is_file() and not path.is_symlink() else None
     except OSError:

@@ -32,7 +32,7 @@ class Change:
 
 @dataclass
 class Regraded:
-    """What came of it. outdated: students whose file is another one now; failures: (student, what happened)."""
+    """The outcome. outdated: students whose file has changed since; failures: (student, reason)."""
 
     same: int = 0
     changed: list[Change] = field(default_factory=list)

@@ -55,6 +55,10 @@ def _say(sentence: str, path: Path) -> Said:
     return said
 
 
+def _count(answers: int) -> str:
+    return "1 answer" if answers == 1 else f"{answers} answers"
+
+
 def save_state(path: str | Path | None = None) -> Said:
     """Writes the package and the progress into one zip file; on Colab the browser downloads it.
 
@@ -68,7 +72,7 @@ def save_state(path: str | Path | None = None) -> Said:
     if path is None:
         _download(target)
     pieces = sum(name.startswith(f"{home.PACKAGE}/{store.PIECES}/") for name in files)
-    return _say(f"Saved {pieces} answers and your progress in {target}.", target)
+    return _say(f"Saved {_count(pieces)} and your progress in {target}.", target)
 
 
 def load_state(path: str | Path | None = None) -> Said:
@@ -80,7 +84,7 @@ def load_state(path: str | Path | None = None) -> Said:
     folder = home.find()
     source = Path(path) if path is not None else _uploaded(folder)
     taken = _take_over(_unpacked(source), folder)
-    return _say(f"Loaded {taken} answers from {source.name} into {folder / home.PACKAGE}.", folder)
+    return _say(f"Loaded {_count(taken)} from {source.name} into {folder / home.PACKAGE}.", folder)
 
 
 def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
