@@ -44,7 +44,7 @@ class DemoSettings:
     recipe: PretrainingSettings = PretrainingSettings.preset("small", steps=1000, precision="float32")
     task: str = "package"
     task_rows: int = 2000
-    fine_tuning: Recipe = Recipe(learning_rate=7e-4, seeds=(1, 2, 3), max_length=32, from_scratch=True, row_order="any")
+    fine_tuning: Recipe = Recipe(learning_rate=7e-4, seeds=(1, 2, 3), max_length=32, from_scratch=True, row_order="fit")
     seed: int = 0
 
     @property

@@ -42,20 +42,23 @@ def batches_by_length(features: Features, batch_size: int, limit: int, seed: int
         yield (full_batch(features, batch, batch_size, limit) for batch in indices)
 
 
-def batches_in_any_order(features: Features, batch_size: int, limit: int, seed: int) -> Iterator[Iterator[Batch]]:
-    """Epoch after epoch, every row once, in the very order that `fit` draws after `keras.utils.set_random_seed`."""
+def batches_as_fit(features: Features, batch_size: int, limit: int, seed: int) -> Iterator[Iterator[Batch]]:
+    """Epoch after epoch, every row once, in the order of Keras's `fit` after `keras.utils.set_random_seed(seed)`.
+
+    `fit` draws it with TensorFlow's shuffle and, after that call, draws the same one in every epoch.
+    """
     import tensorflow as tf
 
     rows = len(features)
     tf.random.set_seed(seed)
     orders = tf.data.Dataset.range(1).map(lambda _: tf.random.shuffle(tf.range(rows, dtype=tf.int64)))
+    order = next(iter(orders)).numpy()
     while True:
-        order = next(iter(orders)).numpy()
         starts = range(0, rows, batch_size)
         yield (full_batch(features, order[start : start + batch_size], batch_size, limit) for start in starts)
 
 
-EPOCHS = {"length": batches_by_length, "any": batches_in_any_order}  # by a recipe's row_order
+EPOCHS = {"length": batches_by_length, "fit": batches_as_fit}  # by a recipe's row_order
 
 
 def outputs_of(

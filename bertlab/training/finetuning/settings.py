@@ -58,8 +58,8 @@ class Recipe(Settings):
         False, "Also train from fresh weights, to measure the effect of pre-training.", option="--from-scratch"
     )
     row_order: str = setting(
-        "length", "Order of the training rows: rows of similar length together, or any, as in Keras's `fit`.",
-        choices=("length", "any"), option=False,
+        "length", "Order of the training rows: similar lengths together, new in every epoch; or that of Keras's `fit`.",
+        choices=("length", "fit"), option=False,
     )  # fmt: skip
 
     def __post_init__(self):
