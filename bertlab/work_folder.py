@@ -1,13 +1,12 @@
-"""Work that can be stopped at any moment: a folder that records what was started in it, so
-the same work resumes there.
+"""Work that can be stopped at any moment: a folder stores how it was started, so that the same work resumes in it.
 
     work = WorkFolder("run", "run.json", {"settings": settings.to_dict()})
-    work.check()        # refuses a folder with other settings, and names them
+    work.check()        # refuses a folder that was started with other settings, and names them
     work.begin()        # makes the folder and writes run.json
 
-The *identity* of work is everything that decides its result, as JSON values: settings, hashes of the data,
-the name of the backend. Two runs with the same identity end with the same result, so what one of them has finished
-the other need not do again. Every file is written whole or not at all (see `bertlab.files`).
+The *identity* of some work is everything that decides its result, as JSON values: settings, hashes of the data,
+the name of the backend. Two runs with the same identity end with the same result, so one need not repeat the finished
+work of the other. Every file is written atomically (see `bertlab.files`).
 """
 
 import json
@@ -21,7 +20,7 @@ from bertlab.files import write_text
 
 @dataclass(frozen=True)
 class Difference:
-    """A value that has changed since the work was started. name: its path, such as settings.learning_rate."""
+    """A value that has changed since the folder was started. name: its path, such as settings.learning_rate."""
 
     name: str
     found: object
@@ -34,7 +33,7 @@ class Difference:
 def differences(found, wanted, defaults=None, name: str = "") -> list[Difference]:
     """Where two trees of JSON values differ, in the order of the first.
 
-    defaults: values for what `found` lacks because it was written before that setting existed; a tree like the others.
+    defaults: values for settings that did not exist when `found` was written; a tree like the others.
     """
     if not (isinstance(found, dict) and isinstance(wanted, dict)):
         return [] if found == wanted else [Difference(name, found, wanted)]
@@ -56,7 +55,7 @@ def check_same(
 ) -> None:
     """Raises `error`, naming every difference, unless the work at `where` was started with the wanted identity.
 
-    delete: what has to be deleted to start again.
+    delete: the files to delete in order to start again.
     """
     others = differences(found, json_values(wanted), json_values(defaults))
     if others:
@@ -67,12 +66,12 @@ def check_same(
 
 
 class WorkFolder:
-    """A folder that belongs to one run of some work.
+    """A folder that belongs to one job.
 
     Args:
         path: the folder.
         file: the JSON file in it, or in a folder below it, that holds the identity.
-        identity: what decides the result; tuples become lists, as in JSON.
+        identity: the values that decide the result; tuples become lists, as in JSON.
         defaults: the identity of work with default settings: see `differences`.
         error: raised for a folder of other work, or one that cannot be written to.
     """
@@ -91,18 +90,18 @@ class WorkFolder:
         self.error = error
 
     def found(self) -> dict | None:
-        """The identity of the work in the folder; None if there is none yet. Raises `error` for a damaged file."""
+        """The identity that the folder was started with; None for a new one. Raises `error` for a damaged file."""
         return read_json(self.file, self.error) if self.file.exists() else None
 
     def differences(self) -> list[Difference]:
-        """The values that have changed since the work was started; [] if it was not."""
+        """The differences from the identity that the folder was started with; [] also for a new folder."""
         found = self.found()
         return [] if found is None else differences(found, self.identity, self.defaults)
 
     def check(self, found: dict | None = None) -> None:
-        """Raises `error`, naming every difference, if the folder belongs to work with another identity.
+        """Raises `error`, naming every difference, if the folder was started with another identity.
 
-        found: the identity in the folder, where `file` does not hold it.
+        found: the identity in the folder, if `file` does not contain it.
         """
         found = self.found() if found is None else found
         if found is None:
@@ -110,15 +109,15 @@ class WorkFolder:
         check_same(found, self.identity, self.path, "this folder", self.defaults, self.error)
 
     def begin(self) -> None:
-        """Makes the folder and writes the identity down. Raises `error` when the system refuses either."""
+        """Creates the folder and writes the identity. Raises `error` if the system refuses either."""
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as reason:
-            raise self.error(f"{self.path}: cannot be made ({reason.strerror}); choose another folder") from None
+            raise self.error(f"{self.path}: cannot create it ({reason.strerror}); choose another folder") from None
         write_json(self.file, self.identity, self.error)
 
     def once(self, name: str, make: Callable[[], object]):
-        """The JSON values in the file `name`; where it is missing, those that `make` returns, which are kept there."""
+        """The JSON values in the file `name`; if it is missing, those that `make` returns, which are written there."""
         path = self.path / name
         if not path.exists():
             write_json(path, make(), self.error)
@@ -126,12 +125,12 @@ class WorkFolder:
 
 
 def json_values(values):
-    """The same values as JSON gives them back: tuples as lists, keys as strings."""
+    """The values after a round trip through JSON: tuples as lists, keys as strings."""
     return json.loads(json.dumps(values))
 
 
 def write_json(path: str | Path, values, error: type[BertLabError] = DataError) -> None:
-    """Writes a JSON file, whole or not at all. Raises `error` when the system refuses."""
+    """Writes a JSON file atomically. Raises `error` if the system refuses."""
     write_text(path, json.dumps(values, indent=1, ensure_ascii=False) + "\n", error)
 
 

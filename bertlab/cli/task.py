@@ -1,4 +1,4 @@
-"""`bertlab task`: list the labelled tasks, and look at the rows of one."""
+"""`bertlab task`: list the labelled tasks, and show the rows of one."""
 
 import functools
 import json
@@ -10,13 +10,13 @@ from bertlab.data.tasks.load import SOURCES, SPLITS
 
 @click.group()
 def task():
-    """List and look at labelled tasks."""
+    """List and inspect labelled tasks."""
 
 
 @task.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array instead of a table.")
 def list_tasks(as_json):
-    """Every task that has a name: shape, labels, metrics, rows, where it comes from.
+    """List the named tasks: task type (shape), labels, metrics, rows, source.
 
     \b
     Example:
@@ -104,15 +104,15 @@ def task_options(command):
         click.option("--source", default="auto", show_default=True, type=click.Choice(SOURCES),
                      help="Where the task comes from; auto looks for a built-in one, then files, then the Hub."),
         click.option("--data-dir", type=click.Path(), help="Folder with the official files of a published task."),
-        click.option("--shape", help="sentence, pair, multiple-choice, tagging or question. [from the columns]"),
-        click.option("--column", "columns", multiple=True, callback=_pairs, metavar="ROLE=COLUMN",
-                     help="Column of a role, such as text=review. Repeatable."),
+        click.option("--shape", help="Type: sentence, pair, multiple-choice, tagging or question. [from the columns]"),
+        click.option("--column", "columns", multiple=True, callback=_pairs, metavar="FIELD=COLUMN",
+                     help="Read this field from this column, such as text=review (repeatable)."),
         click.option("--labels", callback=_names, metavar="A,B,…",
                      help="Classes (or tags) in the order of their indices. [those of the training rows]"),
         click.option("--regression", is_flag=True, help="Treat labels as numbers to predict, not as classes."),
         click.option("--conll", multiple=True, callback=_pairs, metavar="OPTION=VALUE",
-                     help="word_column, tag_column (or none), separator or comment of a CoNLL file. Repeatable."),
-        click.option("--skip-errors", is_flag=True, help="Skip and count defective records."),
+                     help="word_column, tag_column (or none), separator or comment of a CoNLL file (repeatable)."),
+        click.option("--skip-errors", is_flag=True, help="Skip invalid records and count them."),
     )  # fmt: skip
 
     @functools.wraps(command)
@@ -132,12 +132,12 @@ def _decorated(command, options):
 
 
 def load_asked(name_or_path, *, source, data_dir, shape, columns, labels, regression, conll, skip_errors, **more):
-    """The task that `task_options` ask for. Prints on standard error which records were left out."""
+    """The task that `task_options` describe. Prints skipped records on standard error."""
     from bertlab.data.tasks.formats import Problems
     from bertlab.data.tasks.load import load_task
 
     if regression and labels:
-        raise click.UsageError("--labels names classes, and --regression says that there are none; give one of them")
+        raise click.UsageError("--labels and --regression exclude each other: give one of them")
     problems = Problems("skip" if skip_errors else "stop")
     own = {"shape": shape, "columns": columns, "labels": () if regression else labels, "conll": conll}
     data = load_task(name_or_path, source, data_dir=data_dir, **own, on_error=problems, **more)
@@ -169,7 +169,7 @@ def labels_read(data) -> str:
 @click.option("--rows", default=3, show_default=True, type=click.IntRange(0), help="Number of rows per split.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def show(load, split, rows, as_json):
-    """Print how many rows a task has, how its labels are spread, and its first rows.
+    """Print a task's number of rows, the distribution of its labels, and its first rows.
 
     \b
     Examples:
@@ -196,12 +196,12 @@ def _print_json(splits: dict, rows: int) -> None:
 def _print_readably(data, splits: dict, rows: int) -> None:
     click.echo(f"{data.name}: {data.shape}, {labels_read(data)}")
     for name, items in splits.items():
-        click.echo(f"\n{name}: {len(items):,} rows{_spread(data, items)}")
+        click.echo(f"\n{name}: {len(items):,} rows{_label_distribution(data, items)}")
         for row in items[:rows]:
-            click.echo(_readable(row, data.labels))
+            click.echo(_format_row(row, data.labels))
 
 
-def _spread(data, items) -> str:
+def _label_distribution(data, items) -> str:
     """How the classes (or tags) are spread over the rows, as percentages."""
     from collections import Counter
 
@@ -222,7 +222,7 @@ def _spread(data, items) -> str:
     )
 
 
-def _readable(row, labels) -> str:
+def _format_row(row, labels) -> str:
     from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, TaggingRow
 
     if isinstance(row, TaggingRow):
