@@ -18,7 +18,7 @@ from autograde.probe import places_of
 from autograde.roles import CONFIG, model_roles, weight_shapes
 from autograde.student import plans, progress_file
 from autograde.weights_file import WEIGHTS, WeightsError, read_weights
-from bertlab.files import write_whole
+from bertlab.files import write_atomically
 from bertlab.work_folder import check_same
 
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
@@ -253,7 +253,7 @@ class Run:
         arrays = {name: np.array(variable) for name, variable in self._variables().items()}
         notes = {"step": step, "history": self.history, "settings": asdict(self.settings)}
         metadata = {"run": json.dumps(notes)}
-        write_whole(self.folder / _STATE, lambda partial: save_file(arrays, partial, metadata), RunError)
+        write_atomically(self.folder / _STATE, lambda partial: save_file(arrays, partial, metadata), RunError)
 
     def _load(self) -> None:
         from safetensors import safe_open
