@@ -1,6 +1,6 @@
 """What of a cell some names need: its top-level statements, what each binds, reads and changes. Only text is looked at.
 
-    pieces = statements("HIDDEN = -1e9\n\ndef mask(s):\n    return s + HIDDEN\n\nprint(mask(3))")
+    pieces = statements("MASKED_SCORE = -1e9\n\ndef mask(s):\n    return s + MASKED_SCORE\n\nprint(mask(3))")
     needed(pieces, {"mask"})          # the first two: printing makes no name
     needed(pieces, {"mask"}).missing  # the names that are read and bound nowhere: none
 

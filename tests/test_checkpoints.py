@@ -123,8 +123,8 @@ def test_a_save_that_fails_leaves_the_checkpoint_that_was_there(tmp_path):
     model = make("encoder")
     save(model, tmp_path)
     before = (tmp_path / "model.safetensors").read_bytes()
-    model.embeddings.token.table.assign(np.full((61, 16), 1e5))
-    with pytest.raises(CheckpointError, match="bert/embeddings/token/table.*as float16.*nothing was saved"):
+    model.embeddings.token.embeddings.assign(np.full((61, 16), 1e5))
+    with pytest.raises(CheckpointError, match="bert.embeddings.token.embeddings.*as float16.*nothing was saved"):
         save(model, tmp_path, dtype="float16")
     assert (tmp_path / "model.safetensors").read_bytes() == before
 
@@ -246,7 +246,7 @@ def test_load_into_fills_a_model_and_says_where_each_variable_came_from(golden):
     report = load_into(model, GOLDEN / "gelu")
     assert same_weights(weights(model), weights(golden))
     table = str(report)
-    assert "bert/embeddings/token/table" in table
+    assert "bert.embeddings.token.embeddings" in table
     assert "model.safetensors: bert.embeddings.word_embeddings.weight" in table
     assert f"{len(model.weights)} variables loaded, 0 initialised" in report.summary()
 
@@ -283,7 +283,7 @@ def test_another_config_may_change_dropout_and_nothing_that_contradicts_the_chec
 
 def test_a_model_can_be_loaded_in_mixed_precision():
     model = load(GOLDEN / "gelu", dtype="mixed_bfloat16")
-    assert model.bert.embeddings.token.table.dtype == "float32"
+    assert model.bert.embeddings.token.embeddings.dtype == "float32"
     assert model.compute_dtype == "bfloat16"
 
 

@@ -65,8 +65,8 @@ def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(tmp_path):
     classifier = comparison._classifier
     for start, same in zip(STARTS, (True, False), strict=True):
         comparison._set_weights(classifier, start, seed=5)
-        table = classifier.bert.embeddings.token.table
-        assert np.array_equal(np.array(table), np.array(encoder.embeddings.token.table)) is same
+        table = classifier.bert.embeddings.token.embeddings
+        assert np.array_equal(np.array(table), np.array(encoder.embeddings.token.embeddings)) is same
 
 
 def without_times(value):

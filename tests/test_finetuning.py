@@ -160,7 +160,7 @@ def test_the_rate_falls_from_the_head_down_to_the_embeddings():
     assert factors["head/dense/kernel"] == factors["bert/pooler/dense/kernel"] == 1.0
     assert factors["bert/encoder/layer_1/attention/query/kernel"] == 0.5
     assert factors["bert/encoder/layer_0/attention/query/kernel"] == 0.25
-    assert factors["bert/embeddings/token/table"] == 0.125
+    assert factors["bert/embeddings/token/embeddings"] == 0.125
     assert steps_below_head("bert/encoder/final_norm/gamma", 2) == 0
 
 

@@ -149,7 +149,7 @@ def _unexpected(checkpoint: StoredCheckpoint) -> list[str]:
     if config.pre_norm:
         known |= {"bert/encoder/final_norm/gamma", "bert/encoder/final_norm/beta"}
     if config.position_embedding == "sinusoidal":
-        known.remove("bert/embeddings/position/table")
+        known.remove("bert/embeddings/position/embeddings")
     return checkpoint.unexpected + [path for path in checkpoint.tensors if path not in known]
 
 

@@ -51,7 +51,7 @@ def places(kind: str | None, num_layers: int) -> list[Place]:
 def _encoder(num_layers: int) -> Iterator[Place]:
     for ours, theirs in (("token", "word"), ("segment", "token_type"), ("position", "position")):
         yield Place(
-            f"bert/embeddings/{ours}/table",
+            f"bert/embeddings/{ours}/embeddings",
             f"embeddings.{theirs}_embeddings.weight",
             f"bert/embeddings/{theirs}_embeddings",
         )
@@ -65,19 +65,19 @@ def _layer(own: str, theirs: str) -> Iterator[Place]:
     """One encoder layer. own: its path, which is Google's as well; theirs: its name at Hugging Face."""
     for name in ("query", "key", "value"):
         yield from _dense(f"{own}/attention/{name}", f"{theirs}.attention.self.{name}", f"{own}/attention/self/{name}")
-    yield from _dense(f"{own}/attention/output", f"{theirs}.attention.output.dense", f"{own}/attention/output/dense")
+    yield from _dense(f"{own}/attention/out", f"{theirs}.attention.output.dense", f"{own}/attention/output/dense")
     yield from _norm(
         f"{own}/attention_norm", f"{theirs}.attention.output.LayerNorm", f"{own}/attention/output/LayerNorm"
     )
-    yield from _dense(f"{own}/feed_forward/expand", f"{theirs}.intermediate.dense", f"{own}/intermediate/dense")
-    yield from _dense(f"{own}/feed_forward/contract", f"{theirs}.output.dense", f"{own}/output/dense")
-    yield from _norm(f"{own}/feed_forward_norm", f"{theirs}.output.LayerNorm", f"{own}/output/LayerNorm")
+    yield from _dense(f"{own}/feed_forward/inner", f"{theirs}.intermediate.dense", f"{own}/intermediate/dense")
+    yield from _dense(f"{own}/feed_forward/outer", f"{theirs}.output.dense", f"{own}/output/dense")
+    yield from _norm(f"{own}/output_norm", f"{theirs}.output.LayerNorm", f"{own}/output/LayerNorm")
 
 
 def _heads(kind: str | None) -> Iterator[Place]:
     if kind == "pretraining":
         transform = "cls.predictions.transform", "cls/predictions/transform"
-        yield from _dense("masked_lm_head/transform", f"{transform[0]}.dense", f"{transform[1]}/dense")
+        yield from _dense("masked_lm_head/dense", f"{transform[0]}.dense", f"{transform[1]}/dense")
         yield from _norm("masked_lm_head/norm", f"{transform[0]}.LayerNorm", f"{transform[1]}/LayerNorm")
         yield Place("masked_lm_head/unembedding", "cls.predictions.decoder.weight", None, huggingface_transposed=True)
         yield Place("masked_lm_head/bias", "cls.predictions.bias", "cls/predictions/output_bias")

@@ -1,6 +1,7 @@
 """Our own format: one file, `bertlab.safetensors`: the weights under our own paths, everything else in its header.
 
 The header's one metadata entry, "bertlab", is JSON: format_version, model_class, options, config, vocabulary_sha256.
+Version 1 had other names for some parts (`_SINCE_VERSION_1`); it is still read.
 One file can be replaced in one step, so a checkpoint is always whole: weights and config cannot come from two saves.
 Beside it may stand vocab.txt and tokenizer_config.json.
 """
@@ -16,7 +17,18 @@ from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError, ConfigError
 
 WEIGHTS = "bertlab.safetensors"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+_READABLE = (1, FORMAT_VERSION)
+
+# What version 1 called a part of a path → its name today.
+_SINCE_VERSION_1 = {
+    "/table": "/embeddings",
+    "/attention/output/": "/attention/out/",
+    "/feed_forward/expand/": "/feed_forward/inner/",
+    "/feed_forward/contract/": "/feed_forward/outer/",
+    "/feed_forward_norm/": "/output_norm/",
+    "masked_lm_head/transform/": "masked_lm_head/dense/",
+}
 
 
 def is_one(folder: Path) -> bool:
@@ -34,10 +46,18 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     except (ConfigError, TypeError) as error:
         raise CheckpointError(f"{path}: the config in its header cannot be used ({error})") from None
     check_depth(config, len(tensors), path)
+    if header["format_version"] == 1:
+        tensors = {_todays_path(name): tensor for name, tensor in tensors.items()}
     kind = {name: kind for kind, name in KINDS.items()}[header["model_class"]]
     return StoredCheckpoint(
         folder, WEIGHTS, config, kind, header["options"], tensors, vocabulary_sha256=header["vocabulary_sha256"]
     )
+
+
+def _todays_path(path: str) -> str:
+    for old, new in _SINCE_VERSION_1.items():
+        path = path.replace(old, new)
+    return path
 
 
 def _header(path: Path, metadata: dict[str, str]) -> dict:
@@ -49,9 +69,9 @@ def _header(path: Path, metadata: dict[str, str]) -> dict:
         complete = {"model_class", "options", "config", "vocabulary_sha256"} <= set(header)
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(f"{path}: the entry 'bertlab' of its header is damaged ({error!r})") from None
-    if version != FORMAT_VERSION:
+    if version not in _READABLE:
         raise CheckpointError(
-            f"{path}: has format version {version}, this BertLab reads version {FORMAT_VERSION}; install a newer one"
+            f"{path}: has format version {version}, this BertLab reads versions up to {FORMAT_VERSION}; install a newer one"
         )
     if not complete or header["model_class"] not in KINDS.values():
         raise CheckpointError(f"{path}: the entry 'bertlab' of its header lacks a known model_class, options or config")

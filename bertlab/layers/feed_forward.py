@@ -30,21 +30,19 @@ class FeedForward(keras.layers.Layer):
         hidden_size = input_shape[-1]
         initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
         options = dict(dtype=self.dtype_policy)
-        self.expand = keras.layers.Dense(
+        self.inner = keras.layers.Dense(
             self.intermediate_size,
             activation=get_activation(self.activation),
             kernel_initializer=initializer.clone(),
-            name="expand",
+            name="inner",
             **options,
         )
-        self.contract = keras.layers.Dense(
-            hidden_size, kernel_initializer=initializer.clone(), name="contract", **options
-        )
-        self.expand.build(input_shape)
-        self.contract.build((*input_shape[:-1], self.intermediate_size))
+        self.outer = keras.layers.Dense(hidden_size, kernel_initializer=initializer.clone(), name="outer", **options)
+        self.inner.build(input_shape)
+        self.outer.build((*input_shape[:-1], self.intermediate_size))
 
     def call(self, x):
-        return self.contract(self.expand(x))  # (B, T, F), then (B, T, H)
+        return self.outer(self.inner(x))  # (B, T, F), then (B, T, H)
 
     def compute_output_shape(self, input_shape):
         return input_shape

@@ -26,7 +26,7 @@ TARGET_NAMES = ("masked_lm_ids", "masked_lm_weights", "next_sentence_labels")  #
 
 
 def attention_mask_of(inputs: dict, config: BertConfig):
-    """The mask that a dict of inputs asks for: bool, broadcasting to (B, A, T, T), or None when all is visible.
+    """The mask that a dict of inputs asks for: bool, broadcasting to (B, T, T), or None when all is visible.
 
     Raises ConfigError for an attention_mask that is neither (B, T) nor (B, T, T).
     """
@@ -82,8 +82,8 @@ class BertEncoder(keras.Model):
         self.embeddings = BertEmbeddings(
             config.vocab_size,
             config.hidden_size,
-            max_position_embeddings=config.max_position_embeddings,
-            type_vocab_size=config.type_vocab_size,
+            max_positions=config.max_position_embeddings,
+            num_segments=config.type_vocab_size,
             position_embedding=config.position_embedding,
             dropout=config.hidden_dropout,
             layer_norm_eps=config.layer_norm_eps,

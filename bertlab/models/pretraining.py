@@ -59,8 +59,8 @@ class BertForPreTraining(BertWithHead):
         else:
             outputs = self.bert(inputs, training=training, positions=_with_cls(predicted))
             x = outputs.pop("sequence_output")[:, 1:]  # (B, P, H)
-        table = self.bert.embeddings.token.table if self.masked_lm_head.tied else None
-        outputs["masked_lm_logits"] = self.masked_lm_head(x, token_table=table)
+        table = self.bert.embeddings.token.embeddings if self.masked_lm_head.tied else None
+        outputs["masked_lm_logits"] = self.masked_lm_head(x, table=table)
         if self.next_sentence_head is not None:
             outputs["next_sentence_logits"] = self.next_sentence_head(outputs["pooled_output"], training=training)
         return outputs

@@ -71,5 +71,5 @@ def freeze(model, layers: int | None) -> None:
     if not 0 <= layers <= model.config.num_layers:
         raise ConfigError(f"frozen_layers must lie between 0 and the model's {model.config.num_layers}, not {layers}")
     model.bert.embeddings.trainable = False
-    for layer in model.bert.encoder.layers[:layers]:
+    for layer in model.bert.encoder.layers_[:layers]:
         layer.trainable = False
