@@ -246,7 +246,7 @@ def test_load_into_fills_a_model_and_says_where_each_variable_came_from(golden):
     report = load_into(model, GOLDEN / "gelu")
     assert same_weights(weights(model), weights(golden))
     table = str(report)
-    assert "bert.embeddings.token.embeddings" in table
+    assert "bert/embeddings/token/embeddings" in table
     assert "model.safetensors: bert.embeddings.word_embeddings.weight" in table
     assert f"{len(model.weights)} variables loaded, 0 initialised" in report.summary()
 
