@@ -1,7 +1,7 @@
 """Our own format: one file, `bertlab.safetensors`: the weights under our own paths, everything else in its header.
 
-The header's one metadata entry, "bertlab", is JSON: format_version, model_class, options, config, vocabulary_sha256.
-Version 1 had other names for some parts (`_SINCE_VERSION_1`); it is still read.
+The header's one metadata entry, "bertlab", is JSON: format_version, model_type (the family), kind, options, config,
+vocabulary_sha256. Version 1 knew one family, and had other names for some parts; it is still read.
 One file can be replaced in one step, so a checkpoint is always whole: weights and config cannot come from two saves.
 Beside it may stand vocab.txt and tokenizer_config.json.
 """
@@ -11,23 +11,32 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.checkpoints.mapping import KINDS, kind_of, options_of
+from bertlab.checkpoints.kinds import KINDS, kind_of, options_of
 from bertlab.checkpoints.stored import StoredCheckpoint, check_depth, open_safetensors, write_safetensors
-from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError, ConfigError
+from bertlab.families import family
 
 WEIGHTS = "bertlab.safetensors"
 FORMAT_VERSION = 2
 _READABLE = (1, FORMAT_VERSION)
 
-# What version 1 called a part of a path → its name today.
-_SINCE_VERSION_1 = {
+# Version 1: a part of a path → its name today; model_class → kind.
+_PATHS_OF_VERSION_1 = {
+    "bert/": "backbone/",
     "/table": "/embeddings",
     "/attention/output/": "/attention/out/",
     "/feed_forward/expand/": "/feed_forward/inner/",
     "/feed_forward/contract/": "/feed_forward/outer/",
     "/feed_forward_norm/": "/output_norm/",
     "masked_lm_head/transform/": "masked_lm_head/dense/",
+}
+_KINDS_OF_VERSION_1 = {
+    "BertEncoder": "encoder",
+    "BertForPreTraining": "pretraining",
+    "BertForSequenceClassification": "sequence_classification",
+    "BertForTokenClassification": "token_classification",
+    "BertForMultipleChoice": "multiple_choice",
+    "BertForQuestionAnswering": "question_answering",
 }
 
 
@@ -42,20 +51,20 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     tensors, metadata = open_safetensors(path)
     header = _header(path, metadata)
     try:
-        config = BertConfig.from_dict(header["config"])
+        config = family(header["model_type"]).config.from_dict(header["config"])
     except (ConfigError, TypeError) as error:
         raise CheckpointError(f"{path}: the config in its header cannot be used ({error})") from None
     check_depth(config, len(tensors), path)
     if header["format_version"] == 1:
         tensors = {_todays_path(name): tensor for name, tensor in tensors.items()}
-    kind = {name: kind for kind, name in KINDS.items()}[header["model_class"]]
+    vocabulary = header["vocabulary_sha256"]
     return StoredCheckpoint(
-        folder, WEIGHTS, config, kind, header["options"], tensors, vocabulary_sha256=header["vocabulary_sha256"]
+        folder, WEIGHTS, config, header["kind"], header["options"], tensors, vocabulary_sha256=vocabulary
     )
 
 
 def _todays_path(path: str) -> str:
-    for old, new in _SINCE_VERSION_1.items():
+    for old, new in _PATHS_OF_VERSION_1.items():
         path = path.replace(old, new)
     return path
 
@@ -66,15 +75,18 @@ def _header(path: Path, metadata: dict[str, str]) -> dict:
     try:
         header = json.loads(metadata["bertlab"])
         version = header["format_version"]
-        complete = {"model_class", "options", "config", "vocabulary_sha256"} <= set(header)
+        if version == 1:
+            kind = _KINDS_OF_VERSION_1.get(header.get("model_class"))
+            header |= {"model_type": "bert", "kind": kind}
+        complete = {"model_type", "kind", "options", "config", "vocabulary_sha256"} <= set(header)
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(f"{path}: the entry 'bertlab' of its header is damaged ({error!r})") from None
     if version not in _READABLE:
         raise CheckpointError(
             f"{path}: has format version {version}, this BertLab reads versions up to {FORMAT_VERSION}; install a newer one"
         )
-    if not complete or header["model_class"] not in KINDS.values():
-        raise CheckpointError(f"{path}: the entry 'bertlab' of its header lacks a known model_class, options or config")
+    if not complete or header["kind"] not in KINDS:
+        raise CheckpointError(f"{path}: the entry 'bertlab' of its header lacks a known kind, options or config")
     return header
 
 
@@ -82,7 +94,8 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray], vocabulary_
     """Writes bertlab.safetensors. arrays: the weights by our paths."""
     header = {
         "format_version": FORMAT_VERSION,
-        "model_class": KINDS[kind_of(model)],
+        "model_type": model.config.model_type,
+        "kind": kind_of(model),
         "options": options_of(model),
         "config": model.config.to_dict(),
         "vocabulary_sha256": vocabulary_sha256,

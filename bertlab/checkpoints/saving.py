@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.checkpoints import huggingface, native
-from bertlab.checkpoints.mapping import variables_of
+from bertlab.checkpoints.kinds import variables_of
 from bertlab.errors import CheckpointError
 
 FORMATS = ("huggingface", "bertlab")

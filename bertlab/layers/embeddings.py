@@ -127,8 +127,10 @@ class BertEmbeddings(keras.layers.Layer):
     """Dropout(LayerNorm(token + segment + position)).
 
     Args:
-        vocab_size: V.   hidden_size: H.   max_positions: M.   num_segments: number of segments.
+        vocab_size: V.   hidden_size: H.   max_positions: M.   num_segments: number of segments; 0: none at all.
         position_embedding: learned | sinusoidal.
+        positions_after: the id of padding from which positions are counted, as in RoBERTa: the first token has position
+            id + 1, padding has position id. None: from 0, padding too.
         dropout: share of the sum set to zero while training.
         layer_norm_eps, initializer_range: as in `BertConfig`.
 
@@ -151,6 +153,7 @@ class BertEmbeddings(keras.layers.Layer):
         num_segments: int = 2,
         dropout: float = 0.1,
         position_embedding: str = "learned",
+        positions_after: int | None = None,
         layer_norm_eps: float = 1e-12,
         initializer_range: float = 0.02,
         **kwargs,
@@ -162,12 +165,13 @@ class BertEmbeddings(keras.layers.Layer):
         self.num_segments = num_segments
         self.dropout = dropout
         self.position_embedding = position_embedding
+        self.positions_after = positions_after
         self.layer_norm_eps = layer_norm_eps
         self.initializer_range = initializer_range
 
         options = dict(initializer_range=initializer_range, dtype=self.dtype_policy)
         self.token = TokenEmbedding(vocab_size, hidden_size, name="token", **options)
-        self.segment = SegmentEmbedding(num_segments, hidden_size, name="segment", **options)
+        self.segment = SegmentEmbedding(num_segments, hidden_size, name="segment", **options) if num_segments else None
         if position_embedding == "learned":
             self.position = LearnedPositionEmbedding(max_positions, hidden_size, name="position", **options)
         else:
@@ -179,17 +183,24 @@ class BertEmbeddings(keras.layers.Layer):
 
     def build(self, input_shape=None):
         for table in (self.token, self.segment, self.position):
-            table.build((None, None))
+            if table is not None:
+                table.build((None, None))
         self.norm.build((None, None, self.hidden_size))
         self.sum_dropout.build((None, None, self.hidden_size))
 
     def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
-        if token_type_ids is None:
-            token_type_ids = ops.zeros_like(token_ids)
-        if position_ids is None:
-            position_ids = ops.arange(ops.shape(token_ids)[1])[None]  # (1, T)
-        x = self.token(token_ids) + self.segment(token_type_ids) + self.position(position_ids)  # (B, T, H)
+        x = self.token(token_ids)  # (B, T, H)
+        if self.segment is not None:
+            only_one = token_type_ids is None or self.num_segments == 1
+            x = x + self.segment(ops.zeros_like(token_ids) if only_one else token_type_ids)
+        x = x + self.position(self._positions_of(token_ids) if position_ids is None else position_ids)
         return self.sum_dropout(self.norm(x), training=training)
+
+    def _positions_of(self, token_ids):
+        if self.positions_after is None:
+            return ops.arange(ops.shape(token_ids)[1])[None]  # (1, T)
+        is_real = ops.cast(token_ids != self.positions_after, "int32")
+        return ops.cumsum(is_real, axis=1) * is_real + self.positions_after  # (B, T)
 
     def compute_output_shape(self, input_shape, *others):
         return (*input_shape, self.hidden_size)
@@ -202,6 +213,7 @@ class BertEmbeddings(keras.layers.Layer):
             "num_segments": self.num_segments,
             "dropout": self.dropout,
             "position_embedding": self.position_embedding,
+            "positions_after": self.positions_after,
             "layer_norm_eps": self.layer_norm_eps,
             "initializer_range": self.initializer_range,
         }

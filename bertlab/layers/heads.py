@@ -16,6 +16,10 @@ from bertlab.layers.normalization import LayerNormalization
 class Pooler(keras.layers.Layer):
     """tanh(W x₀ + b): one vector for the whole row, read off its first token, [CLS].
 
+    Args:
+        initializer_range: standard deviation of the kernel's truncated normal.
+        activation: tanh | relu.
+
     Part: the Dense layer `dense`.
 
     Call: hidden (B, T, H) → (B, H).
@@ -25,15 +29,16 @@ class Pooler(keras.layers.Layer):
         (2, 8)
     """
 
-    def __init__(self, initializer_range: float = 0.02, **kwargs):
+    def __init__(self, initializer_range: float = 0.02, activation: str = "tanh", **kwargs):
         super().__init__(**kwargs)
         self.initializer_range = initializer_range
+        self.activation = activation
 
     def build(self, hidden_shape):
         hidden_size = hidden_shape[-1]
         self.dense = keras.layers.Dense(
             hidden_size,
-            activation="tanh",
+            activation=self.activation,
             kernel_initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
             dtype=self.dtype_policy,
             name="dense",
@@ -47,7 +52,7 @@ class Pooler(keras.layers.Layer):
         return (hidden_shape[0], hidden_shape[-1])
 
     def get_config(self):
-        return super().get_config() | {"initializer_range": self.initializer_range}
+        return super().get_config() | {"initializer_range": self.initializer_range, "activation": self.activation}
 
 
 @keras.saving.register_keras_serializable("bertlab")
