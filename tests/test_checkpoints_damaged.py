@@ -238,7 +238,7 @@ def test_a_damaged_index_is_named(model, folder, content):
     [
         ("{", "damaged"),
         ("[]", "damaged"),
-        ('{"format_version": 3}', "format version 3, this BertLab reads versions up to 2"),
+        ('{"format_version": 3}', "format version 3; this BertLab reads versions up to 2"),
         ('{"format_version": 1}', "lacks a known model_class"),
     ],
 )

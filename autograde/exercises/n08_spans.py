@@ -53,7 +53,7 @@ SPAN_HEAD = Exercise(
         ),
         Misconception(
             "mask-ignored",
-            "Positions of the question and [PAD] can still be answers in yours. Where may_answer is False: MASKED_SCORE.",
+            "Positions of the question and [PAD] can still be answers in yours. Their logits must be MASKED_SCORE.",
             (("return ops.where(ops.expand_dims(may_answer, axis=1), logits, MASKED_SCORE)", "return logits"),),
         ),
         Misconception(

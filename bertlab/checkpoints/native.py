@@ -83,7 +83,7 @@ def _header(path: Path, metadata: dict[str, str]) -> dict:
         raise CheckpointError(f"{path}: the entry 'bertlab' of its header is damaged ({error!r})") from None
     if version not in _READABLE:
         raise CheckpointError(
-            f"{path}: has format version {version}, this BertLab reads versions up to {FORMAT_VERSION}; install a newer one"
+            f"{path}: format version {version}; this BertLab reads versions up to {FORMAT_VERSION}: install a newer one"
         )
     if not complete or header["kind"] not in KINDS:
         raise CheckpointError(f"{path}: the entry 'bertlab' of its header lacks a known kind, options or config")
