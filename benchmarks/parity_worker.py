@@ -104,16 +104,18 @@ def loss(model_outputs: dict, labels: tuple):
 
 def gradients(model, inputs: dict, labels: tuple) -> dict[str, np.ndarray]:
     """The gradients of the loss by Hugging Face's names of the parameters, and in their orientation."""
-    from bertlab.checkpoints.mapping import places, variables_of
+    from bertlab.checkpoints.kinds import variables_of
+    from bertlab.families import family_of
 
     found = dict(zip((v.path for v in model.trainable_variables), raw_gradients(model, inputs, labels), strict=True))
     named = {}
-    for place in places("pretraining", model.config.num_layers):
+    names = family_of(model.config).huggingface
+    for place in names.places("pretraining", model.config.num_layers):
         variable = variables_of(model).get(place.ours)
         if variable is not None:
-            name = place.huggingface if place.huggingface.startswith("cls.") else f"bert.{place.huggingface}"
+            name = names.prefix + place.theirs if place.in_backbone else place.theirs
             gradient = found[variable.path]
-            named[name] = gradient.T if place.huggingface_transposed else gradient
+            named[name] = gradient.T if place.transposed else gradient
     if not model.masked_lm_head.tied:  # transformers then computes with the decoder's own bias
         named["cls.predictions.decoder.bias"] = named.pop("cls.predictions.bias")
     return named

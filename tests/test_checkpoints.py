@@ -20,7 +20,7 @@ from checkpoint_files import (
 )
 
 from bertlab.checkpoints import has_tokenizer, load, load_into, load_tokenizer, read_config, save
-from bertlab.checkpoints.mapping import KINDS, model_class
+from bertlab.checkpoints.kinds import KINDS, model_class
 from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError, ConfigError
 from bertlab.models import BertEncoder, BertForPreTraining, BertForSequenceClassification
@@ -124,7 +124,7 @@ def test_a_save_that_fails_leaves_the_checkpoint_that_was_there(tmp_path):
     save(model, tmp_path)
     before = (tmp_path / "model.safetensors").read_bytes()
     model.embeddings.token.embeddings.assign(np.full((61, 16), 1e5))
-    with pytest.raises(CheckpointError, match="bert/embeddings/token/embeddings.*as float16.*nothing was saved"):
+    with pytest.raises(CheckpointError, match="backbone/embeddings/token/embeddings.*as float16.*nothing was saved"):
         save(model, tmp_path, dtype="float16")
     assert (tmp_path / "model.safetensors").read_bytes() == before
 
@@ -246,7 +246,7 @@ def test_load_into_fills_a_model_and_says_where_each_variable_came_from(golden):
     report = load_into(model, GOLDEN / "gelu")
     assert same_weights(weights(model), weights(golden))
     table = str(report)
-    assert "bert/embeddings/token/embeddings" in table
+    assert "backbone/embeddings/token/embeddings" in table
     assert "model.safetensors: bert.embeddings.word_embeddings.weight" in table
     assert f"{len(model.weights)} variables loaded, 0 initialised" in report.summary()
 
@@ -269,7 +269,7 @@ def test_strict_false_keeps_the_initial_value_of_what_is_missing_and_reports_it(
     edit_tensors(folder, lambda a: a.update(extra=np.zeros(3, np.float32)))
     edit_tensors(folder, lambda a: a.pop("bert.pooler.dense.bias"))
     report = load(folder, strict=False).load_report
-    assert report.missing == ["bert/pooler/dense/bias"]
+    assert report.missing == ["backbone/pooler/dense/bias"]
     assert report.unexpected == ("extra",)
     assert "initialised (missing)" in str(report)
 

@@ -41,7 +41,7 @@ def folder(tmp_path):
 
 def test_a_missing_tensor_is_named(model, folder):
     edit_tensors(folder, lambda a: a.pop(QUERY))
-    assert_refused(model, folder, r"missing: bert/encoder/layer_1/attention/query/kernel \(encoder.layer.1")
+    assert_refused(model, folder, r"missing: backbone/encoder/layer_1/attention/query/kernel \(encoder.layer.1")
 
 
 def test_an_unexpected_tensor_is_named(model, folder):
@@ -89,7 +89,7 @@ def test_many_missing_tensors_make_one_readable_message(model, folder):
     ("values", "message"),
     [
         ({"num_hidden_layers": 2}, "unexpected: bert.encoder.layer.2"),
-        ({"num_hidden_layers": 4}, "missing: bert/encoder/layer_3/"),
+        ({"num_hidden_layers": 4}, "missing: backbone/encoder/layer_3/"),
         ({"hidden_size": 64}, r"table has shape \(61, 64\), but .* has \(61, 32\)"),
         ({"vocab_size": 62}, r"token/embeddings has shape \(62, 32\), but .* has \(61, 32\)"),
         ({"max_position_embeddings": 512}, r"position/embeddings has shape \(512, 32\), but .* has \(16, 32\)"),
@@ -125,7 +125,7 @@ def test_our_own_format_is_held_to_its_config_too(tmp_path):
         header = json.loads(file.metadata()["bertlab"])
     header["config"]["position_embedding"] = "sinusoidal"
     save_file(load_file(path), path, {"bertlab": json.dumps(header)})
-    with pytest.raises(CheckpointError, match="unexpected: bert/embeddings/position/embeddings"):
+    with pytest.raises(CheckpointError, match="unexpected: backbone/embeddings/position/embeddings"):
         load(tmp_path)
 
 

@@ -30,5 +30,5 @@ def test_saved_again_it_has_todays_names_and_the_same_weights(tmp_path):
     again = load(save(model, tmp_path / "new", format="bertlab"))
 
     assert same_weights(weights(model), weights(again))
-    assert "bertlab.safetensors: bert/encoder/layer_0/feed_forward/inner/kernel" in str(again.load_report)
-    assert "bertlab.safetensors: bert/encoder/layer_0/feed_forward/expand/kernel" not in str(again.load_report)
+    assert "bertlab.safetensors: backbone/encoder/layer_0/feed_forward/inner/kernel" in str(again.load_report)
+    assert "bertlab.safetensors: backbone/encoder/layer_0/feed_forward/expand/kernel" not in str(again.load_report)

@@ -269,7 +269,7 @@ def test_a_head_that_the_checkpoint_has_not_starts_anew_and_is_named(data, tmp_p
     checkpoints.save(BertForPreTraining(CONFIG, next_sentence=False), tmp_path / "mlm only", tokenizer)
     said = []
     PretrainingRun(tmp_path / "mlm only", [data / "long"], tmp_path / "run", settings()).trainer(said.append)
-    assert "new: bert/pooler" in said[0] and "next_sentence_head" in said[0] and "masked_lm" not in said[0]
+    assert "new: backbone/pooler" in said[0] and "next_sentence_head" in said[0] and "masked_lm" not in said[0]
 
 
 def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp_path):

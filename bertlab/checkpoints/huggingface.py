@@ -1,7 +1,8 @@
 """Hugging Face folders: config.json, model.safetensors (whole or in shards), vocab.txt or tokenizer.json.
 
-Their older files call LayerNorm's parameters gamma and beta, newer ones weight and bias; the backbone's names begin with
-the family's prefix (`bert.`) or not. All four are read. `pytorch_model.bin` is a pickle, which can run any code: it is refused.
+Their older files call LayerNorm's parameters gamma and beta, newer ones weight and bias; the backbone's names begin
+with the family's prefix (`bert.`) or not. All four are read. `pytorch_model.bin` is refused: it is a pickle, which can
+run any code.
 """
 
 import json
@@ -165,9 +166,7 @@ def _kind(named: dict[str, StoredTensor], values: dict, its_family: Family) -> s
     return possible[0] if possible else claimed or "encoder"
 
 
-def _options(
-    kind: str | None, tensors: dict[str, StoredTensor], values: dict, its_family: Family, tied: bool
-) -> dict:
+def _options(kind: str | None, tensors: dict[str, StoredTensor], values: dict, its_family: Family, tied: bool) -> dict:
     if kind == "encoder":
         return {"pooler": any(path.startswith("backbone/pooler/") for path in tensors)}
     if kind == "pretraining":

@@ -14,13 +14,13 @@ import numpy as np
 from bertlab.checkpoints.kinds import KINDS, kind_of, options_of
 from bertlab.checkpoints.stored import StoredCheckpoint, check_depth, open_safetensors, write_safetensors
 from bertlab.errors import CheckpointError, ConfigError
-from bertlab.families import family
+from bertlab.families import DEFAULT, family
 
 WEIGHTS = "bertlab.safetensors"
 FORMAT_VERSION = 2
 _READABLE = (1, FORMAT_VERSION)
 
-# Version 1: a part of a path → its name today; model_class → kind.
+# A part of a path in version 1 → its name today.
 _PATHS_OF_VERSION_1 = {
     "bert/": "backbone/",
     "/table": "/embeddings",
@@ -29,14 +29,6 @@ _PATHS_OF_VERSION_1 = {
     "/feed_forward/contract/": "/feed_forward/outer/",
     "/feed_forward_norm/": "/output_norm/",
     "masked_lm_head/transform/": "masked_lm_head/dense/",
-}
-_KINDS_OF_VERSION_1 = {
-    "BertEncoder": "encoder",
-    "BertForPreTraining": "pretraining",
-    "BertForSequenceClassification": "sequence_classification",
-    "BertForTokenClassification": "token_classification",
-    "BertForMultipleChoice": "multiple_choice",
-    "BertForQuestionAnswering": "question_answering",
 }
 
 
@@ -63,6 +55,13 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     )
 
 
+def _kind_of_class(name) -> str | None:
+    """The kind of a model by the name of its class; None if there is no such class."""
+    from bertlab import models
+
+    return kind_of(getattr(models, name)) if name in models.__all__ else None
+
+
 def _todays_path(path: str) -> str:
     for old, new in _PATHS_OF_VERSION_1.items():
         path = path.replace(old, new)
@@ -76,8 +75,7 @@ def _header(path: Path, metadata: dict[str, str]) -> dict:
         header = json.loads(metadata["bertlab"])
         version = header["format_version"]
         if version == 1:
-            kind = _KINDS_OF_VERSION_1.get(header.get("model_class"))
-            header |= {"model_type": "bert", "kind": kind}
+            header |= {"model_type": DEFAULT, "kind": _kind_of_class(header.get("model_class"))}
         complete = {"model_type", "kind", "options", "config", "vocabulary_sha256"} <= set(header)
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(f"{path}: the entry 'bertlab' of its header is damaged ({error!r})") from None

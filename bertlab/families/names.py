@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 BACKBONE = "backbone"  # our paths of everything below the heads begin with it
 
-# For each kind of row, its variables: (our last word, what the format appends, whether it stores the transposed matrix).
+# For each kind of row, its variables: (our last word, what the format appends, whether its matrix is transposed).
 HUGGINGFACE = {
     "dense": (("kernel", ".weight", True), ("bias", ".bias", False)),
     "norm": (("gamma", ".weight", False), ("beta", ".bias", False)),

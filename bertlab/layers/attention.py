@@ -115,6 +115,13 @@ class MultiHeadAttention(keras.layers.Layer):
         y = self.out(ops.reshape(heads, ops.shape(x)))  # (B, T, H)
         return (y, weights) if return_weights else y
 
+    def flops(self, queries: int, keys: int) -> int:
+        """Operations of the products for one row: the projections, the scores and the weighted sums of the values."""
+        of_queries, of_keys = (self.query, self.out), (self.key, self.value)
+        projections = sum(2 * queries * math.prod(part.kernel.shape) for part in of_queries)
+        projections += sum(2 * keys * math.prod(part.kernel.shape) for part in of_keys)
+        return projections + 4 * queries * keys * self.query.kernel.shape[-1]
+
     def compute_output_shape(self, x_shape, memory_shape=None):
         return x_shape
 

@@ -100,6 +100,10 @@ class EncoderLayer(keras.layers.Layer):
         x = x if self.pre_norm else self.output_norm(x)
         return (x, weights) if return_weights else x
 
+    def flops(self, tokens: int, queries: int) -> int:
+        """Operations of the products for one row, of which only `queries` places are computed."""
+        return self.attention.flops(queries, tokens) + self.feed_forward.flops(queries)
+
     def compute_output_shape(self, input_shape):
         return input_shape
 
@@ -176,6 +180,11 @@ class Encoder(keras.layers.Layer):
         if self.final_norm is not None:
             x = hidden_states[-1] = self.final_norm(x)
         return (x, hidden_states, all_weights) if return_all else x
+
+    def flops(self, tokens: int, places: int) -> int:
+        """Operations of the products for one row, of which the last layer computes only so many places."""
+        *before, last = self.layers_
+        return sum(layer.flops(tokens, tokens) for layer in before) + last.flops(tokens, places)
 
     def compute_output_shape(self, input_shape):
         return input_shape

@@ -117,6 +117,11 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         unembedding = ops.transpose(table) if self.tied else self.unembedding  # (H, V)
         return ops.matmul(x, ops.cast(unembedding, x.dtype)) + ops.cast(self.bias, x.dtype)
 
+    def flops(self, predictions: int) -> int:
+        """Operations of the two products for so many predictions."""
+        hidden_size = self.norm.gamma.shape[0]
+        return 2 * predictions * hidden_size * (hidden_size + self.vocab_size)
+
     def compute_output_shape(self, hidden_shape, table_shape=None):
         return (*hidden_shape[:-1], self.vocab_size)
 

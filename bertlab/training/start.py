@@ -99,7 +99,7 @@ class TrainedWeights:
         tied = self._checkpoint.options.get("tied", True)
         bert = BertForPreTraining(self.config, next_sentence=next_sentence, tied=tied, dtype=dtype)
         fresh = checkpoints.load_into(bert, self.path, strict=False).initialised
-        lacking = [path for path in fresh if path.startswith("bert/") and not path.startswith("bert/pooler")]
+        lacking = [path for path in fresh if path.startswith("backbone/") and not path.startswith("backbone/pooler")]
         if lacking:
             raise CheckpointError(f"{self.path}: has no {lacking[0]}; a run starts from a whole encoder")
         return bert, fresh

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bertlab.checkpoints import load, load_tokenizer, save
-from bertlab.checkpoints.mapping import model_class
+from bertlab.checkpoints.kinds import model_class
 from bertlab.config import BertConfig
 from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 

@@ -7,8 +7,7 @@ import numpy as np
 from keras import ops
 
 from bertlab import layers
-from bertlab.checkpoints.mapping import places
-from bertlab.config import BertConfig
+from bertlab.families import BertConfig, family
 from bertlab.layers import MaskedLanguageModelHead as MlmHead
 from bertlab.layers import Pooler
 
@@ -92,8 +91,8 @@ def parameter_count(
 
 def _own_places(num_layers: int):
     """The path of every variable in the notebook, `bert.encoder.layers_.0.attention.query.kernel`, and its place."""
-    for place in places("pretraining", num_layers):
-        path = place.ours.replace("/", ".").replace("layer_", "layers_.")
+    for place in family("bert").huggingface.places("pretraining", num_layers):
+        path = place.ours.replace("backbone", "bert").replace("/", ".").replace("layer_", "layers_.")
         path = path.replace("masked_lm_head", "mlm_head").replace("next_sentence_head", "nsp_head")
         if not path.endswith("unembedding"):
             yield path, place
@@ -120,7 +119,7 @@ def _place(path: str):
 
 def published_name(path: str) -> str:
     """What one of the notebook's variables is called in a published checkpoint."""
-    return ("bert." if path.startswith("bert.") else "") + _place(path).huggingface
+    return ("bert." if path.startswith("bert.") else "") + _place(path).theirs
 
 
 def load_published(variables: dict, tensors: dict) -> tuple[list[str], list[str]]:
@@ -128,7 +127,7 @@ def load_published(variables: dict, tensors: dict) -> tuple[list[str], list[str]
     names = {path: published_name(path) for path in variables}
     for path in (path for path in names if names[path] in tensors):
         stored = tensors[names[path]]
-        variables[path].assign(stored.T if _place(path).huggingface_transposed else stored)
+        variables[path].assign(stored.T if _place(path).transposed else stored)
     return sorted(path for path in names if names[path] not in tensors), sorted(set(tensors) - {*names.values()})
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bertlab import checkpoints
 from bertlab.checkpoints.huggingface import CONFIG
-from bertlab.checkpoints.mapping import kind_of
+from bertlab.checkpoints.kinds import kind_of
 from bertlab.data.tasks.metrics import default_metrics
 from bertlab.errors import CheckpointError
 from bertlab.files import write_text

@@ -23,7 +23,7 @@ import numpy as np
 from bertlab import checkpoints
 from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.huggingface import check_representable
-from bertlab.checkpoints.mapping import variables_of
+from bertlab.checkpoints.kinds import variables_of
 from bertlab.data.tasks.rows import TaskData
 from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
 from bertlab.progress import bar
@@ -100,7 +100,7 @@ class _Experiment:
         kind, options = self.problem.model_kind, self.problem.model_options
         loaded = checkpoints.load(model, kind, fresh_head=True, strict=False, padded_vocabulary=True, **options)
         missing = loaded.load_report.missing
-        if [path for path in missing if not path.startswith("bert/pooler/")]:
+        if [path for path in missing if not path.startswith("backbone/pooler/")]:
             raise CheckpointError(f"{model}: lacks {', '.join(missing[:4])}; it is not a whole BERT")
         if missing:
             self._note("the checkpoint has no pooler; a new one is trained")
@@ -174,7 +174,7 @@ class _Experiment:
         return trainers | {scratch: trainers[pretrained]}
 
     def _new_model(self):
-        its_class = checkpoints.mapping.model_class(self.problem.model_kind)
+        its_class = checkpoints.kinds.model_class(self.problem.model_kind)
         return its_class(self.config, **self.problem.model_options)
 
     def _plan(self) -> list[tuple[Recipe, str, int]]:

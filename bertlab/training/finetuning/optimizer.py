@@ -52,7 +52,7 @@ def finetuning_optimizer(model, weight_decay: float, layer_decay: float) -> Laye
 
 def steps_below_head(path: str, num_layers: int) -> int:
     """0 for the head and the pooler, 1 for the last layer, num_layers + 1 for the embeddings."""
-    if "bert/embeddings/" in path:
+    if "backbone/embeddings/" in path:
         return num_layers + 1
     if "/layer_" in path:
         return num_layers - int(path.split("/layer_")[1].split("/")[0])
