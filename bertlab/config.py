@@ -37,6 +37,10 @@ class ModelConfig:
     """What decides a model's shape and numerics, whatever its family. Use the config of a family.
 
     Raises ConfigError when the values contradict one another.
+
+    Example:
+        >>> ModelConfig(hidden_size=128, num_heads=2).head_size
+        64
     """
 
     vocab_size: int = 30522  # V: tokens in the vocabulary

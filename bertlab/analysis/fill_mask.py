@@ -18,7 +18,7 @@ class Guess:
 def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[Guess]]:
     """The `top_k` likeliest pieces for each [MASK] of a text, best first; one list per [MASK], in reading order.
 
-    model: a `BertForPreTraining`.   tokenizer: its `WordPieceTokenizer`.
+    model: a `PreTrainingModel`.   tokenizer: its tokenizer.
     Raises DataError for a text without [MASK] or with more pieces than the model has positions.
     """
     from keras import ops
@@ -29,7 +29,7 @@ def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[Guess]]:
     blanks = [i for i, piece in enumerate(ids) if piece == vocabulary.mask_id]
     if not blanks:
         raise DataError(f"no [MASK] in {text!r}: write [MASK] where a word is to be guessed")
-    limit = model.config.max_position_embeddings
+    limit = model.config.max_tokens
     if len(ids) > limit:
         raise DataError(f"the text has {len(ids)} pieces, the model only {limit} positions: shorten it")
 

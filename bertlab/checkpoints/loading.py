@@ -42,6 +42,11 @@ def load(
     model_options: further arguments of the class, such as num_labels=3 or dtype="mixed_bfloat16".
 
     Raises CheckpointError, naming the file and tensor, if anything does not fit; ConfigError for an unusable config.
+
+    Example:
+        >>> model = load("bertlab-mini", "sequence_classification", fresh_head=True, num_labels=3)
+        >>> model.load_report.initialised
+        ['head/dense/kernel', 'head/dense/bias']
     """
     checkpoint = open_checkpoint(path_or_name)
     check_vocabulary(checkpoint, padded_vocabulary)
@@ -74,7 +79,13 @@ def load_into(
     strict: bool = True,
     padded_vocabulary: bool = False,
 ) -> LoadReport:
-    """Fills an existing model from a checkpoint. Arguments and errors as in `load`; after an error it is unchanged."""
+    """Fills an existing model from a checkpoint. Arguments and errors as in `load`; after an error it is unchanged.
+
+    Example:
+        >>> model = PreTrainingModel(read_config("bertlab-mini"))
+        >>> len(load_into(model, "bertlab-mini").missing)
+        0
+    """
     checkpoint = open_checkpoint(path_or_name)
     check_vocabulary(checkpoint, padded_vocabulary)
     values, report = _collect(model, checkpoint, strict, fresh_head)
@@ -83,7 +94,12 @@ def load_into(
 
 
 def read_config(path_or_name: str | Path) -> ModelConfig:
-    """The configuration of a checkpoint, without its weights."""
+    """The configuration of a checkpoint, without its weights.
+
+    Example:
+        >>> read_config("bertlab-mini").hidden_size
+        256
+    """
     return open_checkpoint(path_or_name).config
 
 

@@ -21,6 +21,12 @@ def save(model, folder: str | Path, tokenizer=None, format: str = "huggingface",
     Each file is replaced in one step, the weights last. A folder can be saved into again in the same format.
     Raises CheckpointError for an unknown format or dtype, a vocabulary larger than the token table, a weight that is
     not finite (in that dtype), or a folder that holds a checkpoint of the other format.
+
+    Example:
+        >>> model = load("bertlab-mini")
+        >>> folder = save(model, "my-model", load_tokenizer("bertlab-mini"))
+        >>> sorted(path.name for path in folder.iterdir())
+        ['config.json', 'model.safetensors', 'tokenizer_config.json', 'vocab.txt']
     """
     folder = Path(folder)
     _check_request(model, folder, tokenizer, format, dtype or "float32")

@@ -63,7 +63,12 @@ def _load_wordpiece(folder: Path):
 
 
 def has_tokenizer(path_or_name: str | Path) -> bool:
-    """Whether there is a tokenizer beside a checkpoint that `load_tokenizer` can load."""
+    """Whether there is a tokenizer beside a checkpoint that `load_tokenizer` can load.
+
+    Example:
+        >>> has_tokenizer("bertlab-mini")
+        True
+    """
     folder = _folder(path_or_name)
     return _kind_in(folder) in _LOADERS and ((folder / VOCABULARY).exists() or (folder / TOKENIZER_JSON).exists())
 

@@ -19,6 +19,11 @@ def attention_weights(query, key, mask=None):
     """softmax(Q Kᵀ / √d), in float32. A query that may see no key at all spreads its weight evenly.
 
     query (B, T, A, d), key (B, S, A, d), mask bool broadcasting to (B, T, S) or (B, A, T, S) → (B, A, T, S) float32.
+
+    Example:
+        >>> query = key = ops.ones((1, 2, 1, 4))
+        >>> ops.convert_to_numpy(attention_weights(query, key, causal_mask(2))).tolist()
+        [[[[1.0, 0.0], [0.5, 0.5]]]]
     """
     query = query / math.sqrt(query.shape[-1])  # scaling (T, d) is cheaper than scaling (T, S)
     scores = ops.einsum("btad,bsad->bats", query, key)
@@ -32,6 +37,11 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     """Attention(Q, K, V) through the backend's fused kernel where it has one; nothing of size (T, S) is returned.
 
     query (B, T, A, d), key and value (B, S, A, d), mask as in `attention_weights` → (B, T, A, d).
+
+    Example:
+        >>> query = key = value = keras.random.normal((2, 5, 2, 4))
+        >>> tuple(scaled_dot_product_attention(query, key, value).shape)
+        (2, 5, 2, 4)
     """
     if keras.backend.backend() == "tensorflow":  # no fused kernel: the same formula, written out
         weights = ops.cast(attention_weights(query, key, mask), value.dtype)

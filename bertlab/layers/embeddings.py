@@ -66,6 +66,10 @@ class SegmentEmbedding(TokenEmbedding):
     gradient. Arguments as in `TokenEmbedding`; vocab_size is the number of segments.
 
     Call: token_type_ids (B, T) int → (B, T, H).
+
+    Example:
+        >>> tuple(SegmentEmbedding(2, hidden_size=8)(ops.array([[0, 0, 1]])).shape)
+        (1, 3, 8)
     """
 
     def call(self, token_type_ids):
@@ -80,6 +84,10 @@ class LearnedPositionEmbedding(TokenEmbedding):
     Arguments as in `TokenEmbedding`; vocab_size is M, the number of positions.
 
     Call: position_ids (B, T) int → (B, T, H).
+
+    Example:
+        >>> tuple(LearnedPositionEmbedding(512, hidden_size=8)(ops.array([[0, 1, 2]])).shape)
+        (1, 3, 8)
     """
 
 
@@ -87,6 +95,10 @@ def sinusoids(num_positions: int, hidden_size: int) -> np.ndarray:
     """PE(p, 2i) = sin(p / 10000^(2i/H)), PE(p, 2i+1) = cos(the same), p from 0 (Vaswani et al. 2017, section 3.5).
 
     Returns (num_positions, hidden_size) float32.
+
+    Example:
+        >>> sinusoids(2, 4)[0].tolist()
+        [0.0, 1.0, 0.0, 1.0]
     """
     positions = np.arange(num_positions)[:, None]  # (M, 1)
     angles = positions / 10000.0 ** (np.arange(0, hidden_size, 2) / hidden_size)  # (M, H/2)
@@ -101,6 +113,10 @@ class SinusoidalPositionEmbedding(keras.layers.Layer):
         num_positions: M, the longest sequence.   hidden_size: H, even.
 
     Call: position_ids (B, T) int → (B, T, H).
+
+    Example:
+        >>> tuple(SinusoidalPositionEmbedding(512, hidden_size=8)(ops.array([[0, 1, 2]])).shape)
+        (1, 3, 8)
     """
 
     def __init__(self, num_positions: int, hidden_size: int, **kwargs):

@@ -31,6 +31,10 @@ def packed_mask(sequence_ids):
     """Hides the other examples of a packed row.
 
     sequence_ids: (B, T), 0 for padding, 1, 2, 3 … for the examples that share the row → bool (B, T, T).
+
+    Example:
+        >>> ops.convert_to_numpy(packed_mask(ops.array([[1, 2]]))).tolist()
+        [[[True, False], [False, True]]]
     """
     same = sequence_ids[:, :, None] == sequence_ids[:, None, :]  # (B, T, T)
     real = (sequence_ids > 0)[:, None, :]  # (B, 1, T)
@@ -38,12 +42,22 @@ def packed_mask(sequence_ids):
 
 
 def arbitrary_mask(attention_mask):
-    """A mask of one's own. attention_mask: (B, T, S), 1 where query t may see key s → bool (B, T, S)."""
+    """A mask of one's own. attention_mask: (B, T, S), 1 where query t may see key s → bool (B, T, S).
+
+    Example:
+        >>> tuple(arbitrary_mask(ops.ones((2, 5, 3))).shape)
+        (2, 5, 3)
+    """
     return ops.cast(attention_mask, "bool")
 
 
 def combine(*masks):
-    """What all the given masks allow; a mask may be None. Returns None when all are."""
+    """What all the given masks allow; a mask may be None. Returns None when all are.
+
+    Example:
+        >>> ops.convert_to_numpy(combine(padding_mask(ops.array([[1, 0]])), None, causal_mask(2))).tolist()
+        [[[True, False], [True, False]]]
+    """
     masks = [mask for mask in masks if mask is not None]
     combined = masks[0] if masks else None
     for mask in masks[1:]:

@@ -5,7 +5,7 @@ Letters: B batch, T tokens, P predictions, Q queries, A heads, H hidden size, F 
 
 from dataclasses import dataclass
 
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
 from bertlab.models.outline import parameter_count
 from bertlab.training.utilisation import last_layer_places
@@ -31,7 +31,7 @@ class MemoryNeeds:
         return self.weights + self.activations + PROGRAM
 
 
-def memory_needs(config: BertConfig, rows: int, tokens: int, predictions: int, precision: str) -> MemoryNeeds:
+def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int, precision: str) -> MemoryNeeds:
     """What one part of an update needs. rows: of this part on one device.
 
     Weights, gradients and both moments are float32: 16 bytes each. What the backward pass needs again is counted
@@ -55,7 +55,7 @@ def memory_needs(config: BertConfig, rows: int, tokens: int, predictions: int, p
 
 
 def check_memory(
-    config: BertConfig,
+    config: ModelConfig,
     rows: int,
     tokens: int,
     predictions: int,

@@ -52,7 +52,7 @@ def load_info(folder: str | Path, model) -> TaskInfo:
         raise CheckpointError(f"{folder}: is not fine-tuned; `bertlab finetune TASK --model {folder}` does that")
     labels = _labels_of_config(folder / CONFIG) if kind.endswith("classification") else ()
     shape = _SHAPES[kind]
-    max_length = model.config.max_position_embeddings
+    max_length = model.config.max_tokens
     return TaskInfo(folder.name, shape, labels, default_metrics(shape, labels), max_length, stride=min(128, max_length))
 
 

@@ -85,8 +85,8 @@ class _Experiment:
         self.tokenizer = checkpoints.load_tokenizer(model)
         config = checkpoints.read_config(model)
         max_length = recipe.max_length
-        if max_length > config.max_position_embeddings:
-            max_length = config.max_position_embeddings
+        if max_length > config.max_tokens:
+            max_length = config.max_tokens
             self._note(f"max_length is {max_length}, the model's own longest row, instead of {recipe.max_length}")
         self.problem = problem_for(TaskInfo.of(task, max_length, min(recipe.stride, max_length)), self.tokenizer)
         self.encoder_weights, self.config = self._load(model)
