@@ -132,7 +132,7 @@ def test_our_own_format_is_held_to_its_config_too(tmp_path):
 def test_a_number_of_labels_that_contradicts_the_classifier_is_refused(tmp_path):
     save(load(GOLDEN / "gelu", "sequence_classification", num_labels=3, fresh_head=True), tmp_path)
     edit_config(tmp_path, id2label={"0": "no", "1": "yes"})
-    with pytest.raises(CheckpointError, match="describes 2 labels, but classifier.bias has 3"):
+    with pytest.raises(CheckpointError, match="describes 2 labels, but the classifier's bias has 3"):
         load(tmp_path)
 
 
@@ -239,7 +239,7 @@ def test_a_damaged_index_is_named(model, folder, content):
         ("{", "damaged"),
         ("[]", "damaged"),
         ('{"format_version": 3}', "format version 3; this BertLab reads versions up to 2"),
-        ('{"format_version": 1}', "lacks a known model_class"),
+        ('{"format_version": 1}', "lacks a known kind"),
     ],
 )
 def test_a_damaged_header_of_our_own_format_is_named(model, tmp_path, entry, message):
