@@ -1,4 +1,4 @@
-"""What of a cell some names need: its top-level statements, what each binds, reads and changes. Only text is looked at.
+"""The statements of a cell that some names need: what each binds, reads and changes. Works on text only.
 
     pieces = statements("MASKED_SCORE = -1e9\n\ndef mask(s):\n    return s + MASKED_SCORE\n\nprint(mask(3))")
     needed(pieces, {"mask"})          # the first two: printing makes no name
