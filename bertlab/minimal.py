@@ -20,7 +20,7 @@ from keras import ops
 from safetensors.numpy import load_file
 
 MINI = Path(__file__).parent / "pretrained" / "bertlab-mini"
-MASKED_SCORE = -1e9  # added nowhere, put in place of a score: exp(MASKED_SCORE) is exactly 0 after the softmax
+MASKED_SCORE = -1e9  # the score of a token that may not be seen: its weight after the softmax is exactly 0
 
 
 class Bert:
