@@ -90,7 +90,7 @@ def test_many_missing_tensors_make_one_readable_message(model, folder):
     [
         ({"num_hidden_layers": 2}, "unexpected: bert.encoder.layer.2"),
         ({"num_hidden_layers": 4}, "missing: backbone/encoder/layer_3/"),
-        ({"hidden_size": 64}, r"table has shape \(61, 64\), but .* has \(61, 32\)"),
+        ({"hidden_size": 64}, r"embeddings has shape \(61, 64\), but .* has \(61, 32\)"),
         ({"vocab_size": 62}, r"token/embeddings has shape \(62, 32\), but .* has \(61, 32\)"),
         ({"max_position_embeddings": 512}, r"position/embeddings has shape \(512, 32\), but .* has \(16, 32\)"),
         ({"type_vocab_size": 3}, r"segment/embeddings has shape \(3, 32\)"),

@@ -63,8 +63,14 @@ class FinalLayers(layers.MaskedLanguageModelHead):
     def __init__(self, vocab_size, **kwargs):
         super().__init__(vocab_size, tied=False, **kwargs)
 
+    def build(self, hidden_shape):
+        super().build(hidden_shape)
+
     def call(self, hidden):
         return ops.softmax(super().call(hidden))
+
+    def compute_output_shape(self, hidden_shape):
+        return super().compute_output_shape(hidden_shape)
 
 
 class NspHead(layers.ClassificationHead):
