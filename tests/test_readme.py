@@ -72,7 +72,7 @@ def test_every_command_and_option_exists():
             assert option in shown, f"{command}: no {option}"
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=["first", "second"])
+@pytest.mark.parametrize("block", BLOCKS, ids=["first", "second", "third"])
 def test_the_python_works(block, folder, monkeypatch):
     monkeypatch.chdir(folder)
     names: dict = {}
