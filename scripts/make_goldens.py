@@ -61,7 +61,9 @@ def make_inputs(
     positions = np.arange(num_tokens)
     mask = (positions < lengths[:, None]).astype(np.int64)  # (B, T)
     second = (positions >= (lengths[:, None] + 1) // 2).astype(np.int64) * mask * (num_segments > 1)
-    ids = np.where(mask == 1, rng.integers(1, vocab_size, shape), pad_id)
+    ids = rng.integers(1, vocab_size, shape)
+    ids[ids == pad_id] += 1  # PyTorch gives the row of padding no gradient, so it must not be in the text
+    ids = np.where(mask == 1, ids, pad_id)
     predicted = (rng.random(shape) < 0.25) & (mask == 1)
     predicted[:, 0] = True
     labels = np.where(predicted, rng.integers(1, vocab_size, shape), IGNORED)
