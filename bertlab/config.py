@@ -119,7 +119,7 @@ class ModelConfig:
     # --- dictionaries and files ---
 
     def to_dict(self) -> dict:
-        """Our own field names, for `get_config`."""
+        """The fields by BertLab's names, for `get_config`."""
         return dataclasses.asdict(self)
 
     @classmethod

@@ -31,7 +31,7 @@ def zygote():
 
 
 @pytest.fixture
-def start(zygote):
+def sandbox(zygote):
     with zygote.start(QUICK) as sandbox:
         yield sandbox
 
@@ -349,8 +349,13 @@ def test_without_bubblewrap_nothing_is_run_and_the_command_that_installs_it_is_n
 def test_without_any_way_to_make_sandboxes_the_doctor_says_what_to_install(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     grave = [finding for finding in doctor.examine() if finding.grave and not finding.ok]
-    assert [finding.name for finding in grave] == ["launcher"]
+    assert [finding.name for finding in grave] == ["sandboxes"]
     assert grave[0].remedy == bubblewrap.install_command()
+
+
+def test_the_doctors_remedy_names_settings_of_the_kernel():
+    settings = re.findall(r"sysctl (\S+)=", doctor._FIX_NAMESPACES)
+    assert len(settings) == 3 and all(name.startswith(("kernel.", "user.")) for name in settings)
 
 
 def test_the_doctor_tries_every_protection_and_finds_them_here(zygote):

@@ -1,4 +1,4 @@
-"""How many parameters each component of a model has."""
+"""The number of parameters of each component of a model."""
 
 import math
 
@@ -7,7 +7,7 @@ from bertlab.families.names import BACKBONE
 
 
 def component_counts(config: ModelConfig, heads: bool = True) -> list[tuple[str, int]]:
-    """(component, parameters), in the order in which a token meets them. heads: the pre-training heads too.
+    """(component, parameters), in the order of the forward pass. heads: include the pre-training heads.
 
     The model's variables are declared but not filled: counting BERT-large takes no memory.
     """

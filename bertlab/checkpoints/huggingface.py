@@ -51,7 +51,7 @@ def is_one(folder: Path) -> bool:
 
 
 def open_folder(folder: Path) -> StoredCheckpoint:
-    """Reads the config and the headers of the weights. Raises CheckpointError or ConfigError, naming the file."""
+    """Reads the config and the headers of the weights. Raises CheckpointError or ConfigError with the file's name."""
     weights_name, raw = _open_weights(folder)
     values = read_json(folder / CONFIG)
     config = config_from_huggingface(values, where=str(folder / CONFIG))

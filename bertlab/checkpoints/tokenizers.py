@@ -75,7 +75,7 @@ def has_tokenizer(path_or_name: str | Path) -> bool:
 
 def _folder(path_or_name: str | Path) -> Path:
     path = find(path_or_name)
-    return path if path.is_dir() else path.parent  # Google's bert_model.ckpt is the beginning of several files' names
+    return path if path.is_dir() else path.parent  # Google's bert_model.ckpt is a prefix of several files' names
 
 
 def _is_cased(vocabulary) -> bool:
@@ -113,9 +113,9 @@ _LOADERS = {WORDPIECE: _load_wordpiece}  # kind of tokenizer → function of a f
 
 
 def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
-    """Raises CheckpointError if the vocabulary beside a checkpoint is not the one that it was trained with.
+    """Raises CheckpointError if a checkpoint's vocabulary is not the one that it was trained with.
 
-    padded: the token table may have more rows than the vocabulary has pieces.
+    padded: the token table may have more rows than the vocabulary has tokens.
     """
     counted = _count_pieces(checkpoint.folder) if family_of(checkpoint.config).tokenizer == WORDPIECE else None
     if counted is None:
@@ -133,11 +133,11 @@ def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
         if pieces < rows
         else "take the vocabulary that belongs to the weights"
     )
-    raise CheckpointError(f"{path}: has {pieces} pieces, but the config's vocab_size is {rows}; {advice}")
+    raise CheckpointError(f"{path}: has {pieces} tokens, but the config's vocab_size is {rows}; {advice}")
 
 
 def _count_pieces(folder: Path) -> tuple[Path, int] | None:
-    """The file of the vocabulary and how many pieces it has; None if there is none."""
+    """The file of the vocabulary and its number of tokens; None if there is no vocabulary."""
     if (folder / VOCABULARY).exists():
         content = (folder / VOCABULARY).read_bytes()
         return folder / VOCABULARY, content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
