@@ -34,9 +34,9 @@ def _is_number(value) -> bool:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """What decides a model's shape and numerics, whatever its family. Use the config of a family.
+    """The settings of a model's architecture and numerics that all families share. Use the config of a family.
 
-    Raises ConfigError when the values contradict one another.
+    Raises ConfigError if the values contradict one another.
 
     Example:
         >>> ModelConfig(hidden_size=128, num_heads=2).head_size
@@ -135,7 +135,7 @@ class ModelConfig:
         return []
 
     def to_huggingface(self) -> dict:
-        """The content of a `config.json`. What Hugging Face has no name for is kept under our own (pre_norm …)."""
+        """The content of a `config.json`. Fields without a Hugging Face name keep BertLab's (pre_norm …)."""
         values = {self.HUGGINGFACE_NAMES.get(name, name): value for name, value in self.to_dict().items()}
         values[self._activation_name()] = _ACTIVATIONS_FOR_HUGGINGFACE[self.hidden_act]
         return {"model_type": self.model_type, **values, **self.HUGGINGFACE_CONSTANTS}
@@ -144,8 +144,8 @@ class ModelConfig:
     def from_huggingface(cls, values: dict, where: str = "config.json") -> Self:
         """Reads the content of a Hugging Face `config.json` of this family.
 
-        Fields that do not affect the model's shape are ignored; a missing one takes the family's default, except the
-        four without which no model can be built. Raises ConfigError, naming `where`.
+        Fields that do not concern the model's architecture are ignored. A missing field takes the family's default,
+        except the four required ones. Raises ConfigError, with `where`.
         """
         if not isinstance(values, dict):
             raise ConfigError(f"{where}: expected a JSON object, found {type(values).__name__}")

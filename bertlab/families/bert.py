@@ -30,7 +30,7 @@ SIZES = {
 
 @dataclass(frozen=True)
 class BertConfig(ModelConfig):
-    """Everything that decides a BERT's shape and numerics. The defaults are BERT-base, uncased.
+    """All settings of a BERT's architecture and numerics. The defaults are BERT-base, uncased.
 
     Beyond what BERT was published with: pre-LN, sinusoidal positions and left-to-right attention.
     Raises ConfigError when the values contradict one another.
@@ -45,7 +45,7 @@ class BertConfig(ModelConfig):
     type_vocab_size: int = 2  # segments A and B
     pre_norm: bool = False  # True: LayerNorm before each sub-layer (Xiong et al. 2020) instead of after
     position_embedding: str = "learned"  # learned (BERT) | sinusoidal (Vaswani et al. 2017, section 3.5)
-    causal: bool = False  # True: a token sees itself and what is before it (left-to-right, section 5.1)
+    causal: bool = False  # True: a token attends to itself and the tokens before it (left-to-right, section 5.1)
 
     model_type: ClassVar[str] = "bert"
     SIZES: ClassVar[dict] = SIZES

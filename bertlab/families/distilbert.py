@@ -14,7 +14,7 @@ from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, tabl
 
 @dataclass(frozen=True)
 class DistilBertConfig(ModelConfig):
-    """Everything that decides a DistilBERT's shape and numerics. The defaults are DistilBERT-base, uncased.
+    """All settings of a DistilBERT's architecture and numerics. The defaults are DistilBERT-base, uncased.
 
     Example:
         >>> DistilBertConfig().num_layers

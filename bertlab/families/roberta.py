@@ -15,7 +15,7 @@ from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, tabl
 
 @dataclass(frozen=True)
 class RobertaConfig(ModelConfig):
-    """Everything that decides a RoBERTa's shape and numerics. The defaults are RoBERTa-base.
+    """All settings of a RoBERTa's architecture and numerics. The defaults are RoBERTa-base.
 
     Example:
         >>> RobertaConfig().max_tokens  # positions 0 and 1 are never used

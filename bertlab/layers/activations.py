@@ -41,7 +41,7 @@ def gelu_sigmoid(x):
 
 
 def relu(x):
-    """max(0, x), what the original Transformer used (Vaswani et al. 2017, section 3.3). x: any shape.
+    """max(0, x), the activation of the original Transformer (Vaswani et al. 2017, section 3.3). x: any shape.
 
     Example:
         >>> float(relu(ops.array(-1.0)))

@@ -47,7 +47,7 @@ def random_bits(shape, key):
 class Dropout(keras.layers.Dropout):
     """In training, sets a fraction `rate` of its input to zero and divides the rest by 1 − rate.
 
-    Arguments, configuration and the seed that moves on with every call are those of `keras.layers.Dropout`.
+    Arguments, configuration and the seed, which advances with every call, are those of `keras.layers.Dropout`.
 
     Example:
         >>> y = Dropout(0.5)(ops.ones((100, 100)), training=True)

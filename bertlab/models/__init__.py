@@ -1,4 +1,4 @@
-"""The assembled models: the backbone alone, with its pre-training heads, and one for each fine-tuning shape.
+"""The assembled models: the backbone alone, with its pre-training heads, and one for each fine-tuning task type.
 
 Each works with every family of `bertlab.families`. The names that transformers' users know are aliases.
 """
