@@ -116,7 +116,7 @@ def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(trainer):
     pretrained = {variable.path: np.array(variable) for variable in trainer.make_model().bert.weights}
     for weights, same in ((pretrained, True), (None, False)):
         trainer.begin(5, weights)
-        table = trainer.model.bert.embeddings.token.table
+        table = trainer.model.bert.embeddings.token.embeddings
         assert np.array_equal(np.array(table), pretrained[table.path]) is same
 
 
