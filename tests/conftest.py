@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # so that tests can impor
 
 import hypothesis
 import numpy as np
+import once
 import pytest
 from selection import THIRDS, in_third, is_numerical
 
@@ -24,6 +25,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    shared = once.begin()
+    config.add_cleanup(lambda: once.end(shared))
     # Keras asks TensorFlow's variables for an array in the way NumPy 2 deprecates; nothing here can change that.
     config.addinivalue_line("filterwarnings", "ignore:__array__ implementation:DeprecationWarning")
     # A row of one token attends to itself alone, and Keras wonders whether that was meant. It was.
