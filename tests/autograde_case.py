@@ -2,6 +2,7 @@
 
 import functools
 import linecache
+import shutil
 from pathlib import Path
 
 from once import made_once
@@ -15,6 +16,14 @@ def fingerprint(exercise_id: str) -> Path:
     """The file of an exercise's visible plan, as a release writes it: made once in a run of the tests."""
     exercise = catalogue.find(exercise_id)
     return made_once(f"{exercise.id}.npz", lambda path: fingerprints.save(planning.make_plan(exercise), path))
+
+
+def copy_fingerprints(folder: Path) -> Path:
+    """All that a release puts into its folder of fingerprints; returns the folder."""
+    for exercise in catalogue.EXERCISES:
+        shutil.copy(fingerprint(exercise.id), folder)
+    fingerprints.save_index([planning.reader_facts(exercise) for exercise in catalogue.EXERCISES], folder)
+    return folder
 
 
 @functools.cache
