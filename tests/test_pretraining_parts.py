@@ -19,7 +19,7 @@ from bertlab.config import SIZES, BertConfig
 from bertlab.errors import ConfigError, DataError
 
 ROOT = Path(__file__).parent.parent
-PLAIN = DROPOUT_CONFIG.replace(hidden_dropout=0.0, attention_dropout=0.0)
+PLAIN = DROPOUT_CONFIG.replace(num_layers=1, hidden_dropout=0.0, attention_dropout=0.0)
 
 
 # --- accumulation ---
