@@ -59,3 +59,12 @@ def one_seed():
     np.random.seed(0)
     if "keras" in sys.modules:
         sys.modules["keras"].utils.set_random_seed(0)
+
+
+@pytest.fixture(scope="session")
+def rooms():
+    """The sandbox, opened once in a process: it loads TensorFlow, as `autograde grade` does."""
+    from grade_class import open_rooms
+
+    with open_rooms() as rooms:
+        yield rooms

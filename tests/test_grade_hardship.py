@@ -15,15 +15,9 @@ import pytest
 from autograde.grader.grade import grade, without_time
 from autograde.grader.gradebook import Course
 from autograde.grader.results import load_results
-from tests.grade_class import EXPECTED, NAME, copied, open_rooms, opened, small_class
+from tests.grade_class import EXPECTED, NAME, copied, opened, small_class
 
 pytestmark = pytest.mark.exhaustive
-
-
-@pytest.fixture(scope="module")
-def rooms():
-    with open_rooms() as rooms:
-        yield rooms
 
 
 @pytest.fixture(scope="module")

@@ -38,12 +38,6 @@ from tests.grade_class import (
 
 
 @pytest.fixture(scope="module")
-def rooms():
-    with open_rooms() as rooms:
-        yield rooms
-
-
-@pytest.fixture(scope="module")
 def pattern(tmp_path_factory):
     return small_class(tmp_path_factory.mktemp("pattern"))
 
