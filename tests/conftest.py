@@ -62,9 +62,9 @@ def one_seed():
 
 
 @pytest.fixture(scope="session")
-def rooms():
-    """The sandbox, opened once in a process: it loads TensorFlow, as `autograde grade` does."""
-    from grade_class import open_rooms
+def launcher():
+    """Sandboxes, their server started once in a process: it loads TensorFlow, as `autograde grade` does."""
+    from grade_class import open_shared_launcher
 
-    with open_rooms() as rooms:
-        yield rooms
+    with open_shared_launcher() as launcher:
+        yield launcher

@@ -117,18 +117,18 @@ def test_that_grader_tells_right_from_plainly_wrong(tmp_path):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", CHEATS)
-def test_the_same_cheat_earns_nothing_here(name, rooms, tmp_path):
-    result = _graded(_with_answer(CHEATS[name]), rooms, tmp_path).result
+def test_the_same_cheat_earns_nothing_here(name, launcher, tmp_path):
+    result = _graded(_with_answer(CHEATS[name]), launcher, tmp_path).result
     (verdict,) = result.verdicts
     assert verdict.points == 0 and "FULL MARKS" not in result.to_json(), verdict
 
 
-def _graded(content: dict, rooms, tmp_path):
+def _graded(content: dict, launcher, tmp_path):
     """The notebook with the one exercise."""
     path = tmp_path / f"{NOTEBOOK}.ipynb"
     path.write_text(json.dumps(content))
     blank, limits = Result("ps3", "x", NOTEBOOK), replace(LIMITS, cell_seconds=5.0)
-    return grade_notebook(path, _template(), (SCORES,), rooms, blank, b"s" * 32, limits)
+    return grade_notebook(path, _template(), (SCORES,), launcher, blank, b"s" * 32, limits)
 
 
 def _template() -> Template:
@@ -152,12 +152,12 @@ def test_a_package_of_ones_own_in_place_of_numpy_works_where_the_kernel_starts_i
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("place", [".", "mybert"])
-def test_the_same_package_earns_nothing_here(place, rooms, tmp_path):
+def test_the_same_package_earns_nothing_here(place, launcher, tmp_path):
     content = _with_answer(WRONG)
     (tmp_path / place).mkdir(exist_ok=True)
     for name in ("numpy", "keras", "autograde", "__init__"):
         (tmp_path / place / f"{name}.py").write_text(OWN_NUMPY)
-    result = _graded(content, rooms, tmp_path).result
+    result = _graded(content, launcher, tmp_path).result
     assert [verdict.points for verdict in result.verdicts] == [0] and result.technical is None
 
 
@@ -172,9 +172,9 @@ def test_html_that_a_cell_shows_acts_on_a_page_made_as_nbgrader_makes_it():
 
 
 @pytest.mark.exhaustive
-def test_html_that_a_cell_shows_reaches_no_page_here(rooms, tmp_path):
+def test_html_that_a_cell_shows_reaches_no_page_here(launcher, tmp_path):
     display = f"from IPython.display import HTML, display\ndisplay(HTML({SCRIPT!r}))\nprint({SCRIPT!r})\n"
-    graded = _graded(_with_answer(display + WRONG, shown=SCRIPT), rooms, tmp_path)
+    graded = _graded(_with_answer(display + WRONG, shown=SCRIPT), launcher, tmp_path)
     assert "example.org" not in feedback_page(graded.result) + graded.result.to_json()
     for_formgrader = autograded(_template(), graded.submission, graded.result.verdicts)
     assert not [
