@@ -93,7 +93,7 @@ def test_a_leak_is_refused(made, tmp_path):
         (ANSWER.replace("    ### END SOLUTION\n", ""), "expected as many END SOLUTION"),
         (ANSWER.replace("    ### BEGIN SOLUTION\n", "").replace("    ### END SOLUTION\n", ""), "no ### BEGIN SOLUTION"),
         (ANSWER + "\n" + ANSWER, "expected a unique grade_id"),
-        (ANSWER.replace('"schema_version": 3', '"schema_version": 2'), "not 3"),
+        (ANSWER.replace('"schema_version": 3', '"schema_version": 2'), "expected schema_version 3, got 2"),
         ("# %%\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n", "solution marks in a cell that is not an answer"),
         (ANSWER.replace('"solution": true', '"grade": true'), "has no points"),
     ],
