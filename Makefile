@@ -59,7 +59,7 @@ test: $(READY) sandbox  ## the quick tests: no peers, no network, 8 minutes on t
 	$(RUN)/python -m pytest -q $(PARALLEL) --budget 480 -m "not exhaustive and not peers and not browser" $(ARGS)
 
 .PHONY: lint
-lint: $(READY)  ## ruff, which module may import which, and the word list
+lint: $(READY)  ## check format, imports between modules, and plain words (docs/words.toml)
 	$(RUN)/ruff check
 	$(RUN)/ruff format --check --quiet
 	$(RUN)/lint-imports --no-logo
