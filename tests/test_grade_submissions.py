@@ -12,16 +12,10 @@ from autograde.grader.results import Result
 from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
 from autograde.release import editions
-from tests.grade_class import NOTEBOOK, POINTS, answer, open_shared_launcher, solved
+from tests.grade_class import NOTEBOOK, POINTS, answer, solved
 
 ALTERNATIVES = Path(__file__).parent / "solutions_alternative" / NOTEBOOK
 EXERCISES = catalogue.of_notebook(NOTEBOOK)
-
-
-@pytest.fixture(scope="module")
-def launcher():
-    with open_shared_launcher() as launcher:
-        yield launcher
 
 
 @pytest.fixture(scope="module")
