@@ -166,9 +166,9 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 3.4 Scores: how much does each word want from each other word? · 3 points · ~8 minutes · Attention, line 5
+# ## 3.4 Scores · 3 points · ~8 minutes · Attention, line 5
 #
-# You have one query and one key per token. A query and a key that point the same way should score high; at right angles, zero. That is
+# How much does each word want from each other word? You have one query and one key per token. A query and a key that point the same way should score high; at right angles, zero. That is
 # a dot product, and every query against every key at once is a single matrix product:
 #
 # $$S = \frac{1}{\sqrt{d_\text{attn}}}\, Q K^\top \qquad S \in \mathbb{R}^{\ell \times \ell}$$
@@ -418,7 +418,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 3.8 Attention that respects a mask · 4 points · ~9 minutes
+# ## 3.8 Attention that respects a mask · 4 points · ~9 minutes · Attention, lines 5–6
 #
 # Where must the mask act? If you set *weights* to zero after the softmax, the row no longer sums to 1. So it acts before: a score of (nearly) $-\infty$ gets
 # a share of $e^{-\infty} = 0$, and softmax divides the rest among those who may be seen.
@@ -529,7 +529,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 3.10 All heads at once: a Keras layer · 6 points · ~18 minutes
+# ## 3.10 All heads at once: a Keras layer · 6 points · ~18 minutes · MHAttention, lines 1–5
 #
 # A loop over 12 heads is 12 small products where one large one would do. With $d = H / A$ numbers per head ($H$: hidden size, $A$: heads, as in BERT), put all heads' $W_q$ side by
 # side into one $(H, H)$ matrix. One product gives all queries; *reshape* cuts each row into $A$ pieces of $d$; and the head becomes one more axis that the scores leave alone:
@@ -617,7 +617,7 @@ heat_maps(
 # ---
 # # One sequence reads another
 #
-# ## 3.11 Cross-attention · 3 points · ~5 minutes
+# ## 3.11 Cross-attention · 3 points · ~5 minutes · Attention, lines 1–6, with two sequences
 #
 # A translator writes one sentence while it reads another. The writer's tokens $Z$ ask; the reader's tokens $H$ are found and give:
 #

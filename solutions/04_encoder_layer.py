@@ -117,7 +117,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 4.2 LayerNorm as a Keras layer · 3 points · ~6 minutes
+# ## 4.2 LayerNorm as a Keras layer · 3 points · ~6 minutes · LayerNorm, lines 1–4
 #
 # $\gamma$ and $\beta$ are *learned*: they are weights, and a Keras layer keeps them. `self.add_weight(shape=…, initializer=…, name=…)` makes one, in `build`, where the shape
 # of the input is known. How should they start? A fresh LayerNorm should only normalise: no scale, no offset.
@@ -187,7 +187,7 @@ histograms(
 # Attention returns weighted averages of values: however many you stack, without anything in between it stays averaging. So after each attention every token passes, alone, through a small network with a bend in it. The original Transformer
 # bends with ReLU, BERT with GELU.
 #
-# ## 4.3 GELU · 3 points · ~5 minutes
+# ## 4.3 GELU · 3 points · ~5 minutes · ETransformer, line 8
 #
 # ReLU lets a number through if it is positive: $x \cdot [x > 0]$, a switch. GELU (Hendrycks & Gimpel 2016) makes the switch soft: it weighs $x$ by how likely a standard normal number is to lie below it.
 #
@@ -311,7 +311,7 @@ def relu_ffn(x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor) -> T
 check(relu_ffn)
 
 # %% [markdown]
-# ## 4.7 BERT's network: a Keras layer · 4 points · ~7 minutes · line 8, in the brackets
+# ## 4.7 BERT's network: a Keras layer · 4 points · ~7 minutes · ETransformer, line 8
 #
 # The same with GELU, and as a layer. `intermediate_size` is $d_\text{mlp}$, in BERT $4 \cdot$ hidden: out by four, bend, back. That is where two thirds of an encoder layer's parameters are: $8 d_e^2$ here, $4 d_e^2$ in attention (biases aside).
 #
@@ -415,7 +415,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 4.9 The residual connection · 2 points · ~3 minutes · lines 6 and 8, the "X +"
+# ## 4.9 The residual connection · 2 points · ~3 minutes · ETransformer, lines 6 and 8
 #
 # What a sub-layer (attention, or the network) found is *added* to what it was given (He et al. 2015):
 #
@@ -441,7 +441,7 @@ check(residual)
 # ---
 # # The layer
 #
-# ## 4.10 Lines 6 to 9 · 6 points · ~15 minutes
+# ## 4.10 Lines 6 to 9: an encoder layer · 6 points · ~15 minutes · ETransformer, lines 6–9
 #
 # Everything is there. In the order of BERT, normalising *after* each addition (post-LN):
 #
@@ -534,7 +534,7 @@ class PreNormEncoderLayer(EncoderLayer):
 check(PreNormEncoderLayer)
 
 # %% [markdown]
-# ## 4.12 The stack · 3 points · ~5 minutes · line 5
+# ## 4.12 The stack · 3 points · ~5 minutes · ETransformer, line 5
 #
 # $L$ layers, one after the other, each with weights of its own. Keep them in the list `self.layers_` (Keras has an attribute `layers` of its own in models). The mask is the same at every depth: padding stays padding.
 

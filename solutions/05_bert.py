@@ -211,7 +211,7 @@ heat_maps(
 # | $W_u$ | a matrix of its own | the token table $W_e$ again (*tied*), and an output bias |
 # | for the whole text | | the pooler, and a second head on it |
 #
-# ## 5.3 The pooler: one vector for a whole text · 2 points · ~3 minutes
+# ## 5.3 The pooler · 2 points · ~3 minutes
 #
 # A classifier wants one vector, not $\ell$ of them. BERT puts `[CLS]` in front of every text. It means nothing by itself, but in every layer it may look at all the others, so its vector can gather what the text as a whole says.
 # The pooler reads that one vector:
@@ -245,7 +245,7 @@ class Pooler(keras.layers.Layer):
 check(Pooler)
 
 # %% [markdown]
-# ## 5.4 BERT · 6 points · ~10 minutes
+# ## 5.4 BERT · 6 points · ~10 minutes · ETransformer, lines 1–9, as BERT has them
 #
 # Everything is there: `BertEmbeddings`, `padding_mask`, `Encoder`, `Pooler`. The call takes what your `pack` of notebook 01 gives:
 #
@@ -323,7 +323,7 @@ print("largest change:", " hidden %.1e" % float(ops.max(moved[0])), " seen %.2f"
 # ---
 # # Two heads for pre-training
 #
-# ## 5.5 Masked words, with the table used twice · 4 points · ~6 minutes · ETransformer, lines 10–12
+# ## 5.5 Masked words: the tied head · 4 points · ~6 minutes · ETransformer, lines 10–12, as BERT has them
 #
 # Lines 10–12 again, with three changes that BERT makes:
 #
@@ -420,7 +420,7 @@ check(NspHead)
 # ---
 # # 110 million of what?
 #
-# ## 5.7 Counting · 4 points · ~9 minutes
+# ## 5.7 Counting parameters · 4 points · ~9 minutes · the list of parameters
 #
 # The paper says 110M for Base ($L = 12, H = 768, A = 12$) and 340M for Large ($L = 24, H = 1024, A = 16$). Count for yourself. With $V$ pieces, $M$ positions, $S$ segments, and $F = 4H$ in both:
 #
@@ -573,7 +573,7 @@ def published_name(path: str) -> str:
 check(published_name)
 
 # %% [markdown]
-# ## 5.9 Loading · 4 points · ~7 minutes
+# ## 5.9 Loading published weights · 4 points · ~7 minutes
 #
 # Now the loop: for each of your variables find the tensor, turn it if it is a kernel, and `assign` it. Only kernels are turned: a *table* is (pieces, H) on both sides.
 #
@@ -747,7 +747,7 @@ print(f"one kernel the wrong way round: largest difference {worse:.2f}; turned b
 # ---
 # # Fill in the blank
 #
-# ## 5.10 The best guesses · 3 points · ~6 minutes
+# ## 5.10 Fill in the blank · 3 points · ~6 minutes
 #
 # Put `[MASK]` where a word is missing and read the head's logits at that place, nowhere else: softmax over the vocabulary, then the $k$ likeliest pieces. One list per blank, best first.
 

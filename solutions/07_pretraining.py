@@ -104,7 +104,7 @@ only_the_first = etraining_loss(ops.convert_to_tensor(of_the_lecture), the_cat_s
 print(f"−log 0.0041 = {float(only_the_first):.3f}")
 
 # %% [markdown]
-# ## 7.2 BERT's masked language model loss · 4 points · ~8 minutes
+# ## 7.2 BERT's masked language model loss · 4 points · ~8 minutes · ETraining, line 9, for a batch
 #
 # A model computes in batches, and it hands out *logits*: any numbers, which log softmax makes into logarithms of chances. Each row has room for $P$ predictions; a row that needs fewer is filled up, and
 # `weights` says which places count (1) and which are filling (0). BERT's loss is the mean over those that count:
@@ -151,7 +151,7 @@ lines(
 )
 
 # %% [markdown]
-# ## 7.3 The next-sentence loss · 2 points · ~4 minutes
+# ## 7.3 The next-sentence loss · 2 points · ~4 minutes · BERT, section 3.1, task 2
 #
 # The second task: does sentence B follow sentence A? Two logits per row, and a trap that has cost people days: in BERT **0 is IsNext** and 1 is NotNext (it says so in a comment of the published code). The label is the number of the column that
 # should win.
@@ -175,7 +175,7 @@ check(nsp_loss)
 # ---
 # # The model
 #
-# ## 7.4 Only where something is to be guessed · 3 points · ~8 minutes
+# ## 7.4 Only where something is to be guessed · 3 points · ~8 minutes · ETraining, line 7: the indices T̃
 #
 # The MLM head multiplies a token's vector with the whole vocabulary. In BERT-base that is $768 \times 30{,}522$ products per token, more than three encoder layers do for it. With 15 % of the tokens to be guessed, doing it
 # for all would be 85 % wasted. So take the vectors of the masked positions out first:
@@ -212,7 +212,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 7.5 Everything you built, in one model · 5 points · ~12 minutes · ETraining, line 8
+# ## 7.5 Everything you built, in one model · 5 points · ~12 minutes · ETraining, line 8, and BERT's second head
 #
 # `Bert` (notebook 05) returns two things: a vector for every token, and the pooled vector of [CLS]. The first goes to `MlmHead`, at the masked positions only and with the table of the token embeddings (the weights are tied); the second
 # goes to `NspHead`.
@@ -292,7 +292,7 @@ print(f"first NSP loss {float(nsp_loss(next_logits, first['next_sentence'])):.3f
 # ---
 # # One step
 #
-# ## 7.6 No step longer than this · 3 points · ~7 minutes
+# ## 7.6 No step longer than this · 3 points · ~7 minutes · BERT's optimizer: global clipping at 1.0
 #
 # Now and then a batch has a gradient ten times as long as usual, and one such step can undo an hour. BERT limits the *length* of the gradient: all tensors of it, laid end to end, are one vector $g$, and if $\lVert g \rVert$ is more than 1,
 # the whole vector is shortened to 1. Its direction stays (Pascanu, Mikolov & Bengio 2013).
@@ -411,7 +411,7 @@ print(f"from {curve[0]:.2f} to {curve[-1]:.3f}")
 # ---
 # # The long way down
 #
-# ## 7.8 Up, then down · 3 points · ~8 minutes
+# ## 7.8 Up, then down · 3 points · ~8 minutes · ETraining, line 10: η
 #
 # Adam divides each step by a running mean of the gradient's size. In the first steps it knows that mean badly, so BERT begins carefully: the rate rises in a straight line for 10,000 steps (*warm-up*), then falls in a straight line to 0 at step 1,000,000 (Devlin et al. 2019,
 # appendix A.2). With $s$ steps already made, $w$ of warm-up and $S$ in all:
@@ -450,7 +450,7 @@ lines(
 )
 
 # %% [markdown]
-# ## 7.9 Which weights decay · 2 points · ~5 minutes
+# ## 7.9 Which weights decay · 2 points · ~5 minutes · BERT's optimizer: L2 weight decay of 0.01
 #
 # With every step each weight also loses a small share of itself, 0.01 times the learning rate: *weight decay*. What is not needed fades away. But not everything should be small: LayerNorm's $\gamma$ starts at 1 and sets the scale of a whole layer, and biases and $\beta$ only shift.
 # BERT spares them (`optimization.py` of google-research/bert: "LayerNorm", "layer_norm", "bias"). In Keras a weight has a path, such as `bert/encoder/layer_0/attention/query/kernel`, and its *last* part says what it is.

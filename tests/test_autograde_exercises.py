@@ -9,7 +9,7 @@ from autograde_case import asking, visible_plan
 
 from autograde import planning, probe
 from autograde.compare import Tolerance, compare
-from autograde.exercises import catalogue, cells
+from autograde.exercises import catalogue, cells, notebooks
 from autograde.judge import clean, fault, judge
 from autograde.naming import same_outcome
 
@@ -176,7 +176,7 @@ def test_a_patch_that_does_not_fit_is_an_error_that_says_so():
 
     exercise = catalogue.find("scores")
     wrong = dataclasses.replace(exercise.misconceptions[0], patch=(("no such text", ""),))
-    with pytest.raises(cells.SolutionError, match="0 times"):
+    with pytest.raises(notebooks.SolutionError, match="0 times"):
         cells.patched_cell(exercise, wrong)
 
 
@@ -198,7 +198,7 @@ def test_the_table_lists_every_exercise_and_counts():
 def test_the_worked_numbers_of_the_lecture_come_out_of_the_solutions_functions():
     from keras import ops
 
-    from autograde.exercises import n03_draws as draws
+    from autograde.exercises.n03_attention import attention as draws
 
     names = cells.namespace(catalogue.find("attention"))
     x, w_q, w_k, w_v = map(
@@ -216,7 +216,7 @@ def test_the_worked_numbers_of_the_lecture_come_out_of_the_solutions_functions()
 
 @each_notebook
 def test_the_notebook_states_the_points_that_the_exercises_give(notebook):
-    text = (cells.SOLUTIONS / f"{notebook}.py").read_text(encoding="utf-8")
+    text = (notebooks.SOLUTIONS / f"{notebook}.py").read_text(encoding="utf-8")
     for exercise in catalogue.of_notebook(notebook):
         assert f'"grade_id": "check-{exercise.id}", "locked": true, "points": {exercise.points:g},' in text
         assert f"# ## {exercise.number} " in text and f"· {exercise.points:g} points ·" in text
@@ -228,8 +228,8 @@ def test_the_solution_notebook_runs_from_top_to_bottom_and_everything_passes(not
     import jupytext
     import nbclient
 
-    monkeypatch.setenv("PYTHONPATH", str(cells.SOLUTIONS.parent))  # the kernel is a process of its own
-    written = jupytext.read(cells.SOLUTIONS / f"{notebook}.py")
+    monkeypatch.setenv("PYTHONPATH", str(notebooks.SOLUTIONS.parent))  # the kernel is a process of its own
+    written = jupytext.read(notebooks.SOLUTIONS / f"{notebook}.py")
     resources = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(written, timeout=180, kernel_name="python3", resources=resources).execute()
     shown = [output["data"]["text/plain"] for cell in written.cells if cell.cell_type == "code"

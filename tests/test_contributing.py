@@ -2,14 +2,13 @@
 
 import re
 import sys
-import types
 from pathlib import Path
 
 import pytest
 from autograde_case import asking
 
-from autograde import planning
-from autograde.exercises import cells
+from autograde import exercises, planning
+from autograde.exercises import catalogue, cells, notebooks
 from autograde.judge import judge
 from autograde.release import editions
 
@@ -19,14 +18,18 @@ SOLUTION, MODULE, ALTERNATIVE = re.findall(r"^```python\n(.*?)^```", TEXT, re.MU
 
 @pytest.fixture
 def exercise(tmp_path, monkeypatch):
-    """Steps 1 to 3, in a course of its own."""
+    """Steps 1 and 2, in a course of its own."""
     (tmp_path / "09_pooling.py").write_text(SOLUTION, encoding="utf-8")
-    monkeypatch.setattr(cells, "SOLUTIONS", tmp_path)
-    module = types.ModuleType("contributed")
-    monkeypatch.setitem(sys.modules, "contributed", module)
-    exec(compile(MODULE, "contributed", "exec"), vars(module))
-    (exercise,) = module.EXERCISES
-    return exercise
+    package = tmp_path / "n09_pooling"
+    package.mkdir()
+    (package / "__init__.py").write_text('KEPT_IN = ""\n', encoding="utf-8")
+    (package / "mean_pooling.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.setattr(notebooks, "SOLUTIONS", tmp_path)
+    monkeypatch.setattr(exercises, "__path__", [str(tmp_path)])
+    (exercise,) = catalogue.read_notebook("09_pooling")
+    yield exercise
+    for name in [name for name in sys.modules if "n09_pooling" in name]:
+        del sys.modules[name]
 
 
 def test_its_solution_earns_everything_and_the_stub_nothing(exercise):
