@@ -3,15 +3,21 @@
 import functools
 import linecache
 
-from autograde import planning, probe
+from autograde import probe
 from autograde.exercises import catalogue
+from autograde.exercises.proofs import Proofs
 from autograde.judge import judge
 
 
 @functools.cache
+def proofs_of(exercise_id: str) -> Proofs:
+    """The proofs of an exercise; its plan is made once for all tests of a process."""
+    return Proofs(catalogue.find(exercise_id))
+
+
 def visible_plan(exercise_id: str) -> dict:
     """The plan of an exercise's visible inputs, with its misconceptions' outcomes."""
-    return planning.make_plan(catalogue.find(exercise_id))
+    return proofs_of(exercise_id).plan
 
 
 def asking(namespace):
