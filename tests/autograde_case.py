@@ -5,8 +5,8 @@ import linecache
 
 from autograde import probe
 from autograde.exercises import catalogue
-from autograde.exercises.proofs import Proofs
 from autograde.judge import judge
+from autograde.proofs import Proofs
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from autograde_case import proofs_of
 
 from autograde import planning
 from autograde.exercises import catalogue, cells, notebooks
-from autograde.exercises.proofs import ALTERNATIVES, PROOFS, alternatives
+from autograde.proofs import ALTERNATIVES, PROOFS, alternatives
 
 # Whole layers and models, of which few fresh draws are made.
 LARGE = ("encoder-layer", "bert", "pretraining-model", "etransformer", "bert-embeddings", "multi-head-layer", "encoder",

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from autograde.exercises import catalogue
-from autograde.exercises.proofs import alternatives
 from autograde.grader import submission
 from autograde.grader.notebook_grading import grade_notebook
 from autograde.grader.results import Result
 from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
+from autograde.proofs import alternatives
 from autograde.release import editions
 from tests.grade_class import NOTEBOOK, POINTS, answer, open_rooms, solved
 

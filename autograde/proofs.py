@@ -24,7 +24,7 @@ from autograde.naming import same_outcome
 from autograde.values import encode
 from autograde.verdict import Verdict
 
-ALTERNATIVES = Path(__file__).resolve().parents[2] / "tests" / "alternatives"
+ALTERNATIVES = Path(__file__).resolve().parents[1] / "tests" / "alternatives"
 FEWEST_ALTERNATIVES, FEWEST_MISCONCEPTIONS, HINTS = 5, 3, 3
 MOST_NOISE, LEAST_DISTANCE = 0.5, 20  # in tolerances: rounding stays below the one, each mistake is beyond the other
 # Whole layers and models, seconds a draw: their quick proofs stay with the visible inputs.
