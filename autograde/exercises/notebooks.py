@@ -73,16 +73,22 @@ def path_of(notebook: str) -> Path:
 
 def cells_of(notebook: str) -> tuple[Cell, ...]:
     """All cells of a notebook, in order. Raises SolutionError."""
-    return _cells(path_of(notebook))
+    path = path_of(notebook)
+    return _cells(path, path.stat().st_mtime_ns)
 
 
 def facts_of(notebook: str) -> dict[str, Facts]:
     """The exercises of a notebook by id, in order. Raises SolutionError that names file and line."""
-    return _facts(path_of(notebook))
+    return facts_in(path_of(notebook))
+
+
+def facts_in(path: Path) -> dict[str, Facts]:
+    """The exercises in one file by id, in order. Raises SolutionError that names file and line."""
+    return _facts(path, path.stat().st_mtime_ns)
 
 
 @functools.cache
-def _cells(path: Path) -> tuple[Cell, ...]:
+def _cells(path: Path, changed: int) -> tuple[Cell, ...]:
     lines = path.read_text(encoding="utf-8").split("\n")
     starts = [number for number, line in enumerate(lines) if _MARKER.match(line)]
     cells = []
@@ -109,8 +115,8 @@ def _metadata(text: str, path: Path, line: int) -> dict:
 
 
 @functools.cache
-def _facts(path: Path) -> dict[str, Facts]:
-    cells = _cells(path)
+def _facts(path: Path, changed: int) -> dict[str, Facts]:
+    cells = _cells(path, changed)
     checks = {cell.graded["grade_id"]: cell for cell in cells if cell.graded.get("grade")}
     heading, found = None, {}
     for cell in cells:
