@@ -5,6 +5,7 @@ autograde/exercises/nNN_topic/name.py    reference, inputs, hints, misconception
 tests/alternatives/NN_topic.py           other right answers, at the end
 """
 
+import json
 import re
 from pathlib import Path
 
@@ -45,7 +46,7 @@ _CELLS = """
 #
 # What students are to write, and why.
 
-# %% nbgrader={{"grade": false, "grade_id": "{id}", "locked": false, "schema_version": 3, "solution": true, "task": false}}
+# %% nbgrader={answer}
 def {name}(x: Tensor) -> Tensor:
     \"\"\"Doubles every number.
 
@@ -56,7 +57,7 @@ def {name}(x: Tensor) -> Tensor:
     return 2 * x
     ### END SOLUTION
 
-# %% nbgrader={{"grade": true, "grade_id": "check-{id}", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}}
+# %% nbgrader={check}
 check({name})
 """
 
@@ -93,8 +94,8 @@ EXERCISE = Exercise(
 )  # fmt: skip
 '''
 
-_ALTERNATIVES = """# Other right answers to the exercises of notebook {number}, each of another structure. A cell has the set-up and the
-# answers before it in the notebook, and must pass its check whole.
+_ALTERNATIVES = """# Other right answers to the exercises of notebook {number}, each of another structure.
+# A cell has the set-up and the answers before it in the notebook, and must pass its check whole.
 """
 
 _ALTERNATIVE = """
@@ -121,14 +122,13 @@ def new_exercise(notebook: str, identity: str, root: Path = ROOT) -> list[Path]:
     if module.exists():
         raise SolutionError(f"{module}: exercise {identity!r} exists already; choose another name")
     known = notebooks.facts_in(solution) if solution.exists() else {}
-    words = {
-        "id": identity, "name": name, "title": notebook[3:].replace("_", " "), "number": notebook[:2],
-    }  # fmt: skip
-    _add(
-        solution,
-        _NOTEBOOK.format(**words),
-        _CELLS.format(**words | {"number": f"{int(notebook[:2])}.{len(known) + 1}"}),
-    )
+    words = {"id": identity, "name": name, "title": notebook[3:].replace("_", " "), "number": notebook[:2]}
+    graded = {
+        "answer": _metadata(grade_id=identity, solution=True, grade=False, locked=False),
+        "check": _metadata(grade_id=f"check-{identity}", solution=False, grade=True, locked=True, points=2),
+    }
+    number = f"{int(notebook[:2])}.{len(known) + 1}"
+    _add(solution, _NOTEBOOK.format(**words), _CELLS.format(**words | graded | {"number": number}))
     _add(package / "__init__.py", _PACKAGE.format(**words), "")
     _add(module, _MODULE, "")
     _add(others, _ALTERNATIVES.format(**words), _ALTERNATIVE.format(**words))
@@ -140,3 +140,7 @@ def _add(path: Path, beginning: str, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     before = path.read_text(encoding="utf-8") if path.exists() else beginning
     path.write_text(before + text, encoding="utf-8")
+
+
+def _metadata(**fields) -> str:
+    return json.dumps(dict(sorted({"schema_version": 3, "task": False, **fields}.items())))

@@ -1,5 +1,5 @@
-# Other right answers to the exercises of notebook 02, each of another structure. A cell has the set-up and the
-# answers before it in the notebook, and must pass its check whole.
+# Other right answers to the exercises of notebook 02, each of another structure.
+# A cell has the set-up and the answers before it in the notebook, and must pass its check whole.
 
 # %% token-embeddings: einsum
 def token_embeddings(token_ids, w_e):

@@ -1,5 +1,5 @@
-# Other right answers to the exercises of notebook 04, each of another structure. A cell has the set-up and the
-# answers before it in the notebook, and must pass its check whole.
+# Other right answers to the exercises of notebook 04, each of another structure.
+# A cell has the set-up and the answers before it in the notebook, and must pass its check whole.
 
 # %% layer-norm: centring matrix
 def layer_norm(x, gamma, beta, epsilon=1e-12):

@@ -1,5 +1,5 @@
-# Other right answers to the exercises of notebook 06, each of another structure. A cell has the set-up and the
-# answers before it in the notebook, and must pass its check whole.
+# Other right answers to the exercises of notebook 06, each of another structure.
+# A cell has the set-up and the answers before it in the notebook, and must pass its check whole.
 
 # %% mask-each: all draws at once
 def mask_each(token_ids, mask_id, p, rng):
