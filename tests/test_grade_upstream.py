@@ -120,9 +120,7 @@ def toy_catalogue(tmp_path_factory):
         only = tuple(exercise for exercise in catalogue.EXERCISES if exercise.notebook == EARLY)
         patch.setattr(catalogue, "EXERCISES", only + TOYS)
         patch.setattr(notebooks, "SOLUTIONS", folder)
-        cells.read.cache_clear()
         yield folder
-    cells.read.cache_clear()
 
 
 @pytest.fixture(scope="module")
