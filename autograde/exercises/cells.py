@@ -7,10 +7,10 @@ answer to the exercise that its `grade_id` names.
 import functools
 import linecache
 
+from autograde import mybert_importer
 from autograde.exercises import notebooks
 from autograde.exercises.notebooks import SolutionError
 from autograde.exercises.spec import Exercise, Misconception
-from autograde.student import own
 
 
 def read(notebook: str) -> tuple[str, dict[str, str]]:
@@ -55,7 +55,7 @@ def namespace(exercise: Exercise, cell: str | None = None) -> dict:
 def _names_after(notebook, last, cell):
     setup, answers = read(notebook)
     names = {"__name__": "solution"}
-    with own.only_stand_ins():  # what earlier notebooks built
+    with mybert_importer.only_stand_ins():  # what earlier notebooks built
         _run(setup, f"<{notebook} setup>", names)
     for identity, source in answers.items():
         if identity == last:

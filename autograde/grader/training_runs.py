@@ -1,11 +1,10 @@
-"""Grades a training run: weights from a file → the student's own model in a room → its guesses → points.
+"""Grades a training run: weights from a file → the student's own model in a sandbox → its predictions → points.
 
-    file ─▶ read_weights (out here: nothing is run, nothing is believed) ─▶ room: model, weights by role, masked rows
-    logits ─▶ loss and accuracy (out here) ─▶ points by the run's marks
+    file ─▶ read_weights (outside: nothing is run, nothing is trusted) ─▶ sandbox: model, weights by role, masked rows
+    logits ─▶ loss and accuracy (outside) ─▶ points by the run's marks
 
-The room gets rows with holes and never learns what stood there, so nothing it says can be a lucky echo. Where the
-student's model cannot take the weights, the course's own answers are put in its place: a mistake costs points only
-where it was made.
+The sandbox gets masked rows but never the original tokens, so its predictions cannot be copied. If the weights do not
+fit the student's model, the course's own answers are used instead: a mistake costs points only where it was made.
 """
 
 import functools
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograde.errors import RoomEnded
+from autograde.errors import SandboxEnded
 from autograde.exercises import cells
 from autograde.exercises.runs import TrainingRun
 from autograde.exercises.spec import layer, named
@@ -27,12 +26,12 @@ from autograde.student.training_run import VOCABULARY, documents_of
 from autograde.verdict import PartResult, Verdict
 from autograde.weights_file import Weights, WeightsError, read_weights
 
-SECONDS = 60.0  # for all guesses
+SECONDS = 60.0  # for all predictions
 _GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 
 
-def grade_run(run: TrainingRun, folder: Path, grading: Grading, steps: list[Step], rooms) -> Verdict:
-    """The verdict on one run whose file lies in `folder`. Raises SandboxError where no room can be made."""
+def grade_run(run: TrainingRun, folder: Path, grading: Grading, steps: list[Step], launcher) -> Verdict:
+    """The verdict on one run whose file lies in `folder`. Raises SandboxError where no sandbox can be made."""
     try:
         weights = read_weights(folder / run.file)
         _check_fit(run, weights)
@@ -44,10 +43,10 @@ def grade_run(run: TrainingRun, folder: Path, grading: Grading, steps: list[Step
     question = _question(run, weights, rows)
     for own in (True, False):
         try:
-            with enter(grading, rooms, grading.upstream if own else {}) as room:
-                _walk(grading, steps, room, own)
-                answer = clean(room.ask([question], SECONDS)[0])
-        except RoomEnded as ended:
+            with enter(grading, launcher, grading.upstream if own else {}) as sandbox:
+                _walk(grading, steps, sandbox, own)
+                answer = clean(sandbox.ask([question], SECONDS)[0])
+        except SandboxEnded as ended:
             grading.technical.append(f"{run.id}: {ended}")
             continue
         logits = _logits(answer, rows)
@@ -73,7 +72,7 @@ def _check_fit(run: TrainingRun, weights: Weights) -> None:
 
 
 def hidden_rows(run: TrainingRun, secret: bytes, student: str) -> dict[str, np.ndarray]:
-    """Masked rows for one student: held-out text, with masks that nobody without the secret can know."""
+    """Masked rows for one student: held-out text, with masks that cannot be computed without the secret."""
     from bertlab.data.pretraining.examples import examples_from_tokens
     from bertlab.data.pretraining.settings import ExampleSettings
 
@@ -102,7 +101,7 @@ def _pieces() -> list[str]:
     return VOCABULARY.read_text(encoding="utf-8").splitlines()
 
 
-# --- the room ---
+# --- the sandbox ---
 
 
 def _question(run: TrainingRun, weights: Weights, rows: dict) -> dict:
@@ -112,17 +111,17 @@ def _question(run: TrainingRun, weights: Weights, rows: dict) -> dict:
     return {"probe": probe, "arguments": [rows[name] for name in names], "keywords": {}, "weights": weights.arrays}
 
 
-def _walk(grading: Grading, steps: list[Step], room, own: bool) -> None:
+def _walk(grading: Grading, steps: list[Step], sandbox, own: bool) -> None:
     """Runs the notebook's cells; on the second try the course's own answer after each exercise's."""
     for step in steps:
         if step.exercise is None:
-            run_cell(grading, room, step)
+            run_cell(grading, sandbox, step)
         elif not own:
-            room.run_cell(cells.answer_cell(step.exercise), grading.limits.cell_seconds)
+            sandbox.run_cell(cells.answer_cell(step.exercise), grading.limits.cell_seconds)
 
 
 def _logits(answer: dict, rows: dict) -> np.ndarray | None:
-    """The MLM logits, if that is what came back: (B, P, V) finite floats."""
+    """The MLM logits (B, P, V), or None if the answer is anything else than finite floats of this shape."""
     value = answer["value"]
     if answer["status"] != "ok" or type(value) not in (tuple, list) or not value:
         return None
@@ -136,7 +135,7 @@ def _logits(answer: dict, rows: dict) -> np.ndarray | None:
 
 
 def figures(logits: np.ndarray, rows: dict) -> tuple[float, float]:
-    """Mean loss and share of right guesses over the blanks, in float64."""
+    """Mean loss and accuracy over the masked positions, in float64."""
     real = rows["masked_lm_weights"] > 0
     chosen, labels = logits[real].astype("float64"), rows["masked_lm_ids"][real]  # (n, V), (n,)
     chosen -= chosen.max(axis=1, keepdims=True)

@@ -1,13 +1,13 @@
-"""Limits on a whole room by the kernel, where a control group (version 2) has been delegated to the grader.
+"""Limits on a whole sandbox by the kernel, where a control group (version 2) has been delegated to the grader.
 
-Without one nothing is lost but sharpness: the trusted side's watch (watch.py) ends a room that is over its limits a
+Without one nothing is lost but sharpness: the trusted side's watch (watch.py) ends a sandbox that is over its limits a
 tenth of a second late; with one the kernel does it at once, and memory in the page cache counts too. Two ways to get
 a delegated group:
 
     systemd-run --user --scope -p Delegate=yes autograde grade …
     AUTOGRADE_CGROUP=/sys/fs/cgroup/some/group autograde grade …     a group made for it by an administrator
 
-Root could write to every group, which says nothing about which one was meant for this: root has to name one.
+Root could write to every group, so it is unknown which one is meant: root has to name one.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _names = itertools.count()
 
 
 def delegated() -> "Delegated | None":
-    """The group given to this process, ready for rooms, or None."""
+    """The group given to this process, ready for sandboxes, or None."""
     group = _given()
     return Delegated(group) if group else None
 
@@ -54,7 +54,7 @@ class Delegated:
         (group / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in self.controllers))
 
     def _leave_it(self) -> None:
-        """A group that hands controllers down may hold no process itself: whoever is in it moves one level down."""
+        """Moves all processes of the group one level down: a group that delegates controllers may contain none."""
         inside = (self.group / "cgroup.procs").read_text().split()
         if self.controllers and inside:
             own = self.group / "autograde-grader"
@@ -64,7 +64,7 @@ class Delegated:
                     (own / "cgroup.procs").write_text(pid)
 
     def new(self, limits) -> "Group":
-        """A group for one room."""
+        """A group for one sandbox."""
         group = self.group / f"autograde-{os.getpid()}-{next(_names)}"
         group.mkdir()
         wanted = {"memory.max": limits.memory, "memory.swap.max": 0, "pids.max": limits.processes}
@@ -75,7 +75,7 @@ class Delegated:
 
 
 class Group:
-    """One room's group."""
+    """One sandbox's group."""
 
     def __init__(self, path: Path):
         self.path = path

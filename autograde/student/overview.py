@@ -4,15 +4,15 @@ import html
 from itertools import groupby
 
 from autograde.rendering import MARKS, points_text
-from autograde.student import plans, state
+from autograde.student import plans, progress_file
 
 _WIDTH = 20
 
 
 class Overview:
-    """The map; shown as text or HTML by the notebook. `rows`: (facts of an exercise, points reached, status).
+    """The overview; shown as text or HTML by the notebook. `rows`: (facts of an exercise, points reached, status).
 
-    In HTML, notebooks that are done or not begun are folded away, a line each; the last one begun is open.
+    In HTML, finished notebooks and those without attempts are folded, one line each; the last attempted one is open.
     """
 
     def __init__(self, rows: list[tuple[dict, float, str]]):
@@ -84,7 +84,7 @@ def _html_row(facts, points, status):
 
 def progress() -> Overview:
     """Your points and the remaining exercises, notebook by notebook, from the checks on this machine."""
-    entries = state.load()
+    entries = progress_file.load()
     rows = []
     for facts in plans.index():
         entry = entries.get(facts["id"], {})

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bertlab.errors import CheckpointError, DataError
-from bertlab.files import write_text, write_whole
+from bertlab.files import write_atomically, write_text
 
 METRICS, CURVE, LOGS = "metrics.csv", "curve.png", "tensorboard"
 REFERENCES = Path(__file__).parent / "reference_curves"
@@ -76,4 +76,4 @@ def draw(
     if kind not in ("png", "svg", "pdf"):
         raise DataError(f"{path}: cannot be drawn; choose a name that ends with .png, .svg or .pdf")
     figure = pretraining_runs(runs, along, references)
-    write_whole(path, lambda partial: figure.savefig(partial, format=kind, dpi=120), CheckpointError)
+    write_atomically(path, lambda partial: figure.savefig(partial, format=kind, dpi=120), CheckpointError)
