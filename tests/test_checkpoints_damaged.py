@@ -160,7 +160,7 @@ def test_a_padded_token_table_loads_when_asked_for(folder):
     tokenizer(60).vocabulary.save(folder / "vocab.txt")
     load(folder, padded_vocabulary=True)
     tokenizer(62).vocabulary.save(folder / "vocab.txt")
-    with pytest.raises(CheckpointError, match="has 62 pieces"):
+    with pytest.raises(CheckpointError, match="has 62 tokens"):
         load(folder, padded_vocabulary=True)
 
 

@@ -37,7 +37,7 @@ def test_what_is_refused_leaves_the_folder_to_the_corrected_command(checkpoint, 
     for changes, told in (({"frozen_layers": 99}, "frozen_layers"), ({"class_weights": (1, 2, 3)}, "3 class_weights")):
         with pytest.raises(ConfigError, match=told):
             finetuned(checkpoint, task, out, dataclasses.replace(SHORT, **changes))
-    with pytest.raises(ConfigError, match="no axis"):
+    with pytest.raises(ConfigError, match="expected axes"):
         finetuned(checkpoint, task, out, SHORT, grid={"layer_decay": (1.0, 0.9)})
     with pytest.raises(DataError, match="train rows have no label"):
         unlabelled = dataclasses.replace(task, train=[SentenceRow("film")])

@@ -57,8 +57,8 @@ def test_phases_are_whole_intervals_and_nine_to_one():
         (dict(steps=10, interval=4), "choose 8 or 12 steps"),
         (dict(batch_size=10, accumulation=4), "multiple of 4"),
         (dict(phase_shares=(0.9, 0.2)), "add up to 1"),
-        (dict(learning_rate=0.0), "learning_rate must be positive"),
-        (dict(precision="float8"), "choose one of auto"),
+        (dict(learning_rate=0.0), "learning_rate: expected a number above 0"),
+        (dict(precision="float8"), "expected one of auto, float32"),
         (dict(step=3), "no setting step"),
     ],
 )

@@ -1,6 +1,6 @@
-"""A fine-tuned model on disk: a checkpoint, its tokenizer, and `task.json`, which says what its outputs mean.
+"""A fine-tuned model on disk: a checkpoint, its tokenizer, and `task.json`, which describes its outputs.
 
-In Hugging Face's format the labels also stand in config.json, as id2label and label2id, where transformers looks.
+In Hugging Face's format the labels are also in config.json, as id2label and label2id, where transformers looks.
 """
 
 import dataclasses

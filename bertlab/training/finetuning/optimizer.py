@@ -1,6 +1,6 @@
 """The optimizer of fine-tuning: AdamW whose rate can fall from the head down to the embeddings.
 
-What a low layer learnt in pre-training is general and should move little; what the head knows is random. Layer-wise
+A low layer learnt general features in pre-training and should change little; the head is random. Layer-wise
 decay multiplies the rate by `decay` at each step down (Howard and Ruder 2018, section 3.2, "discriminative
 fine-tuning"; for BERT Sun et al. 2019, section 5.3.4, who find 0.95 best). Freezing is its extreme case.
 """
@@ -8,6 +8,7 @@ fine-tuning"; for BERT Sun et al. 2019, section 5.3.4, who find 0.95 best). Free
 import keras
 from keras import ops
 
+from bertlab.errors import ConfigError
 from bertlab.training.optimizer import is_decayed
 
 
@@ -64,8 +65,6 @@ def freeze(model, layers: int | None) -> None:
 
     Raises ConfigError where the model has fewer layers.
     """
-    from bertlab.errors import ConfigError
-
     if layers is None:
         return
     if not 0 <= layers <= model.config.num_layers:
