@@ -60,15 +60,17 @@ def _alternatives(path: Path) -> dict[str, dict[str, str]]:
 
 
 class Proofs:
-    """The proofs of one exercise.
+    """The proofs of one exercise. plan: the visible one with its misconceptions, if it has been made already.
 
     Example:
         for finding in Proofs(catalogue.find("scores")).run():
             print(finding.proof, finding.problems or "holds")
     """
 
-    def __init__(self, exercise: Exercise):
+    def __init__(self, exercise: Exercise, plan: dict | None = None):
         self.exercise = exercise
+        if plan is not None:
+            self.plan = plan
 
     def run(self, draws: int = 0) -> list[Finding]:
         """All proofs. draws: on how many more fresh draws every misconception has to be named."""

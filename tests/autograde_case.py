@@ -2,17 +2,35 @@
 
 import functools
 import linecache
+import shutil
+from pathlib import Path
 
-from autograde import probe
+from once import made_once
+
+from autograde import fingerprints, planning, probe
 from autograde.exercises import catalogue
 from autograde.judge import judge
 from autograde.proofs import Proofs
 
 
+def fingerprint(exercise_id: str) -> Path:
+    """The file of an exercise's visible plan, as a release writes it: made once in a run of the tests."""
+    exercise = catalogue.find(exercise_id)
+    return made_once(f"{exercise.id}.npz", lambda path: fingerprints.save(planning.make_plan(exercise), path))
+
+
+def copy_fingerprints(folder: Path) -> Path:
+    """All that a release puts into its folder of fingerprints; returns the folder."""
+    for exercise in catalogue.EXERCISES:
+        shutil.copy(fingerprint(exercise.id), folder)
+    fingerprints.save_index([planning.reader_facts(exercise) for exercise in catalogue.EXERCISES], folder)
+    return folder
+
+
 @functools.cache
 def proofs_of(exercise_id: str) -> Proofs:
-    """The proofs of an exercise; its plan is made once for all tests of a process."""
-    return Proofs(catalogue.find(exercise_id))
+    """The proofs of an exercise, on its visible plan, which is made once in a run of the tests."""
+    return Proofs(catalogue.find(exercise_id), fingerprints.load(fingerprint(exercise_id)))
 
 
 def visible_plan(exercise_id: str) -> dict:

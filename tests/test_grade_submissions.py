@@ -12,15 +12,9 @@ from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
 from autograde.proofs import alternatives
 from autograde.release import editions
-from tests.grade_class import NOTEBOOK, POINTS, answer, open_shared_launcher, solved
+from tests.grade_class import NOTEBOOK, POINTS, answer, solved
 
 EXERCISES = catalogue.of_notebook(NOTEBOOK)
-
-
-@pytest.fixture(scope="module")
-def launcher():
-    with open_shared_launcher() as launcher:
-        yield launcher
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +136,7 @@ def test_a_cell_cannot_tell_what_an_earlier_question_asked(graded):
 def test_right_answers_that_do_not_fit_together_are_both_right(graded):
     """3.11 leans on 3.8 for inputs without a batch, which this 3.8, like its docstring, does not know."""
     leaning = alternatives(catalogue.find("cross-attention"))["masked self attention of both"]
-    query_by_query = "HIDDEN = -1e9\n" + alternatives(catalogue.find("masked-attention"))["query by query"]
+    query_by_query = "MASKED_SCORE = -1e9\n" + alternatives(catalogue.find("masked-attention"))["query by query"]
     result, verdicts = graded(solved({"masked-attention": query_by_query, "cross-attention": leaning}))
     assert result.points == POINTS and "answers to the exercises before it" in verdicts["cross-attention"].notes[0]
 

@@ -239,25 +239,25 @@ def causal_mask(tokens):
     return ops.convert_to_tensor(rows, dtype="bool")
 
 # %% masked-attention: added penalty
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 def masked_attention(q, k, v, mask):
-    penalty = (1.0 - ops.cast(mask, "float32")) * HIDDEN
+    penalty = (1.0 - ops.cast(mask, "float32")) * MASKED_SCORE
     return softmax_rows(attention_scores(q, k) + penalty) @ v
 
 # %% masked-attention: mask of what is hidden
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 def masked_attention(q, k, v, mask):
     hidden = ops.logical_not(mask)
     scores = ops.einsum("btd,bsd->bts", q, k) / float(q.shape[-1]) ** 0.5
-    weights = softmax_rows(ops.where(hidden, ops.full_like(scores, HIDDEN), scores))
+    weights = softmax_rows(ops.where(hidden, ops.full_like(scores, MASKED_SCORE), scores))
     return ops.einsum("bts,bso->bto", weights, v)
 
 # %% masked-attention: minus infinity
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 def masked_attention(q, k, v, mask):
@@ -265,7 +265,7 @@ def masked_attention(q, k, v, mask):
     return ops.matmul(ops.softmax(scores, axis=-1), v)
 
 # %% masked-attention: query by query
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 def masked_attention(q, k, v, mask):
@@ -273,21 +273,21 @@ def masked_attention(q, k, v, mask):
     rows = []
     for t in range(q.shape[1]):
         scores = ops.sum(q[:, t, None, :] * k, axis=-1) / q.shape[-1] ** 0.5
-        weights = softmax_rows(ops.where(mask[:, t], scores, HIDDEN))
+        weights = softmax_rows(ops.where(mask[:, t], scores, MASKED_SCORE))
         rows.append(ops.sum(weights[:, :, None] * v, axis=1))
     return ops.stack(rows, axis=1)
 
 # %% masked-attention: smallest float
-HIDDEN = np.finfo("float32").min
+MASKED_SCORE = np.finfo("float32").min
 
 
 def masked_attention(q, k, v, mask):
     seen = ops.cast(mask, "float32")
-    scores = attention_scores(q, k) * seen + HIDDEN * (1 - seen)
+    scores = attention_scores(q, k) * seen + MASKED_SCORE * (1 - seen)
     return ops.matmul(softmax_rows(scores), v)
 
 # %% masked-attention: zeroed and renormalised
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 def masked_attention(q, k, v, mask):
@@ -355,7 +355,7 @@ class MultiHeadAttention(keras.layers.Layer):
         found = []
         for query, key, value in zip(self.query, self.key, self.value):
             scores = attention_scores(query(x), key(x))
-            scores = scores if attention_mask is None else ops.where(attention_mask, scores, HIDDEN)
+            scores = scores if attention_mask is None else ops.where(attention_mask, scores, MASKED_SCORE)
             found.append(softmax_rows(scores) @ value(x))
         return self.out(ops.concatenate(found, axis=-1))
 
@@ -402,7 +402,7 @@ class MultiHeadAttention(keras.layers.Layer):
         q, k, v = self.query(x), self.key(x), self.value(x)
         scores = ops.einsum("btad,bsad->bats", q, k) / float(q.shape[-1]) ** 0.5
         if attention_mask is not None:
-            scores = ops.where(attention_mask[:, None], scores, HIDDEN)
+            scores = ops.where(attention_mask[:, None], scores, MASKED_SCORE)
         return self.out(ops.einsum("bats,bsad->btad", softmax_rows(scores), v))
 
 # %% multi-head-layer: heads in the batch
@@ -426,7 +426,7 @@ class MultiHeadAttention(keras.layers.Layer):
         )
         scores = q @ ops.transpose(k, (0, 2, 1)) / q.shape[-1] ** 0.5
         if attention_mask is not None:
-            scores = ops.where(ops.tile(attention_mask, (self.num_heads, 1, 1)), scores, HIDDEN)
+            scores = ops.where(ops.tile(attention_mask, (self.num_heads, 1, 1)), scores, MASKED_SCORE)
         found = softmax_rows(scores) @ v
         return self.out(ops.concatenate(ops.split(found, self.num_heads, axis=0), axis=2))
 
@@ -474,7 +474,7 @@ class MultiHeadAttention(keras.layers.Layer):
     def call(self, x, attention_mask=None):
         scores = attention_scores(self.split(self.query(x)), self.split(self.key(x)))
         if attention_mask is not None:
-            scores = ops.where(ops.expand_dims(attention_mask, 1), scores, HIDDEN)
+            scores = ops.where(ops.expand_dims(attention_mask, 1), scores, MASKED_SCORE)
         found = softmax_rows(scores) @ self.split(self.value(x))
         return self.out(concat_heads(ops.unstack(found, axis=1)))
 

@@ -406,7 +406,7 @@ def tagging_loss(logits, labels):
     return total / ops.maximum(number, 1.0)
 
 # %% span-head: hidden first
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 class SpanHead(keras.layers.Layer):
@@ -417,11 +417,11 @@ class SpanHead(keras.layers.Layer):
         self.dense = keras.layers.Dense(2)
 
     def call(self, hidden, may_answer):
-        logits = ops.where(may_answer[..., None], self.dense(hidden), HIDDEN)
+        logits = ops.where(may_answer[..., None], self.dense(hidden), MASKED_SCORE)
         return ops.swapaxes(logits, 1, 2)
 
 # %% span-head: multiplied mask
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 class SpanHead(keras.layers.Layer):
@@ -434,10 +434,10 @@ class SpanHead(keras.layers.Layer):
     def call(self, hidden, may_answer):
         logits = ops.moveaxis(self.dense(hidden), -1, 1)
         may = ops.cast(may_answer, logits.dtype)[:, None, :]
-        return logits * may + HIDDEN * (1 - may)
+        return logits * may + MASKED_SCORE * (1 - may)
 
 # %% span-head: permute layer
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 class SpanHead(keras.layers.Layer):
@@ -450,10 +450,10 @@ class SpanHead(keras.layers.Layer):
 
     def call(self, hidden, may_answer):
         logits = self.turn(self.dense(hidden))
-        return ops.where(ops.logical_not(may_answer)[:, None], ops.full_like(logits, HIDDEN), logits)
+        return ops.where(ops.logical_not(may_answer)[:, None], ops.full_like(logits, MASKED_SCORE), logits)
 
 # %% span-head: split and stacked
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 class SpanHead(keras.layers.Layer):
@@ -464,12 +464,12 @@ class SpanHead(keras.layers.Layer):
     def call(self, hidden, may_answer):
         start, end = ops.split(self.dense(hidden), 2, axis=-1)  # (B, T, 1) each
         both = ops.stack([start[..., 0], end[..., 0]], axis=1)
-        return ops.where(ops.stack([may_answer, may_answer], axis=1), both, HIDDEN)
+        return ops.where(ops.stack([may_answer, may_answer], axis=1), both, MASKED_SCORE)
 
 # %% span-head: tensorflow
 import tensorflow as tf
 
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 class SpanHead(keras.layers.Layer):
@@ -479,10 +479,10 @@ class SpanHead(keras.layers.Layer):
 
     def call(self, hidden, may_answer):
         turned = tf.linalg.matrix_transpose(self.dense(hidden))
-        return tf.where(may_answer[:, tf.newaxis], turned, tf.fill(tf.shape(turned), HIDDEN))
+        return tf.where(may_answer[:, tf.newaxis], turned, tf.fill(tf.shape(turned), MASKED_SCORE))
 
 # %% span-head: two products by hand
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 class SpanHead(keras.layers.Layer):
@@ -495,7 +495,7 @@ class SpanHead(keras.layers.Layer):
     def call(self, hidden, may_answer):
         start, end = ops.unstack(self.dense.kernel, axis=1)
         rows = [ops.matmul(hidden, vector) + self.dense.bias[side] for side, vector in enumerate((start, end))]
-        return ops.stack([ops.where(may_answer, row, HIDDEN) for row in rows], axis=1)
+        return ops.stack([ops.where(may_answer, row, MASKED_SCORE) for row in rows], axis=1)
 
 # %% best-span: best end for each start
 def best_span(start, end, first, last, longest, threshold=0.0):

@@ -45,22 +45,22 @@ EXERCISE = Exercise(
     hints=(
         "Three lines: scores, hide, shares of the values. The mask acts on the scores, before softmax.",
         "`ops.where(condition, a, b)` takes from a where the condition is True, else from b.",
-        "Where the mask is True the score stays; elsewhere it becomes HIDDEN.",
+        "Where the mask is True the score stays; elsewhere it becomes MASKED_SCORE.",
     ),
     misconceptions=(
         mistake("after-softmax",
-            "    scores = ops.where(mask, scores, HIDDEN)\n", "",
+            "    scores = ops.where(mask, scores, MASKED_SCORE)\n", "",
             "softmax_rows(scores)", "ops.where(mask, softmax_rows(scores), 0.0)",
             hint="You hide after the softmax, so the rows no longer sum to 1: what the hidden keys had taken is "
                  "lost. Hide the scores instead."),
-        mistake("score-zero", "ops.where(mask, scores, HIDDEN)", "ops.where(mask, scores, 0.0)",
+        mistake("score-zero", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, scores, 0.0)",
             hint="A score of 0 is an ordinary score: exp(0) = 1, so hidden keys still get a share. Hiding needs "
                  "(nearly) −∞."),
-        mistake("inverted", "ops.where(mask, scores, HIDDEN)", "ops.where(mask, HIDDEN, scores)",
+        mistake("inverted", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, MASKED_SCORE, scores)",
             hint="You hide exactly what may be seen. True means: may be seen."),
-        mistake("mask-ignored", "    scores = ops.where(mask, scores, HIDDEN)\n", "",
+        mistake("mask-ignored", "    scores = ops.where(mask, scores, MASKED_SCORE)\n", "",
             hint="The mask has no effect on your result. It belongs between scores and softmax."),
-        mistake("mask-added", "ops.where(mask, scores, HIDDEN)", "scores + ops.cast(mask, scores.dtype)",
+        mistake("mask-added", "ops.where(mask, scores, MASKED_SCORE)", "scores + ops.cast(mask, scores.dtype)",
             hint="You add the mask as 0 and 1: what may be seen gets a little more, and nothing is hidden. Add 0 and "
                  "−10⁹, or use `ops.where`."),
     ),

@@ -83,8 +83,8 @@ EXERCISE = Exercise(
             "(batch, tokens, self.num_heads, hidden // self.num_heads)", "(batch, tokens, 1, hidden)",
             hint="There is one head as wide as the hidden size. `num_heads` = {heads} heads have {d} numbers each, "
                  "and each has its own softmax."),
-        mistake("mask-inverted", "ops.where(ops.expand_dims(attention_mask, axis=1), scores, HIDDEN)",
-            "ops.where(ops.expand_dims(attention_mask, axis=1), HIDDEN, scores)",
+        mistake("mask-inverted", "ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)",
+            "ops.where(ops.expand_dims(attention_mask, axis=1), MASKED_SCORE, scores)",
             hint="With a mask you hide exactly what may be seen. True means: may be seen."),
         mistake("mask-ignored", "if attention_mask is not None:", "if False:",
             hint="The mask has no effect. It belongs between scores and softmax, as in 3.8."),

@@ -7,13 +7,13 @@ from autograde.exercises.draws import Random, normal
 from autograde.exercises.n08_finetuning._shared import READY_MADE, head_case
 from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, cases, layer, mistake, values
 
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 def span_head(hidden, may_answer, weights, config):
     kernel, bias = weights["dense/kernel"], weights["dense/bias"]
     logits = np.stack([hidden @ kernel[:, side] + bias[side] for side in (0, 1)], axis=1)
-    return np.where(may_answer[:, None, :], logits, HIDDEN)
+    return np.where(may_answer[:, None, :], logits, MASKED_SCORE)
 
 
 def _span_case(rng: Random, batch: int, tokens: int, width: int, may_answer) -> Case:
@@ -44,7 +44,7 @@ EXERCISE = Exercise(
     reference=span_head,
     parts=(
         values(2, all_may_answer),
-        cases("hidden positions", 1, some_may_answer, "where may_answer is False, both logits are to be HIDDEN"),
+        cases("hidden positions", 1, some_may_answer, "where may_answer is False, both logits are to be MASKED_SCORE"),
         Part("gradients", 1, slopes_of_spans, "the weights cannot be trained: their gradients are others, or none"),
     ),
     forbidden=READY_MADE,
@@ -63,13 +63,13 @@ EXERCISE = Exercise(
             hint="(batch, tokens, 2) is what Dense gives. Row 0 of the result is to hold the starts of all tokens, "
                  "row 1 the ends."),
         mistake("mask-ignored",
-            "return ops.where(ops.expand_dims(may_answer, axis=1), logits, HIDDEN)", "return logits",
-            hint="Positions of the question and [PAD] can still be answers in yours. Where may_answer is False: "
-                 "HIDDEN."),
-        mistake("hidden-is-zero", "logits, HIDDEN)", "logits, 0.0)",
+            "return ops.where(ops.expand_dims(may_answer, axis=1), logits, MASKED_SCORE)", "return logits",
+            hint="Positions of the question and [PAD] can still be answers in yours. Their logits must "
+                 "be MASKED_SCORE."),
+        mistake("hidden-is-zero", "logits, MASKED_SCORE)", "logits, 0.0)",
             hint="A logit of 0 is an ordinary one, often larger than the right answer's. To be out of the race it "
-                 "must be HIDDEN, −10⁹."),
-        mistake("mask-inverted", "logits, HIDDEN)", "HIDDEN, logits)",
+                 "must be MASKED_SCORE, −10⁹."),
+        mistake("mask-inverted", "logits, MASKED_SCORE)", "MASKED_SCORE, logits)",
             hint="You hide exactly the positions that may answer."),
         mistake("start-or-end", "logits = self.dense(hidden)", "logits = ops.softmax(self.dense(hidden))",
             hint="Your softmax lets each token choose between being a start and an end. Tokens compete for the "
