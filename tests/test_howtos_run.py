@@ -75,8 +75,8 @@ def test_vectors_from_a_checkpoint(folder, monkeypatch, capsys):
         type_in(command, folder)
     shapes = {name: np.load(folder / name).shape for name in ("vectors.npy", "wide.npy", "unit.npy")}
     assert shapes == {"vectors.npy": (3, 16), "wide.npy": (3, 64), "unit.npy": (3, 16)}
-    with np.load(folder / "pieces.npz") as pieces:
-        assert pieces["row_splits"][-1] == len(pieces["vectors"])
+    with np.load(folder / "tokens.npz") as tokens:
+        assert tokens["row_splits"][-1] == len(tokens["vectors"])
 
     monkeypatch.chdir(folder)
     names: dict = {}
