@@ -244,7 +244,7 @@ def nli_folder(tmp_path_factory):
     """A model that was fine-tuned on MNLI, and the official diagnostics: 1104 pairs."""
     import dataclasses
 
-    from bertlab.checkpoints.mapping import model_class
+    from bertlab.checkpoints.kinds import model_class
     from bertlab.data.tasks.formats_published import NLI
     from bertlab.training.finetuning.card import save_finetuned
     from bertlab.training.finetuning.problems import problem_for

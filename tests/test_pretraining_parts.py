@@ -110,7 +110,7 @@ def test_a_causal_model_is_trained_left_to_right(tmp_path):
 @pytest.mark.parametrize("size", SIZES)
 def test_the_number_of_weights_follows_from_the_shape(size):
     from bertlab.analysis.summary import component_counts
-    from bertlab.training.memory import parameter_count
+    from bertlab.models.outline import parameter_count
 
     config = BertConfig.named(size)
     assert parameter_count(config) == sum(count for _, count in component_counts(config))

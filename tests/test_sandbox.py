@@ -31,7 +31,7 @@ def zygote():
 
 
 @pytest.fixture
-def start(zygote):
+def sandbox(zygote):
     with zygote.start(QUICK) as sandbox:
         yield sandbox
 
@@ -349,7 +349,7 @@ def test_without_bubblewrap_nothing_is_run_and_the_command_that_installs_it_is_n
 def test_without_any_way_to_make_sandboxes_the_doctor_says_what_to_install(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     grave = [finding for finding in doctor.examine() if finding.grave and not finding.ok]
-    assert [finding.name for finding in grave] == ["launcher"]
+    assert [finding.name for finding in grave] == ["sandboxes"]
     assert grave[0].remedy == bubblewrap.install_command()
 
 

@@ -105,8 +105,8 @@ def test_weight_decay_spares_exactly_biases_and_layer_norms():
     spared = {v.path for v in trainer.trainable_variables if not optimizer._use_weight_decay(v)}
     assert all(path.endswith(("/bias", "/gamma", "/beta")) for path in spared)
     decayed = {v.path for v in trainer.trainable_variables} - spared
-    assert all(path.endswith(("/kernel", "/table")) for path in decayed)
-    assert {"bert/embeddings/token/table", "masked_lm_head/transform/kernel"} <= decayed
+    assert all(path.endswith(("/kernel", "/embeddings")) for path in decayed)
+    assert {"backbone/embeddings/token/embeddings", "masked_lm_head/dense/kernel"} <= decayed
 
 
 def test_the_loss_is_a_mean_over_real_predictions_and_pairs():
