@@ -116,7 +116,7 @@ def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(trainer):
     pretrained = {variable.path: np.array(variable) for variable in trainer.make_model().bert.weights}
     for weights, same in ((pretrained, True), (None, False)):
         trainer.begin(5, weights)
-        table = trainer.model.bert.embeddings.token.table
+        table = trainer.model.bert.embeddings.token.embeddings
         assert np.array_equal(np.array(table), pretrained[table.path]) is same
 
 
@@ -229,11 +229,11 @@ def test_the_rate_falls_from_the_head_down_to_the_embeddings():
     model = new_classifier()
     optimizer = finetuning_optimizer(model, weight_decay=0.0, layer_decay=0.5)
     factors = dict(zip([v.path for v in model.trainable_variables], optimizer.factors))
-    assert factors["head/dense/kernel"] == factors["bert/pooler/dense/kernel"] == 1.0
-    assert factors["bert/encoder/layer_1/attention/query/kernel"] == 0.5
-    assert factors["bert/encoder/layer_0/attention/query/kernel"] == 0.25
-    assert factors["bert/embeddings/token/table"] == 0.125
-    assert steps_below_head("bert/encoder/final_norm/gamma", 2) == 0
+    assert factors["head/dense/kernel"] == factors["backbone/pooler/dense/kernel"] == 1.0
+    assert factors["backbone/encoder/layer_1/attention/query/kernel"] == 0.5
+    assert factors["backbone/encoder/layer_0/attention/query/kernel"] == 0.25
+    assert factors["backbone/embeddings/token/embeddings"] == 0.125
+    assert steps_below_head("backbone/encoder/final_norm/gamma", 2) == 0
 
 
 def test_frozen_layers_stay_as_they_are_and_too_many_are_refused():

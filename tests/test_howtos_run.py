@@ -5,12 +5,11 @@ Options behind a command make it shorter, never other: fewer steps, smaller batc
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from warm import run_module
 
 from bertlab.config import BertConfig
 from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
@@ -66,7 +65,7 @@ def type_in(command: str, folder: Path) -> None:
     words = words[: words.index("<")] if source else words
     text = source.read_text(encoding="utf-8") if source else None
     more = SHORTER.get(words[1], [])
-    done = subprocess.run([sys.executable, "-m", *words, *more], cwd=folder, input=text, capture_output=True, text=True)
+    done = run_module(*words, *more, cwd=folder, text=text)
     assert done.returncode == 0, f"{command}\n{done.stderr}"
 
 

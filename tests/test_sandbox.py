@@ -94,7 +94,7 @@ def test_time_spent_waiting_for_a_processor_does_not_count(zygote):
     """Far more spinning processes than processors, and a cell that computes for most of the time it is given."""
     spin = [sys.executable, "-c", "while True: pass"]
     # Each a session of its own: Linux may share processors out among sessions, not among processes.
-    crowd = [subprocess.Popen(spin, start_new_session=True) for _ in range(8 * (os.cpu_count() or 1))]
+    crowd = [subprocess.Popen(spin, start_new_session=True) for _ in range(4 * (os.cpu_count() or 1))]
     try:
         with zygote.start(QUICK) as sandbox:
             sandbox.run_cell("import time\ndef work(seconds):\n    end = time.process_time() + seconds\n"

@@ -69,10 +69,10 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, to
 def check_readable(files: ExampleFiles, config) -> None:
     """Raises DataError if the rows are longer than the model's positions or made with a larger vocabulary."""
     length, pieces = files.settings.sequence_length, files.manifest["vocabulary"]["pieces"]
-    if length > config.max_position_embeddings:
+    if length > config.max_tokens:
         raise DataError(
-            f"{files.folder}: rows of {length} tokens, but the model has {config.max_position_embeddings} positions: "
-            f"make rows of that length with `bertlab data make --sequence-length {config.max_position_embeddings}`"
+            f"{files.folder}: rows of {length} tokens, but the model has {config.max_tokens} positions: "
+            f"make rows of that length with `bertlab data make --sequence-length {config.max_tokens}`"
         )
     if pieces > config.vocab_size:
         raise DataError(

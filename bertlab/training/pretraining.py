@@ -17,9 +17,10 @@ import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import MANIFEST, ExampleFiles
 from bertlab.errors import ConfigError, DataError
+from bertlab.families import DEFAULT, family
 from bertlab.training.presets import PretrainingSettings
 from bertlab.training.start import model_config, trained_weights
 from bertlab.training.vocabularies import check_same_tokenizer, tokenizer_of
@@ -32,7 +33,7 @@ _VALIDATION_ROWS = 2048
 
 
 def pretrain(
-    model: str | Path | BertConfig,
+    model: str | Path | ModelConfig,
     data: str | Path | Sequence[str | Path],
     out: str | Path,
     settings: PretrainingSettings | None = None,
@@ -45,7 +46,7 @@ def pretrain(
     """Pre-trains a model, or goes on with a run that was interrupted, and returns the run's history.
 
     Args:
-        model: the name of a published size, a `config.json`, a `BertConfig`, or a checkpoint to go on from.
+        model: the name of a published size, a `config.json`, a configuration, or a checkpoint to go on from.
         data: folders that `bertlab data make` wrote, one for each phase; the rows of the first one come first.
             One path is one phase.
         out: the run's folder.
@@ -86,9 +87,9 @@ class PretrainingRun:
             self.weights.check_tokenizer(self.examples[0])
         longest = max(files.settings.sequence_length for files in self.examples)
         self.config = model_config(model, settings, len(self.tokenizer.vocabulary), longest)
-        if longest > self.config.max_position_embeddings:
+        if longest > self.config.max_tokens:
             raise ConfigError(
-                f"the rows of the data have {longest} tokens, the model has {self.config.max_position_embeddings} "
+                f"the rows of the data have {longest} tokens, the model has {self.config.max_tokens} "
                 "positions: make shorter rows or choose a model with more"
             )
         if self.validation is not None:
@@ -363,4 +364,4 @@ def _fingerprint(files: ExampleFiles) -> dict:
 
 def _defaults() -> dict:
     """The identity of a run with default settings, for folders that were begun before a setting existed."""
-    return {"model": BertConfig().to_dict(), "settings": PretrainingSettings().to_dict()}
+    return {"model": family(DEFAULT).config().to_dict(), "settings": PretrainingSettings().to_dict()}

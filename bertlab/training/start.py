@@ -8,24 +8,27 @@ import hashlib
 from pathlib import Path
 
 from bertlab.checkpoints.opening import find, open_checkpoint
-from bertlab.config import SIZES, BertConfig
+from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
+from bertlab.families import DEFAULT, family, load_config
 from bertlab.training.presets import PretrainingSettings
 from bertlab.training.vocabularies import check_same_tokenizer
 
+SIZES = family(DEFAULT).config.SIZES  # what a published size by its name alone means
+
 
 def model_config(
-    model: str | Path | BertConfig, settings: PretrainingSettings, pieces: int, longest: int
-) -> BertConfig:
+    model: str | Path | ModelConfig, settings: PretrainingSettings, pieces: int, longest: int
+) -> ModelConfig:
     """The configuration that `model` means: a size, shaped by the recipe and the data, or one that is complete.
 
     pieces: of the data's vocabulary. longest: tokens of its longest rows. Raises ConfigError for one whose
     vocab_size is too small.
     """
     if str(model) in SIZES:
-        return _shaped(BertConfig.named(str(model)), settings, pieces, longest)
-    config = model if isinstance(model, BertConfig) else BertConfig.load(model)
+        return _shaped(family(DEFAULT).config.named(str(model)), settings, pieces, longest)
+    config = model if isinstance(model, ModelConfig) else load_config(model)
     if config.vocab_size < pieces:
         raise ConfigError(
             f"the data's vocabulary has {pieces} pieces, the model's vocab_size is {config.vocab_size}: choose at "
@@ -34,7 +37,7 @@ def model_config(
     return config
 
 
-def _shaped(config: BertConfig, settings: PretrainingSettings, pieces: int, longest: int) -> BertConfig:
+def _shaped(config: ModelConfig, settings: PretrainingSettings, pieces: int, longest: int) -> ModelConfig:
     multiple = settings.padded_vocabulary
     config = config.replace(
         vocab_size=-(-pieces // multiple) * multiple,
@@ -48,12 +51,12 @@ def _shaped(config: BertConfig, settings: PretrainingSettings, pieces: int, long
     return config
 
 
-def trained_weights(model: str | Path | BertConfig) -> "TrainedWeights | None":
+def trained_weights(model: str | Path | ModelConfig) -> "TrainedWeights | None":
     """The weights that `model` means when it is a folder, a packaged or a published name; else None.
 
     Raises ConfigError for a name that is nothing at all, CheckpointError for a folder without a checkpoint.
     """
-    if isinstance(model, BertConfig) or str(model) in SIZES or Path(model).is_file():
+    if isinstance(model, ModelConfig) or str(model) in SIZES or Path(model).is_file():
         return None
     nothing = f"{model}: neither a size ({', '.join(SIZES)}) nor a config.json that exists nor a checkpoint"
     if Path(model).suffix == ".json":  # a misspelt file is not looked for on the Hub
@@ -66,7 +69,7 @@ def trained_weights(model: str | Path | BertConfig) -> "TrainedWeights | None":
 
 
 class TrainedWeights:
-    """The weights of a checkpoint on this machine, from which a run starts. config: its `BertConfig`."""
+    """The weights of a checkpoint on this machine, from which a run starts. config: its configuration."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -99,7 +102,7 @@ class TrainedWeights:
         tied = self._checkpoint.options.get("tied", True)
         bert = BertForPreTraining(self.config, next_sentence=next_sentence, tied=tied, dtype=dtype)
         fresh = checkpoints.load_into(bert, self.path, strict=False).initialised
-        lacking = [path for path in fresh if path.startswith("bert/") and not path.startswith("bert/pooler")]
+        lacking = [path for path in fresh if path.startswith("backbone/") and not path.startswith("backbone/pooler")]
         if lacking:
             raise CheckpointError(f"{self.path}: has no {lacking[0]}; a run starts from a whole encoder")
         return bert, fresh

@@ -24,7 +24,7 @@ from keras import ops
 from bertlab import checkpoints
 from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.huggingface import check_representable
-from bertlab.checkpoints.mapping import variables_of
+from bertlab.checkpoints.kinds import variables_of
 from bertlab.data.tasks.rows import TaskData
 from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
 from bertlab.progress import bar
@@ -82,8 +82,8 @@ class _Experiment:
         self.tokenizer = checkpoints.load_tokenizer(model)
         config = checkpoints.read_config(model)
         max_length = recipe.max_length
-        if max_length > config.max_position_embeddings:
-            max_length = config.max_position_embeddings
+        if max_length > config.max_tokens:
+            max_length = config.max_tokens
             self._note(f"max_length is {max_length}, the model's own longest row, instead of {recipe.max_length}")
         self.problem = problem_for(TaskInfo.of(task, max_length, min(recipe.stride, max_length)), self.tokenizer)
         self.encoder_weights, self.config = self._load(model)
@@ -97,7 +97,7 @@ class _Experiment:
         kind, options = self.problem.model_kind, self.problem.model_options
         loaded = checkpoints.load(model, kind, fresh_head=True, strict=False, padded_vocabulary=True, **options)
         missing = loaded.load_report.missing
-        if [path for path in missing if not path.startswith("bert/pooler/")]:
+        if [path for path in missing if not path.startswith("backbone/pooler/")]:
             raise CheckpointError(f"{model}: lacks {', '.join(missing[:4])}; it is not a whole BERT")
         if missing:
             self._note("the checkpoint has no pooler; a new one is trained")
@@ -169,7 +169,7 @@ class _Experiment:
         return trainers | {scratch: trainers[pretrained]}
 
     def _new_model(self):
-        its_class = checkpoints.mapping.model_class(self.problem.model_kind)
+        its_class = checkpoints.kinds.model_class(self.problem.model_kind)
         return its_class(self.config, **self.problem.model_options)
 
     def _plan(self) -> list[tuple[Recipe, str, int]]:

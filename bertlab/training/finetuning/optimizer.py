@@ -53,7 +53,7 @@ def finetuning_optimizer(model, weight_decay: float, layer_decay: float) -> Laye
 
 def steps_below_head(path: str, num_layers: int) -> int:
     """0 for the head and the pooler, 1 for the last layer, num_layers + 1 for the embeddings."""
-    if "bert/embeddings/" in path:
+    if "backbone/embeddings/" in path:
         return num_layers + 1
     if "/layer_" in path:
         return num_layers - int(path.split("/layer_")[1].split("/")[0])
@@ -70,5 +70,5 @@ def freeze(model, layers: int | None) -> None:
     if not 0 <= layers <= model.config.num_layers:
         raise ConfigError(f"frozen_layers must lie between 0 and the model's {model.config.num_layers}, not {layers}")
     model.bert.embeddings.trainable = False
-    for layer in model.bert.encoder.layers[:layers]:
+    for layer in model.bert.encoder.layers_[:layers]:
         layer.trainable = False

@@ -87,7 +87,7 @@ class Problem:
         info: a `TaskInfo`.   tokenizer: the model's `WordPieceTokenizer`.
     """
 
-    model_kind = "sequence_classification"  # a key of `bertlab.checkpoints.mapping.KINDS`
+    model_kind = "sequence_classification"  # a key of `bertlab.checkpoints.kinds.KINDS`
 
     def __init__(self, info: TaskInfo, tokenizer):
         self.info = info

@@ -74,7 +74,7 @@ class Trainer:
     @property
     def limit(self) -> int:
         """The longest row that problem and model allow."""
-        return min(self.problem.info.max_length, self.model.config.max_position_embeddings)
+        return min(self.problem.info.max_length, self.model.config.max_tokens)
 
     def begin(self, seed: int, encoder_weights: dict[str, np.ndarray] | None) -> None:
         """Fresh weights and dropout by the seed, a fresh optimizer, then the pre-trained weights by their paths."""
