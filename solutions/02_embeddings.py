@@ -66,7 +66,7 @@ sum_of_rows(
 # ---
 # # What: a vector for every token
 #
-# ## 2.1 A row for every piece · 3 points · ~8 minutes · ETransformer, line 3
+# ## 2.1 One row for every token · 3 points · ~8 minutes · ETransformer, line 3
 #
 # All vectors are the rows of one matrix, $W_e \in \mathbb{R}^{N_V \times d_e}$: row $v$ belongs to the token with id
 # $v$. To look up a token is to select a row. But you can also *write the look-up as a matrix product*: make a vector of
@@ -503,7 +503,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 2.8 BERT's first layer · 6 points · ~18 minutes
+# ## 2.8 BERT's first layer · 6 points · ~18 minutes · ETransformer, lines 3–4, as in BERT
 #
 # As a Keras layer, with two more steps after the sum:
 #

@@ -1,40 +1,23 @@
-"""The solutions' own cells: read from `solutions/NN_topic.py`, patched, and run. The instructor's side only.
+"""The solutions' own cells: patched, and run. The instructor's side only.
 
-A solution is a py:percent file (jupytext). Cells tagged "setup" hold the imports every answer needs; a cell whose
-nbgrader metadata says `"solution": true` is the answer to the exercise that its `grade_id` names.
+Cells tagged "setup" contain the imports of all answers; a cell with the nbgrader metadata `"solution": true` is the
+answer to the exercise that its `grade_id` names.
 """
 
 import functools
 import linecache
-from pathlib import Path
 
 from autograde import mybert_importer
-from autograde.errors import AutogradeError
+from autograde.exercises import notebooks
+from autograde.exercises.notebooks import SolutionError
 from autograde.exercises.spec import Exercise, Misconception
 
-SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
-
-class SolutionError(AutogradeError, ValueError):
-    """A solution notebook that lacks a cell, or a misconception whose patch does not fit the cell."""
-
-
-@functools.cache
 def read(notebook: str) -> tuple[str, dict[str, str]]:
     """The set-up code and the answers by exercise id, in the notebook's order. Raises SolutionError."""
-    import jupytext
-
-    path = SOLUTIONS / f"{notebook}.py"
-    if not path.exists():
-        raise SolutionError(f"{path}: there is no such solution notebook; each notebook has one file in solutions/")
-    cells = [cell for cell in jupytext.read(path).cells if cell.cell_type == "code"]
-    setup = "\n".join(cell.source for cell in cells if "setup" in cell.metadata.get("tags", ()))
-    answers = {
-        cell.metadata["nbgrader"]["grade_id"]: cell.source
-        for cell in cells
-        if cell.metadata.get("nbgrader", {}).get("solution")
-    }
-    return setup, answers
+    code = [cell for cell in notebooks.cells_of(notebook) if cell.is_code]
+    setup = "\n".join(cell.source for cell in code if "setup" in cell.metadata.get("tags", ()))
+    return setup, {cell.graded["grade_id"]: cell.source for cell in code if cell.graded.get("solution")}
 
 
 def answer_cell(exercise: Exercise) -> str:
@@ -53,17 +36,17 @@ def patched_cell(exercise: Exercise, misconception: Misconception) -> str:
     for old, new in misconception.patch:
         if source.count(old) != 1:
             raise SolutionError(
-                f"{exercise.id}/{misconception.id}: {old!r} stands {source.count(old)} times in the solution's cell; "
-                "a patch needs a text that stands there exactly once"
+                f"{exercise.id}/{misconception.id}: {old!r} occurs {source.count(old)} times in the solution's cell; "
+                "a patch needs a text that occurs there exactly once"
             )
         source = source.replace(old, new)
     return source
 
 
 def namespace(exercise: Exercise, cell: str | None = None) -> dict:
-    """The names after the set-up and the notebook's answers up to this exercise's, with `cell` in its place if given.
+    """The names after set-up and the notebook's answers up to this exercise, with `cell` in place of its answer.
 
-    Each such program runs once in a process; the dict is a copy of its own.
+    Each such program runs once in a process; the dict is a copy.
     """
     return dict(_names_after(exercise.notebook, exercise.id, answer_cell(exercise) if cell is None else cell))
 
@@ -83,7 +66,7 @@ def _names_after(notebook, last, cell):
 
 
 def stub_cell(source: str) -> str:
-    """A solution's cell as the student gets it: what stands between the solution marks is gone."""
+    """A solution's cell as the student gets it, without the code between the solution marks."""
     lines, skipping = [], False
     for line in source.splitlines():
         if "### BEGIN SOLUTION" in line:

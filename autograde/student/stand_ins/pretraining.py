@@ -1,4 +1,4 @@
-"""Stands in for what notebook 07 builds."""
+"""The library's version of the names that notebook 07 defines."""
 
 import keras
 from keras import ops
@@ -15,7 +15,7 @@ class PreTrainingModel(keras.Model):
     """The notebook's model: parts bert, mlm, nsp.
 
     call: token_ids, token_type_ids, attention_mask (batch, tokens), positions (batch, predictions); training
-    returns MLM logits (batch, predictions, pieces) and next-sentence logits (batch, 2)
+    returns MLM logits (batch, predictions, tokens) and next-sentence logits (batch, 2)
     """
 
     def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512,
@@ -68,7 +68,7 @@ def decays(name: str) -> bool:
 
 
 def masked_accuracy(logits, labels, weights):
-    """The weighted share of labels that have the largest logit."""
+    """The weighted fraction of labels that have the largest logit."""
     return ops.average(ops.cast(token_hits(logits, labels), "float32"), weights=weights)
 
 

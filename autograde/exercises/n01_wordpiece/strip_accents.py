@@ -1,0 +1,75 @@
+"""Converts a text to lower case and removes the accents of its letters."""
+
+import unicodedata
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n01_wordpiece._shared import ACCENTED, WHOLE_TOKENIZERS, WORDS, inside, pick, shuffled, some
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def strip_accents(text):
+    marks = {ord(character): None for character in unicodedata.normalize("NFD", text)}
+    marks = {code: None for code in marks if unicodedata.category(chr(code)) == "Mn"}
+    return unicodedata.normalize("NFD", text.lower()).translate(marks | {0x307: None})  # İ lowers to i and U+0307
+
+
+NO_ACCENT = ("Øre", "Straße", "Łódź", "ʻOkina", "Мир")
+GREEK = ("ΟΔΟΣ", "ΛΟΓΟΣ")
+COMPATIBLE = ("\ufb01ne", "x²", "№")  # a ligature, a superscript digit, a sign: NFKD would rewrite them
+SPACING_MARKS = ("कि", "हिन्दी")  # Devanagari: spacing and nonspacing vowels
+HANGUL = ("공연은", "끝났어", "개막을")
+
+
+def accented_text(rng: Random) -> list[Case]:
+    apart = inside(rng, pick(rng, WORDS), "\u0301")
+    german = " ".join(["Straße", pick(rng, ("Øre", "Мир")), *some(rng, ACCENTED, 2)])
+    return [
+        Case((" ".join(some(rng, ACCENTED, 2)),)),
+        Case((" ".join([apart, pick(rng, COMPATIBLE), pick(rng, NO_ACCENT)]),)),
+        Case((german,)),
+        Case((f"{pick(rng, GREEK)} İZMIR",)),
+    ]
+
+
+def other_scripts(rng: Random) -> list[Case]:
+    return [Case((pick(rng, HANGUL),)), Case((" ".join(shuffled(rng, list(SPACING_MARKS))),))]
+
+
+EXERCISE = Exercise(
+    reference=strip_accents,
+    returns="str",
+    parts=(
+        values(2, accented_text),
+        cases("other scripts", 1, other_scripts, "the rule uses categories and must work in every script"),
+    ),
+    forbidden=WHOLE_TOKENIZERS,
+    hints=(
+        "There are three steps, one line each: lower case, decomposition, deleting characters.",
+        '`unicodedata.normalize` with the form "NFD" separates letters and accents.',
+        "Keep a character unless its category is exactly Mn. Join the kept characters and change nothing else.",
+    ),
+    misconceptions=(
+        mistake("only-ascii-kept",
+            'return "".join(character for character in taken_apart if unicodedata.category(character) != "Mn")',
+            'return taken_apart.encode("ascii", "ignore").decode("ascii")',
+            hint="You kept only ASCII: ø, ß and whole scripts are gone. Delete only marks of category Mn."),
+        mistake("not-taken-apart", '"NFD"', '"NFC"',
+            hint="NFC combines letter and accent, so there are no marks to delete. NFD separates them."),
+        mistake("rewritten", '"NFD"', '"NFKD"',
+            hint="NFKD does more than separate accents: it also rewrites ligatures, superscript digits and signs "
+                 "(x² becomes x2). BERT uses the canonical form, NFD."),
+        mistake("capitals-kept", "text.lower()", "text",
+            hint="The accents are gone, but capitals are still there. An uncased vocabulary contains only lower case."),
+        mistake("case-folded", "text.lower()", "text.casefold()",
+            hint="`casefold` does more than lower case: ß becomes ss. BERT uses lower case, and ß stays."),
+        mistake("every-mark", 'unicodedata.category(character) != "Mn"', 'unicodedata.category(character)[0] != "M"',
+            hint="You delete every mark. Spacing marks (Mc) are vowels in Hindi and many other scripts: delete only "
+                 "Mn."),
+        mistake("put-together-again",
+            'return "".join(character for character in taken_apart if unicodedata.category(character) != "Mn")',
+            'kept = [c for c in taken_apart if unicodedata.category(c) != "Mn"]\n'
+            '    return unicodedata.normalize("NFC", "".join(kept))',
+            hint="Afterwards you compose the characters again (NFC). That is reasonable, but BERT does not do it: "
+                 "Korean syllables stay decomposed."),
+    ),
+)  # fmt: skip

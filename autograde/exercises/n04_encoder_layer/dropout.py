@@ -1,0 +1,73 @@
+"""In training, sets random elements to 0 and scales the others up."""
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n04_encoder_layer._shared import LIBRARY, SEED, away_from_zero
+from autograde.exercises.spec import Case, Dropped, Exercise, Forbidden, Part, Trial, cases, mistake
+
+READY_DROPOUT = ("keras.layers.Dropout", "keras.random.dropout", "tensorflow.nn.dropout")
+
+
+def dropout(x, rate, training):
+    """Without dropout."""
+    return x
+
+
+def dropped_in_training(rng: Random) -> list[Trial]:
+    """Few rows and many columns: dropping whole rows would never give the right fraction."""
+    often, seldom = ((away_from_zero(rng, 4, 500), rate, True) for rate in (0.4, 0.1))
+    return [
+        Trial(
+            (Case(often, seed=SEED), Case(often, seed=SEED + 1)),
+            (Dropped(0.4), Dropped(0.4, answer=1, unlike=0)),
+        ),
+        Trial((Case(seldom, seed=SEED),), (Dropped(0.1),)),
+    ]
+
+
+def nobody_trains(rng: Random) -> list[Case]:
+    return [Case((normal(rng, 4, 6), 0.4, False), seed=SEED), Case((normal(rng, 2, 3, 5), 0.1, False), seed=SEED)]
+
+
+def rate_of_zero(rng: Random) -> list[Case]:
+    return [Case((normal(rng, 3, 5), 0.0, True), seed=SEED)]
+
+
+EXERCISE = Exercise(
+    reference=dropout,
+    parts=(
+        Part("training", 1, dropped_in_training, "in training the zeros or the other numbers are wrong"),
+        cases("nobody trains", 1, nobody_trains, "outside training the result must be x"),
+        cases("a rate of 0", 1, rate_of_zero, "with a rate of 0 nothing may be dropped, also in training"),
+    ),
+    forbidden=Forbidden(LIBRARY.because, (*READY_DROPOUT, *LIBRARY.names)),
+    facts=lambda case: {"rate": f"{case.arguments[1]:.0%}", "kept": f"{1 - case.arguments[1]:.0%}"},
+    hints=(
+        "Outside training: x itself. In training: draw a random number for each element of x to decide whether to "
+        "keep it.",
+        "A uniform number between 0 and 1 is below `rate` with probability `rate`: drop those.",
+        "`ops.where(kept, a, b)` takes a where kept is True, otherwise b. Divide the kept ones by 1 − rate.",
+    ),
+    misconceptions=(
+        mistake("not-made-up-for", "x / (1.0 - rate)", "x",
+            hint="The kept numbers are not scaled, so sums are smaller in training than later. Divide them by 1 − "
+                 "rate."),
+        mistake("made-up-for-later",
+            "return x\n", "return x * (1.0 - rate)\n",
+            "x / (1.0 - rate)", "x",
+            hint="You scale by 1 − rate outside training instead of dividing in training. The first paper did so; "
+                 "today dropout does nothing outside training."),
+        mistake("always", "if not training:", "if False:",
+            hint="Numbers are dropped outside training. There x must be returned unchanged."),
+        mistake("only-outside-training", "if not training:", "if training:",
+            hint="You swapped the two cases: you drop outside training, and do nothing in training."),
+        mistake("rate-is-kept", ">= rate", "< rate",
+            hint="You keep {rate} and drop {kept}. `rate` is the fraction to drop."),
+        mistake("divided-by-rate", "x / (1.0 - rate)", "x / rate",
+            hint="You divide the kept numbers by rate. A fraction of 1 − rate is kept: divide by 1 − rate."),
+        mistake("one-seed", "keras.random.uniform(ops.shape(x))", "keras.random.uniform(ops.shape(x), seed=0)",
+            hint="Every call drops the same numbers: a seed is fixed. Remove it, so that each call draws new random "
+                 "numbers."),
+        mistake("whole-rows", "keras.random.uniform(ops.shape(x))", "keras.random.uniform((*x.shape[:-1], 1))",
+            hint="Whole rows are dropped together: you draw one random number per row. Draw one per element."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""One encoder layer of BERT: attention and feed-forward network, each added and normalised (post-LN)."""
+
+from autograde.exercises import roles
+from autograde.exercises.draws import Random, normal, some_seen
+from autograde.exercises.n04_encoder_layer._shared import LIBRARY, inputs_of_layer, layer_case, silenced
+from autograde.exercises.numpy_bert import encoder_layer
+from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, Varies, cases, layer, mistake, values
+
+
+def masked_layer(rng: Random) -> list[Case]:
+    return [layer_case(rng, normal(rng, 2, 4, 6), mask=some_seen(rng, 2, 1, 4))]
+
+
+def chance_in_training(rng: Random) -> list[Trial]:
+    """Dropout acts on the result of each sub-layer; if both return zeros, it has no effect."""
+    case = layer_case(rng, normal(rng, 2, 4, 8), training=True)
+    return [
+        Trial((silenced(case, "feed_forward"),), (Varies(),)),
+        Trial((silenced(case, "attention"),), (Varies(),)),
+        Trial((silenced(case, "attention", "feed_forward"),)),
+    ]
+
+
+def slopes_of_layer(rng: Random) -> list[Trial]:
+    case = layer_case(rng, normal(rng, 1, 4, 6))
+    roles = ("attention/query/kernel", "attention_norm/gamma", "feed_forward/inner/kernel", "output_norm/beta")
+    directions = {0: normal(rng, 1, 4, 6)} | {role: normal(rng, *case.weights[role].shape) for role in roles}
+    return [Trial((case,), (Slopes(normal(rng, 1, 4, 6), directions),))]
+
+
+EXERCISE = Exercise(
+    probe=layer(roles.ENCODER_LAYER),
+    reference=encoder_layer,
+    parts=(
+        values(3, inputs_of_layer),
+        cases("mask", 1, masked_layer, "with a mask the result is different"),
+        Part("dropout", 1, chance_in_training,
+            "in training dropout must be applied to the results of attention and of the network, and to nothing else"),
+        Part("gradients", 1, slopes_of_layer, "the layer cannot be trained: its gradients are wrong or missing"),
+    ),
+    forbidden=LIBRARY,
+    hints=(
+        "Write one line of Python for each of the lines 6 to 9, and overwrite x in each of them.",
+        "Line 6: the result of attention, through dropout, added to x. Line 8: the same with the network, on the x "
+        "of line 7.",
+        "There are two LayerNorms with their own weights: attention_norm in line 7, output_norm in line 9.",
+    ),
+    misconceptions=(
+        mistake("pre-norm",
+            "self.attention(x, attention_mask", "self.attention(self.attention_norm(x), attention_mask",
+            "        x = self.attention_norm(x)\n", "",
+            "self.feed_forward(x)", "self.feed_forward(self.output_norm(x))",
+            "return self.output_norm(x)", "return x",
+            hint="You normalise before attention and before the network. That is pre-LN, the next exercise; in BERT "
+                 "each LayerNorm comes after an addition."),
+        mistake("no-residuals",
+            "x = x + self.dropout(attended,", "x = self.dropout(attended,",
+            "x = x + self.dropout(transformed,", "x = self.dropout(transformed,",
+            hint="The results of attention and of the network replace x. Lines 6 and 8 begin with X +."),
+        mistake("second-from-the-start",
+            "        attended = self.attention(", "        start = x\n        attended = self.attention(",
+            "x = x + self.dropout(transformed,", "x = start + self.dropout(transformed,",
+            hint="The second addition uses the x that entered the layer. Line 8 adds to the x of line 7."),
+        mistake("no-norm-between", "        x = self.attention_norm(x)\n", "",
+            hint="Line 7 is missing: after the addition of attention, normalise x before the network reads it."),
+        mistake("no-norm-at-the-end", "return self.output_norm(x)", "return x",
+            hint="Line 9 is missing: normalise the result once more, with output_norm."),
+        mistake("one-norm-for-both", "return self.output_norm(x)", "return self.attention_norm(x)",
+            hint="attention_norm normalises twice, and output_norm never. Each has its own γ and β."),
+        mistake("norm-before-adding",
+            "x = x + self.dropout(attended, training=training)\n        x = self.attention_norm(x)",
+            "x = x + self.attention_norm(self.dropout(attended, training=training))",
+            "x = x + self.dropout(transformed, training=training)\n        return self.output_norm(x)",
+            "return x + self.output_norm(self.dropout(transformed, training=training))",
+            hint="You normalise the result of each sub-layer and then add it. Lines 7 and 9 normalise the sum."),
+        mistake("mask-not-passed", "self.attention(x, attention_mask=attention_mask)", "self.attention(x)",
+            hint="The mask has no effect: pass it to attention."),
+        mistake("sum-dropped",
+            "x + self.dropout(attended, training=training)", "self.dropout(x + attended, training=training)",
+            "x + self.dropout(transformed, training=training)", "self.dropout(x + transformed, training=training)",
+            hint="In training you apply dropout to the sums, so parts of the direct path are lost. Apply it to the "
+                 "result of each sub-layer."),
+        mistake("no-dropout",
+            "self.dropout(attended, training=training)", "attended",
+            "self.dropout(transformed, training=training)", "transformed",
+            hint="Nothing is dropped in training: apply dropout to the result of each sub-layer before it is added."),
+        mistake("dropout-once", "self.dropout(transformed, training=training)", "transformed",
+            hint="You apply dropout to the result of attention, but not to that of the network. Apply it to both."),
+        mistake("dropout-always",
+            "self.dropout(attended, training=training)", "self.dropout(attended, training=True)",
+            "self.dropout(transformed, training=training)", "self.dropout(transformed, training=True)",
+            hint="Numbers are dropped outside training: pass on `training` unchanged."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,57 @@
+"""Adds the result of a sub-layer, after dropout, to its input."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n04_encoder_layer._shared import LIBRARY, SEED, away_from_zero
+from autograde.exercises.spec import Case, Dropped, Exercise, Part, Trial, cases, mistake
+
+
+def residual(x, found, rate, training):
+    """Without dropout."""
+    return x + found
+
+
+def added_outside_training(rng: Random) -> list[Case]:
+    return [
+        Case((normal(rng, 4, 6), normal(rng, 4, 6), 0.4, False), seed=SEED),
+        Case((normal(rng, 2, 3, 5), normal(rng, 2, 3, 5), 0.1, False), seed=SEED),
+    ]
+
+
+def road_and_change(rng: Random) -> list[Trial]:
+    """In training: with x = 0 the result is the change after dropout, with a change of 0 it is x."""
+    full, empty = away_from_zero(rng, 4, 500), np.zeros((4, 500), "float32")
+    return [
+        Trial((Case((empty, full, 0.4, True), seed=SEED),), (Dropped(0.4),)),
+        Trial((Case((full, empty, 0.4, True), seed=SEED),)),
+    ]
+
+
+EXERCISE = Exercise(
+    reference=residual,
+    parts=(
+        cases("nobody trains", 1, added_outside_training, ""),
+        Part("training", 1, road_and_change, "in training dropout must be applied to `found`, and never to x"),
+    ),
+    forbidden=LIBRARY,
+    hints=(
+        "One line: a sum of two. Which of the two gets dropout?",
+        "x is the direct path. It must not change.",
+        "Call your `dropout` on `found`, with rate and training.",
+    ),
+    misconceptions=(
+        mistake("sum-dropped", "x + dropout(found, rate, training)", "dropout(x + found, rate, training)",
+            hint="You apply dropout to the whole sum, so parts of x are lost as well. Apply it to `found` only."),
+        mistake("road-dropped", "x + dropout(found, rate, training)", "dropout(x, rate, training) + found",
+            hint="You apply dropout to x. Apply it to the result of the sub-layer; x must not change."),
+        mistake("not-added", "x + dropout(found, rate, training)", "dropout(found, rate, training)",
+            hint="This is only `found`. The residual connection adds it to x."),
+        mistake("difference", "x + dropout(found, rate, training)", "dropout(found - x, rate, training)",
+            hint="You subtract x from `found`. The sub-layer *learns* the difference; the connection adds it to x."),
+        mistake("no-dropout", "dropout(found, rate, training)", "found",
+            hint="Nothing is dropped in training: apply `dropout` to `found` first."),
+        mistake("always-training", "dropout(found, rate, training)", "dropout(found, rate, True)",
+            hint="Numbers are dropped outside training: pass on `training`."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,58 @@
+"""Shortens the longer of two lists, token by token, each from a random end, to `room` tokens together."""
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n06_pretraining_data._shared import LIBRARY, binomial, chancy, obeying, tokens
+from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
+
+
+def too_long(rng: Random) -> list[Trial]:
+    a, b = int(rng.integers(8, 12)), int(rng.integers(3, 6))
+    return [
+        obeying(rng, "truncated", tokens(rng, a), tokens(rng, b), a + b - 3),
+        obeying(rng, "truncated", tokens(rng, b), tokens(rng, a), a + b - 4),
+        obeying(rng, "truncated", tokens(rng, 9), tokens(rng, 6), 9),
+        obeying(rng, "truncated", tokens(rng, b), tokens(rng, a), a + b + 2, note="fits already"),
+    ]
+
+
+def from_either_end(rng: Random) -> list[Trial]:
+    a, b, taken = 9, 3, 5
+    first = {f"{k} from the front of A": (1, binomial(taken, k, 0.5)) for k in range(taken + 1)}
+    second = {f"{k} from the front of B": (1, binomial(taken, k, 0.5)) for k in range(taken + 1)}
+    return [
+        chancy(rng, "truncated", first, tokens(rng, a), tokens(rng, b), a + b - taken),
+        chancy(rng, "truncated", second, tokens(rng, b), tokens(rng, a), a + b - taken),
+    ]
+
+
+EXERCISE = Exercise(
+    probe=random_function(),
+    returns="tuple",
+    parts=(
+        Part("the longer one must be shortened", 2, too_long),
+        Part("from either end", 1, from_either_end,
+            "over 300 calls front and end are not chosen with probability ½ each"),
+    ),
+    forbidden=LIBRARY,
+    hints=(
+        "Remove one token at a time, until both fit. Which list loses it? From which end?",
+        "The longer one loses the token. If they are equally long, the second does.",
+        "Draw for each token: `del x[0]` removes from the front, `x.pop()` from the end. Work on copies.",
+    ),
+    misconceptions=(
+        mistake("always-from-the-end", "rng.random() < 0.5", "rng.random() < 0",
+            hint="You remove all tokens at the end, as in notebook 01. Here each removal is at the front or the "
+                 "end, at random."),
+        mistake("always-from-the-front", "rng.random() < 0.5", "rng.random() < 1",
+            hint="You remove all tokens at the front. Each removal must be at the front or the end, at random."),
+        mistake("one-coin-for-all",
+            "    while len", "    coin = rng.random()\n    while len",
+            "if rng.random() < 0.5", "if coin < 0.5",
+            hint="One draw decides for all tokens: all leave at the front or all at the end. Draw for each."),
+        mistake("tie-shortens-the-first", "len(first) > len(second)", "len(first) >= len(second)",
+            hint="If both are equally long you shorten the first. The published script removes the token from the "
+                 "second."),
+        mistake("second-only", "first if len(first) > len(second) else second", "second",
+            hint="You shorten only B. In each step the longer one must lose a token."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,71 @@
+"""The fraction of predictions in which the largest logit belongs to the original token, without padding."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n07_pretraining._shared import predictions_of
+from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, values
+
+
+def masked_accuracy(logits, labels, weights):
+    right = [weights[place] for place in np.ndindex(labels.shape) if logits[place].argmax() == labels[place]]
+    return np.array(sum(right) / weights.sum())
+
+
+def guesses(rng: Random, rows: int, predictions: int, pieces: int) -> Case:
+    """Half of the predictions are right, and one more in the padding."""
+    logits, labels, weights = predictions_of(rng, rows, predictions, pieces, size=1)
+    right = rng.random(labels.shape) < 0.5
+    right[0, 0], right[1, 0] = True, False
+    right |= weights == 0
+    logits[right, labels[right]] += 8
+    wrong = ~right
+    logits[wrong, (labels[wrong] + 1) % pieces] += 8
+    return Case((logits, labels, weights))
+
+
+def batches_of_guesses(rng: Random) -> list[Case]:
+    return [guesses(rng, 3, 4, 9), guesses(rng, 5, 3, 8)]
+
+
+def all_wrong_but_the_filling(rng: Random) -> list[Case]:
+    logits, labels, weights = predictions_of(rng, 3, 4, 7, size=1)
+    real = weights > 0
+    logits[~real, labels[~real]] += 9
+    logits[real, (labels[real] + 2) % 7] += 9
+    return [Case((logits, labels, weights))]
+
+
+EXERCISE = Exercise(
+    reference=masked_accuracy,
+    parts=(
+        values(2, batches_of_guesses),
+        cases("right only in the padding", 1, all_wrong_but_the_filling, "right predictions in the padding must not "
+                                                                         "count"),
+    ),
+    forbidden=Forbidden("In this exercise you write it yourself.", ("keras.metrics", "bertlab.training")),
+    facts=lambda case: {"filling": int((case.arguments[2] == 0).sum()), "all": case.arguments[2].size},
+    hints=(
+        "The prediction is the token with the largest logit. It is right if it equals the label.",
+        "`ops.argmax` over the vocabulary, `ops.equal`, and `ops.cast` to turn True and False into 1 and 0.",
+        "Hits times weights, summed, over the sum of the weights.",
+    ),
+    misconceptions=(
+        mistake("filling-counts", "ops.sum(hits * weights) / ops.sum(weights)", "ops.mean(hits)",
+            hint="You count all {all} predictions. {filling} of them are padding and do not count."),
+        mistake("divided-by-all-places", "ops.sum(hits * weights) / ops.sum(weights)", "ops.mean(hits * weights)",
+            hint="You divide the hits by all {all} predictions, padding included, so even a perfect model stays "
+                 "below 1."),
+        mistake("mean-of-rows", "ops.sum(hits * weights) / ops.sum(weights)",
+            "ops.mean(ops.sum(hits * weights, axis=1) / ops.sum(weights, axis=1))",
+            hint="You take the accuracy of each row and then the mean of the rows. All predictions of the batch "
+                 "have the same weight."),
+        mistake("among-the-best-five", 'ops.cast(ops.equal(ops.argmax(logits, axis=-1), labels), "float32")',
+            "ops.cast(ops.reshape(ops.in_top_k(ops.reshape(labels, (-1,)), ops.reshape(logits, (-1, "
+            'logits.shape[-1])), 5), labels.shape), "float32")',
+            hint="You count a prediction as right if the token is among the five best. Accuracy uses only the best "
+                 "one."),
+        mistake("hits-counted-not-shared", "ops.sum(hits * weights) / ops.sum(weights)", "ops.sum(hits * weights)",
+            hint="You return the number of hits. The accuracy is their fraction of the predictions."),
+    ),
+)  # fmt: skip

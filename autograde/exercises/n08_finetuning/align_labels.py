@@ -1,0 +1,81 @@
+"""A label for each position of [CLS] tokens [SEP]."""
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n08_finetuning._shared import IGNORED, READY_MADE
+from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+
+WORDS = (["paris"], ["'", "s"], ["geo", "##gu", "##es", "##sr"], ["play", "##ing"], ["the"], ["##s"], ["robin", "##s"])
+
+
+def align(pieces_of_words, tags):
+    """Writes the tags of first tokens into a row of IGNORED."""
+    labels = [IGNORED] * (2 + sum(map(len, pieces_of_words)))
+    place = 1
+    for pieces, tag in zip(pieces_of_words, tags):
+        if pieces:
+            labels[place] = tag
+        place += len(pieces)
+    return labels
+
+
+def _sentence(rng: Random, words: int) -> tuple[list, list]:
+    """Words of one to four tokens, at least one long word, and tags that are not all 0."""
+    pieces = [list(WORDS[i]) for i in rng.integers(len(WORDS), size=words)]
+    pieces[int(rng.integers(words))] = list(WORDS[2])
+    tags = [int(tag) for tag in rng.integers(1, 5, size=words)]
+    return pieces, tags
+
+
+def sentences(rng: Random) -> list[Case]:
+    example = Case(([["paris"], ["'", "s"], ["geo", "##gu", "##es", "##sr"]], [3, 0, 1]), note="the example above")
+    return [example, *(Case(_sentence(rng, words)) for words in (3, 6))]
+
+
+def with_empty_words(rng: Random) -> list[Case]:
+    found = []
+    for words in (3, 5):
+        pieces, tags = _sentence(rng, words)
+        pieces[int(rng.integers(words))] = []
+        found.append(Case((pieces, tags)))
+    return found
+
+
+EXERCISE = Exercise(
+    probe=plain_function(),
+    reference=align,
+    returns="list",
+    parts=(
+        values(2, sentences),
+        cases("a word without tokens", 1, with_empty_words, "a word without tokens must get no label"),
+    ),
+    forbidden=READY_MADE,
+    hints=(
+        "How long must the list be? As long as the input of BERT: all tokens, and [CLS] and [SEP] around them.",
+        "Only the first token of each word gets the tag; the others, and [CLS] and [SEP], get IGNORED.",
+        "A loop over words with a loop over their tokens inside: then a word without tokens needs no special case.",
+    ),
+    misconceptions=(
+        mistake("tag-on-every-piece", "tag if index == 0 else IGNORED", "tag",
+            hint="Every token of a word has its tag in your result. Long words then count several times, and B-, "
+                 "which begins an entity, is in its middle. Only the first token gets the tag."),
+        mistake("rest-is-outside", "tag if index == 0 else IGNORED", "tag if index == 0 else 0",
+            hint="Your later tokens have the tag 0, as if they were words outside of all entities. They must have "
+                 "IGNORED, so that the loss ignores them."),
+        mistake("last-piece", "index == 0", "index == len(pieces) - 1",
+            hint="You put the tag on a word's last token. Any choice works if training and prediction agree; BERT "
+                 "uses the first (section 5.3)."),
+        mistake("no-special-tokens",
+            "labels = [IGNORED]", "labels = []",
+            "labels.append(IGNORED)  # [SEP]", "",
+            hint="[CLS] and [SEP] have no label in your list, so every label is one position too far left."),
+        mistake("special-tokens-are-outside",
+            "labels = [IGNORED]", "labels = [0]",
+            "labels.append(IGNORED)  # [SEP]", "labels.append(0)",
+            hint="[CLS] and [SEP] have the tag 0 in your result. They are not words: IGNORED."),
+        mistake("always-a-first-piece", "        for index, piece in enumerate(pieces):\n"
+            "            labels.append(tag if index == 0 else IGNORED)\n",
+            "        labels += [tag] + [IGNORED] * (len(pieces) - 1)\n",
+            hint="Right as long as every word has a token. A word that is only a control character has none; your "
+                 "list still gives it a label, so all later labels are shifted by one."),
+    ),
+)  # fmt: skip
