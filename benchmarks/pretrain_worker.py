@@ -111,7 +111,7 @@ def fit(job: Job, model, as_read) -> dict:
     """Trains with `fit` on our data pipeline; the clock runs from the end of the first ten steps."""
     import keras
 
-    from bertlab.data.pretraining.live import batches_of
+    from bertlab.data.pretraining.datasets import batches_of
     from bertlab.training.utilisation import measured_peak
 
     peak = measured_peak(job.precision)

@@ -20,8 +20,8 @@ from rich.table import Table
 from bertlab.cli.backend import load_backend
 from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 from bertlab.data.documents import is_validation, load_documents
+from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.examples import make_examples
-from bertlab.data.pretraining.live import batches_of
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.demo.stages import sentences
 from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer

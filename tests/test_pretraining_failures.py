@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 def run_on(arrays, folder, steps=8, **options):
     from test_training import new_trainer
 
-    from bertlab.data.pretraining.live import batches_of
+    from bertlab.data.pretraining.datasets import batches_of
     from bertlab.training.callbacks import Alarm
     from bertlab.training.run import Phase, run_training
 
@@ -160,7 +160,7 @@ TWO_DEVICES = """
 import sys
 from bertlab.training.distribution import data_parallel
 from test_training import new_trainer
-from bertlab.data.pretraining.live import batches_of
+from bertlab.data.pretraining.datasets import batches_of
 from test_training import examples
 import keras
 import numpy as np

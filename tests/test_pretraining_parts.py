@@ -28,7 +28,7 @@ def trained(accumulation, dtype="float32", jit_compile=False):
     """Weights and loss after two updates from batches of eight rows."""
     import keras
 
-    from bertlab.data.pretraining.live import batches_of
+    from bertlab.data.pretraining.datasets import batches_of
     from bertlab.models import BertForPreTraining
     from bertlab.training.optimizer import adamw
     from bertlab.training.pretrainer import PreTrainer
@@ -70,9 +70,7 @@ def test_float16_scales_the_loss_and_reports_it_unscaled():
 
 
 def test_left_to_right_every_token_asks_for_the_next_one_of_its_own_example():
-    import tensorflow as tf
-
-    from bertlab.training.targets import with_next_tokens
+    from bertlab.data.pretraining.collators import NextTokens
 
     batch = {
         "input_ids": np.array([[2, 4, 9, 3, 2, 7, 3, 0]], "int32"),  # [CLS] [MASK] 9 [SEP] [CLS] 7 [SEP] [PAD]
@@ -81,12 +79,25 @@ def test_left_to_right_every_token_asks_for_the_next_one_of_its_own_example():
         "masked_lm_ids": np.array([[8, 7, 0]], "int32"),
         "masked_lm_weights": np.array([[1, 1, 0]], "float32"),
     }
-    (result,) = with_next_tokens(tf.data.Dataset.from_tensors(batch)).as_numpy_iterator()
+    result = NextTokens()(batch, 0)
     assert result["input_ids"].tolist() == [[2, 8, 9, 3, 2, 7, 3, 0]]
-    assert result["masked_lm_weights"].tolist() == [[1, 1, 1, 0, 1, 1, 0, 0]]
-    asked = result["masked_lm_ids"][result["masked_lm_weights"] > 0]
+    assert result["next_token_weights"].tolist() == [[1, 1, 1, 0, 1, 1, 0, 0]]
+    asked = result["next_token_ids"][result["next_token_weights"] > 0]
     assert asked.tolist() == [8, 9, 3, 7, 3]
     assert "masked_lm_positions" not in result
+    assert batch["input_ids"][0, 1] == 4  # the stored row stays as it was
+
+
+def test_rows_without_masks_are_read_from_left_to_right_as_they_are(tmp_path):
+    from bertlab.data.pretraining.collators import NextTokens
+    from bertlab.data.pretraining.records import ExampleFiles
+
+    masked = ExampleFiles(make_examples(tmp_path / "static"))
+    plain = ExampleFiles(make_examples(tmp_path / "dynamic", dynamic_masking=True))
+    ours, others = (NextTokens()(files.take(np.arange(len(files))), 0) for files in (masked, plain))
+    assert ours.keys() == others.keys()
+    for name, values in ours.items():
+        np.testing.assert_array_equal(values, others[name], err_msg=name)
 
 
 def test_a_causal_model_is_trained_left_to_right(tmp_path):
@@ -267,11 +278,19 @@ def test_without_correction_the_first_update_is_longer_by_the_published_factor()
 
 
 def test_the_unigram_baseline_is_the_entropy_of_the_targets():
-    from bertlab.training.evaluation import unigram
+    from bertlab.training.baselines import unigram_baseline
 
-    figures = unigram(np.array([7, 7, 5, 9]))
+    figures = unigram_baseline(np.array([7, 7, 5, 9]))
     assert figures["unigram_accuracy"] == 0.5
     assert figures["unigram_loss"] == pytest.approx(1.5 * math.log(2))
+
+
+def test_the_unigram_baseline_of_a_training_text_counts_every_token_once_more():
+    from bertlab.training.baselines import unigram_baseline
+
+    figures = unigram_baseline(np.array([0, 0, 3]), training_tokens=np.array([0, 0, 0, 1]), vocab_size=6)
+    assert figures["unigram_accuracy"] == pytest.approx(2 / 3)  # 0 is the commonest
+    assert figures["unigram_loss"] == pytest.approx(-(2 * math.log(4 / 10) + math.log(1 / 10)) / 3)
 
 
 def test_judging_a_model_gives_the_same_figures_every_time(tmp_path):
@@ -295,12 +314,13 @@ def test_judging_a_model_gives_the_same_figures_every_time(tmp_path):
 def test_the_rows_and_masks_that_a_model_is_judged_by_do_not_depend_on_the_batch_size(dynamic, tmp_path):
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.training.evaluation import fixed_batches
+    from bertlab.training.objectives import MaskedLM
 
     files = ExampleFiles(make_examples(tmp_path / "data", dynamic_masking=dynamic))
     assert len(files) > 70
 
     def rows(batch_size):
-        batches = list(fixed_batches(files, batch_size, 70).as_numpy_iterator())
+        batches = list(fixed_batches(files, batch_size, 70, [MaskedLM()]).as_numpy_iterator())
         assert max(len(batch["input_ids"]) for batch in batches) == batch_size
         return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
 

@@ -44,7 +44,7 @@ def new_trainer(total_steps=12, config=CONFIG, next_sentence=True, jit_compile=F
 
 
 def train(trainer, folder, total_steps=12, callbacks=()):
-    from bertlab.data.pretraining.live import batches_of
+    from bertlab.data.pretraining.datasets import batches_of
     from bertlab.training.run import Phase, run_training
 
     def phase(steps, **shape):
@@ -147,7 +147,7 @@ def dense(gradients):
 
 
 def test_rows_that_are_no_pairs_leave_the_next_sentence_head_as_it_is_and_its_figures_out(tmp_path):
-    from bertlab.data.pretraining.live import batches_of
+    from bertlab.data.pretraining.datasets import batches_of
     from bertlab.training.run import Phase, run_training
 
     data = examples()
@@ -160,6 +160,29 @@ def test_rows_that_are_no_pairs_leave_the_next_sentence_head_as_it_is_and_its_fi
     assert not [name for name in row if "next_sentence" in name]
     assert row["val_masked_lm_loss"] > 0
     np.testing.assert_array_equal(np.array(bias), before)
+
+
+def test_rows_without_masks_need_a_collator_that_draws_them():
+    from bertlab.data.pretraining.datasets import batches_of
+    from bertlab.errors import DataError
+
+    rows = {name: values for name, values in examples().items() if not name.startswith("masked_lm")}
+    with pytest.raises(DataError, match="masked_lm_ids.* pass collators= .*MaskTokens"):
+        new_trainer().fit(batches_of(rows, 8), shuffle=False, verbose=0)
+
+
+def test_a_trainer_trains_the_objectives_that_it_is_given():
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.objectives import MaskedLM, NextToken
+    from bertlab.training.pretrainer import PreTrainer
+
+    batch = examples(rows=8)
+    trainer = PreTrainer(BertForPreTraining(CONFIG), objectives=[MaskedLM()])
+    loss = float(trainer.compute_loss(x=batch, y_pred=trainer(batch)))
+    assert [metric.name for metric in trainer.metrics] == ["masked_lm_loss", "masked_lm_accuracy", "tokens", "bad_step"]
+    assert loss == pytest.approx(float(trainer.metrics[0].result()), rel=1e-4)
+    left_to_right = PreTrainer(BertForPreTraining(CONFIG.replace(causal=True)))
+    assert [type(objective) for objective in left_to_right.objectives] == [NextToken]
 
 
 def test_a_model_without_next_sentence_head_trains_on_masked_tokens_alone(tmp_path):

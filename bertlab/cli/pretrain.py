@@ -122,10 +122,12 @@ def _kept(out: Path) -> str:
 
 def _figures(row: dict) -> str:
     """The figures of a run's last interval in words."""
-    task = "next_token" if "next_token_loss" in row else "masked_lm"
-    parts = [f"step {row['step']:,}, loss {row[f'{task}_loss']:.3f}", f"accuracy {row[f'{task}_accuracy']:.1%}"]
-    if f"val_{task}_loss" in row:
-        parts.append(f"held-out loss {row[f'val_{task}_loss']:.3f}, accuracy {row[f'val_{task}_accuracy']:.1%}")
+    from bertlab.training.curves import objectives_in
+
+    main = objectives_in([row])[0]
+    parts = [f"step {row['step']:,}, loss {row[f'{main}_loss']:.3f}", f"accuracy {row[f'{main}_accuracy']:.1%}"]
+    if f"val_{main}_loss" in row:
+        parts.append(f"held-out loss {row[f'val_{main}_loss']:.3f}, accuracy {row[f'val_{main}_accuracy']:.1%}")
     if "tokens_per_second" in row:
         parts.append(f"{row['tokens_per_second']:,.0f} tokens/s, {row['peak_share']:.0%} of the device's peak")
     if "data_wait_share" in row:

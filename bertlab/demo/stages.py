@@ -10,9 +10,8 @@ import numpy as np
 
 from bertlab.data.corpus.build import DOCUMENTS, MANIFEST, is_current
 from bertlab.data.documents import Document, is_validation, load_documents
-from bertlab.data.pretraining.live import batches_of
+from bertlab.data.pretraining.collators import ShiftPositions
 from bertlab.data.pretraining.make import make_data
-from bertlab.data.pretraining.positions import with_shifted_positions
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.data.tasks.builtin import VALIDATION_PERCENT, builtin_task, majority_baseline
 from bertlab.demo.settings import DemoSettings, PhaseSettings
@@ -138,6 +137,7 @@ def pretrain(demo: Demo) -> dict:
     import keras
 
     from bertlab import checkpoints
+    from bertlab.data.pretraining.datasets import batches_of
     from bertlab.models import BertForPreTraining
     from bertlab.training.optimizer import adamw
     from bertlab.training.pretrainer import PreTrainer
@@ -169,15 +169,14 @@ def pretrain(demo: Demo) -> dict:
 
 
 def _phase(demo: Demo, number: int, phase: PhaseSettings, validation):
+    from bertlab.data.pretraining.datasets import batches_of
     from bertlab.training.run import Phase
 
     def batches(step: int):
         examples, seed = demo.examples(f"train-{number}"), demo.settings.seed
-        rows = batches_of(examples, phase.batch_size, seed, repeat=True, start_batch=step)
         num_positions = demo.settings.config.max_position_embeddings
-        if phase.sequence_length == num_positions:
-            return rows
-        return with_shifted_positions(rows, num_positions, seed, step)
+        shift = [ShiftPositions(num_positions, seed)] if phase.sequence_length < num_positions else []
+        return batches_of(examples, phase.batch_size, seed, repeat=True, start_batch=step, collators=shift)
 
     return Phase(phase.steps, batches, validation)
 

@@ -22,7 +22,9 @@ from bertlab.layers import (
 INPUT_NAMES = (
     "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "masked_lm_positions"
 )  # fmt: skip
-TARGET_NAMES = ("masked_lm_ids", "masked_lm_weights", "next_sentence_labels")  # a training batch carries them along
+TARGET_NAMES = (  # a training batch carries them along
+    "masked_lm_ids", "masked_lm_weights", "next_sentence_labels", "next_token_ids", "next_token_weights"
+)  # fmt: skip
 
 
 def attention_mask_of(inputs: dict, config: BertConfig):

@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import keras
+import tensorflow as tf
 
 from bertlab.errors import CheckpointError, TrainingError
 from bertlab.progress import bar, bars_are_seen
 from bertlab.training.curves import CURVE, LOGS, METRICS, draw, write_metrics
+from bertlab.training.objectives import Objective
 from bertlab.training.state import load_state, save_state
 
-NOT_REPORTED = "bad_step"  # for the alarm only: see `bertlab.training.pretrainer.FirstBadStep`
+NOT_REPORTED = "bad_step"  # for the alarm only: see `bertlab.training.metrics.FirstBadStep`
 _SECONDS_BETWEEN_LINES = 30
 
 
@@ -51,20 +53,20 @@ class Alarm(keras.callbacks.Callback):
     for one that has risen: above half as much again as the best interval's of the same phase (another has other rows,
     which may be harder), or above a fifth more than that of a blind guess among all pieces.
 
-    task: masked_lm or next_token, whose loss is watched. vocab_size: pieces. phases: for each the number of steps
-    before it and the name of its data. rising: whether a loss that has risen stops the run, too.
+    objective: name of the objective whose loss is watched. vocab_size: tokens in the vocabulary. phases: for each the
+    number of steps before it and the name of its data. rising: whether a loss that has risen stops the run, too.
     """
 
     def __init__(
         self,
         history: History,
-        task: str,
+        objective: str,
         vocab_size: int,
         phases: Sequence[tuple[int, str]] = ((0, ""),),
         rising: bool = True,
     ):
         super().__init__()
-        self.history, self.key, self.blind = history, f"{task}_loss", math.log(vocab_size)
+        self.history, self.key, self.blind = history, f"{objective}_loss", math.log(vocab_size)
         self.phases, self.rising = phases, rising
 
     def on_epoch_begin(self, epoch, logs=None):
@@ -179,8 +181,6 @@ class RunFiles(keras.callbacks.Callback):
 
     def _log(self):
         """Adds the newest row to TensorBoard's logs; the first time in a process all rows, in place of older logs."""
-        import tensorflow as tf
-
         rows = self.history.rows[-1:]
         try:
             if self._writer is None:
@@ -211,8 +211,16 @@ class TrainingBar(keras.callbacks.Callback):
     most. Comes after `history` in the list.
     """
 
-    def __init__(self, description: str, total_steps: int, history: History, say: Callable[[str], object] = print):
+    def __init__(
+        self,
+        description: str,
+        total_steps: int,
+        history: History,
+        say: Callable[[str], object] = print,
+        objectives: Sequence[Objective] = (),
+    ):
         super().__init__()
+        self.objectives = objectives
         self.description, self.total_steps, self.history, self.say = description, total_steps, history, say
         self.start_step = self.first_step = history.rows[-1]["step"] if history.rows else 0
         self.began = self.said = time.perf_counter()
@@ -225,7 +233,7 @@ class TrainingBar(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         steps = batch - self._last  # with steps_per_execution batches come in bundles
-        self._bar.advance(steps, note=_note(logs))
+        self._bar.advance(steps, note=self._note(logs))
         self.start_step += steps
         self._last = batch
 
@@ -241,7 +249,19 @@ class TrainingBar(keras.callbacks.Callback):
         figures = self.history.rows[-1]
         step, seconds = figures["step"], time.perf_counter() - self.began
         minutes = seconds / 60 / (step - self.first_step) * (self.total_steps - step)
-        return f"step {step:,} of {self.total_steps:,}, about {minutes:,.0f} min left: {_note(figures)}"
+        return f"step {step:,} of {self.total_steps:,}, about {minutes:,.0f} min left: {self._note(figures)}"
+
+    def _note(self, logs) -> str:
+        """ "loss 3.52 perplexity 31.8 masked 34.1% pairs 71.0% 6,400 tokens/s 41% of peak", as far as it is known."""
+        metrics = measured(logs or {})
+        shown = {"loss": "loss {:.2f}"}
+        for objective in self.objectives:
+            if objective.over_vocabulary and f"{objective.name}_loss" in metrics:
+                metrics[f"{objective.name}_perplexity"] = perplexity(metrics[f"{objective.name}_loss"])
+                shown[f"{objective.name}_perplexity"] = "perplexity {:.1f}"
+            shown[f"{objective.name}_accuracy"] = objective.short_name + " {:.1%}"
+        shown |= {"tokens_per_second": "{:,.0f} tokens/s", "peak_share": "{:.0%} of peak"}
+        return " ".join(text.format(metrics[name]) for name, text in shown.items() if name in metrics)
 
     def on_train_end(self, logs=None):
         self.close()
@@ -251,26 +271,6 @@ class TrainingBar(keras.callbacks.Callback):
         if self._context is not None:
             self._context.__exit__(None, None, None)
             self._context = None
-
-
-_SHOWN = {  # figure: how the bar shows it
-    "loss": "loss {:.2f}",
-    "perplexity": "perplexity {:.1f}",
-    "masked_lm_accuracy": "masked {:.1%}",
-    "next_token_accuracy": "next token {:.1%}",
-    "next_sentence_accuracy": "pairs {:.1%}",
-    "accuracy": "accuracy {:.1%}",
-    "tokens_per_second": "{:,.0f} tokens/s",
-    "peak_share": "{:.0%} of peak",
-}
-
-
-def _note(logs) -> str:
-    figures = measured(logs or {})
-    for name in ("masked_lm_loss", "next_token_loss"):
-        if name in figures:
-            figures["perplexity"] = perplexity(figures[name])
-    return " ".join(text.format(figures[name]) for name, text in _SHOWN.items() if name in figures)
 
 
 def perplexity(loss: float) -> float:

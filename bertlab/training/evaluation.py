@@ -1,17 +1,19 @@
-"""Judging a pre-trained model on held-out rows: always the same rows, the same masks, comparable between models.
+"""Judging a pre-trained model on held-out rows: always the same rows, the same masks, comparable between models."""
 
-The baseline is the best guess that does not look at the text: every piece by its share of these very targets. Its
-loss is their entropy, so no guesser without context can do better, whatever it was trained on.
-"""
-
+from collections.abc import Sequence
 from pathlib import Path
 
+import keras
 import numpy as np
+import tensorflow as tf
 
-from bertlab.data.pretraining.live import batches_of
+from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
 from bertlab.errors import DataError
+from bertlab.training.baselines import unigram_baseline
 from bertlab.training.callbacks import measured, perplexity
+from bertlab.training.objectives import Objective, collators_of
+from bertlab.training.pretrainer import PreTrainer
 from bertlab.training.vocabularies import check_same_tokenizer
 from bertlab.wordpiece import Vocabulary
 
@@ -19,51 +21,47 @@ ROWS, SEED = 4096, 0
 _CHUNK = 64  # rows whose masks are drawn together
 
 
-def fixed_batches(files: ExampleFiles, batch_size: int, rows: int, causal: bool = False):
-    """`rows` rows of a folder in batches, the last of which may be shorter.
+def fixed_batches(files: ExampleFiles, batch_size: int, rows: int, objectives: Sequence[Objective]) -> tf.data.Dataset:
+    """`rows` rows of a folder in batches, the last of which may be shorter, with the targets of some objectives.
 
     Rows, order and masks never change, whatever the batch size: masks that are drawn now are drawn for `_CHUNK` rows at
-    a time. causal: targets for a left-to-right model. Returns a `tf.data.Dataset`.
+    a time.
     """
-    import tensorflow as tf
-
-    from bertlab.training.targets import with_next_tokens
-
     vocabulary = Vocabulary.from_file(files.folder / VOCABULARY)
-    chunks = batches_of(files, _CHUNK, SEED, drop_remainder=False, vocabulary=vocabulary, settings=files.settings)
+    collators = collators_of(objectives, files.settings, vocabulary, SEED)
+    chunks = batches_of(files, _CHUNK, SEED, drop_remainder=False, collators=collators)
     batches = chunks.unbatch().take(rows).batch(batch_size, drop_remainder=rows % batch_size == 0)
     # Unbatched, their number is unknown, and Keras warns at their end that the data ran out.
-    batches = batches.apply(tf.data.experimental.assert_cardinality(-(-rows // batch_size)))
-    return with_next_tokens(batches) if causal else batches
+    return batches.apply(tf.data.experimental.assert_cardinality(-(-rows // batch_size)))
 
 
 def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, tokenizer=None) -> dict:
     """Loss, perplexity and accuracy of a `BertForPreTraining` on (at most) `rows` rows of a folder of examples.
 
     tokenizer: the model's, if known; the folder must then have been made with the same one.
-    Returns a dict: rows, predictions, masked_lm_loss (nats), masked_lm_perplexity, masked_lm_accuracy (next_token_…
-    for a left-to-right model), unigram_loss, unigram_accuracy, and next_sentence_loss and next_sentence_accuracy
-    where the rows are pairs and the model has the head. The same model and folder give the same figures, up to rounding
-    whatever the batch size.
-    Raises DataError for rows that the model cannot read.
+    Returns a dict: rows, predictions; NAME_loss (nats) and NAME_accuracy of every objective that the rows have items
+    for (masked_lm and next_sentence; next_token for a left-to-right model); NAME_perplexity; unigram_loss and
+    unigram_accuracy, see `unigram_baseline`. The same model and folder give the same figures, up to rounding whatever
+    the batch size. Raises DataError for rows that the model cannot read.
+
+    Example:
+        evaluate(checkpoints.load("run/checkpoint", "pretraining"), "held-out")["masked_lm_accuracy"]
     """
-    import keras
-
-    from bertlab.training.pretrainer import PreTrainer
-
     files = ExampleFiles(data)
     check_readable(files, model.config)
     if tokenizer is not None:
         check_same_tokenizer(files, tokenizer, "the model")
-    rows = min(rows, len(files))
-    batches = fixed_batches(files, min(batch_size, rows), rows, model.config.causal).cache()
     trainer = PreTrainer(model)
     trainer.compile(jit_compile=keras.backend.backend() != "torch")
+    rows = min(rows, len(files))
+    batches = fixed_batches(files, min(batch_size, rows), rows, trainer.objectives).cache()
     figures = measured(trainer.evaluate(batches, verbose=0, return_dict=True))
     figures = {name: value for name, value in figures.items() if name not in ("loss", "tokens")}
-    figures[f"{trainer.task}_perplexity"] = perplexity(figures[f"{trainer.task}_loss"])
-    targets = _targets(batches)
-    return {"rows": rows, "predictions": len(targets), **dict(sorted(figures.items())), **unigram(targets)}
+    over_vocabulary = [objective for objective in trainer.objectives if objective.over_vocabulary]
+    for objective in over_vocabulary:
+        figures[f"{objective.name}_perplexity"] = perplexity(figures[f"{objective.name}_loss"])
+    targets = _targets(batches, over_vocabulary)
+    return {"rows": rows, "predictions": len(targets), **dict(sorted(figures.items())), **unigram_baseline(targets)}
 
 
 def check_readable(files: ExampleFiles, config) -> None:
@@ -81,17 +79,8 @@ def check_readable(files: ExampleFiles, config) -> None:
         )
 
 
-def _targets(batches) -> np.ndarray:
-    """All targets that count: (N,)."""
+def _targets(batches: tf.data.Dataset, objectives: Sequence[Objective]) -> np.ndarray:
+    """The tokens that the objectives ask for: (N,)."""
     return np.concatenate(
-        [batch["masked_lm_ids"][batch["masked_lm_weights"] > 0] for batch in batches.as_numpy_iterator()]
+        [one.labels(batch, {})[one.weights(batch) > 0] for batch in batches.as_numpy_iterator() for one in objectives]
     )
-
-
-def unigram(targets: np.ndarray) -> dict:
-    """Loss and accuracy of guessing each piece by its share of the targets (N,)."""
-    shares = np.bincount(targets) / len(targets)
-    return {
-        "unigram_loss": float(-np.log(shares[targets]).mean()),
-        "unigram_accuracy": float(shares.max()),
-    }

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import keras
-
 from bertlab.training.callbacks import History, SaveState, TrainingBar, restore_latest
 from bertlab.training.machines import check_same_step
+from bertlab.training.pretrainer import PreTrainer
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Phase:
 
 
 def run_training(
-    trainer: keras.Model,
+    trainer: PreTrainer,
     phases: Sequence[Phase],
     *,
     interval: int,
@@ -60,7 +59,7 @@ def run_training(
     step = rows[-1]["step"] if rows else 0
     check_same_step(step)
     history = History(interval, rows)
-    progress = TrainingBar(description, sum(phase.steps for phase in phases), history, say)
+    progress = TrainingBar(description, sum(phase.steps for phase in phases), history, say, trainer.objectives)
     before, after = (given(history) if callable(given) else given for given in (checks, callbacks))
     own = (SaveState(folder, history, keep), progress) if writes else ()
     begin = 0

@@ -5,12 +5,16 @@ Pretraining").
 """
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
+from bertlab import checkpoints
 from bertlab.checkpoints.opening import find, open_checkpoint
 from bertlab.config import SIZES, BertConfig
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
+from bertlab.models import BertForPreTraining
+from bertlab.training.objectives import NextSentence, Objective
 from bertlab.training.presets import PretrainingSettings
 from bertlab.training.vocabularies import check_same_tokenizer
 
@@ -48,6 +52,12 @@ def _shaped(config: BertConfig, settings: PretrainingSettings, pieces: int, long
     return config
 
 
+def new_model(config: BertConfig, objectives: Sequence[Objective], dtype, **options) -> BertForPreTraining:
+    """A model with fresh weights and the heads that the objectives need."""
+    heads = {objective.head for objective in objectives}
+    return BertForPreTraining(config, next_sentence=NextSentence.head in heads, dtype=dtype, **options)
+
+
 def trained_weights(model: str | Path | BertConfig) -> "TrainedWeights | None":
     """The weights that `model` means when it is a folder, a packaged or a published name; else None.
 
@@ -75,10 +85,8 @@ class TrainedWeights:
 
     def check_tokenizer(self, files: ExampleFiles) -> None:
         """Raises DataError unless a folder of examples was made with the checkpoint's own tokenizer, if it has one."""
-        from bertlab.checkpoints import has_tokenizer, load_tokenizer
-
-        if has_tokenizer(self.path):
-            check_same_tokenizer(files, load_tokenizer(self.path), self.path)
+        if checkpoints.has_tokenizer(self.path):
+            check_same_tokenizer(files, checkpoints.load_tokenizer(self.path), self.path)
 
     def sha256(self) -> str:
         """The hash of all tensors, by which a run knows where it started."""
@@ -88,16 +96,13 @@ class TrainedWeights:
             content.update(tensor.read().tobytes())
         return content.hexdigest()
 
-    def model(self, next_sentence: bool, dtype):
-        """A `BertForPreTraining` with these weights, and what was not among them: a list of its variables' paths.
+    def model(self, objectives: Sequence[Objective], dtype) -> tuple[BertForPreTraining, list[str]]:
+        """A model with these weights and the objectives' heads, and the paths of its variables that are not among them.
 
         A head or pooler may be missing and then starts anew; raises CheckpointError when a part of the encoder is.
         """
-        from bertlab import checkpoints
-        from bertlab.models import BertForPreTraining
-
         tied = self._checkpoint.options.get("tied", True)
-        bert = BertForPreTraining(self.config, next_sentence=next_sentence, tied=tied, dtype=dtype)
+        bert = new_model(self.config, objectives, dtype, tied=tied)
         fresh = checkpoints.load_into(bert, self.path, strict=False).initialised
         lacking = [path for path in fresh if path.startswith("bert/") and not path.startswith("bert/pooler")]
         if lacking:

@@ -14,7 +14,7 @@ import keras
 import numpy as np
 
 from bertlab.config import BertConfig
-from bertlab.data.pretraining.live import seconds_waited
+from bertlab.data.pretraining.datasets import seconds_waited
 from bertlab.training.distribution import num_replicas
 
 

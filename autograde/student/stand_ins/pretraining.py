@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from autograde.student.stand_ins.bert import Bert, MlmHead, NspHead
-from bertlab.training.losses import token_hits, token_losses, weighted_mean
+from bertlab.training.objectives.losses import token_hits, token_losses, weighted_mean
 
 __all__ = ["PreTrainingModel", "clip_gradients", "decays", "etraining_loss", "gather_positions", "learning_rate",
            "masked_accuracy", "mlm_loss", "nsp_loss", "perplexity"]  # fmt: skip

@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.data.pretraining.live import batches_of
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError
 
@@ -252,31 +251,3 @@ class ExampleFiles:
                         f"{path}: record {start + int(np.argmax(wrong))} is damaged (its checksum does not fit). "
                         "Delete the file and run `bertlab data make` again"
                     )
-
-
-def read_examples(
-    folder: str | Path,
-    batch_size: int,
-    shuffle_seed: int | None = None,
-    repeat: bool = False,
-    start_batch: int = 0,
-    drop_remainder: bool = True,
-):
-    """A `tf.data.Dataset` of batches from a folder that `bertlab data make` wrote; see `live.batches_of`.
-
-    Rows that were made with dynamic masking get new masks in every batch. Raises DataError for a folder without
-    manifest, a shard that is missing or truncated, and, when its batch is reached, a damaged record.
-    """
-    from bertlab.wordpiece.vocabulary import Vocabulary
-
-    examples = ExampleFiles(folder)
-    return batches_of(
-        examples,
-        batch_size,
-        shuffle_seed=shuffle_seed,
-        repeat=repeat,
-        start_batch=start_batch,
-        drop_remainder=drop_remainder,
-        vocabulary=Vocabulary.from_file(examples.folder / VOCABULARY),
-        settings=examples.settings,
-    )

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.data.pretraining.live import Batches
+from bertlab.data.pretraining.batches import Batches
+from bertlab.data.pretraining.collators import MaskTokens
 from bertlab.data.pretraining.masking import PieceTable
 from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
+from bertlab.wordpiece import Vocabulary
 
 LABELS = ("IsNext", "random next")
 
@@ -28,13 +30,10 @@ class Statistics:
 
 def sample_of(folder: str | Path, count: int, seed: int | None = None) -> dict[str, np.ndarray]:
     """Up to `count` examples of a folder, the first ones or, with a seed, random ones; masked if they were not."""
-    from bertlab.wordpiece.vocabulary import Vocabulary
-
     files = ExampleFiles(folder)
-    masking = None
-    if files.settings.dynamic_masking:
-        masking = PieceTable.of(Vocabulary.from_file(files.folder / VOCABULARY)), files.settings
-    return Batches(files, min(count, len(files)), shuffle_seed=seed, masking=masking)[0]
+    table = PieceTable.of(Vocabulary.from_file(files.folder / VOCABULARY))
+    masks = MaskTokens(table, files.settings, seed or 0)
+    return Batches(files, min(count, len(files)), shuffle_seed=seed, collators=[masks])[0]
 
 
 def statistics_of(examples: dict[str, np.ndarray], table: PieceTable) -> Statistics:
