@@ -1,0 +1,54 @@
+"""The word list of docs/words.toml: each rule finds what it is for, and the areas that it guards are free of it."""
+
+import re
+
+import pytest
+
+from scripts import check_words
+
+AREAS, RULES = check_words.load_config()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.bad for rule in RULES])
+def test_a_rule_finds_its_bad_example_and_leaves_its_good_one_alone(rule):
+    assert rule.pattern.search(rule.bad)
+    assert not rule.pattern.search(rule.good)
+    assert set(rule.kinds) <= set(check_words.KINDS)
+
+
+def test_the_areas_are_free_of_listed_words():
+    found = [str(finding) for path in check_words.tracked_files(AREAS) for finding in check_words.check(path, RULES)]
+    assert not found, "\n".join(found)
+
+
+def _found(tmp_path, name, source):
+    path = tmp_path / name
+    path.write_text(source, encoding="utf-8")
+    rule = check_words.Rule(re.compile("anew"), "again", "anew", "again")
+    return [finding.line for finding in check_words.check(path, [rule], tmp_path)]
+
+
+def test_markdown_is_read_without_its_code(tmp_path):
+    text = "Once\nanew.\n\n```sh\nanew\n```\n\n    anew\n\n`anew` and anew\n"
+    assert _found(tmp_path, "a.md", text) == [2, 10]
+
+
+def test_python_is_read_where_people_read_it(tmp_path):
+    source = (
+        '"""Done anew."""\n'  # 1: a docstring
+        "anew = 'anew'\n"  # a name and a key: code
+        "# made\n# anew\n"  # 4: a comment
+        "f'made {anew} anew'\n"  # 5: a message, once
+        "help = 'Make it anew.'\n"  # 6: a help text
+    )
+    assert sorted(_found(tmp_path, "a.py", source)) == [1, 4, 5, 6]
+
+
+def test_a_notebooks_text_is_read_as_markdown(tmp_path):
+    source = "# %% [markdown]\n# Draw anew.\n#\n#     anew\n\n# %%\nx = 1  # anew\n"
+    assert _found(tmp_path, "n.py", source) == [2, 7]
+
+
+def test_an_area_that_matches_nothing_is_an_error():
+    with pytest.raises(SystemExit, match="matches no file"):
+        check_words.tracked_files(["docs/not_there.md"])
