@@ -85,7 +85,7 @@ def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
     assert model_config(CONFIG, preset("small"), pieces=10, longest=16) is CONFIG
     with pytest.raises(ConfigError, match="neither a size"):
         trained_weights("huge")
-    with pytest.raises(ConfigError, match="vocabulary has 1000 pieces"):
+    with pytest.raises(ConfigError, match="vocab_size of at least 1000"):
         model_config(CONFIG, preset("small"), pieces=1000, longest=16)
 
 
@@ -291,7 +291,7 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     with pytest.raises(DataError, match="another vocabulary than .*other pieces"):
         PretrainingRun(tmp_path / "other pieces", [data / "long"], tmp_path / "run", settings())
     checkpoints.save(model, tmp_path / "cased", WordPieceTokenizer(tokenizer.vocabulary, lowercase=False))
-    with pytest.raises(DataError, match="make it anew with --cased"):
+    with pytest.raises(DataError, match="make it again with --cased"):
         PretrainingRun(tmp_path / "cased", [data / "long"], tmp_path / "run", settings())
 
     checkpoints.save(model, tmp_path / "first", tokenizer)

@@ -75,7 +75,7 @@ def test_a_full_disk_keeps_the_last_state_and_says_so(tmp_path):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         with pytest.raises(
-            CheckpointError, match=r"state-00000008.*cannot be written.*state of step 4 is kept: make ro"
+            CheckpointError, match=r"state-00000008.*cannot be written.*state of step 4 is kept: free some"
         ):
             run_on(examples(), tmp_path, callbacks=(FillDisk(),))
     finally:
@@ -91,7 +91,7 @@ def test_a_disk_that_is_full_when_the_curve_is_drawn_says_what_is_kept(tmp_path)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # refused as on a full disk
-        with pytest.raises(CheckpointError, match=r"curve.png: cannot be written .*state of step 8 is kept: make room"):
+        with pytest.raises(CheckpointError, match=r"curve.png: cannot be written .*state of step 8 is kept: free some"):
             RunFiles(tmp_path, SimpleNamespace(rows=rows)).on_epoch_end(1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -214,8 +214,8 @@ def raised(error, machines=1):
     from bertlab.training import failures
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(failures, "place", lambda: SimpleNamespace(count=machines))
-        with pytest.raises(Exception) as caught, failures.told_in_words():
+        patch.setattr(failures, "this_machine", lambda: SimpleNamespace(count=machines))
+        with pytest.raises(Exception) as caught, failures.backend_errors():
             raise error
     return caught.value
 

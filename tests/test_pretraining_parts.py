@@ -363,7 +363,7 @@ def test_a_model_is_not_judged_by_rows_of_another_tokenizer(tmp_path):
     shuffled = Vocabulary([*pieces[:-2], pieces[-1], pieces[-2]])
     with pytest.raises(DataError, match="another vocabulary"):
         evaluate(model, data, tokenizer=WordPieceTokenizer(shuffled))
-    with pytest.raises(DataError, match="make it anew with --cased"):
+    with pytest.raises(DataError, match="make it again with --cased"):
         evaluate(model, data, tokenizer=WordPieceTokenizer(own.vocabulary, lowercase=False))
 
 

@@ -80,7 +80,7 @@ def pretrain(model, data, out, validation, preset_name, memory_check, as_json, p
         chosen["phase_shares"] = _shares(phase_shares)
     settings = preset(preset_name, **{name: value for name, value in chosen.items() if value is not None})
     load_backend()
-    from bertlab.training.machines import place
+    from bertlab.training.machines import this_machine
     from bertlab.training.pretraining import CHECKPOINT
     from bertlab.training.pretraining import pretrain as train
 
@@ -93,7 +93,7 @@ def pretrain(model, data, out, validation, preset_name, memory_check, as_json, p
         click.echo(f"interrupted; {_kept(out)}", err=True)
         sys.exit(130)  # as a shell reports a program that Ctrl-C ended
     last = history[-1]
-    if not place().is_chief:
+    if not this_machine().is_chief:
         click.echo(f"done; the first machine writes {out}", err=True)
         return
     if as_json:
@@ -115,7 +115,7 @@ def _kept(out: Path) -> str:
 
     states = saved_states(out / STATES)
     if not states:
-        return "no state was saved yet: the same command starts anew"
+        return "no state was saved yet: the same command starts again"
     step = int(states[-1].stem.removeprefix("state-"))
     return f"the state of step {step:,} is kept: the same command goes on from there"
 

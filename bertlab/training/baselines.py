@@ -1,4 +1,4 @@
-"""What guessing without looking at the text gives: the measure of what a model has learned from context."""
+"""Baselines: guesses without looking at the text, to compare a model with."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ def unigram_baseline(targets: np.ndarray, training_tokens: np.ndarray | None = N
         targets: (N,) int, the tokens that are asked for.
         training_tokens: (M,) int, where the frequencies come from; each token counts once more, so that none is
             impossible. If left out, they come from the targets themselves: then the loss is their entropy, and no guess
-            without context can do better, whatever it was trained on.
+            without context can do better.
         vocab_size: tokens in the vocabulary; by default the largest id that occurs, plus 1.
 
     Returns unigram_loss, in nats, and unigram_accuracy.

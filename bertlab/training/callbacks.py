@@ -1,4 +1,4 @@
-"""Keras callbacks of a training run: its figures, the alarm, the state that lets a killed run go on, the bar."""
+"""Keras callbacks of a training run: its history, the alarm, the states from which a killed run resumes, the bar."""
 
 import math
 import time
@@ -19,9 +19,9 @@ _SECONDS_BETWEEN_LINES = 30
 
 
 class History(keras.callbacks.Callback):
-    """Collects one row of figures per interval: step, seconds of training so far, and what the trainer reports.
+    """Collects one row of metrics per interval: step, seconds of training so far, and the trainer's metrics.
 
-    A figure is left out where there was nothing to measure, such as next-sentence accuracy on rows that are no pairs.
+    A metric is left out where there was nothing to measure, such as next-sentence accuracy on rows that are no pairs.
 
     rows: those of an earlier part of the same run.   interval: steps in a Keras epoch.
     """
@@ -41,17 +41,17 @@ class History(keras.callbacks.Callback):
 
 
 def measured(logs: dict) -> dict[str, float]:
-    """The figures for which there was something to measure: those that are numbers."""
+    """The metrics for which there was something to measure: those that are numbers."""
     names = [name for name in logs if name.removeprefix("val_") != NOT_REPORTED]
     return {name: float(logs[name]) for name in names if not math.isnan(float(logs[name]))}
 
 
 class Alarm(keras.callbacks.Callback):
-    """Stops a pre-training run that is lost, before its state is saved. Comes before `history` in the list.
+    """Stops a pre-training run that diverges, before its state is saved. Comes before `history` in the list.
 
-    Raises TrainingError, with step and batch number and what to do, for a loss that is infinite or not a number, and
-    for one that has risen: above half as much again as the best interval's of the same phase (another has other rows,
-    which may be harder), or above a fifth more than that of a blind guess among all pieces.
+    Raises TrainingError, with step, batch number and advice, for a loss that is infinite or not a number, and for one
+    that has risen: above 1.5 times that of the best interval of the same phase (another phase has other rows, which
+    may be harder), or above 1.2 times that of a random guess among all tokens.
 
     objective: name of the objective whose loss is watched. vocab_size: tokens in the vocabulary. phases: for each the
     number of steps before it and the name of its data. rising: whether a loss that has risen stops the run, too.
@@ -90,13 +90,13 @@ class Alarm(keras.callbacks.Callback):
             return
         best = min((row[self.key] for row in rows if row["step"] > self._phase_begin), default=math.inf)
         now, end = float(logs[self.key]), self._begin + self.history.interval
-        if now > min(1.2 * self.blind, 1.5 * best + 0.1):  # plus something: near 0 half as much again is nothing
+        if now > min(1.2 * self.blind, 1.5 * best + 0.1):  # + 0.1: near 0 a factor of 1.5 is noise
             before = best if math.isfinite(best) else rows[-1][self.key]
             raise TrainingError(
                 f"steps {self._begin + 1} to {end} ({self._batches(self._begin + 1, end)}): the loss has risen to "
-                f"{now:.2f} from {before:.2f}, a blind guess has {self.blind:.2f}: the run diverges. {self._kept()} "
-                "Start again in another folder with a lower learning rate or a longer warm-up, or, if the rise is no "
-                "harm, go on with --no-divergence-check"
+                f"{now:.2f} from {before:.2f}, a random guess has {self.blind:.2f}: the run diverges. {self._kept()} "
+                "Start again in another folder with a lower learning rate or a longer warm-up, or, to continue "
+                "all the same, use --no-divergence-check"
             )
 
     def _batches(self, *steps: int) -> str:
@@ -131,8 +131,12 @@ class SaveState(keras.callbacks.Callback):
 
     def _what_is_kept(self) -> str:
         if len(self.history.rows) < 2:
-            return "Make room and give the same command again"
-        return f"The state of step {self.history.rows[-2]['step']} is kept: make room and give the same command again"
+            return "Free some disk space and run the same command again"
+        return _kept(self.history.rows[-2]["step"])
+
+
+def _kept(step: int) -> str:
+    return f"The state of step {step} is kept: free some disk space and run the same command again"
 
 
 def saved_states(folder: str | Path) -> list[Path]:
@@ -143,7 +147,7 @@ def saved_states(folder: str | Path) -> list[Path]:
 def restore_latest(folder: str | Path, trainer: keras.Model, say=print) -> list[dict]:
     """Puts the newest complete state into the trainer and returns its history; [] when there is none.
 
-    A truncated file is skipped with a message through `say`. What a kill left half written is removed.
+    A truncated file is skipped with a message through `say`. Files that a kill left half written are removed.
     """
     for partial in Path(folder).glob(".state-*.partial"):
         partial.unlink()
@@ -160,7 +164,7 @@ def restore_latest(folder: str | Path, trainer: keras.Model, say=print) -> list[
 class RunFiles(keras.callbacks.Callback):
     """Writes metrics.csv, curve.png and TensorBoard's logs after every interval. Comes after `history` and the saving.
 
-    Each is made from the whole history: a run that was killed and goes on has them complete.
+    Each is made from the whole history: a run that was killed and resumed has them complete.
     """
 
     def __init__(self, folder: str | Path, history):
@@ -200,15 +204,14 @@ class RunFiles(keras.callbacks.Callback):
             ) from None
 
     def _what_is_kept(self) -> str:
-        step = self.history.rows[-1]["step"]
-        return f"The state of step {step} is kept: make room and give the same command again"
+        return _kept(self.history.rows[-1]["step"])
 
 
 class TrainingBar(keras.callbacks.Callback):
-    """A progress bar over all steps of a run, with the time left and the latest figures; serves phase after phase.
+    """A progress bar over all steps of a run, with the time left and the latest metrics, for all phases.
 
-    Where no bar can be drawn, in a notebook or a log file, a line is said after an interval instead, twice a minute at
-    most. Comes after `history` in the list.
+    Where no bar can be drawn, in a notebook or a log file, `say` gets a line after an interval instead, twice a minute
+    at most. Comes after `history` in the list.
     """
 
     def __init__(
@@ -274,5 +277,5 @@ class TrainingBar(keras.callbacks.Callback):
 
 
 def perplexity(loss: float) -> float:
-    """exp(loss): among how many equally likely pieces the model hesitates. Infinite beyond what a float can hold."""
+    """exp(loss): the number of equally likely tokens with the same loss. Infinite if it is larger than any float."""
     return math.exp(loss) if loss < 700 else math.inf

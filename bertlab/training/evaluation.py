@@ -24,7 +24,7 @@ _CHUNK = 64  # rows whose masks are drawn together
 def fixed_batches(files: ExampleFiles, batch_size: int, rows: int, objectives: Sequence[Objective]) -> tf.data.Dataset:
     """`rows` rows of a folder in batches, the last of which may be shorter, with the targets of some objectives.
 
-    Rows, order and masks never change, whatever the batch size: masks that are drawn now are drawn for `_CHUNK` rows at
+    Rows, order and masks never change, at any batch size: masks that are drawn now are drawn for `_CHUNK` rows at
     a time.
     """
     vocabulary = Vocabulary.from_file(files.folder / VOCABULARY)
@@ -41,8 +41,8 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, to
     tokenizer: the model's, if known; the folder must then have been made with the same one.
     Returns a dict: rows, predictions; NAME_loss (nats) and NAME_accuracy of every objective that the rows have items
     for (masked_lm and next_sentence; next_token for a left-to-right model); NAME_perplexity; unigram_loss and
-    unigram_accuracy, see `unigram_baseline`. The same model and folder give the same figures, up to rounding whatever
-    the batch size. Raises DataError for rows that the model cannot read.
+    unigram_accuracy, see `unigram_baseline`. The same model and folder give the same figures, up to rounding at
+    any batch size. Raises DataError for rows that the model cannot read.
 
     Example:
         evaluate(checkpoints.load("run/checkpoint", "pretraining"), "held-out")["masked_lm_accuracy"]
@@ -66,15 +66,15 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, to
 
 def check_readable(files: ExampleFiles, config) -> None:
     """Raises DataError if the rows are longer than the model's positions or made with a larger vocabulary."""
-    length, pieces = files.settings.sequence_length, files.manifest["vocabulary"]["pieces"]
+    length, tokens = files.settings.sequence_length, files.manifest["vocabulary"]["pieces"]
     if length > config.max_position_embeddings:
         raise DataError(
             f"{files.folder}: rows of {length} tokens, but the model has {config.max_position_embeddings} positions: "
             f"make rows of that length with `bertlab data make --sequence-length {config.max_position_embeddings}`"
         )
-    if pieces > config.vocab_size:
+    if tokens > config.vocab_size:
         raise DataError(
-            f"{files.folder}: made with a vocabulary of {pieces} pieces, the model knows {config.vocab_size}: make "
+            f"{files.folder}: made with a vocabulary of {tokens} tokens, the model knows {config.vocab_size}: make "
             "the examples with the model's vocab.txt"
         )
 

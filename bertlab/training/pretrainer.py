@@ -8,7 +8,7 @@ from keras import ops
 from bertlab.models import BertForPreTraining
 from bertlab.models.base import INPUT_NAMES
 from bertlab.training.accumulation import accumulated_step
-from bertlab.training.distribution import figures_of_a_device, num_replicas, on_several_machines
+from bertlab.training.distribution import metrics_of_device, num_replicas, on_several_machines
 from bertlab.training.metrics import FirstBadStep, MeanIfAny
 from bertlab.training.objectives import Objective, objectives_of
 from bertlab.training.objectives.losses import weighted_mean
@@ -52,10 +52,10 @@ class PreTrainer(keras.Model):
     def train_step(self, *data):
         if self.accumulation == 1 and num_replicas() == 1:
             return super().train_step(*data)
-        return figures_of_a_device(accumulated_step(self, *data))
+        return metrics_of_device(accumulated_step(self, *data))
 
     def test_step(self, *data):
-        return figures_of_a_device(super().test_step(*data))
+        return metrics_of_device(super().test_step(*data))
 
     def _maybe_symbolic_build(self, *args, **kwargs):
         """Keras's own way to make what is missing, for which it adds up batches of all machines, but not dicts.

@@ -7,9 +7,9 @@
 
 The run's folder then holds
 
-    run.json         the settings, the model and the data's hashes: another run is refused here
-    states/          the last states, to go on from
-    metrics.csv      the figures, interval by interval; curve.png draws them, tensorboard/ has them for TensorBoard
+    run.json         the settings, the model and the data's hashes: other settings are refused here
+    states/          the last states, to resume from
+    metrics.csv      the metrics, interval by interval; curve.png draws them, tensorboard/ has them for TensorBoard
     checkpoint/      when the run is done: the model with its vocabulary, for `bertlab fill-mask --model` and the others
 """
 
@@ -32,9 +32,9 @@ from bertlab.files import write_text
 from bertlab.training.callbacks import Alarm, History, RunFiles, saved_states
 from bertlab.training.distribution import data_parallel, num_replicas, on_several_machines, on_this_machine
 from bertlab.training.evaluation import check_readable, fixed_batches
-from bertlab.training.failures import told_in_words
+from bertlab.training.failures import backend_errors
 from bertlab.training.free_memory import available_memory
-from bertlab.training.machines import join
+from bertlab.training.machines import join_machines
 from bertlab.training.memory import check_memory
 from bertlab.training.objectives import collators_of, objectives_for
 from bertlab.training.optimizer import adamw
@@ -64,10 +64,10 @@ def pretrain(
     say: Callable[[str], object] = print,
     memory_check: bool = True,
 ) -> list[dict]:
-    """Pre-trains a model, or goes on with a run that was interrupted, and returns the run's history.
+    """Pre-trains a model, or resumes a run that was interrupted, and returns the run's history.
 
     Args:
-        model: the name of a published size, a `config.json`, a `BertConfig`, or a checkpoint to go on from.
+        model: the name of a published size, a `config.json`, a `BertConfig`, or a checkpoint to start from.
         data: folders that `bertlab data make` wrote, one for each phase; the rows of the first one come first.
             One path is one phase.
         out: the run's folder.
@@ -79,7 +79,7 @@ def pretrain(
 
     Raises ConfigError for settings that cannot be met (also with the memory at hand), DataError for data that does
     not fit them, CheckpointError for a folder of another run or a disk that is full, and TrainingError for a run
-    that diverges. After any of them, and after a kill, the same call goes on with the last state.
+    that diverges. After any of them, and after a kill, the same call resumes from the last state.
     """
     run = PretrainingRun(model, data, out, settings or PretrainingSettings(), validation)
     return run.train(callbacks, say, memory_check)
@@ -91,7 +91,7 @@ class PretrainingRun:
     def __init__(self, model, data, out, settings: PretrainingSettings, validation=None):
         self.folder, self.settings = Path(out), settings
         data = [data] if isinstance(data, (str, Path)) else data
-        self.machine = join()
+        self.machine = join_machines()
         if not data:
             raise DataError("no data: name at least one folder of examples that `bertlab data make` wrote")
         self.examples = [ExampleFiles(folder) for folder in data]
@@ -120,7 +120,7 @@ class PretrainingRun:
         self.phase_steps = settings.steps_of_phases(len(self.examples))
         self._check_same_run()
 
-    # --- what is asked for ---
+    # --- checks before the start ---
 
     def _check_devices(self) -> None:
         parts = self.settings.accumulation * self.devices
@@ -132,8 +132,8 @@ class PretrainingRun:
             )
         if self.validation is not None and len(self.validation) < self.devices:
             raise DataError(
-                f"{self.validation.folder}: {len(self.validation)} rows cannot be shared among {self.devices} devices: "
-                "make more"
+                f"{self.validation.folder}: expected at least {self.devices} rows, one for each device, got "
+                f"{len(self.validation)}; make more"
             )
 
     def identity(self) -> dict:
@@ -269,7 +269,7 @@ class PretrainingRun:
             self.check_memory()
         if self.machine.is_chief:
             write_text(_made(self.folder) / RUN, json.dumps(self.identity(), indent=1) + "\n", ConfigError)
-        with told_in_words(), data_parallel(self.settings.devices):
+        with backend_errors(), data_parallel(self.settings.devices):
             trainer = self.trainer(say)
             validation = self.validation_batches()
             if validation is not None:
@@ -296,13 +296,13 @@ class PretrainingRun:
         return history
 
     def _alarm(self, history):
-        """The callback that stops a run that is lost."""
+        """The callback that stops a run that diverges."""
         begins = [sum(self.phase_steps[:phase]) for phase in range(len(self.phase_steps))]
         phases = [(begin, str(files.folder)) for begin, files in zip(begins, self.examples)]
         return Alarm(history, self.objectives[0].name, self.config.vocab_size, phases, self.settings.divergence_check)
 
     def _files(self, history) -> tuple:
-        """The callback that writes the figures down."""
+        """The callback that writes metrics.csv, the curve and TensorBoard's logs."""
         return (RunFiles(self.folder, history),) if self.machine.is_chief else ()
 
     def _throughput(self):

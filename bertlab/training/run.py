@@ -35,7 +35,7 @@ def run_training(
     say: Callable[[str], object] = print,
     writes: bool = True,
 ) -> list[dict]:
-    """Trains phase after phase, reporting and saving every `interval` steps; goes on from what `folder` holds.
+    """Trains phase after phase, reporting and saving every `interval` steps; resumes from the states in `folder`.
 
     An interval that was under way when the run was killed is done again from its start, with the same batches,
     dropout and learning rates, so the run ends as if it had never stopped.
@@ -67,7 +67,7 @@ def run_training(
         for phase in phases:
             end = begin + phase.steps
             if step < end:
-                # Compiled anew for every phase: TensorFlow would adapt the first phase's graph to rows of any length,
+                # Compiled again for every phase: TensorFlow would adapt the first phase's graph to rows of any length,
                 # which rounds otherwise than the graph that a run resumed in this phase begins with.
                 trainer.train_function = None
                 trainer.fit(

@@ -24,7 +24,7 @@ def model_config(
 ) -> BertConfig:
     """The configuration that `model` means: a size, shaped by the recipe and the data, or one that is complete.
 
-    pieces: of the data's vocabulary. longest: tokens of its longest rows. Raises ConfigError for one whose
+    pieces: number of tokens in the data's vocabulary. longest: tokens of its longest rows. Raises ConfigError if
     vocab_size is too small.
     """
     if str(model) in SIZES:
@@ -32,8 +32,7 @@ def model_config(
     config = model if isinstance(model, BertConfig) else BertConfig.load(model)
     if config.vocab_size < pieces:
         raise ConfigError(
-            f"the data's vocabulary has {pieces} pieces, the model's vocab_size is {config.vocab_size}: choose at "
-            f"least {pieces}"
+            f"expected a vocab_size of at least {pieces}, that of the data's vocabulary; got {config.vocab_size}"
         )
     return config
 
@@ -99,12 +98,13 @@ class TrainedWeights:
     def model(self, objectives: Sequence[Objective], dtype) -> tuple[BertForPreTraining, list[str]]:
         """A model with these weights and the objectives' heads, and the paths of its variables that are not among them.
 
-        A head or pooler may be missing and then starts anew; raises CheckpointError when a part of the encoder is.
+        A head or pooler may be missing and then gets fresh weights. Raises CheckpointError when a part of the encoder
+        is missing.
         """
         tied = self._checkpoint.options.get("tied", True)
         bert = new_model(self.config, objectives, dtype, tied=tied)
         fresh = checkpoints.load_into(bert, self.path, strict=False).initialised
         lacking = [path for path in fresh if path.startswith("bert/") and not path.startswith("bert/pooler")]
         if lacking:
-            raise CheckpointError(f"{self.path}: has no {lacking[0]}; a run starts from a whole encoder")
+            raise CheckpointError(f"{self.path}: has no {lacking[0]}; expected all weights of the encoder")
         return bert, fresh

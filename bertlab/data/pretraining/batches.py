@@ -2,8 +2,7 @@
 
 Batch number k is a pure function of the rows, the seed and k: its rows are found by a permutation that is computed
 (`bertlab.data.pretraining.shuffling`), and its collators draw from generators of the batch's own. Nothing is remembered
-from batch to batch, so training that stopped at step k goes on with `start_batch=k`, at once and with the very batches
-it would have seen.
+from batch to batch, so training that stopped at step k resumes with `start_batch=k`, at once and with the same batches.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,7 +2,7 @@
 
 A batch goes through a run's collators one after the other. Each is called with the rows and the number of the batch,
 and is a pure function of both and of its own settings. No collator remembers anything between two batches, so a run
-that goes on from step k sees the batches that it would have seen.
+that resumes at step k sees the same batches as a run that never stopped.
 
 Letters: B batch, T tokens, P predictions.
 """

@@ -28,7 +28,7 @@ def batches_of(
     """A `tf.data.Dataset` of batches, from arrays in memory or from records.
 
     Args:
-        start_batch: the number of the first batch; a run that has trained k steps goes on with k.
+        start_batch: the number of the first batch; a run that has trained k steps resumes with k.
         collators: what turns the rows into what a model is asked about, such as the masks of rows that were made with
             `dynamic_masking` (`bertlab.data.pretraining.collators.MaskTokens`).
         The others: see `Batches`.

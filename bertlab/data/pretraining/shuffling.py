@@ -11,7 +11,7 @@ _ROUNDS = 6
 
 
 def permuted(places: np.ndarray, size: int, seed: int, epochs: np.ndarray | int) -> np.ndarray:
-    """For places in an epoch's order, the numbers of the examples that stand there: a bijection on 0 … size − 1.
+    """For places in an epoch's order, the numbers of the examples: a bijection on 0 … size − 1.
 
     places: (B,) integers below `size`. epochs: (B,) or one number; each epoch has an order of its own.
     """
@@ -27,7 +27,7 @@ def permuted(places: np.ndarray, size: int, seed: int, epochs: np.ndarray | int)
 
 
 def _encipher(numbers: np.ndarray, keys: list[np.ndarray], half: np.uint64) -> np.ndarray:
-    """A Feistel network on numbers of 2 · half bits: invertible whatever `_mix` does."""
+    """A Feistel network on numbers of 2 · half bits: invertible for any function `_mix`."""
     mask = (np.uint64(1) << half) - np.uint64(1)
     left, right = numbers >> half, numbers & mask
     for key in keys:

@@ -1,4 +1,4 @@
-"""Objectives: what a model is pre-trained to do. A run has one or several; its loss is the sum of theirs.
+"""Objectives: the tasks that a model is pre-trained on. A run has one or several; its loss is the sum of theirs.
 
 The trainer, evaluation, history, alarm and progress bar work with the list and know no objective by name. A new
 objective is a file beside the others, with a collator if stored rows do not hold its targets. How objectives to come
@@ -27,14 +27,14 @@ __all__ = ["MaskedLM", "NextSentence", "NextToken", "Objective", "collators_of",
 
 
 def objectives_for(config, pairs: bool) -> tuple[Objective, ...]:
-    """What a model of this configuration is pre-trained to do. pairs: whether (some of) its rows are pairs."""
+    """The objectives of a model of this configuration. pairs: whether (some of) its rows are pairs."""
     if config.causal:
         return (NextToken(),)
     return (MaskedLM(), NextSentence()) if pairs else (MaskedLM(),)
 
 
 def objectives_of(model) -> tuple[Objective, ...]:
-    """What a model with pre-training heads can do: the objectives that all have their heads."""
+    """The objectives that a model with pre-training heads has a head for."""
     return objectives_for(model.config, pairs=getattr(model, NextSentence.head) is not None)
 
 

@@ -1,4 +1,4 @@
-"""What every objective has. Letters: B batch, T tokens, P predictions."""
+"""The base of all objectives. Letters: B batch, T tokens, P predictions."""
 
 from abc import ABC, abstractmethod
 
@@ -24,12 +24,12 @@ class Objective(ABC):
     over_vocabulary: bool  # whether the classes are the tokens of the vocabulary: then there is a perplexity
 
     def collators(self, settings: ExampleSettings, vocabulary, seed: int) -> tuple[Collator, ...]:
-        """What makes the targets from stored rows, which `settings` made. Same seed, same targets."""
+        """The collators that make the targets. settings: how the stored rows were made. Same seed, same targets."""
         return ()
 
     @abstractmethod
     def predictions(self, settings: ExampleSettings) -> int:
-        """How many places of a row its head computes, at most."""
+        """The number of positions in a row that its head computes, at most."""
 
     @abstractmethod
     def labels(self, batch: dict, outputs: dict):

@@ -6,7 +6,7 @@ from bertlab.training.objectives.base import Objective
 
 
 class MaskedLM(Objective):
-    """Which token stood where one was masked? Reads masked_lm_logits (B, P, V)."""
+    """Which token was it, at each masked position? Reads masked_lm_logits (B, P, V)."""
 
     name, short_name = "masked_lm", "masked"
     head, logits = "masked_lm_head", "masked_lm_logits"

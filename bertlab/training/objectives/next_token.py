@@ -5,7 +5,7 @@ from bertlab.training.objectives.base import Objective
 
 
 class NextToken(Objective):
-    """Which token comes next, after each token? For a model whose tokens see only what stands before them.
+    """Which token comes next, after each token? For a model whose tokens attend only to themselves and those before.
 
     Reads masked_lm_logits (B, T, V): the head is the same, it works at every token.
     """
