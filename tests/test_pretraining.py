@@ -100,6 +100,18 @@ def test_the_padding_of_the_token_table_is_not_saved():
     np.testing.assert_array_equal(bert({"input_ids": ids})["masked_lm_logits"], logits[..., : CONFIG.vocab_size])
 
 
+def test_the_padding_of_an_untied_output_matrix_is_not_saved():
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.pretraining import without_padding
+
+    padded = BertForPreTraining(CONFIG.replace(vocab_size=64), tied=False, next_sentence=False)
+    bert = without_padding(padded, CONFIG.vocab_size)
+    assert not bert.masked_lm_head.tied and bert.next_sentence_head is None
+    ids = np.array([[2, 7, 9, 3]], "int32")
+    logits = np.array(padded({"input_ids": ids})["masked_lm_logits"])[..., : CONFIG.vocab_size]
+    np.testing.assert_allclose(bert({"input_ids": ids})["masked_lm_logits"], logits, atol=1e-5)
+
+
 # --- the run's folder ---
 
 

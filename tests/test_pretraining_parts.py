@@ -388,3 +388,32 @@ def test_a_run_in_a_log_file_says_now_and_then_how_far_it_is(monkeypatch):
     progress.said -= 60
     progress.on_epoch_end(2)
     assert len(said) == 1  # the end says itself
+
+
+def test_the_progress_names_what_each_objective_measured():
+    from bertlab.training import callbacks
+    from bertlab.training.objectives import MaskedLM, NextSentence, NextToken
+
+    def line(objectives, **metrics):
+        history = callbacks.History(50, [])
+        progress = callbacks.TrainingBar("Pre-training", 2400, history, objectives=objectives)
+        history.rows.append({"step": 200, "seconds": 9.0, "loss": 2.5, "tokens_per_second": 6400.0, **metrics})
+        return progress._line().split(": ")[1]
+
+    pairs = dict(masked_lm_loss=2.0, masked_lm_accuracy=0.41, next_sentence_loss=0.5, next_sentence_accuracy=0.7)
+    assert line([MaskedLM(), NextSentence()], **pairs) == (
+        "loss 2.50 perplexity 7.4 masked 41.0% pairs 70.0% 6,400 tokens/s"
+    )
+    left_to_right = dict(next_token_loss=3.0, next_token_accuracy=0.2)
+    assert line([NextToken()], **left_to_right) == "loss 2.50 perplexity 20.1 next token 20.0% 6,400 tokens/s"
+
+
+def test_the_columns_of_a_history_name_its_objectives():
+    from bertlab.training.curves import objectives_in
+
+    rows = [
+        {"step": 1, "loss": 3.0, "masked_lm_accuracy": 0.1, "masked_lm_loss": 2.0, "val_other_loss": 1.0},
+        {"step": 2, "loss": 3.0, "masked_lm_loss": 2.0, "next_sentence_loss": 0.7},
+    ]
+    assert objectives_in(rows) == ["masked_lm", "next_sentence"]
+    assert objectives_in([{"step": 1, "loss": 3.0}]) == []
