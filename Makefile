@@ -55,8 +55,14 @@ demo: $(READY) sandbox  ## corpus to fine-tuned BERT and a graded sample class, 
 	@echo && $(RUN)/autograde demo --out build/demo/class
 
 .PHONY: test
-test: $(READY) sandbox  ## the quick tests: no peers, no network, under 15 minutes
+test: $(READY) sandbox  ## the quick tests: no peers, no network
 	$(RUN)/python -m pytest -q $(PARALLEL) -m "not exhaustive and not peers and not browser" $(ARGS)
+
+.PHONY: lint
+lint: $(READY)  ## the code's form, and who may import whom
+	$(RUN)/ruff check
+	$(RUN)/ruff format --check --quiet
+	$(RUN)/lint-imports --no-logo
 
 .PHONY: test-peers
 test-peers: $(PEERS_READY)  ## live comparison with transformers, tokenizers, PyTorch and JAX
@@ -76,6 +82,28 @@ chromium:  ## a browser for test-browser: installed where that is allowed
 test-browser: $(READY) sandbox chromium  ## JupyterLab and formgrader in Chromium
 	$(RUN)/pip install --quiet --disable-pip-version-check -r requirements/browser.txt
 	$(RUN)/python -m pytest -q -m "browser" tests/browser $(ARGS)
+
+# Settings under which floats come out a little differently: as on a processor without AVX-512, as on one without AVX,
+# without oneDNN's kernels, and on one thread. What another machine cannot obey it ignores. TensorFlow asks the processor,
+# not oneDNN, whether it may multiply in bfloat16, and crashes where oneDNN was told not to use what the processor has.
+PORTABLE := avx2 sse42 no-onednn one-thread
+AS_avx2 := XLA_FLAGS=--xla_cpu_max_isa=AVX2 ONEDNN_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell \
+	NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL"
+AS_sse42 := XLA_FLAGS=--xla_cpu_max_isa=SSE4_2 ONEDNN_MAX_CPU_ISA=SSE41 OPENBLAS_CORETYPE=Nehalem \
+	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL"
+BUT_avx2 := -k "not half_precision_is_close"
+BUT_sse42 := $(BUT_avx2)
+AS_no-onednn := TF_ENABLE_ONEDNN_OPTS=0
+AS_one-thread := TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+.PHONY: test-portable
+test-portable: $(PORTABLE:%=test-portable-%)  ## the numerical tests as on other processors, and on one thread
+
+.PHONY: $(PORTABLE:%=test-portable-%)
+$(PORTABLE:%=test-portable-%): test-portable-%: $(READY)
+	@echo "The numerical tests with $(AS_$*)"
+	$(AS_$*) $(RUN)/python -m pytest -q $(PARALLEL) $(BUT_$*) \
+		-m "numerical and not exhaustive and not peers and not browser" $(ARGS)
 
 .PHONY: test-all
 test-all: test test-exhaustive test-peers test-browser  ## everything
@@ -109,4 +137,4 @@ lock: $(READY)  ## resolve the dependencies anew, for Python 3.11 to 3.13 on eve
 
 .PHONY: clean
 clean:  ## remove what was built; the environments stay
-	rm -rf build
+	rm -rf build .import_linter_cache .ruff_cache .pytest_cache

@@ -14,7 +14,7 @@ from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from benchmarks.cohort_class import ASSIGNMENTS, ROOT, Student
 from benchmarks.cohort_course import hand_in, timed
-from bertlab.cli.backend import load_backend
+from bertlab.backend import load_backend
 
 
 def stock_course(folder: Path, students: list[Student]) -> Path:

@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bertlab.cli.backend import load_backend
+from bertlab.backend import load_backend
 from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 from bertlab.data.documents import is_validation, load_documents
 from bertlab.data.pretraining.datasets import batches_of

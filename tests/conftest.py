@@ -12,10 +12,15 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # so that tests can impor
 import hypothesis
 import numpy as np
 import pytest
+from selection import THIRDS, in_third, is_numerical
 
 # The same examples every time; `--hypothesis-profile default` looks for new ones.
 hypothesis.settings.register_profile("repeatable", derandomize=True)
 hypothesis.settings.load_profile("repeatable")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--third", type=int, choices=range(THIRDS), help="run only this third of the selected tests")
 
 
 def pytest_configure(config):
@@ -25,6 +30,18 @@ def pytest_configure(config):
     config.addinivalue_line("filterwarnings", "ignore:You are using a softmax over axis:UserWarning")
     # A mistaken answer leaves a layer of its own unused, and Keras wonders about that too.
     config.addinivalue_line("filterwarnings", r"ignore:.build\(\). was called on layer:UserWarning")
+
+
+@pytest.hookimpl(trylast=True)  # after -m and -k
+def pytest_collection_modifyitems(config, items):
+    items[:], others = in_third(items, config.getoption("third"))
+    if others:
+        config.hook.pytest_deselected(items=others)
+
+
+def pytest_itemcollected(item):
+    if is_numerical(item.path.name):
+        item.add_marker("numerical")
 
 
 @pytest.fixture(autouse=True)

@@ -103,7 +103,7 @@ def test_a_shard_that_was_deleted_is_made_again_alone(text, tmp_path):
 
 def test_a_folder_made_in_another_way_is_left_alone(text, tmp_path):
     make_data(text, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT)
-    with pytest.raises(DataError, match="seed 12345, now 5"):
+    with pytest.raises(DataError, match="seed was 12345, is 5"):
         make_data(text, TOKENIZER, tmp_path / "out", SMALL.replace(seed=5), unit_characters=UNIT)
 
 

@@ -22,7 +22,7 @@ def demo(out):
     Interrupted and started again, it goes on. Where no sandbox can be made it says what is missing and grades nobody.
     """
     quiet_tensorflow()
-    from bertlab.cli.backend import load_backend
+    from bertlab.backend import load_backend
     from bertlab.progress import bar
 
     load_backend()

@@ -63,7 +63,7 @@ def make_rooms(trust: bool, now: bool = True):
     """
     from autograde.grader.rooms import Rooms
     from autograde.sandbox.sandboxes import open_sandbox
-    from bertlab.cli.backend import load_backend
+    from bertlab.backend import load_backend
 
     if not now:
         return Rooms(lambda: open_sandbox(trust, tell=lambda line: click.echo(line, err=True)))

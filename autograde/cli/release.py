@@ -38,7 +38,7 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
     from autograde.exercises import catalogue
     from autograde.release import assignment as assignments
     from autograde.release import editions as making
-    from bertlab.cli.backend import load_backend
+    from bertlab.backend import load_backend
     from bertlab.progress import track
 
     quiet_tensorflow()

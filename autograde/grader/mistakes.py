@@ -12,7 +12,7 @@ from autograde.exercises.spec import Exercise
 from autograde.grader.submission import Grading
 from autograde.judge import clean, judge
 from autograde.naming import same_outcome
-from bertlab.cli.backend import load_backend
+from bertlab.backend import load_backend
 
 _one_at_a_time = threading.Lock()  # Python's and TensorFlow's output is redirected meanwhile, for all threads
 

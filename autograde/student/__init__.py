@@ -17,7 +17,7 @@ from autograde.student.drawings_wordpiece import colour_pieces, input_table
 from autograde.student.overview import progress
 from autograde.student.pictures import heat_maps, lines
 from autograde.student.saving import keep_in_drive, load_state, save_state
-from bertlab.cli.backend import load_backend
+from bertlab.backend import load_backend
 
 # TensorFlow repeats every error of a student's on the terminal in words of its own; `check` says it better.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

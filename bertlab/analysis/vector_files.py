@@ -14,7 +14,6 @@ Started again with the same texts and settings, the work goes on there; with oth
 """
 
 import hashlib
-import json
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +24,7 @@ import numpy as np
 
 from bertlab.analysis.vectors import VectorMaker
 from bertlab.errors import DataError
-from bertlab.files import write_text
+from bertlab.work_folder import check_same, read_json, write_json
 
 TEXTS_TOGETHER = 1024
 
@@ -83,10 +82,7 @@ def _go_on(
             file.begin()
         return
     advice = f"delete it and {notes.path.name} to begin anew, or choose another file"
-    was, now = found["settings"], notes.settings
-    other = [f"{name} was {was.get(name)}, is {now.get(name)}" for name in now | was if was.get(name) != now.get(name)]
-    if other:
-        raise DataError(f"{growing.path}: was begun with other settings ({'; '.join(other)}); {advice}")
+    check_same(found["settings"], notes.settings, growing.path, f"it and {notes.path.name}", error=DataError)
     notes.add(islice(texts, found["texts"]))
     if notes.digest.hexdigest() != found["sha256"]:
         raise DataError(f"{growing.path}: was begun with other texts; {advice}")
@@ -100,12 +96,12 @@ class _Notes:
     """What OUT.progress.json holds: settings, how many texts and rows are done, and a digest of those texts."""
 
     def __init__(self, path: Path, settings: dict):
-        self.path, self.settings = path, json.loads(json.dumps(settings))
+        self.path, self.settings = path, settings
         self.texts, self.digest = 0, hashlib.sha256()
 
     def read(self) -> dict | None:
         """What an earlier run left."""
-        return json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else None
+        return read_json(self.path) if self.path.exists() else None
 
     def add(self, texts: Iterable[str]) -> None:
         """Counts texts as done."""
@@ -115,7 +111,7 @@ class _Notes:
 
     def save(self, rows: int) -> None:
         values = {"settings": self.settings, "texts": self.texts, "rows": rows, "sha256": self.digest.hexdigest()}
-        write_text(self.path, json.dumps(values))
+        write_json(self.path, values)
 
 
 class _GrowingArray:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from bertlab.backend import load_backend
 from bertlab.checkpoints.saving import DTYPES, FORMATS
-from bertlab.cli.backend import load_backend
 
 
 @click.command()

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from bertlab.analysis.vectors import POOLINGS
-from bertlab.cli.backend import load_backend
+from bertlab.backend import load_backend
 from bertlab.cli.options import model_option
 
 

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from bertlab.cli.backend import load_backend
+from bertlab.backend import load_backend
 from bertlab.cli.options import model_option
 
 

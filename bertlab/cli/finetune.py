@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from bertlab.cli.backend import load_backend
+from bertlab.backend import load_backend
 from bertlab.cli.options import model_option
 from bertlab.cli.task import TASK_OPTIONS, labels_read, load_asked, task_options
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, Recipe

@@ -5,7 +5,7 @@ from itertools import islice
 
 import click
 
-from bertlab.cli.backend import load_backend
+from bertlab.backend import load_backend
 
 LINES_TOGETHER = 2048  # read, predicted and printed together: memory does not grow with the file
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bertlab.cli.backend import load_backend
+from bertlab.backend import load_backend
 
 PATH = click.Path(path_type=Path)
 SHARE = click.FloatRange(0, 1)

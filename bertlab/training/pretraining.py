@@ -14,7 +14,6 @@ The run's folder then holds
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -28,7 +27,6 @@ from bertlab.data.pretraining.collators import ShiftPositions
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import MANIFEST, ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, DataError
-from bertlab.files import write_text
 from bertlab.training.callbacks import Alarm, History, RunFiles, saved_states
 from bertlab.training.distribution import data_parallel, num_replicas, on_several_machines, on_this_machine
 from bertlab.training.evaluation import check_readable, fixed_batches
@@ -46,6 +44,7 @@ from bertlab.training.schedule import WarmupLinearDecay
 from bertlab.training.start import model_config, new_model, trained_weights
 from bertlab.training.utilisation import Peak, Throughput, training_flops
 from bertlab.training.vocabularies import check_same_tokenizer, tokenizer_of
+from bertlab.work_folder import WorkFolder
 
 RUN, STATES, CHECKPOINT = "run.json", "states", "checkpoint"
 _WITHOUT_EFFECT = ("keep", "divergence_check")  # settings that may differ when a run goes on
@@ -118,6 +117,7 @@ class PretrainingRun:
         self._check_devices()
         self.precision = resolve_precision(settings.precision)
         self.phase_steps = settings.steps_of_phases(len(self.examples))
+        self.work = WorkFolder(out, RUN, self.identity(), defaults=_defaults())
         self._check_same_run()
 
     # --- checks before the start ---
@@ -158,21 +158,8 @@ class PretrainingRun:
 
         One that ended before it kept anything does not count: its settings may be what was wrong.
         """
-        path, wanted = self.folder / RUN, self.identity()
-        if not saved_states(self.folder / STATES) and not (self.folder / CHECKPOINT).exists():
-            return
-        if not path.exists():
-            raise ConfigError(f"{self.folder}: holds a run but no {RUN}; choose another folder")
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ConfigError(f"{path}: not valid JSON ({error}); choose another folder") from None
-        differences = list(_differences(found, wanted))
-        if differences:
-            raise ConfigError(
-                f"{self.folder}: holds a run with other settings ({'; '.join(differences)}). Give the same ones to go "
-                "on with it, or choose another folder"
-            )
+        if saved_states(self.folder / STATES) or (self.folder / CHECKPOINT).exists():
+            self.work.check()
 
     # --- the parts ---
 
@@ -268,7 +255,7 @@ class PretrainingRun:
         if memory_check:
             self.check_memory()
         if self.machine.is_chief:
-            write_text(_made(self.folder) / RUN, json.dumps(self.identity(), indent=1) + "\n", ConfigError)
+            self.work.begin()
         with backend_errors(), data_parallel(self.settings.devices):
             trainer = self.trainer(say)
             validation = self.validation_batches()
@@ -347,19 +334,6 @@ def _fingerprint(files: ExampleFiles) -> dict:
             "manifest_sha256": hashlib.sha256(manifest).hexdigest()}  # fmt: skip
 
 
-def _differences(found, wanted, name: str = ""):
-    """Where two trees of JSON values differ: "settings.steps: 100 there, 200 now"."""
-    if isinstance(found, dict) and isinstance(wanted, dict):
-        for key in dict.fromkeys([*found, *wanted]):
-            yield from _differences(found.get(key), wanted.get(key), f"{name}.{key}" if name else key)
-    elif found != wanted:
-        yield f"{name}: {found!r} there, {wanted!r} now"
-
-
-def _made(folder: Path) -> Path:
-    """The folder, which is made if it is not there. Raises ConfigError when it cannot be."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"{folder}: cannot be made ({error.strerror}); choose another folder") from None
-    return folder
+def _defaults() -> dict:
+    """The identity of a run with default settings, for folders that were begun before a setting existed."""
+    return {"model": BertConfig().to_dict(), "settings": PretrainingSettings().to_dict()}

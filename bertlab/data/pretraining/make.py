@@ -12,7 +12,6 @@ The price: a random next sentence comes from the same unit (a thousand documents
 """
 
 import hashlib
-import json
 import multiprocessing
 import shutil
 from collections import Counter
@@ -34,6 +33,7 @@ from bertlab.errors import DataError, MissingDependencyError
 from bertlab.files import write_bytes
 from bertlab.progress import bar
 from bertlab.wordpiece.tokenizer import WordPieceTokenizer
+from bertlab.work_folder import WorkFolder, read_json, write_json
 
 UNIT_CHARACTERS = 2_000_000
 SPLITS = ("all", "train", "validation")
@@ -94,7 +94,8 @@ def make_data(
         raise DataError(f"workers ({workers}) and unit_characters ({unit_characters}) must be at least 1")
     folder = Path(folder)
     identity = _identity(source, tokenizer, settings, split, on_error, unit_characters)
-    _check_same_identity(identity, folder)
+    work = WorkFolder(folder, f"{_PROGRESS}/{_PLAN}", identity, error=DataError)
+    _check_same_identity(work)
     job = Job(str(folder.resolve()), settings, tokenizer, Layout.of(settings), identity)
     done = _finished_shards(job)
     if (folder / MANIFEST).exists() and len(done) == len(read_manifest(folder)["shards"]):
@@ -102,7 +103,7 @@ def make_data(
 
     problems = Counter()
     documents = load_documents(source, on_error, problems) if isinstance(source, str | Path) else source
-    _prepare(job)
+    _prepare(job, work)
     if split != "all":
         documents = (each for each in documents if is_validation(each.id) == (split == "validation"))
     units = cut_into_units(documents, unit_characters, settings.next_sentence)
@@ -178,7 +179,7 @@ def make_shard(job: Job, unit: Unit) -> dict:
         "examples": len(records),
         **count_examples(examples, tokenizer.vocabulary.pad_id, tokenizer.vocabulary.mask_id),
     }
-    write_bytes(_entry_path(folder, unit.number), _json(entry))
+    write_json(_entry_path(folder, unit.number), entry)
     return entry
 
 
@@ -224,45 +225,23 @@ def _identity(source, tokenizer, settings, split: str, on_error: str, unit_chara
     }
 
 
-def _check_same_identity(wanted: dict, folder: Path) -> None:
+def _check_same_identity(work: WorkFolder) -> None:
     """Raises DataError if the folder holds examples that were made in another way, finished or not."""
-    plan = folder / _PROGRESS / _PLAN
-    if (folder / MANIFEST).exists():
-        found = read_manifest(folder)
-    elif plan.exists():
-        found = json.loads(plan.read_bytes())
-    elif any(folder.glob("examples-*.tfrecord")):
-        raise DataError(f"{folder}: holds .tfrecord files but no {MANIFEST}; choose an empty folder")
-    else:
-        return
-    different = [name for name in wanted if wanted[name] != found.get(name)]
-    if different:
-        listed = "; ".join(f"{name} {_difference(wanted[name], found.get(name))}" for name in different)
-        raise DataError(
-            f"{folder}: the examples there were made in another way ({listed}). "
-            "Choose another folder, or delete this one to make it anew"
-        )
+    if (work.path / MANIFEST).exists():
+        manifest = read_manifest(work.path)
+        work.check({name: manifest[name] for name in work.identity if name in manifest})
+    elif work.file.exists():
+        work.check()
+    elif any(work.path.glob("examples-*.tfrecord")):
+        raise DataError(f"{work.path}: holds .tfrecord files but no {MANIFEST}; choose an empty folder")
 
 
-def _difference(wanted, found) -> str:
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        return ", ".join(
-            f"{name} {found.get(name)!r}, now {wanted[name]!r}" for name in wanted if wanted[name] != found.get(name)
-        )
-    return f"{found!r}, now {wanted!r}"
-
-
-def _prepare(job: Job) -> None:
+def _prepare(job: Job, work: WorkFolder) -> None:
     """Makes the folder, writes down what is going to be made, and removes what a kill left half done."""
-    folder = Path(job.folder)
-    try:
-        (folder / _PROGRESS).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be made or written to ({error.strerror}); choose another folder") from error
-    for partial in [*folder.glob(".*.partial"), *(folder / _PROGRESS).glob(".*.partial")]:
+    work.begin()
+    for partial in [*work.path.glob(".*.partial"), *work.file.parent.glob(".*.partial")]:
         partial.unlink()
-    job.tokenizer.vocabulary.save(folder / VOCABULARY)
-    write_bytes(folder / _PROGRESS / _PLAN, _json(job.identity))
+    job.tokenizer.vocabulary.save(work.path / VOCABULARY)
 
 
 def _entry_path(folder: Path, number: int) -> Path:
@@ -275,7 +254,7 @@ def _finished_shards(job: Job) -> dict[str, dict]:
     if (folder / MANIFEST).exists():
         entries = read_manifest(folder)["shards"]
     else:
-        entries = [json.loads(path.read_bytes()) for path in sorted((folder / _PROGRESS).glob("[0-9]*.json"))]
+        entries = [read_json(path) for path in sorted((folder / _PROGRESS).glob("[0-9]*.json"))]
     return {entry["file"]: entry for entry in entries if _is_whole(folder / entry["file"], entry, job.layout)}
 
 
@@ -338,16 +317,12 @@ def _finish(job: Job, shards: list[dict], problems: Counter) -> dict:
         "layout": job.layout.to_dict(),
         "shards": shards,
     }
-    write_bytes(folder / MANIFEST, _json(manifest))
+    write_json(folder / MANIFEST, manifest)
     for path in folder.glob("examples-*.tfrecord"):  # of an earlier text with more units
         if path.name not in {shard["file"] for shard in shards}:
             path.unlink()
     shutil.rmtree(folder / _PROGRESS)
     return manifest
-
-
-def _json(values: dict) -> bytes:
-    return (json.dumps(values, indent=1, ensure_ascii=False) + "\n").encode("utf-8")
 
 
 # --- workers ---

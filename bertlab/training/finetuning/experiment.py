@@ -13,7 +13,6 @@ the predictions and pictures are not complete, and a new start makes them.
 
 import dataclasses
 import hashlib
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -27,7 +26,6 @@ from bertlab.checkpoints.huggingface import check_representable
 from bertlab.checkpoints.mapping import variables_of
 from bertlab.data.tasks.rows import TaskData
 from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
-from bertlab.files import write_text
 from bertlab.progress import bar
 from bertlab.training.finetuning.card import save_finetuned
 from bertlab.training.finetuning.outputs import write_outputs
@@ -35,6 +33,7 @@ from bertlab.training.finetuning.problems import Encoded, Questions, TaskInfo, p
 from bertlab.training.finetuning.results import FineTuningResult, RunResult, best_run, run_name
 from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.trainer import Trainer
+from bertlab.work_folder import WorkFolder, read_json, write_json
 
 RESULTS, SETTINGS = "results.json", "settings.json"
 
@@ -116,53 +115,41 @@ class _Experiment:
     # === Runs ===
 
     def run(self) -> FineTuningResult:
-        mark = self._mark()
-        self._check_folder(mark)
+        work = WorkFolder(self.out, SETTINGS, self.identity(), defaults=dataclasses.asdict(Recipe()))
+        if self._has_runs():
+            work.check()
         finished = self.out / RESULTS
         if finished.exists():
-            result = FineTuningResult.from_dict(json.loads(finished.read_text(encoding="utf-8")))
+            result = FineTuningResult.from_dict(read_json(finished))
             if not self._weights(result.best).exists():
                 return result
         train, dev = self._encode("train"), self._encode("validation")
         test = self._encode("test") if self.task.test else None
         _check_choices({"train": train, "validation": dev, "test": test})
         trainers = self._trainers()
-        self._claim_folder(mark)
+        self._begin(work)
         runs = self._all_runs(trainers, train, dev)
         result = self._finish(trainers[STARTS[0]], runs, dev, test)
         self._drop_weights(result.best)
         return result
 
-    def _mark(self) -> dict:
-        """What the folder belongs to, as JSON values."""
-        return json.loads(json.dumps({
+    def identity(self) -> dict:
+        """What decides every figure of the runs."""
+        return {
             "model": self.model_name, "weights": weights_digest(self.encoder_weights), "task": self.task.name,
             "rows": _digest_rows(self.task), "grid": self.grid, **dataclasses.asdict(self.recipe),
-        }))  # fmt: skip
-
-    def _check_folder(self, wanted: dict) -> None:
-        """Raises ConfigError where there are runs of another experiment, naming the differences."""
-        mark = self.out / SETTINGS
-        if not mark.exists() or not self._has_runs():
-            return
-        found = json.loads(mark.read_text(encoding="utf-8"))
-        names = [name for name in wanted if found.get(name) != wanted[name]]
-        if names:
-            told = "; ".join(f"{name} was {found.get(name)}, is {wanted[name]}" for name in names)
-            raise ConfigError(f"{self.out}: belongs to another fine-tuning ({told}); choose another folder")
+        }  # fmt: skip
 
     def _has_runs(self) -> bool:
         """Whether anything came out of an earlier start."""
         runs = (RunResult.load(file) for file in (self.out / "runs").glob("*.json"))
         return (self.out / RESULTS).exists() or any(run.diverged is None for run in runs)
 
-    def _claim_folder(self, wanted: dict) -> None:
-        """Marks the folder as this experiment's."""
-        mark, text = self.out / SETTINGS, json.dumps(wanted, indent=1) + "\n"
-        if mark.exists() and mark.read_text(encoding="utf-8") != text and not self._has_runs():
-            shutil.rmtree(self.out / "runs", ignore_errors=True)  # diverged with other settings
-        self.out.mkdir(parents=True, exist_ok=True)
-        write_text(mark, text)
+    def _begin(self, work: WorkFolder) -> None:
+        """Marks the folder as this experiment's; runs of another one, which all diverged, are deleted."""
+        if work.differences():
+            shutil.rmtree(self.out / "runs", ignore_errors=True)
+        work.begin()
 
     def _encode(self, split: str) -> Encoded:
         encoded = self.problem.encode(getattr(self.task, split))
@@ -280,7 +267,7 @@ class _Experiment:
         figures = self.problem.score(dev.rows, decoded)
         save_finetuned(trainer.model, self.out, self.tokenizer, self.problem.info, self.format)
         result = FineTuningResult(self.task.name, next(iter(figures)), tuple(runs), figures, tuple(self.notes))
-        write_text(self.out / RESULTS, json.dumps(result.to_dict(), indent=1) + "\n")
+        write_json(self.out / RESULTS, result.to_dict())
         predicted = None if test is None else trainer.predict(test)
         write_outputs(self.out, self.problem.info, self.task, decoded, predicted, result)
         return result

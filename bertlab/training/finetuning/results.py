@@ -1,14 +1,13 @@
 """What a fine-tuning found out: every run, each setting's mean ± standard deviation over seeds, and the best run."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
-from bertlab.files import write_text
 from bertlab.training.finetuning.settings import STARTS, Recipe
+from bertlab.work_folder import read_json, write_json
 
 
 @dataclass(frozen=True)
@@ -53,12 +52,12 @@ class RunResult:
 
     def save(self, path: Path) -> None:
         """Writes JSON, whole or not at all."""
-        write_text(path, json.dumps(self.to_dict(), indent=1) + "\n")
+        write_json(path, self.to_dict())
 
     @classmethod
     def load(cls, path: Path) -> "RunResult":
         """The inverse of `save`."""
-        return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        return cls.from_dict(read_json(path))
 
 
 def _json_values(values):

@@ -1,0 +1,44 @@
+"""Which tests a run takes: the numerical ones, and one third of those that need long."""
+
+import hashlib
+
+# Test files that compare floats, or assert what a model has learned, by the beginning of their names:
+# `make test-portable` runs them as on other processors.
+NUMERICAL = (
+    "test_analysis",
+    "test_autograde_exercises",
+    "test_autograde_random",
+    "test_backends",
+    "test_checkpoints",
+    "test_course_",
+    "test_demo",
+    "test_export",
+    "test_finetuning",
+    "test_layers",
+    "test_losses",
+    "test_machines",
+    "test_models",
+    "test_packaged",
+    "test_packing_data",
+    "test_positions",
+    "test_predict",
+    "test_pretraining",
+    "test_training",
+)
+THIRDS = 3
+
+
+def is_numerical(file_name: str) -> bool:
+    return file_name.startswith(NUMERICAL)
+
+
+def third_of(node_id: str) -> int:
+    """0, 1 or 2, the same on every machine: Python's own `hash` differs from process to process."""
+    return int(hashlib.sha256(node_id.encode()).hexdigest(), 16) % THIRDS
+
+
+def in_third(items: list, third: int | None) -> tuple[list, list]:
+    """The tests of one third and those of the other two; without a third, all tests and none."""
+    thirds = [third_of(item.nodeid) if third is not None else None for item in items]
+    chosen = [item for item, its_third in zip(items, thirds) if its_third == third]
+    return chosen, [item for item, its_third in zip(items, thirds) if its_third != third]
