@@ -1,5 +1,5 @@
-"""The autograder: exercises, checks that teach, and grading of code that nobody has read.
+"""The autograder: exercises, checks with feedback, and grading of untrusted code.
 
-Two rooms and a hatch: what a student wrote runs in an untrusted process and only *arrays* come out of it (`values`);
-everything that knows a right answer stays on the other side (`exercises`, `planning`, `judge`).
+A student's code runs in an untrusted process, and only *arrays* and other plain values come out of it (`values`). All
+modules that know a right answer run in another process (`exercises`, `planning`, `judge`).
 """

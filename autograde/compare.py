@@ -1,8 +1,9 @@
-"""Expected beside got: where two results first differ, by how much, and whether the difference has a simple form.
+"""Compares two results: where they first differ, by how much, and whether the difference has a simple form.
 
-Only plain values come in (see `values`), so nothing here can run a student's code. Arrays of numbers are compared with
-a tolerance, |got − expected| ≤ atol + rtol·|expected|; everything else exactly. The expected array's dtype is the one a
-student must return: references are computed in float64 and then named after the dtype the exercise asks for.
+The inputs are plain values (see `values`), so nothing here can run a student's code. Arrays of numbers are compared
+with a tolerance, |got − expected| ≤ atol + rtol·|expected|; everything else exactly. The expected
+array's dtype is the one a student must return: references are computed in float64 and then cast to the dtype of the
+exercise.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ SLICE = 6  # rows and columns of the small slice that is shown
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a float32 result may lie from the float64 reference."""
+    """How far a float32 result may differ from the float64 reference."""
 
     rtol: float = 1e-4
     atol: float = 1e-5
@@ -37,7 +38,7 @@ EXACT = Tolerance(0.0, 0.0)
 
 @dataclass(frozen=True)
 class Difference:
-    """What is wrong with a result. kind: "type", "length", "shape", "dtype", "nan" or "values"."""
+    """The first fault of a result. kind: "type", "length", "shape", "dtype", "nan" or "values"."""
 
     kind: str
     message: str  # one line for a reader
@@ -47,7 +48,7 @@ class Difference:
 
 
 def compare(expected, got, tolerance: Tolerance = Tolerance()) -> Difference | None:
-    """The first thing wrong with `got`, or None."""
+    """The first fault of `got`, or None."""
     if isinstance(expected, np.ndarray):
         return _compare_arrays(expected, got, tolerance)
     if isinstance(expected, (list, tuple)):
@@ -65,7 +66,7 @@ def compare(expected, got, tolerance: Tolerance = Tolerance()) -> Difference | N
 
 
 def _is_scalar(value) -> bool:
-    """Whether this is what NumPy or a backend calls a number: an array without axes."""
+    """Whether this is a number of NumPy or a backend: an array without axes."""
     return type(value) is np.ndarray and value.shape == () and value.dtype.kind in "iuf"
 
 
@@ -94,7 +95,7 @@ def _compare_dicts(expected, got, tolerance):
     missing = [key for key in expected if key not in got]
     extra = [key for key in got if key not in expected]
     if missing or extra:
-        lists = (("keys missing from yours", missing), ("keys that should not be there", extra))
+        lists = (("missing keys", missing), ("unexpected keys", extra))
         return Difference("type", "\n".join(f"{words}: {row(keys)[1:-1]}" for words, keys in lists if keys))
     for key, wanted in expected.items():
         found = compare(wanted, got[key], tolerance)
@@ -146,7 +147,7 @@ def _shape_message(expected, got):
         for axes in permutations(range(got.ndim)):
             if tuple(got.shape[axis] for axis in axes) == expected.shape:
                 swapped = [axis for axis, place in enumerate(axes) if axis != place]
-                return f"{message}: the axes {' and '.join(map(str, swapped))} are in another order (transposed?)"
+                return f"{message}: the axes {' and '.join(map(str, swapped))} are in a different order (transposed?)"
     return message
 
 
@@ -165,7 +166,7 @@ def _first_difference(expected, got, wrong):
 
 
 def number(value) -> str:
-    """Four decimals where they say something, no more digits than a reader wants."""
+    """A number as text, with as many digits as are useful."""
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
     if isinstance(value, (str, np.str_)):
@@ -176,9 +177,13 @@ def number(value) -> str:
 
 
 def _simple_form(expected, got):
-    """A sentence if `got` is a multiple, a shift, the transpose or the negation of what was expected; else nothing."""
+    """A sentence if `got` is a multiple, a shift, the transpose or the negation of the expected array, or ""."""
     if expected.dtype.kind == "b":
-        return "\nyours is the opposite of expected everywhere" if (got == ~expected).all() else _count(expected, got)
+        return (
+            "\nyours is the opposite of the expected value everywhere"
+            if (got == ~expected).all()
+            else _count(expected, got)
+        )
     if expected.dtype.kind != "f" or not (np.isfinite(got).all() and np.isfinite(expected).all()) or got.size < 2:
         return ""
     got, scale = got.astype("float64"), np.abs(expected).max()
@@ -186,12 +191,14 @@ def _simple_form(expected, got):
     if solid.sum() > 1:
         ratios = got[solid] / expected[solid]
         if np.ptp(ratios) <= SAME_FACTOR * abs(ratios.mean()) and np.allclose(got, ratios.mean() * expected, atol=1e-4):
-            return f"\nyours is {_tidy(ratios.mean())} × expected everywhere"
+            return f"\nyours is {_tidy(ratios.mean())} × the expected value everywhere"
     shifts = got - expected
     if np.ptp(shifts) <= SAME_FACTOR * max(abs(shifts.mean()), 1e-9):
-        return f"\nyours is expected {'+' if shifts.mean() > 0 else '−'} {_tidy(abs(shifts.mean()))} everywhere"
+        return (
+            f"\nyours is the expected value {'+' if shifts.mean() > 0 else '−'} {_tidy(abs(shifts.mean()))} everywhere"
+        )
     if got.ndim >= 2 and got.shape[-1] == got.shape[-2] and np.allclose(np.swapaxes(got, -1, -2), expected, rtol=1e-3):
-        return "\nyours is the transpose of expected"
+        return "\nyours is the transpose of the expected matrix"
     return _count(expected, got)
 
 
@@ -205,7 +212,7 @@ def _count(expected, got):
 
 
 def slice_around(shape: tuple[int, int], place: tuple[int, int]) -> tuple[slice, slice]:
-    """At most SLICE rows and columns of a matrix, a place among them; the first ones where that will do."""
+    """At most SLICE rows and columns of a matrix that include an index; the first ones where possible."""
     return tuple(slice(first, first + SLICE) for first in map(_first_shown, shape, place))
 
 

@@ -1,8 +1,8 @@
-"""The errors an instructor or a student can cause, and those an untrusted program provokes."""
+"""Errors caused by an instructor, a student or an untrusted program."""
 
 
 class AutogradeError(Exception):
-    """Base of every error that input, files, settings or a submission can cause; the message says what to do."""
+    """Base of all errors caused by input, files, settings or a submission; the message explains what to do."""
 
 
 class ProtocolError(AutogradeError):

@@ -37,7 +37,7 @@ def load(path: Path) -> dict:
             buffers = [stored[name].tobytes() for name in sorted(stored.files) if name != "header"]
             return decode(json.loads(stored["header"].tobytes()), buffers, LIMITS)
     except FileNotFoundError:
-        raise FingerprintError(f"{path}: there is no such file; install the course package again") from None
+        raise FingerprintError(f"{path}: the file does not exist; install the course package again") from None
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise FingerprintError(f"{path}: damaged ({error}); install the course package again") from None
 

@@ -1,12 +1,12 @@
-"""What a machine that was not made for the course still lacks: Colab, a computer pool. For a notebook's first cell.
+"""Installs missing libraries on a new machine such as Colab. For a notebook's first cell.
 
-There the course's package is installed without what it depends on, so that the TensorFlow and Keras of the machine,
-with their graphics card, stay as they are. `complete()` then adds what is missing and changes nothing that is there:
+The course package is installed there without its dependencies, so that the machine's TensorFlow and Keras, with their
+GPU support, do not change. `complete()` then installs only missing libraries:
 
-- libraries that the package names and that are not installed;
-- TensorFlow Text, in the release that fits the machine's TensorFlow: each is built for exactly one.
+- libraries that the package requires and that are not installed;
+- TensorFlow Text, in the release for the machine's TensorFlow: each is built for exactly one.
 
-The standard library only: anything else may be what is missing.
+This module uses only the standard library, because any other library may be missing.
 """
 
 import importlib
@@ -25,7 +25,7 @@ _LONGEST_REASON = 300  # characters of pip's own words
 
 
 def complete(say=print) -> None:
-    """Installs what the course's package needs and this machine lacks. say: gets a sentence about each failure."""
+    """Installs the missing dependencies of the course package. say: called with a sentence about each failure."""
     wanted = missing(metadata.requires(DISTRIBUTION) or ())
     if wanted:
         failed = _install_beside_the_rest(wanted)
@@ -35,7 +35,7 @@ def complete(say=print) -> None:
     if text:
         failed = _pip("--no-deps", text)
         if failed:
-            say(f"{text} could not be installed; notebook 01 takes the library's own tokenizer instead. ({failed})")
+            say(f"{text} could not be installed; notebook 01 uses the library's own tokenizer instead. ({failed})")
     importlib.invalidate_caches()
 
 
@@ -46,7 +46,7 @@ def missing(requirements) -> list[str]:
 
 
 def fitting_text(tensorflow: str | None, text: str | None) -> str | None:
-    """What to install so that TensorFlow Text fits TensorFlow, given both versions; None if it does, or cannot."""
+    """The requirement of the TensorFlow Text for this TensorFlow; None if it is installed or no version is known."""
     release = _release(tensorflow)
     if release is None or release == _release(text):
         return None
@@ -76,7 +76,7 @@ def _install_beside_the_rest(wanted: list[str]) -> str:
 
 
 def _pip(*arguments: str) -> str:
-    """Runs `pip install`; returns "" or the end of what it said when it failed."""
+    """Runs `pip install`; returns "" or the end of its error message."""
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
     return (done.stderr or done.stdout).strip()[-_LONGEST_REASON:] if done.returncode else ""

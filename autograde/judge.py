@@ -1,7 +1,7 @@
-"""A plan and a student's answers → a verdict. Trusted: it sees plain values only and runs nothing of the student's.
+"""A plan and a student's answers → a verdict. Trusted: it only sees plain values and never runs a student's code.
 
-The same code judges the visible check on a student's machine, a test of ours, and a submission in its sandbox; only
-`ask` differs: a callable from questions to answers (see `probe`). Answers are taken for arbitrary data.
+The same code grades the visible check on a student's machine, a test of this project, and a submission in its sandbox;
+only `ask` differs: a callable from questions to answers (see `probe`). Answers are treated as untrusted data.
 """
 
 from collections.abc import Callable
@@ -16,33 +16,33 @@ from autograde.verdict import PartResult, Verdict
 from autograde.wording import call_text, error_advice, note_advice, shape_facts, small_picture
 
 _ANSWERED = ("ok", "raised", "missing", "not attempted", "refused")
-# The notes that matter here, and their types (see `probe`).
+# The notes that are used here, and their types (see `probe`).
 _NOTES = {"returned": str, "mutated": list, "printed": int, "new_weights": bool, "unstable": bool, "watched": list,
           "no_gradient": list}  # fmt: skip
 
 
 def judge(plan: dict, ask: Callable[[list[dict]], list[dict]], source: str = "", reveal: bool = True) -> Verdict:
-    """Puts the plan's questions and weighs the answers.
+    """Asks the plan's questions and grades the answers.
 
-    source: the student's code, to be searched for shortcuts (text only). reveal: whether the verdict may show inputs
-    and expected values; False for hidden inputs, where it names parts and mistakes only.
+    source: the student's code as text, which is searched for forbidden functions. reveal: whether the verdict may show
+    inputs and expected values; False for hidden inputs, where it names only parts and mistakes.
     """
     shortcut = shortcuts.first_forbidden(source, plan["watch"])
     if shortcut:
         return _refused(plan, shortcut)
     answers = [clean(answer) for answer in ask(plan["questions"])]
     if len(answers) != len(plan["questions"]):
-        return _verdict(plan, "technical", technical="the program did not answer every question")
+        return _verdict(plan, "technical", technical="the sandboxed program did not answer every question")
     used = [name for name in answers[0]["notes"].get("watched", ()) if name in plan["watch"]]
     if used:
         return _refused(plan, used[0])
     if answers[0]["status"] in ("missing", "not attempted"):
         return _absent(plan, answers[0]["status"])
-    return _weigh(plan, answers, reveal)
+    return _grade(plan, answers, reveal)
 
 
 def clean(answer) -> dict:
-    """An answer with its fields as they should be, whatever came."""
+    """An answer with valid fields only, for any input."""
     answer = answer if type(answer) is dict else {}
     notes, error = (answer.get(key) if type(answer.get(key)) is dict else {} for key in ("notes", "error"))
     return {
@@ -63,7 +63,7 @@ def _word(value, longest=60) -> str:
     return str(value)[:longest] if type(value) in (str, int) else ""
 
 
-# --- outcomes without weighing ---
+# --- verdicts without grading ---
 
 
 def _verdict(plan, status, **more):
@@ -73,7 +73,7 @@ def _verdict(plan, status, **more):
 
 
 def _refused(plan, shortcut):
-    reason = plan["exercise"]["forbidden_because"] or "This exercise is about writing it yourself."
+    reason = plan["exercise"]["forbidden_because"] or "In this exercise you write it yourself."
     return _verdict(plan, "refused", advice=(f"Your code uses `{shortcut}`. {reason}",))
 
 
@@ -81,17 +81,17 @@ def _absent(plan, status):
     name = plan["exercise"]["names"][0]
     if status == "missing":
         return _verdict(
-            plan, status, advice=(f"There is no `{name}` yet. Run the cell that defines it, then check again.",)
+            plan, status, advice=(f"`{name}` is not defined yet. Run the cell that defines it, then check again.",)
         )
     return _verdict(
         plan, status, advice=(f"`{name}` is still the empty stub. Fill it in, run its cell, then check again.",)
     )
 
 
-# --- weighing ---
+# --- grading ---
 
 
-def _weigh(plan, answers, reveal):
+def _grade(plan, answers, reveal):
     failures = [_first_failure(part, answers) for part in plan["parts"]]
     first, *rest = zip(plan["parts"], failures)
     base_holds = failures[0] is None
@@ -122,7 +122,7 @@ def _weigh(plan, answers, reveal):
 def _part_result(part, failure, counts):
     if failure is None and counts:
         return PartResult(part["name"], part["points"], part["points"])
-    reason = part["failure"] if counts else "counts once the values are right"
+    reason = part["failure"] if counts else "counts only when the first part is right"
     return PartResult(part["name"], 0.0, part["points"], reason)
 
 
@@ -135,7 +135,7 @@ def _first_failure(part, answers) -> tuple[dict, Difference] | None:
 
 
 def fault(claim: dict, answers: list[dict]) -> Difference | None:
-    """Why a claim of a plan does not hold of these (clean) answers; None if it does."""
+    """Why a claim of a plan does not hold for these (clean) answers; None if it holds."""
     if claim["kind"] == "raises":
         return _raises(claim, answers)
     return _fault_of(answers[claim["answer"]], claim) or _CLAIMS[claim["kind"]](claim, answers)
@@ -144,21 +144,23 @@ def fault(claim: dict, answers: list[dict]) -> Difference | None:
 def _raises(claim, answers):
     answer = answers[claim["answer"]]
     if answer["status"] != "raised":
-        return Difference("raised", f"this call was to be refused with a {claim['error']}, and it was not")
+        return Difference("raised", f"expected this call to raise {claim['error']}; it returned")
     if answer["error"]["type"] != claim["error"]:
-        return Difference("raised", f"refused with {answer['error']['type']}; expected a {claim['error']}")
+        return Difference(
+            "raised", f"expected this call to raise {claim['error']}; it raised {answer['error']['type']}"
+        )
     return None
 
 
 def _fault_of(answer, claim) -> Difference | None:
-    """What is wrong with an answer whatever its values."""
+    """The fault of an answer that does not depend on its values, or None."""
     notes, returns = answer["notes"], claim["returns"]
     if answer["status"] != "ok":
         return Difference("raised", answer["status"])
     if returns != "anything" and notes.get("returned") != returns:
         return Difference("type", f"yours is {article(notes.get('returned', 'nothing'))}; expected {article(returns)}")
     if notes.get("mutated"):
-        return Difference("mutated", "an argument was changed")
+        return Difference("mutated", "your function changed an argument")
     if notes.get("new_weights") or (notes.get("unstable") and claim["kind"] not in ("dropped", "varies")):
         return Difference("unstable", "two equal calls gave different results")
     return None
@@ -173,7 +175,7 @@ def _same(claim, answers):
     left = _taken(answers[claim["answer"]]["value"], claim["axis"], claim["indices"])
     right = _taken(answers[claim["other"]]["value"], claim["other_axis"], claim["other_indices"])
     if left is None or right is None:
-        return Difference("shape", "a result has another shape than expected")
+        return Difference("shape", "a result has a different shape than expected")
     return compare(right, left, Tolerance(claim["rtol"], claim["atol"]))
 
 
@@ -197,13 +199,13 @@ def _slopes(claim, answers):
         return Difference("type", "expected a gradient for each weight")
     for gradient, direction in zip(gradients, directions):
         if type(gradient) is not np.ndarray or gradient.shape != direction.shape or gradient.dtype.kind != "f":
-            return Difference("shape", "a gradient has another shape than its weight")
+            return Difference("shape", "a gradient has a different shape than its weight")
     slopes = [np.sum(g.astype("float64") * d) for g, d in zip(gradients, directions)]
     return compare(claim["expected"], np.array(slopes, "float32"), Tolerance(claim["rtol"], claim["atol"]))
 
 
 def _dropped(claim, answers):
-    """Each number 0 or the whole / (1 − rate), and as many zeros as chance gives (within five standard deviations)."""
+    """Each number is 0 or the whole / (1 − rate), with a plausible number of zeros (five standard deviations)."""
     got, rate = answers[claim["answer"]]["value"], claim["rate"]
     scaled = (claim["whole"].astype("float64") / (1 - rate)).astype("float32")
     if type(got) is not np.ndarray or got.shape != scaled.shape or got.dtype.kind != "f":
@@ -211,7 +213,7 @@ def _dropped(claim, answers):
     zero = got == 0
     if "unlike" in claim and np.array_equal(zero, answers[claim["unlike"]]["value"] == 0):
         return Difference(
-            "values", "two calls drop the same numbers: chance has to act anew at each (is a seed fixed?)"
+            "values", "two calls drop the same numbers; expected new random numbers at each call (is a seed fixed?)"
         )
     share = float(zero.mean())
     if abs(share - rate) > 5 * (rate * (1 - rate) / got.size) ** 0.5:
@@ -222,7 +224,7 @@ def _dropped(claim, answers):
 def _varies(claim, answers):
     if answers[claim["answer"]]["notes"].get("unstable"):
         return None
-    return Difference("values", "two equal calls in training gave the same result: nothing is left to chance")
+    return Difference("values", "two equal calls in training gave the same result; expected random dropout")
 
 
 _CLAIMS = {
@@ -231,7 +233,7 @@ _CLAIMS = {
 }  # fmt: skip
 
 
-# --- words that need the plan ---
+# --- sentences that need the plan ---
 
 
 def _tried(plan, index, calls):
@@ -242,4 +244,4 @@ def _tried(plan, index, calls):
 
 def _side_notes(answers):
     printed = any(answer["notes"].get("printed") for answer in answers)
-    return ("It also printed something; that costs nothing.",) if printed else ()
+    return ("Your code also printed something; that costs no points.",) if printed else ()

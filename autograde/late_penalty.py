@@ -1,4 +1,4 @@
-"""Points off for every day that a submission is late: a plugin for nbgrader's AssignLatePenalties.
+"""Deducts points for every day that a submission is late: a plugin for nbgrader's AssignLatePenalties.
 
 In a course's nbgrader_config.py:
 
@@ -18,14 +18,16 @@ _DAY = 86_400.0  # seconds
 
 
 class PerDay(BasePlugin):
-    """A share of what was earned, for each day begun."""
+    """Deducts a percentage of the score for each day begun."""
 
-    percent = Float(10.0, min=0.0, max=100.0, help="Of the notebook's score, for each day begun.").tag(config=True)
-    grace_minutes = Float(0.0, min=0.0, help="So late is not late: slow uploads.").tag(config=True)
-    most = Float(100.0, min=0.0, max=100.0, help="Never more than these percent together.").tag(config=True)
+    percent = Float(10.0, min=0.0, max=100.0, help="Deduct this percentage of the score per day begun.").tag(
+        config=True
+    )
+    grace_minutes = Float(0.0, min=0.0, help="Ignore delays up to this many minutes.").tag(config=True)
+    most = Float(100.0, min=0.0, max=100.0, help="Deduct at most this percentage in total.").tag(config=True)
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
-        """Points to take off a notebook's score; None for none."""
+        """Points to deduct from a notebook's score, or None."""
         if total_seconds_late <= 60 * self.grace_minutes:
             return None
         days = math.ceil(total_seconds_late / _DAY)

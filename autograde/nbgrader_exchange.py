@@ -1,17 +1,17 @@
-"""What a course's nbgrader_config.py puts in the place of nbgrader's own way to collect from its exchange.
+"""Collects from nbgrader's exchange safely; a course's nbgrader_config.py names this plugin.
 
-A folder in the exchange's `inbound` stays its student's after handing in. nbgrader copies it with the instructor's
-rights and follows the links in it, so a link that is called `03_attention.ipynb` and leads to the solution is collected
-as that student's work; a link that leads nowhere, a pipe or a name without a time ends the collecting for all; and of a
-folder that somebody made under another student's name it says so, and takes it. `CollectSafely` takes ordinary files
-of the student alone, and logs what it leaves out:
+A folder in the exchange's `inbound` still belongs to its student after handing in. nbgrader copies it with the
+instructor's rights and follows the links in it, so a link `03_attention.ipynb` to the solution is collected as that
+student's work; a broken link, a pipe or a name without a time stops the collecting for all; and nbgrader logs a folder
+that somebody made under another student's name, but collects it. `CollectSafely` collects only ordinary files of the
+student, and logs what it leaves out:
 
-- links and pipes, files that belong to somebody else (a second name for another student's file), and what is larger,
-  or lies deeper, than a submission would;
-- whole folders whose names say nothing, that are links, or that belong to another account than they say. Where all
-  accounts of a hub are one, as in many of those in containers, the last cannot be told.
+- links and pipes, files that belong to another account (a second name for another student's file), and files that are
+  larger or deeper than in a submission;
+- whole folders with other names, links, or folders that belong to another account than their name. If all accounts of a
+  hub are the same, as in many hubs in containers, the last check is not possible.
 
-The time of handing in stays what the student's folder says.
+The time of handing in is the one in the name of the student's folder.
 """
 
 import fnmatch
@@ -24,15 +24,15 @@ from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import parse_utc
 
 MOST_FILES, MOST_LEVELS = 2_000, 8  # of one submission
-_NOBODY = ""  # stands for the student of a folder that is not taken
+_NOBODY = ""  # the student of a folder that is not collected
 _KILOBYTE = 1000  # nbgrader's settings are in these
 
 
 class CollectSafely(ExchangeCollect):
-    """nbgrader's collecting, except that a student's folder may hold whatever it likes. Its settings hold here, too."""
+    """nbgrader's collecting, safe for any content of a student's folder. nbgrader's settings apply here, too."""
 
     def _path_to_record(self, path):
-        """nbgrader's record of a folder; one of nobody, so that it stands in nobody's way, if it is not to be taken."""
+        """nbgrader's record of a folder; for a folder that is not collected, a record without a student."""
         try:
             record = super()._path_to_record(path)
             refused = self._why_not(Path(path), record["username"])
@@ -47,9 +47,9 @@ class CollectSafely(ExchangeCollect):
         """Why a folder is not taken as this student's; None if it is."""
         found = folder.lstat()
         if not student:
-            return "its name holds no student"
+            return "its name contains no student"
         if not stat.S_ISDIR(found.st_mode):
-            return "it is a link or a file; a submission is a folder"
+            return "expected a folder, found a link or a file"
         if self.check_owner and found.st_uid != os.geteuid() and (owner := _account(found.st_uid)) != student:
             return (
                 f"it belongs to {owner}, not to {student}. If the accounts of your hub have other names than its "
@@ -76,7 +76,7 @@ class CollectSafely(ExchangeCollect):
             for name in [*folders, *filter(self._wanted, names)]:
                 found += 1
                 if found > MOST_FILES:
-                    return self._leave_out(src, f"there are more than {MOST_FILES} files; the rest was not taken")
+                    return self._leave_out(src, f"it has more than {MOST_FILES} files; the others were not collected")
                 if name in folders:
                     self._make(Path(dest, inside, name))
                 else:
@@ -87,9 +87,9 @@ class CollectSafely(ExchangeCollect):
         wanted = [name for name in folders if not _matches(name, self.coursedir.ignore)]
         links = [name for name in wanted if _is_link(name, handle)]
         for name in links:
-            self._leave_out(inside / name, "a link")
+            self._leave_out(inside / name, "it is a link")
         if wanted and len(inside.parts) == MOST_LEVELS:
-            self._leave_out(inside, f"there are folders more than {MOST_LEVELS} levels deep")
+            self._leave_out(inside, f"its folders are more than {MOST_LEVELS} levels deep")
             return []
         return [name for name in wanted if name not in links]
 
@@ -102,15 +102,15 @@ class CollectSafely(ExchangeCollect):
             # a pipe would be waited for without O_NONBLOCK
             descriptor = os.open(name.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=handle)
         except OSError as error:
-            return self._leave_out(name, f"a link, or cannot be read ({error.strerror})")
+            return self._leave_out(name, f"it is a link, or cannot be read ({error.strerror})")
         with open(descriptor, "rb") as source:
             found, owner = os.fstat(descriptor), os.fstat(handle).st_uid
             if not stat.S_ISREG(found.st_mode):
-                return self._leave_out(name, "no ordinary file")
+                return self._leave_out(name, "it is not an ordinary file")
             if found.st_uid != owner:
                 return self._leave_out(name, f"it belongs to {_account(found.st_uid)}, its folder to {_account(owner)}")
             if found.st_size > min(left, _KILOBYTE * (self.coursedir.max_file_size or left)):
-                return self._leave_out(name, "too large (see CourseDirectory.max_file_size and max_dir_size)")
+                return self._leave_out(name, "it is too large (see CourseDirectory.max_file_size and max_dir_size)")
             with (dest / name).open("wb") as target:
                 target.write(source.read(found.st_size))  # and no more, should it grow
         self._share(dest / name, 0o660)

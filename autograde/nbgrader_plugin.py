@@ -1,16 +1,16 @@
-"""What a course's nbgrader_config.py puts in the place of nbgrader's own way to run submissions and write feedback.
+"""nbgrader plugins that run submissions in a sandbox and write feedback; a course's nbgrader_config.py names them.
 
-nbgrader sends a submission's cells to a Jupyter kernel that runs as the instructor. Here no kernel is started:
-`nbgrader autograde` and formgrader's Autograde button still walk over the files, but
+nbgrader itself sends a submission's cells to a Jupyter kernel that runs as the instructor. With these plugins no kernel
+is started: `nbgrader autograde` and formgrader's Autograde button still process the files, but
 
-- `SubmissionExporter` reads a submitted file, whatever state it is in, and gives nbgrader the released notebook with
-  the student's answers in it;
+- `SubmissionExporter` reads a submitted file, even a damaged one, and gives nbgrader the released notebook with the
+  student's answers in it;
 - `GradeInRoom` grades the submitted file as `autograde grade` does (sandbox, hidden questions, gradebook) and puts the
   verdicts into the notebook that formgrader shows;
-- `FeedbackExporter` makes of `nbgrader generate_feedback`, and formgrader's button, what `autograde feedback` writes.
+- `FeedbackExporter` makes `nbgrader generate_feedback` and formgrader's button write the page of `autograde feedback`.
 
-Where no sandbox works, nothing is run, and nbgrader reports the submission as failed, with the reason. nbgrader works
-in the course's folder, so that is where the course is looked for.
+If no sandbox works, nothing is run, and nbgrader reports the submission as failed, with the reason. nbgrader runs in
+the course folder, so the plugins use the current folder as the course.
 """
 
 import atexit
@@ -32,7 +32,7 @@ from autograde.sandbox.sandboxes import open_sandbox
 
 
 class SubmissionExporter(NotebookExporter):
-    """nbgrader's reader of notebooks, except that a submitted file may be as broken as it likes."""
+    """nbgrader's reader of notebooks, which also accepts damaged submissions."""
 
     def from_filename(self, filename, resources=None, **keywords):
         path, named = Path(filename), (resources or {}).get("nbgrader", {})
@@ -44,7 +44,7 @@ class SubmissionExporter(NotebookExporter):
 
 
 class GradeInRoom(NbGraderPreprocessor):
-    """Stands where nbgrader's Execute, SaveAutoGrades and AssignLatePenalties stood."""
+    """Replaces nbgrader's Execute, SaveAutoGrades and AssignLatePenalties."""
 
     def preprocess(self, nb, resources):
         """Grades the submitted file behind a notebook; returns the notebook that formgrader shows."""
@@ -61,7 +61,7 @@ class GradeInRoom(NbGraderPreprocessor):
 
 
 class FeedbackExporter(HTMLExporter):
-    """The student's page from the record of the grading; nbgrader's own page where there is no record of ours."""
+    """The student's page from the record of the grading; nbgrader's own page if there is no record."""
 
     def from_filename(self, filename, resources=None, **keywords):
         named, course = (resources or {}).get("nbgrader", {}), Path.cwd()

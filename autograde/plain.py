@@ -1,7 +1,7 @@
-"""From whatever a student's code returns to a plain value (see `values`), and a word for what it was.
+"""Converts the results of a student's code to plain values (see `values`), and names their types.
 
-Runs in the student's process. Types are compared exactly (`type(x) is …`), so an object that merely calls itself an
-array, or a subclass with its own `__eq__` or `__array__`, is named for what it is and never trusted to convert itself.
+Runs in the student's process. Types are compared exactly (`type(x) is …`), so an object that only pretends to be an
+array, or a subclass with its own `__eq__` or `__array__`, gets its real name and is never trusted to convert itself.
 """
 
 import sys
@@ -17,7 +17,7 @@ _DICTS = (dict, Counter, defaultdict, OrderedDict)
 
 
 class NotPlainError(AutogradeError, TypeError):
-    """A returned object that has no plain form; the message says what it was."""
+    """A returned object that has no plain form; the message names its type."""
 
 
 def is_tensor(value) -> bool:
@@ -63,13 +63,13 @@ def to_plain(value):
         return np.array(value)
     if describe(value) in ("tensor", "variable"):
         return _tensor_to_array(value)
-    raise NotPlainError(f"a {describe(value)} came back; only tensors, arrays and plain Python values can be looked at")
+    raise NotPlainError(f"expected tensors, arrays or plain Python values, got a {describe(value)}")
 
 
 def _tensor_to_array(tensor):
     array = np.array(sys.modules["keras"].ops.convert_to_numpy(tensor))
     if type(array) is not np.ndarray:
-        raise NotPlainError(f"a {type(tensor).__name__} came back that has no array in it")
+        raise NotPlainError(f"expected a tensor with values, got a {type(tensor).__name__} without an array")
     return array
 
 

@@ -1,8 +1,8 @@
-"""From an exercise and a seed to a plan: questions, what must hold of the answers, what known mistakes would answer.
+"""Makes a plan from an exercise and a seed: questions, claims about the answers, and the answers of known mistakes.
 
-A plan is a plain value (see `values`): it holds arrays and sentences, but no code. The instructor's side makes it; it
-can then be judged anywhere (`judge`), also on a student's machine, where a release has put the plan of each exercise's
-visible seed (`fingerprints`).
+A plan is a plain value (see `values`): it contains arrays and sentences, but no code. It is made on the instructor's
+side and can then be graded anywhere (`judge`), also on a student's machine, where a release has put the plan of each
+exercise's visible seed (`fingerprints`).
 
     {"exercise": {…facts for the reader…}, "seed": "71c4", "watch": [names], "questions": [question, …],
      "parts": [{"name", "points", "failure", "claims": [{"kind", …}, …]}, …],
@@ -221,7 +221,7 @@ def _first_case(exercise):
 
 
 def reader_facts(exercise: Exercise) -> dict:
-    """What may be told about an exercise to anybody."""
+    """The facts about an exercise that everybody may read."""
     return {key: value for key, value in _reader_facts(exercise).items() if key != "hints"}
 
 

@@ -71,11 +71,11 @@ _STUB_INSTRUCTIONS = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CON
 
 
 class RefusedError(AutogradeError):
-    """A question that cannot be put to this code; the message says why."""
+    """A question that this code cannot answer; the message explains why."""
 
 
 class _Lines(io.TextIOBase):
-    """Counts the lines that are printed while code is probed, and keeps none."""
+    """Counts the lines that are printed while code is probed, without storing them."""
 
     count = 0
 
@@ -88,7 +88,7 @@ class _Lines(io.TextIOBase):
 
 
 def answer(questions: list[dict], namespace: dict, limits: Limits | None = None) -> list[dict]:
-    """Puts each question to the code that `namespace` holds. limits: caps on each answer's value."""
+    """Asks the code in `namespace` each question. limits: caps on each answer's value."""
     return [_answer_one(question, namespace, limits or Limits()) for question in questions]
 
 
@@ -121,12 +121,12 @@ def _answer_one(question, namespace, limits):
 
 
 class _MissingError(AutogradeError):
-    """The name that was asked for is not there."""
+    """The requested name does not exist."""
 
 
 @contextlib.contextmanager
 def _plain_tracebacks():
-    """Keras adds a page to every error raised inside a layer; while we look, errors stay as the student caused them."""
+    """Keeps errors as the student caused them: Keras adds a page of text to every error raised inside a layer."""
     keras = sys.modules.get("keras")
     if keras is None or not keras.config.is_traceback_filtering_enabled():
         yield
@@ -203,7 +203,7 @@ def _call(function, arguments, keywords, notes):
 
 
 def _filled(function, question, notes):
-    """What a function returns that puts numbers into variables, and what is in them afterwards."""
+    """The result of a function that assigns variables, and the values of the variables afterwards."""
     import keras
 
     (starts, *others), keywords = to_plain(question["arguments"]), to_plain(question.get("keywords", {}))
@@ -284,7 +284,7 @@ def _steps(probe, question, namespace, notes):
 
 
 def _joined_places(variables):
-    """What lies at a role's places as one array, as `_put_weights` shares it out."""
+    """The variables of a role joined to one array; the inverse of `_put_weights`."""
     import numpy as np
 
     return np.concatenate([np.asarray(variable) for variable in variables], axis=-1)
@@ -319,8 +319,8 @@ def _put_weights(layer, roles, weights):
     for role, array in weights.items():
         places = places_of(layer, roles[role])
         if places is None:
-            have = _few_weights(layer.weights) or "none that were made in `__init__` or `build`"
-            raise RefusedError(f"no weight `{roles[role][0]}` was found in {type(layer).__name__}; its weights: {have}")
+            have = _few_weights(layer.weights) or "none (create them in `__init__` or `build`)"
+            raise RefusedError(f"{type(layer).__name__} has no weight `{roles[role][0]}`; its weights: {have}")
         width, left_over = divmod(array.shape[-1], len(places))
         for index, variable in enumerate(places):
             share = array[..., index * width : (index + 1) * width]
@@ -377,7 +377,7 @@ def _gradient(probe, question, namespace, notes):
         tape.watch(sources)
         output = thing(*arguments, **keywords)
         if not is_tensor(output):
-            return output  # no gradient of that; what it was is told as for any other answer
+            return output  # it has no gradient; its type is reported like that of any other answer
         total = tf.reduce_sum(output * tf.cast(question["cotangent"], output.dtype))
     gradients = tape.gradient(total, sources)
     notes["no_gradient"] = [index for index, group in enumerate(gradients) if any(part is None for part in group)]

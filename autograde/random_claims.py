@@ -34,7 +34,7 @@ def rates(claim, answers) -> Difference | None:
         return happened
     for event, tries, probability, (lowest, highest) in _expectations(claim):
         if not lowest <= happened[event] <= highest:
-            usual = f"expected about {tries * probability:.0f}, and chance stays within {lowest} to {highest}"
+            usual = f"expected about {tries * probability:.0f}, by chance between {lowest} and {highest}"
             return Difference("rate", f"{event}: {happened[event]} times in {tries}; {usual}")
     return None
 
@@ -48,9 +48,9 @@ def _happened(claim, answer) -> Counter | Difference:
     rule, value = RULES[claim["rule"]], answer["value"]
     results = [value] if claim["calls"] == 0 else value
     if type(results) is not list or len(results) != max(claim["calls"], 1):
-        return Difference("type", "there is not one result for each call")
+        return Difference("type", "expected one result for each call")
     if claim["calls"] == 0 and type(value) is not list:
-        return Difference("type", "nothing came back that items could be taken from")
+        return Difference("type", "expected a result that can be iterated over")
     counts: Counter = Counter()
     for result in results[: max(claim["calls"] - 1, 1)]:
         events = rule(claim["given"], result)

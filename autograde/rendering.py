@@ -1,7 +1,7 @@
-"""A verdict as text and as HTML: the same facts in the same order, nothing said by colour alone.
+"""A verdict as text and as HTML: the same facts in the same order, without relying on colour.
 
-The HTML inherits the page's own text colour and background, so it reads in JupyterLab's light and dark themes; every
-piece of it that may come from a student is escaped.
+The HTML inherits the page's own text colour and background, so it is readable in JupyterLab's light and dark themes;
+all text that may come from a student is escaped.
 """
 
 import base64
@@ -74,7 +74,7 @@ def _cell(value):
 
 
 def as_html(verdict: Verdict) -> str:
-    """The verdict for a notebook: a table of facts, pictures with a text in their place, no colour needed."""
+    """The verdict for a notebook: a table of facts, and pictures with alternative texts; no colour needed."""
     score = f"{points_text(verdict.points)} / {points_text(verdict.max_points)}"
     head = f"{MARKS[verdict.status]} {verdict.label}"
     rows = "".join(_row(label, text) for label, text in _facts(verdict))

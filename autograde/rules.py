@@ -1,10 +1,10 @@
-"""What one result of a random function must obey, and which countable things happened in it.
+"""Rules that every result of a random function must obey, and the events that are counted in it.
 
     events = RULES["chosen positions"](given, result)      a list of words such as "position 3", or a Difference
 
-`given` are the question's arguments, ours; `result` is whatever came back, a plain value (see `values`) and not to be
-believed: types are compared exactly, lengths before contents. How often each event happens is judged by
-`random_claims`. A Difference's kind names the broken rule; it is how a known mistake is told from another.
+`given` are the question's arguments; `result` is an untrusted plain value (see `values`): types are compared exactly,
+lengths before contents. `random_claims` tests how often each event happens. A Difference's kind names the broken rule;
+known mistakes are distinguished by it.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ MOST_SHOWN = 60
 
 
 def shown(value) -> str:
-    """A value in a message: short, whatever it is."""
+    """A value in a message, shortened."""
     text = repr(value) if type(value) in (list, tuple, str, int, float, bool, type(None)) else type(value).__name__
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"
 
@@ -34,7 +34,7 @@ def each_masked(given, result):
     """(masked ids, positions): each token on its own is the mask or what it was. Events: which, and how many."""
     token_ids, mask_id, _ = given
     if type(result) not in (tuple, list) or len(result) != 2:
-        return Difference("type", f"expected two things, the masked ids and the positions; yours is {shown(result)}")
+        return Difference("type", f"expected two values, the masked ids and the positions; yours is {shown(result)}")
     masked, positions = map(whole_numbers, result)
     if masked is None or positions is None:
         return Difference("type", f"expected two lists of whole numbers; yours is {shown(result)}")
@@ -46,7 +46,7 @@ def each_masked(given, result):
     where = [place for place, token in enumerate(masked) if token == mask_id]
     if positions != where:
         kind = "counted from 1" if positions == [place + 1 for place in where] else "positions"
-        return Difference(kind, f"the masks stand at {shown(where)}; your positions are {shown(positions)}")
+        return Difference(kind, f"the masks are at {shown(where)}; your positions are {shown(positions)}")
     return [f"{len(where)} masked", *(f"position {place}" for place in where)]
 
 
@@ -58,15 +58,15 @@ def chosen_positions(given, result):
         return Difference("type", f"expected a list of whole numbers; yours is {shown(result)}")
     allowed = [place for place, token in enumerate(token_ids) if token not in special_ids]
     if any(not 0 <= place < len(token_ids) for place in positions):
-        return Difference("no position", f"{shown(positions)}: there are positions 0 to {len(token_ids) - 1}")
+        return Difference("no position", f"{shown(positions)}: expected positions from 0 to {len(token_ids) - 1}")
     special = [place for place in positions if place not in allowed]
     if special:
-        return Difference("special", f"position {special[0]} holds a special token, {token_ids[special[0]]}")
+        return Difference("special", f"position {special[0]} has a special token, {token_ids[special[0]]}")
     if len(set(positions)) < len(positions):
         return Difference("twice", f"{shown(positions)} holds a position twice")
     if len(positions) != min(count, len(allowed)):
         wanted = min(count, len(allowed))
-        return Difference("number", f"{len(positions)} positions came back; {wanted} were asked for and can be had")
+        return Difference("number", f"yours has {len(positions)} positions; expected {wanted}")
     if not _ascending(positions):
         return Difference("order", f"{shown(positions)} is not in ascending order")
     return [f"position {place}" for place in positions]
@@ -108,13 +108,13 @@ def chosen_words(given, result):
         return Difference("twice", f"{shown(positions)} holds a position twice")
     taken = [index for index, word in enumerate(words) if set(word) <= set(positions)]
     if sum(len(words[index]) for index in taken) != len(positions):
-        return Difference("torn", f"{shown(positions)} holds a part of a word, or a position of no word")
+        return Difference("torn", f"{shown(positions)} contains only a part of a word, or a position outside of words")
     if len(positions) > count:
-        return Difference("too many", f"{len(positions)} pieces were chosen; {count} are allowed")
+        return Difference("too many", f"yours chose {len(positions)} tokens; expected at most {count}")
     room = count - len(positions)
     fitting = [word for index, word in enumerate(words) if index not in taken and len(word) <= room]
     if fitting:
-        return Difference("too few", f"{len(positions)} of {count} pieces were chosen; {fitting[0]} would still fit")
+        return Difference("too few", f"yours chose {len(positions)} of {count} tokens; {fitting[0]} would still fit")
     if not _ascending(positions):
         return Difference("order", f"{shown(positions)} is not in ascending order")
     return [f"word {index}" for index in taken]
@@ -127,7 +127,7 @@ def next_sentence(given, result):
     """(A, B, label): 0 and the next sentence, or 1 and a sentence of another document. Events: which."""
     documents, document, sentence = given
     if type(result) not in (tuple, list) or len(result) != 3:
-        return Difference("type", f"expected three things, A, B and the label; yours is {shown(result)}")
+        return Difference("type", f"expected three values, A, B and the label; yours is {shown(result)}")
     first, second, label = result
     label = label.item() if is_whole_number(label) else label
     if type(first) is not str or type(second) is not str or type(label) is not int or label not in (0, 1):
@@ -137,12 +137,12 @@ def next_sentence(given, result):
     is_next = second == documents[document][sentence + 1]
     found = [index for index, sentences in enumerate(documents) if second in sentences]
     if not found:
-        return Difference("unknown B", f"B is in no document: {shown(second)}")
+        return Difference("unknown B", f"B is not in any document: {shown(second)}")
     if is_next != (label == 0):
         kind = "next, called 1" if is_next else "not next, called 0"
-        return Difference(kind, f"B is {'' if is_next else 'not '}the next sentence, and the label says {label}")
+        return Difference(kind, f"B is {'' if is_next else 'not '}the next sentence, but the label is {label}")
     if label == 1 and found[0] == document:
-        return Difference("same document", "the label is 1, and B comes from the same document as A")
+        return Difference("same document", "the label is 1, but B comes from the same document as A")
     return (
         ["next"] if is_next else ["not next", f"document {found[0]}", f"sentence {documents[found[0]].index(second)}"]
     )
@@ -162,13 +162,13 @@ def truncated(given, result):
             return Difference(f"length of {name}", f"{name} has {len(after)} tokens, not {length}")
         front = before.index(after[0]) if after and after[0] in before else 0
         if after != before[front : front + length]:
-            return Difference("not a stretch", f"{name} is {shown(after)}, which is no stretch of {shown(before)}")
+            return Difference("not a stretch", f"{name} is {shown(after)}, which is not a slice of {shown(before)}")
         events.append(f"{front} from the front of {name}")
     return events
 
 
 def _lengths(first: int, second: int, room: int) -> tuple[int, int]:
-    """What is left of both when each token is taken from the longer one, from the second if they are equal."""
+    """The remaining lengths when each token is removed from the longer list, from the second if they are equal."""
     while first + second > room:
         first, second = (first - 1, second) if first > second else (first, second - 1)
     return first, second
@@ -192,28 +192,28 @@ def epochs(given, result):
     each = total // size
     orders = [sum(orders[start : start + each], []) for start in range(0, len(orders) - each + 1, each)]
     if len(orders) < 2:
-        return Difference("end", f"after {len(result)} batches no more came; training goes on for many epochs")
+        return Difference("end", f"your data set ended after {len(result)} batches; expected one without end")
     if any(len(set(order)) < len(order) for order in orders):
-        return Difference("repeated", "an example comes twice in one epoch, while others have not come at all")
+        return Difference("repeated", "an example occurs twice in one epoch, while others are missing")
     return _fault_of_order(orders, size) or []
 
 
 def _rows_of(batch, examples):
     """The numbers of the examples that a batch holds; or what is wrong with it."""
     if type(batch) is not dict or set(batch) != set(examples):
-        return Difference("type", f"a batch is a dict of {', '.join(examples)}; yours is {shown(batch)}")
+        return Difference("type", f"expected a batch to be a dict of {', '.join(examples)}; yours is {shown(batch)}")
     for name, array in batch.items():
         right = type(array) is np.ndarray and array.dtype == examples[name].dtype
         if not right or array.shape[1:] != examples[name].shape[1:] or not array.ndim:
-            return Difference("shape", f"a batch's {name} has not the shape or type of {name} in the examples")
+            return Difference("shape", f"{name} of a batch differs in shape or dtype from {name} of the examples")
     if len({len(array) for array in batch.values()}) != 1:
         return Difference("apart", "the parts of a batch have different numbers of examples")
     known = {row.tobytes(): number for number, row in enumerate(examples["input_ids"])}
     rows = [known.get(row.tobytes(), -1) for row in batch["input_ids"]]
     if -1 in rows:
-        return Difference("no example", "a batch holds a row that is none of the examples")
+        return Difference("no example", "a batch contains a row that is not one of the examples")
     if any(not np.array_equal(array, examples[name][rows]) for name, array in batch.items()):
-        return Difference("apart", "what belongs to one example no longer stands together")
+        return Difference("apart", "the parts of a batch are in different orders: each row must be one example")
     return rows
 
 
@@ -226,9 +226,9 @@ def _fault_of_order(orders, size):
         return Difference("same order", "the second epoch has the order of the first")
     batches = [first[start : start + size] for start in range(0, len(first), size)]
     if all(batch == list(range(batch[0], batch[0] + size)) for batch in batches):
-        return Difference("whole batches", "neighbours stay neighbours: batches were shuffled, not examples")
+        return Difference("whole batches", "consecutive examples stay together: you shuffled batches, not examples")
     if all(row < place + size for place, row in enumerate(first)):
-        return Difference("small buffer", f"no example comes {size} places or more before its turn: hardly a shuffle")
+        return Difference("small buffer", f"no example moves {size} positions or more to the front: hardly a shuffle")
     return None
 
 

@@ -1,4 +1,4 @@
-"""What of a cell some names need: its top-level statements, what each binds, reads and changes. Only text is looked at.
+"""The statements of a cell that some names need: what each binds, reads and changes. Works on text only.
 
     pieces = statements("HIDDEN = -1e9\n\ndef mask(s):\n    return s + HIDDEN\n\nprint(mask(3))")
     needed(pieces, {"mask"})          # the first two: printing makes no name

@@ -1,18 +1,18 @@
-"""How text, lists and dicts are shown in a message: every character visible, no longer than a reader wants.
+"""Text, lists and dicts in messages: every character visible, long values shortened.
 
-An accent that stands apart from its letter, a blank of no width or a Korean letter cut into its parts look like
-something else, or like nothing, on a screen; here they are written as `\\u0301`.
+A combining accent, a zero-width space or a decomposed Korean letter look like something else, or like nothing, on a
+screen; here they are written as `\\u0301`.
 """
 
 import unicodedata
 
 LONGEST_TEXT = 60  # characters of a string that is shown
 LONGEST_ROW = 100  # characters of a list or dict that is shown
-_KOREAN_LETTERS = ("\u1100", "\u11ff")  # drawn as a syllable where they stand together
+_KOREAN_LETTERS = ("\u1100", "\u11ff")  # neighbours are drawn as one syllable
 
 
 def visible(value) -> str:
-    """`repr` with an escape for each character that cannot be seen or that hides in its neighbour."""
+    """`repr` with an escape for each character that is invisible or combines with its neighbour."""
     if type(value) is str:
         return "".join(map(_visible_character, repr(value)))
     if type(value) in (list, tuple):
@@ -35,20 +35,20 @@ def short(value, longest: int = LONGEST_TEXT) -> str:
 
 
 def first_difference(one: str, other: str) -> int:
-    """The place of the first character that differs; the end of the shorter one if it is the other's beginning."""
+    """The index of the first different character; the length of the shorter string if the other begins with it."""
     places = range(min(len(one), len(other)))
     return next((place for place in places if one[place] != other[place]), len(places))
 
 
 def around(text: str, place: int) -> str:
-    """A string near one of its characters, with … where something is left out."""
+    """The part of a string around one character, with … where text is left out."""
     half = LONGEST_TEXT // 2
     start, end = max(0, place - half), place + half
     return "…" * (start > 0) + visible(text[start:end]) + "…" * (end < len(text))
 
 
 def article(kind: str) -> str:
-    """The word for a kind of thing, as a sentence needs it: "a list", "an array", "nothing"."""
+    """The name of a type with its article: "a list", "an array", "nothing"."""
     if kind in ("nothing", "..."):
         return kind
     kind = {"str": "string", "int": "whole number", "float": "number", "bool": "truth value"}.get(kind, kind)
@@ -56,7 +56,7 @@ def article(kind: str) -> str:
 
 
 def row(items, place: int = 0, longest: int = LONGEST_ROW) -> str:
-    """A list on one line; of a long one the part that holds the item at `place`."""
+    """A list on one line; of a long one the part with the item at index `place`."""
     shown = [short(item) for item in items]
     start = 0
     while start < place and len(", ".join(shown[start : place + 1])) > longest // 2:

@@ -18,9 +18,9 @@ def describe_error(error: BaseException, namespace: dict, question: dict) -> dic
 
 
 def empty_stub_used(error: BaseException, namespace: dict, question: dict) -> str:
-    """The name of another function of the student's in which a NotImplementedError arose; "" if it is the thing's own.
+    """The name of another function of the student that raised NotImplementedError; "" if it is the checked one.
 
-    Whoever leaves an exercise out has still attempted the next one, which uses it.
+    A student who skips an exercise has still attempted the next one, which uses it.
     """
     thing = _thing(namespace, question)
     own = _own_frame(error, namespace, question)

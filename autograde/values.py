@@ -1,9 +1,9 @@
-"""Plain values ⇄ a JSON header and raw buffers: the only form in which anything passes between the two rooms.
+"""Plain values ⇄ a JSON header and raw buffers: the only format in which data passes between the two processes.
 
-A *value* is None, bool, int, float, str, a list, a tuple, a dict whose keys are strings or tuples of strings, or a
-NumPy array, nested. Nothing else exists: no objects, no object arrays, no pickle. `encode` splits a value into a
-JSON-able header and the arrays' bytes; `decode` rebuilds it and believes nothing: every size, type and count is checked
-against `Limits` before any memory is set aside, and whatever does not fit raises `ValueTreeError`.
+A *value* can be None, bool, int, float, str, a list, a tuple, a dict whose keys are strings or tuples of strings, or a
+NumPy array, nested. There are no other types: no objects, no object arrays, no pickle. `encode` splits a value into a
+JSON header and the arrays' bytes; `decode` rebuilds it and trusts nothing: every size, type and count is checked
+against `Limits` before any memory is allocated, and invalid data raises `ValueTreeError`.
 
     header, buffers = encode({"scores": np.zeros((2, 3), "float32"), "note": "three keys"})
     value = decode(header, buffers)          # the same dict; arrays are fresh copies
@@ -16,7 +16,7 @@ Header: `[kind]` or `[kind, content]`, by kind:
     ["array", {"dtype": "float32", "shape": [2, 3], "buffer": 0}]
 
 The key of a dict is its text, or the list of its texts: ["play", "##ing"] for the tuple ("play", "##ing").
-Whole numbers travel as decimal text and floats as hexadecimal text, so NaN, infinities and every last bit survive JSON.
+Integers are decimal text and floats hexadecimal text, so NaN, infinities and the last bit are preserved in JSON.
 Arrays are C-ordered and little-endian. `dtype` is one of `DTYPES`, or "U" and a length for text. Every buffer is used
 exactly once, in order.
 """
@@ -38,7 +38,7 @@ _LONGEST_KEY = 8  # strings in a tuple that is a dict's key
 
 
 class ValueTreeError(AutogradeError, ValueError):
-    """A value that may not pass: of a type that is not plain, too large, or a header that does not hold together."""
+    """A value that is refused: not of a plain type, too large, or with an inconsistent header."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ DEFAULT_LIMITS = Limits()
 
 
 class _Budget:
-    """What is left of the limits while a tree is walked."""
+    """The rest of the limits while a tree is read."""
 
     def __init__(self, limits: Limits):
         self.limits, self.nodes, self.bytes, self.text = limits, limits.nodes, limits.bytes, limits.text
@@ -104,16 +104,16 @@ def _encode(value, buffers, budget, depth):
         return ["dict", [[_key(key, budget), _encode(item, buffers, budget, depth + 1)] for key, item in value.items()]]
     if kind is np.ndarray:
         return ["array", _encode_array(value, buffers, budget)]
-    raise ValueTreeError(f"a value of type {kind.__name__} cannot pass: only plain Python values and NumPy arrays can")
+    raise ValueTreeError(f"expected plain Python values and NumPy arrays, got a value of type {kind.__name__}")
 
 
 def _key(key, budget):
-    """A key as it stands in the header: its text, or the list of its texts."""
+    """A key in the header: its text, or the list of its texts."""
     if type(key) is str:
         return _checked_text(key, budget)
     if type(key) is not tuple or not 0 < len(key) <= _LONGEST_KEY or any(type(part) is not str for part in key):
         raise ValueTreeError(
-            f"a dict key of type {type(key).__name__} cannot pass: keys are strings or tuples of a few strings"
+            f"expected dict keys that are strings or tuples of a few strings, got a key of type {type(key).__name__}"
         )
     budget.spend("nodes", len(key))
     return [_checked_text(part, budget) for part in key]
@@ -124,7 +124,7 @@ def _checked_text(text, budget):
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ValueTreeError("text with a lone surrogate cannot pass: it is not valid Unicode") from None
+        raise ValueTreeError("expected valid Unicode, got text with a lone surrogate") from None
     return text
 
 
@@ -138,7 +138,7 @@ def dtype_name(dtype: np.dtype) -> str | None:
 def _encode_array(array, buffers, budget):
     name = dtype_name(array.dtype)
     if name is None:
-        raise ValueTreeError(f"an array of {array.dtype} cannot pass: only numbers, booleans and text can")
+        raise ValueTreeError(f"expected an array of numbers, booleans or text, got one of {array.dtype}")
     if array.ndim > budget.limits.axes:
         raise ValueTreeError(f"value too large: an array of {array.ndim} axes, more than {budget.limits.axes}")
     budget.spend("bytes", array.size * max(array.dtype.itemsize, 4 if name[0] == "U" else 1))
@@ -153,7 +153,7 @@ def _encode_array(array, buffers, budget):
 
 
 def decode(header, buffers: list[bytes], limits: Limits = DEFAULT_LIMITS):
-    """Rebuilds a value; arrays are copies of their own. Raises ValueTreeError for whatever is not exactly right."""
+    """Rebuilds a value; arrays are copies. Raises ValueTreeError for invalid data."""
     budget, used = _Budget(limits), []
     value = _decode(header, buffers, used, budget, depth=1)
     if len(used) != len(buffers):
@@ -184,7 +184,9 @@ def _decode(node, buffers, used, budget, depth):
         return _decode_dict(content, buffers, used, budget, depth)
     if kind == "array" and type(content) is dict:
         return _decode_array(content, buffers, used, budget)
-    raise ValueTreeError(f"malformed value: a node of kind {kind[:20]!r} with content of type {type(content).__name__}")
+    raise ValueTreeError(
+        f"malformed value: unexpected node of kind {kind[:20]!r} with content of type {type(content).__name__}"
+    )
 
 
 def _decode_float(text):
@@ -240,10 +242,10 @@ def _little_endian(name: str) -> np.dtype:
         return np.dtype(name).newbyteorder("<")
     if _TEXT_DTYPE.fullmatch(name):
         return np.dtype(f"<{name}")
-    raise ValueTreeError(f"an array of {name[:20]!r} cannot pass: only numbers, booleans and text can")
+    raise ValueTreeError(f"expected an array of numbers, booleans or text, got one of {name[:20]!r}")
 
 
 def _check_code_points(array):
     points = np.frombuffer(array.tobytes(), "<u4")
     if points.size and (points.max() > _LARGEST_CODE_POINT or ((points >= 0xD800) & (points <= 0xDFFF)).any()):
-        raise ValueTreeError("an array of text holds what is not a Unicode character")
+        raise ValueTreeError("expected an array of Unicode text, got an invalid code point")

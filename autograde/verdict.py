@@ -1,4 +1,4 @@
-"""What a check found: points, the reasons, and the words for them. A `Verdict` is data; how it looks is `rendering`'s.
+"""The result of a check: points, reasons and sentences. A `Verdict` is data; `rendering` displays it.
 
 A verdict goes to the student as text or HTML, into the gradebook, and between processes as JSON: `to_dict` and
 `from_dict` are each other's inverse.
@@ -7,7 +7,7 @@ A verdict goes to the student as text or HTML, into the gradebook, and between p
 import dataclasses
 from dataclasses import dataclass, field
 
-# Everything a check can end with. "technical" means that nothing was judged: the reason stands in `technical`.
+# All outcomes of a check. "technical" means that nothing was graded; the reason is in `technical`.
 STATUSES = ("passed", "partly", "wrong", "raised", "not attempted", "missing", "refused", "technical")
 
 
@@ -57,7 +57,7 @@ class Verdict:
     seed: str = ""
     picture: Picture | None = None
     technical: str | None = None
-    notes: tuple[str, ...] = field(default=())  # harmless things worth knowing
+    notes: tuple[str, ...] = field(default=())  # harmless observations
 
     @property
     def passed(self) -> bool:

@@ -1,12 +1,12 @@
-"""Reads a file of trained weights that a stranger wrote: safetensors, and nothing is believed.
+"""Reads a file of trained weights from an untrusted source: safetensors, with every claim checked.
 
     8 bytes     the header's length, little-endian
     header      JSON: {"__metadata__": {"config": "{…}"}, "mlm/bias": {"dtype": "F32", "shape": [4096],
                 "data_offsets": [0, 16384]}, …}
-    the rest    the numbers, as the offsets say
+    the rest    the numbers, at these offsets
 
-The format is read here and not by a library, so that each size is checked before any memory is set aside, in words a
-student can act on. Nothing in it can be run: there is no pickle, and a role that is not the course's own is refused.
+The format is read here and not by a library, so that each size is checked before any memory is allocated, with messages
+that help a student. Nothing in the file can be run: there is no pickle, and unknown roles are refused.
 """
 
 import json
@@ -25,12 +25,12 @@ _LARGEST = {"vocab_size": 65_536, "hidden_size": 1024, "num_layers": 24, "num_he
 
 
 class WeightsError(AutogradeError, ValueError):
-    """A file of weights that cannot be used; the message says why, for the student."""
+    """A file of weights that cannot be used; the message explains why, for the student."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What a file holds. config: what the model is made from (see `roles`); arrays: role → float32 array."""
+    """The content of a file. config: sizes of the model (see `roles`); arrays: role → float32 array."""
 
     config: dict[str, int]
     arrays: dict[str, np.ndarray]
@@ -40,31 +40,31 @@ def read_weights(path: str | Path) -> Weights:
     """Reads and checks a file. Raises WeightsError."""
     path = Path(path)
     if path.is_symlink() or not path.is_file():
-        raise WeightsError(f"There is no {path.name}")
+        raise WeightsError(f"{path.name} does not exist")
     with path.open("rb") as file:
-        content = file.read(LARGEST_FILE + 1)  # never more, whatever the size is said to be
+        content = file.read(LARGEST_FILE + 1)  # never more: the size of the file is not trusted
     if len(content) > LARGEST_FILE:
-        raise WeightsError(f"{path.name} is larger than {LARGEST_FILE >> 20} MiB")
+        raise WeightsError(f"{path.name}: expected at most {LARGEST_FILE >> 20} MiB; train a smaller model")
     header, numbers = _split(content, path.name)
     config = _config(header.pop("__metadata__", None), path.name)
     shapes = weight_shapes(config)
     if set(header) != set(shapes):
         missing, more = sorted(set(shapes) - set(header)), sorted(set(header) - set(shapes))
-        what = f"lacks {missing[0]}" if missing else f"holds {more[0][:60]!r}, which no such model has"
-        raise WeightsError(f"{path.name} {what}: write it with hand_in")
+        what = f"has no {missing[0]}" if missing else f"has an unexpected array {more[0][:60]!r}"
+        raise WeightsError(f"{path.name} {what}; write the file with hand_in")
     return Weights(config, _arrays(header, numbers, shapes, path.name))
 
 
 def _split(content: bytes, name: str) -> tuple[dict, bytes]:
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > min(LARGEST_HEADER, len(content) - 8):
-        raise WeightsError(f"{name} is no safetensors file")
+        raise WeightsError(f"{name} is not a safetensors file; write it with hand_in")
     try:
         header = json.loads(content[8 : 8 + length].decode("utf-8"))
     except (ValueError, RecursionError):  # bad UTF-8, bad JSON, endless nesting
-        raise WeightsError(f"{name} is no safetensors file: its header is not JSON") from None
+        raise WeightsError(f"{name} is not a safetensors file: its header is not JSON") from None
     if type(header) is not dict:
-        raise WeightsError(f"{name} is no safetensors file: its header is no JSON object")
+        raise WeightsError(f"{name} is not a safetensors file: its header is not a JSON object")
     return header, content[8 + length :]
 
 
@@ -75,12 +75,15 @@ def _config(metadata, name: str) -> dict[str, int]:
     except (ValueError, RecursionError):
         config = None
     if type(config) is not dict or set(config) != set(CONFIG):
-        raise WeightsError(f"{name} does not say what model it is for: write it with hand_in")
+        raise WeightsError(f"{name} has no config with the sizes of the model; write it with hand_in")
     for key, most in _LARGEST.items():
         if type(config[key]) is not int or not 1 <= config[key] <= most:
-            raise WeightsError(f"{name}: {key} must be a whole number from 1 to {most}")
+            raise WeightsError(f"{name}: expected {key} from 1 to {most}, got {str(config[key])[:40]}")
     if config["hidden_size"] % config["num_heads"]:
-        raise WeightsError(f"{name}: hidden_size must be a multiple of num_heads")
+        raise WeightsError(
+            f"{name}: expected hidden_size to be a multiple of num_heads, got {config['hidden_size']} and "
+            f"{config['num_heads']}"
+        )
     return {key: config[key] for key in CONFIG}
 
 
@@ -89,20 +92,20 @@ def _arrays(header: dict, numbers: bytes, shapes: dict, name: str) -> dict[str, 
     for role, shape in shapes.items():
         entry = header[role]
         if type(entry) is not dict or entry.get("dtype") != "F32":
-            raise WeightsError(f"{name}: {role} must be float32")
+            raise WeightsError(f"{name}: expected {role} to be float32")
         if entry.get("shape") != list(shape):
-            raise WeightsError(f"{name}: {role} must have shape {shape} for the model it says it is for")
+            raise WeightsError(f"{name}: expected {role} to have shape {shape}, as in the config of the file")
         size = 4 * int(np.prod(shape))
         offsets = entry.get("data_offsets")
         if type(offsets) is not list or len(offsets) != 2 or any(type(offset) is not int for offset in offsets):
-            raise WeightsError(f"{name}: {role} does not say where its numbers are")
+            raise WeightsError(f"{name}: {role} has no data_offsets of two integers")
         start, end = offsets
         if not 0 <= start <= end <= len(numbers) or end - start != size:
-            raise WeightsError(f"{name} is cut off: the numbers of {role} are not all there")
+            raise WeightsError(f"{name} is truncated: numbers of {role} are missing")
         arrays[role] = np.frombuffer(numbers, "<f4", count=size // 4, offset=start).reshape(shape).copy()
         used += size
         if not np.isfinite(arrays[role]).all():
-            raise WeightsError(f"{name}: {role} holds NaN or infinity: the run went wrong before it was saved")
+            raise WeightsError(f"{name}: {role} contains NaN or infinity: train again with a smaller learning rate")
     if used != len(numbers):
-        raise WeightsError(f"{name} holds more than the weights of the model it says it is for")
+        raise WeightsError(f"{name} has more numbers than the model in its config; write it with hand_in")
     return arrays

@@ -1,4 +1,4 @@
-"""The sentences of a verdict: what was tried, what came out, what an error means in plain words."""
+"""The sentences of a verdict: the inputs, the result, and what an error means."""
 
 import re
 
@@ -15,13 +15,13 @@ _NOISE = (
 )
 _MATMUL = re.compile(r"Matrix size-incompatible: In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]")
 _BROADCAST = re.compile(r"Incompatible shapes: \[([\d,]*)\] vs\. \[([\d,]*)\]")
-SHOWN = 3  # arguments that are spelled out
-LONGEST_ARGUMENT = 160  # characters of a text, a list of texts or a dict among them
+SHOWN = 3  # number of arguments that are listed
+LONGEST_ARGUMENT = 160  # characters shown of a text, a list of texts or a dict
 
-_NUMPY = "A NumPy array came back where a tensor is needed: a gradient cannot flow through NumPy. Use `keras.ops`."
+_NUMPY = "Expected a tensor, got a NumPy array: gradients cannot flow through NumPy. Use `keras.ops`."
 _NO_TENSORS = {
     "symbolic Keras tensor": (
-        "A symbolic tensor came back. Use the tensors you are given; no `keras.Input` is needed here."
+        "Expected a tensor with values, got a symbolic tensor. Use the function's arguments, not `keras.Input`."
     ),
     "NumPy array": _NUMPY,
     "NumPy scalar": _NUMPY,
@@ -29,9 +29,9 @@ _NO_TENSORS = {
 
 _SEQUENCES = ("tuple", "map", "filter", "zip", "dict_keys", "dict_values", "deque", "chain")
 
-TOO_LONG = "did not end within"  # how the message of a TimeoutError begins that `check` itself has raised
+TOO_LONG = "did not end within"  # start of the message of a TimeoutError raised by `check` itself
 _ENDLESS = (
-    "Follow the loop by hand for a few rounds: what ends it, and does every round come nearer to that? "
+    "Follow the loop by hand for a few iterations: which condition ends it, and does each iteration come closer? "
     "If your code is right and only slow here, `check(…, seconds=120)` waits longer."
 )
 _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
@@ -45,7 +45,7 @@ def call_text(names: list[str], question: dict) -> str:
     config = question["probe"].get("config") or {}
     made = f"{question['probe']['name']}({', '.join(f'{k}={v}' for k, v in config.items())}) on " if config else ""
     calls = len(question["probe"].get("seeds", ()))
-    chance = f", rng of {calls} seeds" if calls else ""
+    chance = f", rng with {calls} seeds" if calls else ""
     return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more + chance
 
 
@@ -72,12 +72,12 @@ def _holds_arrays(value):
 
 
 def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tuple[str, str], ...]:
-    """Shape, dtype and values of a wrong answer, each with its mark; for an error, where and what."""
+    """Shape, dtype and values of a wrong answer, each with its mark; for an error, its message and line."""
     error = answer["error"]
     if answer["status"] == "refused":
         return ()  # the advice says why
     if claim["kind"] == "raises":
-        return (("refusal", difference.message),)
+        return (("error", difference.message),)
     if answer["status"] != "ok":
         place = f"your line {error['line']}:  {error['text']}" if error["line"] else ""
         return tuple((label, text) for label, text in (("error", f"{error['type']}: {plain_error(error)}"),
@@ -95,7 +95,7 @@ def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tupl
 
 
 def _beside(expected, got, difference) -> str:
-    """Both lists, one below the other, when lists of plain things differ in an item or in their length."""
+    """Both lists, one below the other, when lists of plain values differ in an item or in their length."""
     if type(expected) is dict and type(got) is dict:
         key = next((key for key in expected if compare(expected[key], got.get(key))), None)
         expected, got = expected.get(key), got.get(key)
@@ -134,13 +134,13 @@ def small_picture(difference: Difference) -> Picture | None:
 
 
 def plain_error(error: dict) -> str:
-    """An error's message without the library's internals."""
+    """The message of an error without the library's internals."""
     message = error["message"]
     for pattern in _NOISE:
         message = pattern.sub("", message)
     for pattern, words in (
-        (_MATMUL, "matrix sizes do not fit: ({}) with ({})"),
-        (_BROADCAST, "shapes do not fit: ({}) with ({})"),
+        (_MATMUL, "matrix sizes do not match: ({}) and ({})"),
+        (_BROADCAST, "shapes do not match: ({}) and ({})"),
     ):
         found = pattern.search(message)
         if found:
@@ -149,63 +149,60 @@ def plain_error(error: dict) -> str:
 
 
 def error_advice(answer: dict) -> list[str]:
-    """What to do about an error, for those that are not plain from their message."""
+    """Advice about an error, for errors whose message alone does not help."""
     error = answer["error"]
     if error["type"] == "TimeoutError" and error["message"].startswith(TOO_LONG):
         return [_ENDLESS]
     if "forgot to call `super().__init__()`" in error["message"]:
-        return ["A Keras layer keeps its weights through `super().__init__()`: call it first in your `__init__`."]
+        return ["Call `super().__init__()` first in your `__init__`: Keras needs it to store the weights of a layer."]
     if "cannot add new elements of state" in error["message"]:
-        return ["Your layer makes weights or sub-layers while it is called. Make them once, in `__init__` or `build`."]
+        return ["Your layer creates weights or sub-layers in `call`. Create them once, in `__init__` or `build`."]
     mixed = _MIXED.search(error["message"])
     if mixed:
-        return [
-            f"Numbers of two kinds meet here, {mixed[1]} and {mixed[2]}. `ops.cast(x, ...)` turns one into the other."
-        ]
+        return [f"Two dtypes are mixed here, {mixed[1]} and {mixed[2]}. Convert one with `ops.cast(x, ...)`."]
     if error["type"] == "UnboundLocalError":
-        return ["A variable is used before your function has given it a value."]
+        return ["Your function uses a variable before it assigns a value to it."]
     return []
 
 
 def note_advice(answer: dict, plan: dict, claim: dict) -> list[str]:
-    """What to do about facts that only the student's process could see."""
+    """Advice about facts that only the student's process can observe."""
     notes, name = answer["notes"], plan["exercise"]["names"][0]
     returned, wanted = notes.get("returned"), "tensor" if claim["kind"] == "slopes" else claim["returns"]
     if answer["status"] not in ("ok", "refused"):
         return []
     if returned == "nothing":
-        return [f"`{name}` computed something and returned nothing: did you forget `return`?"]
+        return [f"`{name}` returned None: did you forget `return`?"]
     if returned == "...":
-        return [f"`{name}` returned `...`: put your own expression there."]
+        return [f"`{name}` returned `...`: replace it by your own expression."]
     if returned == "generator":
-        return ["A generator came back: `yield` makes one. Collect the items and `return` them."]
+        return ["Your function returned a generator, because it uses `yield`. Collect the items and `return` them."]
     if wanted == "tensor" and returned in _NO_TENSORS:
         return [_NO_TENSORS[returned]]
     another_kind = returned != wanted != "anything" and "no_gradient" not in notes
     if another_kind and (answer["status"] == "ok" or wanted != "tensor"):
-        came = article(returned or "nothing")
-        return [f"{came[0].upper()}{came[1:]} came back where {article(wanted)} is needed.{_how(returned, wanted)}"]
+        return [f"Expected {article(wanted)}, got {article(returned or 'nothing')}.{_how(returned, wanted)}"]
     if answer["status"] == "refused":
-        return [answer["error"]["message"] or "What came back could not be looked at."]
+        return [answer["error"]["message"] or "The result has a type that cannot be checked."]
     if notes.get("mutated"):
-        return ["Your function changes one of its arguments. Whoever called you still needs it: work on a new value."]
+        return ["Your function changes one of its arguments. The caller may still need it: make a new value instead."]
     if notes.get("no_gradient"):
         return [
-            "No gradient reaches your weights: on its way the result left the tensors (NumPy, `.numpy()`, a constant)."
+            "No gradient reaches your weights: the result was computed without tensors (NumPy, `.numpy()`, a constant)."
         ]
     if notes.get("unstable") or notes.get("new_weights"):
         return [
-            "Two equal calls gave different results. Either weights are made anew in `call` (make them in `build`, "
-            "once), or something random acts where it should not: dropout outside training, or on more than it should."
+            "Two equal calls gave different results. Either `call` creates new weights (create them once, in `build`), "
+            "or the result is random where it should not be: dropout outside training, or on too many values."
         ]
     return _value_advice(answer)
 
 
 def _how(returned, wanted):
-    """How to make what is needed of what came back."""
+    """How to convert the returned value into the expected type."""
     if wanted == "tensor":
-        return " Join its parts with `ops.stack` or `ops.concatenate`."
-    return " `list(...)` makes one of it." if wanted == "list" and returned in _SEQUENCES else ""
+        return " Join the parts with `ops.stack` or `ops.concatenate`."
+    return " Convert it with `list(...)`." if wanted == "list" and returned in _SEQUENCES else ""
 
 
 def _value_advice(answer):
@@ -213,7 +210,7 @@ def _value_advice(answer):
     if type(value) is not np.ndarray:
         return []
     if value.dtype.kind == "f" and np.isnan(value).any():
-        return ["NaN appears: look for 0/0, ∞/∞ or ∞ − ∞ (exp of a large number, a row in which everything is hidden)."]
+        return ["The result has NaN: look for 0/0, ∞/∞ or ∞ − ∞ (exp of a large number, a row that is fully masked)."]
     if value.dtype.name == "float64":
-        return ["float64 comes from NumPy or from a cast. Stay in the dtype of the inputs."]
+        return ["The result is float64, which comes from NumPy or from a cast. Keep the dtype of the inputs."]
     return []

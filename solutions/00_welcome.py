@@ -14,27 +14,34 @@
 # %% [markdown]
 # # 00 · Welcome
 #
-# In this course you build BERT. Not call it: build it, from a string of characters to a model that is pre-trained, fine-tuned and loaded with the
-# published weights, each part written by you, checked at once, and kept.
+# In this course you build BERT. You do not only call it: you write every part, from splitting a string into tokens to a
+# model that is pre-trained, fine-tuned and loaded with the published weights. Each part is checked at once and kept for
+# the next notebooks.
 #
 # This first notebook is short. At its end you will have
 #
-# - a machine of which you know that it can run the course;
-# - one exercise solved, wrong answers on the way included: you will know what `check` says and how hints come;
-# - a map: what is built where, what is kept, and how you hand it in.
+# - a machine that you know can run the course;
+# - one solved exercise, with wrong answers on the way, so that you know how to read the output of `check` and when
+#   hints appear;
+# - an overview of what you build in each notebook, what is saved, and how you hand it in.
 #
-# 25 to 35 minutes, 2 points. (A notebook's minutes are for all of it; those beside an exercise for reading it, writing and checking.)
+# 25 to 35 minutes, 2 points. (The minutes of a notebook cover everything in it. The minutes beside an exercise cover
+# reading, writing and checking that exercise.)
 #
-# **How to use a notebook.** Click into a cell and press Shift + Enter: it runs, and the next one is selected. Cells run from top to bottom; when
-# something looks odd, choose *Restart and run all* from the menu and see what is left of it.
+# Terms that are new to you are explained in the [glossary](../glossary.md), which lists the words of the lectures, of
+# the papers and of the code side by side.
+#
+# **How to use a notebook.** Click into a cell and press Shift + Enter: the cell runs, and the next one is selected. Run
+# the cells from top to bottom. When something looks odd, choose *Restart and run all* from the menu and see whether the
+# problem is still there.
 
 # %% [markdown]
 # ---
 # # Getting ready
 #
-# Where the course is installed, the first cell does nothing. On a fresh machine such as Google Colab it installs the course package (`--no-deps`) and
-# what that machine lacks for it: the TensorFlow and Keras that are there, with their GPU, stay as they are. The two settings at its top are your
-# instructor's.
+# If the course is already installed, the first cell does nothing. On a fresh machine such as Google Colab it installs
+# the course package (with `--no-deps`) and the libraries that are missing there. It does not change the installed
+# TensorFlow and Keras, nor their GPU support. Your instructor fills in the two settings at the top.
 
 # %%
 COURSE_PACKAGE = ""  # for example "https://…/bertlab-0.1.0+student-py3-none-any.whl"
@@ -48,25 +55,25 @@ on_colab, installed = "google.colab" in sys.modules, importlib.util.find_spec("a
 if not installed:
     if not COURSE_PACKAGE:
         raise ModuleNotFoundError(
-            "The course package is not on this machine, and this notebook was handed out without its address: "
-            "ask your instructor for a notebook whose COURSE_PACKAGE is filled in."
+            "The course package is not installed, and COURSE_PACKAGE is empty in this notebook: "
+            "ask your instructor for a notebook in which it is filled in."
         )
     if subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", COURSE_PACKAGE]).returncode:
         raise ModuleNotFoundError(
-            "The course package could not be installed; the lines above say why. Show them to your instructor."
+            "The course package could not be installed. Show the error messages above to your instructor."
         )
 if on_colab or not installed:
     importlib.invalidate_caches()
     from autograde.fresh_machine import complete
 
-    complete()  # small libraries that are missing, and the TensorFlow Text that fits the TensorFlow that is here
-print("The course package is here.")
+    complete()  # installs missing small libraries and the TensorFlow Text that matches the installed TensorFlow
+print("The course package is installed.")
 
 # %%
 from autograde.student import check, course_map, heat_maps, keep_in_drive, load_backend, progress
 
 load_backend()
-if on_colab:  # it forgets everything when it disconnects; your Google Drive does not
+if on_colab:  # Colab deletes its files when it disconnects; your Google Drive keeps them
     print(keep_in_drive())
 
 # %% tags=["setup"]
@@ -76,21 +83,22 @@ from keras import ops
 from tensorflow import Tensor
 
 # %% [markdown]
-# One picture to begin with: what you will build, in order. Each numbered box is a notebook of about an hour and a half, and each uses what you wrote in those before it.
+# Here is what you will build, in order. Each numbered box is a notebook of about an hour and a half, and each uses what
+# you wrote in the ones before it.
 
 # %%
 course_map(
     [
         [("text", "“my dog is cute”")],
         [
-            ("01 WordPiece", "text → pieces"),
-            ("02 Embeddings", "pieces → vectors"),
+            ("01 WordPiece", "text → tokens"),
+            ("02 Embeddings", "tokens → vectors"),
             ("03 Attention", "who looks at whom"),
             ("04 Encoder", "a layer, a stack"),
         ],
         [
             ("05 BERT", "published weights"),
-            ("06 Data", "blanks and pairs"),
+            ("06 Data", "masks and pairs"),
             ("07 Pre-training", "on a GPU, if there is one"),
             ("08 Fine-tuning", "a task of your own"),
         ],
@@ -103,8 +111,9 @@ course_map(
 # %% [markdown]
 # ## What is under the bonnet?
 #
-# Which Python, which libraries, which *backend* (the library that does Keras's arithmetic), is there a GPU? A CPU with two cores is enough for every
-# notebook; a GPU helps in notebook 07, whose real training run then takes hours. On Colab you ask for one under *Runtime → Change runtime type*.
+# Which versions of Python and the libraries are installed? Which *backend* (the library that does the arithmetic for
+# Keras) is used? Is there a GPU? A CPU with two cores is enough for every notebook. A GPU helps in notebook 07, whose
+# real training run takes hours without one. On Colab you choose one under *Runtime → Change runtime type*.
 
 # %%
 import os
@@ -131,28 +140,29 @@ print(f"speed      {speed / 1e9:,.0f} GFLOP/s: billions of multiplications and a
 
 problems = []
 if sys.version_info < (3, 11):
-    problems.append(f"Python 3.11 or newer is needed, not {platform.python_version()}")
+    problems.append(f"expected Python 3.11 or newer, got {platform.python_version()}")
 if keras.backend.backend() != "tensorflow":
-    problems.append(f"set KERAS_BACKEND=tensorflow before Keras is imported, not {keras.backend.backend()}")
+    backend = keras.backend.backend()
+    problems.append(f"expected the backend tensorflow, got {backend}: set KERAS_BACKEND=tensorflow before importing Keras")
 if tuple(int(part) for part in keras.__version__.split(".")[:2]) < (3, 12):
-    problems.append(f"Keras 3.12 or newer is needed, not {keras.__version__}: pip install --upgrade keras")
-print("\n".join(problems) or "Everything that the course needs is here.")
+    problems.append(f"expected Keras 3.12 or newer, got {keras.__version__}: run pip install --upgrade keras")
+print("\n".join(problems) or "Everything that the course needs is installed.")
 
 # %% [markdown]
 # ---
 # # How an exercise works
 #
-# Every exercise goes the same way: an idea, a formula, a **stub** to fill in, a **check** right below it, and something to **see**, drawn from what you
-# wrote. Here is the idea of this one.
+# Every exercise has the same parts: an idea, a formula, a **stub** (a function that you fill in), a **check** right
+# below it, and a picture drawn with your code. Here is the idea of the first one.
 #
-# A word can be written as a row of numbers, a *vector* (notebook 02 says how). Then the plainest thing to do for a whole sentence of $\ell$ words is to
-# take the mean of its $\ell$ vectors, number by number:
+# A word can be represented by a list of numbers, a *vector* (notebook 02 explains how). The simplest way to represent a
+# whole sentence of $\ell$ words is then the mean of its $\ell$ vectors, component by component:
 #
 # $$s_j = \frac{1}{\ell} \sum_{t=1}^{\ell} x_{t,j} \qquad X \in \mathbb{R}^{\ell \times d} \;\Rightarrow\; s \in \mathbb{R}^{d}$$
 #
 # $$X = \begin{pmatrix}1&2\\3&4\\5&9\end{pmatrix} \;\Rightarrow\; s = (3 \quad 5)$$
 #
-# Before it is your turn, watch two answers that are wrong. The first takes the first word for the whole sentence.
+# Before you write yours, look at two wrong answers. The first uses the first word for the whole sentence.
 
 # %%
 def only_the_first_word(vectors):
@@ -163,11 +173,13 @@ sentence_vector = only_the_first_word
 check(sentence_vector)
 
 # %% [markdown]
-# Read it from the top: the exercise and its points; **tried**, the inputs with their shapes (the same for everybody and every time); **shape** and
-# dtype, which were right; **values**, the first place where yours differs from what was expected. (A matrix is also drawn, yours beside the expected
-# one.) Nothing was sent anywhere: `check` works on this machine, without a network, and you may run it as often as you like. It costs nothing.
+# Read the output from the top. First come the exercise and its points, then **tried**: the inputs with their shapes
+# (the same for everybody, every time). **shape** and dtype were right. **values** shows the first element where your
+# result differs from the expected one. (Matrices are also drawn, yours beside the expected one.) Nothing was sent
+# anywhere: `check` works on this machine, without a network. You may run it as often as you like; it does not cost
+# points.
 #
-# The second does not even run to its end.
+# The second wrong answer raises an error.
 
 # %%
 def multiplied(vectors):
@@ -178,16 +190,18 @@ sentence_vector = multiplied
 check(sentence_vector)
 
 # %% [markdown]
-# An error is told with your line and in plain words. And this was the second failing try, so a **hint** came along: 1 of 3, the most general. Each
-# further try with *different* code brings a more specific one; none of them is the solution. When your answer is wrong in a way that `check` knows, it
-# does better than a hint and says at once what the mistake *is*.
+# The check shows the line of your code that raised the error and explains it in plain words. This was also the second
+# failed attempt, so a **hint** appeared: 1 of 3, the most general one. Each further attempt with *different* code shows
+# a more specific hint; none of them is the solution. If `check` recognises your mistake, it names the mistake at once
+# instead of giving a hint.
 #
 # ## 0.1 A sentence as one vector · 2 points · ~6 minutes
 #
-# Your turn. The line `raise NotImplementedError()` marks where your code goes: replace it. Run the cell, then the check below it. `ops` is `keras.ops`,
-# Keras's counterpart of NumPy: `ops.mean`, `ops.sum`, `ops.matmul` and so on take *tensors*, Keras's arrays, and give tensors.
+# Your turn. Replace the line `raise NotImplementedError()` with your code. Run the cell, then the check below it. `ops`
+# is `keras.ops`, the NumPy-like functions of Keras: `ops.mean`, `ops.sum`, `ops.matmul` and so on take *tensors*, the
+# arrays of Keras, and return tensors.
 #
-# There may be axes in front of the last two (a batch of sentences), so count axes from the end.
+# There may be axes before the last two (a batch of sentences), so count axes from the end.
 
 # %% nbgrader={"grade": false, "grade_id": "sentence-vector", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sentence_vector(vectors: Tensor) -> Tensor:
@@ -204,13 +218,14 @@ def sentence_vector(vectors: Tensor) -> Tensor:
 check(sentence_vector)
 
 # %% [markdown]
-# Passed? Then break it on purpose, that is what a check is for. Change the axis. Take the sum instead of the mean. Leave out `return`. Each time run
-# both cells and read what comes. In the end put it right again.
+# Passed? Then break it on purpose to see what the check reports. Change the axis. Take the sum instead of the mean.
+# Leave out `return`. Run both cells each time and read the output. Put it right again at the end.
 #
-# The points come in **parts**: here one for the values and one for a batch. The first part is the plain result; the others count only once that is
-# right.
+# The points come in **parts**: here one for the values and one for a batch. The first part tests the basic result; the
+# other parts only count once the first is right.
 #
-# **See it.** Your function on two sentences. Every word has a vector of its own (here: chosen at random); the bottom row is what you computed.
+# **See it.** Your function on two sentences. Every word has its own vector (here: random numbers); the bottom row is
+# what you computed.
 
 # %%
 rng = np.random.default_rng(1)
@@ -225,72 +240,78 @@ heat_maps(
     titles=sentences,
     rows=["1st word", "2nd word", "3rd word", "sentence"],
     numbers=True,
-    alt="Word vectors of two sentences; their words are the same in another order, and the last rows, their "
-    "means, are equal",
+    alt="Word vectors of two sentences with the same words in a different order; the last rows, their means, are equal",
 )
 
 # %% [markdown]
-# Look at the two bottom rows. They are equal: for a mean, *dog bites man* and *man bites dog* are one and the same. A bag of words does not know who
-# bit whom, and most of this course is about how a model can.
+# Look at the two bottom rows. They are equal: for a mean, *dog bites man* and *man bites dog* are the same sentence. A
+# bag of words does not know who bit whom, and most of this course is about how a model can.
 #
 # ---
-# # What is kept, and where you stand
+# # What is saved, and how to see your progress
 #
-# **`progress()`** shows every exercise of the course with its points. It reads what `check` has noted on this machine; every notebook ends with it,
-# this one too.
+# **`progress()`** shows every exercise of the course with its points. It reads the results that `check` has saved on
+# this machine. Every notebook ends with it, this one too.
 #
-# **`mybert`, your own package.** From notebook 01 on, an answer that passes its check is also written into a folder `mybert/` beside the notebooks'
-# folders: `mybert/wordpiece.py`, `mybert/attention.py` and so on. Later notebooks use it: `from mybert.attention import MultiHeadAttention` is *your*
-# layer. Where a piece is missing, the notebook says so in a line and goes on with a stand-in, so you can skip an exercise and come back. (This warm-up
-# is not kept: BERT has no use for it.)
+# **`mybert`, your own package.** From notebook 01 on, an answer that passes its check is also written into a folder
+# `mybert/` beside the notebooks' folders: `mybert/wordpiece.py`, `mybert/attention.py` and so on. Later notebooks use
+# it: `from mybert.attention import MultiHeadAttention` imports *your* layer. If you have not passed an exercise yet,
+# the notebook prints a line and uses the library's version, so you can skip an exercise and come back later. (This
+# warm-up exercise is not saved: BERT does not use it.)
 #
-# **On a machine that forgets**, a pool computer or Colab without a Drive: `save_state()` puts package and progress into one small file that you take
-# with you, `load_state("…")` brings them back.
+# **On a machine that does not keep your files**, such as a shared computer or Colab without Google Drive:
+# `save_state()` writes your package and your progress into one small file that you take with you; `load_state("…")`
+# restores them.
 #
 # ```python
 # from autograde.student import load_state, save_state
 # save_state()
 # ```
 #
-# **Rules of the game.** In an exercise about building something, what would do it for you is forbidden (attention in an exercise about attention);
-# `check` tells you by name. Everything else is allowed, and there are always many right ways. Do not rename what a stub defines; leave the check cells
-# as they are.
+# **Rules.** When an exercise asks you to build something, you may not use the library function that does it for you
+# (for example Keras's attention in an exercise about attention); `check` tells you the name of the forbidden function.
+# Everything else is allowed, and there are always many right ways. Do not rename the function or class of a stub, and
+# do not edit the check cells.
 
 # %%
 print("Handing in:", HAND_IN or "your instructor will tell you where and until when.")
 
 # %% [markdown]
-# **Handing in.** Save the notebook (on Colab: *File → Download → .ipynb*) and hand in that one file; neither outputs nor `mybert/` are needed. The
-# grader runs your answers in a locked room and asks the same kind of questions with *other inputs*, which nobody sees beforehand. So a `check` that
-# passes is a very good sign, and an answer made to fit the visible inputs earns nothing. Each exercise counts on its own: if an early one failed, a
-# later one that builds on it is graded with a correct stand-in.
+# **Handing in.** Save the notebook (on Colab: *File → Download → .ipynb*) and hand in that one file; neither outputs
+# nor `mybert/` are needed. The grader runs your answers in a sandbox and repeats the same kind of tests with *other
+# inputs*, which nobody sees beforehand. So a passed `check` is a very good sign, and an answer written only for the
+# visible inputs earns nothing. Each exercise counts on its own: if an early one failed, later ones that build on it are
+# graded with a correct version of it.
 #
-# **The map**
+# **Overview**
 #
 # | notebook | you build | so that |
 # |---|---|---|
-# | 01 WordPiece | a tokenizer, and the learner of its vocabulary | any text becomes a row of known pieces |
-# | 02 Embeddings | token, position and segment vectors | pieces become vectors that know their place |
-# | 03 Attention | one head, masks, many heads | every word can look at every other |
-# | 04 Encoder layer | LayerNorm, GELU, feed-forward, residuals, the stack | depth, and gradients that survive it |
+# | 01 WordPiece | a tokenizer, and the algorithm that learns its vocabulary | any text becomes a sequence of known tokens |
+# | 02 Embeddings | token, position and segment vectors | tokens become vectors that include their position |
+# | 03 Attention | one head, masks, many heads | every token can use information from every other |
+# | 04 Encoder layer | LayerNorm, GELU, feed-forward, residuals, the stack | the network can be deep and still be trained |
 # | 05 BERT | the whole model and its heads | published weights run in your own code |
-# | 06 Pre-training data | masking, sentence pairs, records | text without labels becomes exercises for the model |
+# | 06 Pre-training data | masking, sentence pairs, records | text without labels becomes training examples |
 # | 07 Pre-training | losses, schedule, the training step | your BERT learns |
 # | 08 Fine-tuning | heads for four kinds of tasks, metrics | it does something useful |
 #
 # ---
 # # Recap
 #
-# `check` tries your code on visible inputs and says where and why it differs; hints grow with your tries; `progress()` is the map in points; `mybert`
-# keeps what passed; the grader asks again with other inputs.
+# `check` runs your code on visible inputs and shows where the result differs; each further attempt gives a more
+# specific hint; `progress()` shows your points; `mybert` contains the answers that passed; the grader repeats the tests
+# with other inputs.
 #
 # **To think about**
 #
-# 1. The mean made two different sentences equal. Find another way to make one vector of a sentence, of any length, that would tell them apart.
+# 1. The mean made two different sentences equal. Find another way to turn a sentence of any length into one vector that
+#    would tell them apart.
 # 2. Why might a grader use inputs that nobody has seen, when the check's inputs are visible to all?
-# 3. What would the mean of *all* words of a novel look like, compared with that of another novel?
+# 3. What would the mean of *all* word vectors of a novel look like, compared with that of another novel?
 #
-# **Next:** notebook 01 turns text into pieces. There the sentence "TinyBERT is fascinating." loses nothing, not even its full stop.
+# **Next:** notebook 01 turns text into tokens. There the sentence "TinyBERT is fascinating." loses nothing, not even
+# its full stop.
 
 # %%
 progress()

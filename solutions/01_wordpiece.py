@@ -14,22 +14,24 @@
 # %% [markdown]
 # # 01 · WordPiece
 #
-# BERT reads numbers, and you write text. What stands between the two is a tokenizer: it tidies the text, cuts it into
-# words, cuts the words into *pieces* from a fixed list, and looks up each piece's number. You write all of it here, and
-# the learner that makes the list.
+# BERT reads integers, and you write text. The tokenizer converts one into the other: it cleans the text, splits it into
+# words, splits the words into **tokens** from a fixed list (*subwords*; the papers also call them *WordPieces*), and
+# looks up the integer id of each token. You write all of it here, and the algorithm that learns the list.
 #
 # By the end you will have built
 #
 # - `clean_text`, `strip_accents`, `split_punctuation` and, from them, `basic_tokenize`: text into words;
-# - `wordpiece` and `tokenize`: words into pieces;
-# - `count_pairs`, `pair_scores`, `merge_pair`, `learn_vocabulary`: a list of pieces learnt from text;
-# - `truncate_pair` and `pack`: one or two texts as the three rows of numbers that BERT takes in.
+# - `wordpiece` and `tokenize`: words into tokens;
+# - `count_pairs`, `pair_scores`, `merge_pair`, `learn_vocabulary`: a list of tokens learned from text;
+# - `truncate_pair` and `pack`: one or two texts as the three lists of integers that BERT takes as input.
 #
 # 75 to 90 minutes, 36 points. Everything runs on this machine, without a network.
 #
-# **Notation.** `##ing` is a piece that goes on with a word, `ing` one that begins a word. A *vocabulary* is a dict from
-# piece to number. Five pieces are never cut from a text: `[CLS]` opens every input, `[SEP]` closes each text in it,
-# `[PAD]` fills up, `[UNK]` stands for a word that cannot be spelled, and `[MASK]` will be the blank to fill in (notebook 06).
+# **Notation.** `##ing` is a token that continues a word, `ing` one that begins a word. A *vocabulary* is a dict from
+# token to id. Five special tokens never come from the text itself: `[CLS]` begins every input, `[SEP]` ends each text
+# in it, `[PAD]` fills up the remaining positions, `[UNK]` (*unknown*) replaces a word that cannot be split into known
+# tokens, and `[MASK]` will mark the tokens to predict (notebook 06). In the code a token is often called `piece`. All
+# terms are in the [glossary](../glossary.md).
 
 # %%
 import random
@@ -46,19 +48,19 @@ from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 import unicodedata
 
 # %% [markdown]
-# One picture to begin with: what BERT sees of a sentence. Each box is a piece. At the end your own code makes the
+# Here is what BERT sees of two sentences. Each box is a token. At the end of this notebook your own code produces the
 # boxes.
 
 # %%
 colour_pieces(
     [["[CLS]", "my", "dog", "is", "cute", "[SEP]", "he", "likes", "play", "##ing", "[SEP]"]],
-    alt="Eleven pieces: [CLS] my dog is cute [SEP] he likes play ##ing [SEP]; play and ##ing share a colour",
+    alt="Eleven tokens: [CLS] my dog is cute [SEP] he likes play ##ing [SEP]; play and ##ing share a colour",
 )
 
 # %% [markdown]
 # ## Why not simply words?
 #
-# The oldest way to turn a text into numbers counts its words: a *bag of words*. It loses two things. The first is
+# The oldest way to turn a text into numbers counts its words: a *bag of words*. It loses two things. The first is the
 # order:
 
 # %%
@@ -67,36 +69,37 @@ for sentence in ("Dog bites man", "Man bites dog"):
     print(f"{sentence}:", [bag[word] for word in ("bites", "dog", "man")])
 
 # %% [markdown]
-# Two vectors, equal to the last number, for two different newspapers. (Order comes back in notebook 02, as positions.)
-# The second loss is worse: a word that was not in the list when the list was made has no number at all. It is *out of
-# vocabulary*, and however often you meet it, the model reads the same "unknown". A longer list only moves the problem,
-# since language makes new words every day.
+# The two vectors are equal, although the sentences tell different stories. (Notebook 02 brings the order back, as
+# positions.) The second loss is worse: a word that was not in the list when the list was made has no id at all. It is
+# *out of vocabulary*, and however often you meet it, the model reads the same "unknown". A longer list only postpones
+# the problem, because new words appear every day.
 #
-# The other extreme is a list of characters: nothing is ever unknown, but `t`, `h`, `e` mean little by themselves and a
-# text becomes four to five times as long (you will measure it). **Sub-words** stand between: frequent words stay whole,
-# rare ones are spelled in a few pieces. Schuster & Nakajima (2012) made them for Japanese and Korean voice search, Wu
-# et al. (2016) used them for translation, Devlin et al. (2019) for BERT.
+# The other extreme is a list of characters. Then nothing is unknown, but `t`, `h`, `e` mean little by themselves and a
+# text becomes four to five times as long (you will measure it). **Subwords** lie between the two: frequent words stay
+# whole, and rare ones are split into a few tokens. Schuster & Nakajima (2012) introduced them for Japanese and Korean
+# voice search, Wu et al. (2016) used them for translation, Devlin et al. (2019) for BERT.
 #
 # ---
 # # Text into words
 #
 # ## 1.1 Clean text · 3 points · ~6 minutes
 #
-# Text from the web is full of characters that nobody sees: line ends, blanks of other widths, soft hyphens, byte order
-# marks, the `�` of a broken file. Unicode gives every character a *category*, and `unicodedata.category` tells it:
+# Text from the web is full of characters that nobody sees: line ends, spaces of unusual widths, soft hyphens, byte
+# order marks, the `�` of a broken file. Unicode gives every character a *category*, which `unicodedata.category`
+# returns:
 #
-# | category | what | becomes |
+# | category | characters | becomes |
 # |---|---|---|
-# | — | tab, line feed, carriage return | a plain blank |
-# | `Zs` | blanks of any width | a plain blank |
-# | `Cc`, `Cf` | other control characters, format characters (soft hyphen, zero-width blank) | nothing |
-# | — | U+FFFD `�`, the replacement for what could not be read | nothing |
+# | — | tab, line feed, carriage return | a plain space |
+# | `Zs` | spaces of any width | a plain space |
+# | `Cc`, `Cf` | other control characters, format characters (soft hyphen, zero-width space) | nothing |
+# | — | U+FFFD `�`, which replaces bytes that could not be decoded | nothing |
 #
-# Careful: tab and line ends are of category `Cc` themselves.
+# Careful: tab and line ends have the category `Cc` themselves.
 #
-# Chinese is written without blanks, and a character is more or less a word. So BERT puts a blank on both sides of every
-# Chinese character, and each becomes a word of its own. Japanese kana and Korean Hangul are not Chinese characters:
-# their words have more than one character, and they stay as they are. (`_clean_text` and `_is_chinese_char` in
+# Chinese is written without spaces, and each character is roughly a word. So BERT puts a space on both sides of every
+# Chinese character, and each becomes its own word. Japanese kana and Korean Hangul are not Chinese characters: their
+# words have more than one character, and they stay as they are. (`_clean_text` and `_is_chinese_char` in
 # google-research/bert, `tokenization.py`.)
 
 # %% nbgrader={"grade": false, "grade_id": "clean-text", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -112,11 +115,11 @@ def is_chinese(character: str) -> bool:
 
 
 def clean_text(text: str) -> str:
-    """Makes blanks plain, takes out what no reader sees, and isolates Chinese characters.
+    """Replaces white space by plain spaces, deletes invisible characters, and isolates Chinese characters.
 
     text: any string
-    returns the string with the table above applied to each character, and with one more blank
-    before and one more after every Chinese character
+    returns the string with the table above applied to each character, and with one extra space
+    before and one after every Chinese character
     """
     ### BEGIN SOLUTION
     cleaned = []
@@ -144,21 +147,21 @@ for text in ("soft\u00adhyphen,\u3000wide blank,\tta\u200bb", "BERT读中文 and
 # %% [markdown]
 # ## 1.2 Lower case, no accents · 3 points · ~5 minutes
 #
-# An *uncased* vocabulary holds no capitals and no accents, so `Zoë`, `zoe` and `ZOE` are one word. Lower-casing is
-# easy. Accents come off in two steps: Unicode's decomposition **NFD** takes `ë` apart into `e` and a combining mark;
-# then every *nonspacing mark* (category `Mn`) is left out.
+# An *uncased* vocabulary contains no capitals and no accents, so `Zoë`, `zoe` and `ZOE` are one word. Converting to
+# lower case is easy. Accents are removed in two steps: the Unicode decomposition **NFD** splits `ë` into `e` and a
+# combining mark; then every *nonspacing mark* (category `Mn`) is deleted.
 #
 # > `ë` U+00EB &nbsp; NFD → &nbsp; `e` U+0065, `◌̈` U+0308 &nbsp; without `Mn` → &nbsp; `e` U+0065
 #
-# There is nothing to take apart in ø and ß, and they stay.
+# ø and ß have no decomposition, so they stay.
 
 # %% nbgrader={"grade": false, "grade_id": "strip-accents", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def strip_accents(text: str) -> str:
-    """Lower-cases a text and takes the accents off its letters.
+    """Converts a text to lower case and removes the accents of its letters.
 
     returns the lower-case text, decomposed, without nonspacing marks
     """
-    # 1. lower case   2. take apart   3. leave out the marks
+    # 1. lower case   2. decompose   3. delete the marks
     ### BEGIN SOLUTION
     taken_apart = unicodedata.normalize("NFD", text.lower())
     return "".join(character for character in taken_apart if unicodedata.category(character) != "Mn")
@@ -168,8 +171,8 @@ def strip_accents(text: str) -> str:
 check(strip_accents)
 
 # %% [markdown]
-# ⚠ NFD takes more apart than accents. A Korean syllable is *one* character made of two or three letters, and NFD
-# unfolds it into them. On the screen nothing happens; for a computer it is another text.
+# ⚠ NFD decomposes more than accents. A Korean syllable is *one* character made of two or three letters, and NFD splits
+# it into them. It looks the same on the screen, but for a computer it is a different text.
 
 # %%
 word = "공연은"
@@ -177,23 +180,24 @@ for text in (word, strip_accents(word)):
     print(text, len(text), "characters", ascii(text))
 
 # %% [markdown]
-# So an uncased tokenizer finds no Korean word in a vocabulary of whole syllables. That is one reason why the *cased*
-# multilingual BERT is the one to use for most languages (google-research/bert, `multilingual.md`).
+# So an uncased tokenizer finds no Korean word in a vocabulary of whole syllables. This is one reason why the *cased*
+# multilingual BERT is recommended for most languages (google-research/bert, `multilingual.md`).
 #
 # ## 1.3 Punctuation stands alone · 3 points · ~7 minutes
 #
-# `bird.` and `bird` should be the same word. So every punctuation character becomes a word of its own. Which characters
-# are those?
+# `bird.` and `bird` should be the same word. So every punctuation character becomes its own word. Which characters
+# count as punctuation?
 #
 # - all whose Unicode category begins with `P`: `.` `!` `'` `-` `“` `—` `¿` `。` …
-# - and **every ASCII character that is neither letter, digit, blank nor control**, whatever Unicode calls it:
-#   `$ + < = > ^ | ~` and the backtick are *symbols* (category `S…`) to Unicode, but punctuation to BERT.
+# - and **every ASCII character that is neither a letter, a digit, a space nor a control character**, whatever its
+#   Unicode category: `$ + < = > ^ | ~` and the backtick are *symbols* (category `S…`) in Unicode, but punctuation in
+#   BERT.
 #
 # Symbols beyond ASCII (`€ © ×`) are not punctuation.
 
 # %% nbgrader={"grade": false, "grade_id": "split-punctuation", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def is_punctuation(character: str) -> bool:
-    """Whether BERT makes this character a word of its own."""
+    """Whether BERT treats this character as punctuation."""
     ### BEGIN SOLUTION
     ascii_symbol = "!" <= character <= "~" and not character.isalnum()
     return ascii_symbol or unicodedata.category(character).startswith("P")
@@ -201,9 +205,9 @@ def is_punctuation(character: str) -> bool:
 
 
 def split_punctuation(word: str) -> list[str]:
-    """Cuts a word before and after every punctuation character.
+    """Splits a word before and after every punctuation character.
 
-    word: text without blanks
+    word: text without spaces
     returns its parts in order, none of them empty: "don't." gives ["don", "'", "t", "."]
     """
     ### BEGIN SOLUTION
@@ -224,12 +228,12 @@ check(split_punctuation)
 # %% [markdown]
 # ## 1.4 The basic tokenizer · 2 points · ~3 minutes
 #
-# Put the three together. In this order: clean; cut at blanks; for an uncased vocabulary lower-case each word and take
-# its accents off; split each word at its punctuation.
+# Combine the three, in this order: clean the text; split it at spaces; for an uncased vocabulary convert each word to
+# lower case and remove its accents; split each word at its punctuation.
 
 # %% nbgrader={"grade": false, "grade_id": "basic-tokenize", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def basic_tokenize(text: str, lower_case: bool = True) -> list[str]:
-    """Cuts a text into words.
+    """Splits a text into words.
 
     lower_case: True for uncased vocabularies; False leaves capitals and accents as they are
     returns the words in order
@@ -251,12 +255,13 @@ for lower_case in (True, False):
     print(basic_tokenize("TinyBERT is fascinating.", lower_case), basic_tokenize("Zoë’s café costs $5!", lower_case))
 
 # %% [markdown]
-# **See it.** How bad are out-of-vocabulary words? Below is some English to work with: by default the built-in corpus,
-# which is the documentation inside the Python packages of this machine (built once, within a minute). `SOURCE` is the
-# one switch: with a network, `"hf:Salesforce/wikitext/wikitext-2-raw-v1:train"` gives the same cells another text.
+# **See it.** How common are out-of-vocabulary words? The cell below loads some English text: by default the built-in
+# corpus, which is the documentation inside the Python packages of this machine (built once, within a minute). `SOURCE`
+# is the only setting: with a network, `"hf:Salesforce/wikitext/wikitext-2-raw-v1:train"` gives the same cells another
+# text.
 #
-# Your `basic_tokenize` cuts it into words. A list of all words of the first half is made; how many words of the second
-# half are missing from it?
+# Your `basic_tokenize` splits it into words. The cell collects all words of the first half. How many words of the
+# second half are missing from that list?
 
 # %%
 SOURCE = "builtin"  # or a .txt file, a folder, "hf:Salesforce/wikitext/wikitext-2-raw-v1:train"
@@ -273,29 +278,29 @@ print(*(word for word, _ in Counter(unknown).most_common(12)), sep=", ")
 
 # %% [markdown]
 # ---
-# # Words into pieces
+# # Words into tokens
 #
 # ## 1.5 The longest piece that fits · 4 points · ~9 minutes
 #
-# Given a vocabulary, how is a word cut? *Greedy longest match first*, also called *maximum matching*
+# Given a vocabulary, how is a word split? By *greedy longest match first*, also called *maximum matching*
 # (`WordpieceTokenizer` in google-research/bert; Song et al. 2021):
 #
-# > take the longest piece of the vocabulary that begins the word; then the longest that goes on from there, now among
-# > the pieces with `##`; and so on to the end.
+# > take the longest token of the vocabulary that begins the word; then the longest that continues from there, now among
+# > the tokens with `##`; and so on to the end.
 #
-# Two rules complete it. If at some place no piece fits, the **whole** word becomes `[UNK]`: there is no going back to a
-# shorter piece, and no keeping of what was found. And a word of more than 200 characters is `[UNK]` unseen (Hugging
-# Face's tokenizers say 100).
+# Two rules complete it. If no token matches at some point, the **whole** word becomes `[UNK]`: the algorithm does not
+# go back to a shorter token, and it does not keep what it found. And a word of more than 200 characters becomes `[UNK]`
+# at once (Hugging Face's tokenizers use 100).
 
 # %% nbgrader={"grade": false, "grade_id": "wordpiece", "locked": false, "schema_version": 3, "solution": true, "task": false}
 LONGEST_WORD = 200  # characters
 
 
 def wordpiece(word: str, vocabulary: dict[str, int]) -> list[str]:
-    """Cuts a word into the longest pieces there are, from left to right.
+    """Splits a word into the longest tokens of the vocabulary, from left to right.
 
-    vocabulary: piece → number
-    returns the pieces, those that go on with "##"; or ["[UNK]"]
+    vocabulary: token → id
+    returns the tokens, the second and later ones with "##"; or ["[UNK]"]
     """
     ### BEGIN SOLUTION
     if len(word) > LONGEST_WORD:
@@ -319,13 +324,13 @@ check(wordpiece)
 # %% [markdown]
 # ## 1.6 The whole tokenizer · 2 points · ~2 minutes
 #
-# Text into words, words into pieces, all in one list.
+# Text into words, words into tokens, all in one list.
 
 # %% nbgrader={"grade": false, "grade_id": "tokenize", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tokenize(text: str, vocabulary: dict[str, int], lower_case: bool = True) -> list[str]:
-    """Cuts a text into pieces.
+    """Splits a text into tokens.
 
-    returns all words' pieces in one list
+    returns the tokens of all words in one list
     """
     ### BEGIN SOLUTION
     return [piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)]
@@ -335,16 +340,17 @@ def tokenize(text: str, vocabulary: dict[str, int], lower_case: bool = True) -> 
 check(tokenize)
 
 # %% [markdown]
-# **See it.** The lectures' examples, cut by your own code. Each has a small vocabulary made for it.
+# **See it.** The lectures' examples, split by your own code. Each has a small vocabulary made for it.
 #
-# ⚠ For it only: the vocabularies that were published with BERT hold *playing* and *running* whole, and cut neither.
+# ⚠ These vocabularies are only examples: the vocabularies published with BERT contain *playing* and *running* as whole
+# words and split neither.
 
 # %%
 special = "[PAD] [UNK] [CLS] [SEP] [MASK]".split()
 
 
 def numbered(pieces):
-    """The vocabulary of some pieces, special ones first."""
+    """The vocabulary of some tokens, special tokens first."""
     return {piece: number for number, piece in enumerate(dict.fromkeys([*special, *pieces]))}
 
 
@@ -357,31 +363,32 @@ colour_pieces(
 )
 
 # %% [markdown]
-# ⚠ A lecture cuts "TinyBERT is fascinating." into `Tiny ##B ##ER ##T is fascinating` and an empty piece. The empty
-# piece is the full stop that got lost: punctuation is a word, and pieces are never empty. With a cased vocabulary:
+# ⚠ A lecture splits "TinyBERT is fascinating." into `Tiny ##B ##ER ##T is fascinating` and an empty token. The empty
+# token should be the full stop: punctuation is a word, and tokens are never empty. With a cased vocabulary:
 
 # %%
 tiny = numbered("Tiny ##B ##ER ##T is fascinating .".split())
 pieces_of_tiny = tokenize("TinyBERT is fascinating.", tiny, lower_case=False)
-colour_pieces([pieces_of_tiny], alt="Tiny ##B ##ER ##T is fascinating and the full stop, seven pieces")
+colour_pieces([pieces_of_tiny], alt="Tiny ##B ##ER ##T is fascinating and the full stop, seven tokens")
 
 # %% [markdown]
-# The next sentence is Wu et al.'s (2016, section 4.1). They marked where a word *begins*: `_J et _makers`. BERT marks
-# where it *goes on*: `J ##et makers`. Both say the same, and either can be turned into the other.
+# The next sentence is from Wu et al. (2016, section 4.1). They marked where a word *begins*: `_J et _makers`. BERT
+# marks where it *continues*: `J ##et makers`. Both notations contain the same information, and either can be converted
+# into the other.
 
 # %%
 headline = "Jet makers feud over seat width with big orders at stake"
 news = numbered("J ##et makers fe ##ud over seat width with big orders at stake".split())
 pieces_of_news = tokenize(headline, news, lower_case=False)
 older = [piece[2:] if piece.startswith("##") else "_" + piece for piece in pieces_of_news]
-colour_pieces([pieces_of_news], alt="Jet is cut into J and ##et, feud into fe and ##ud, the rest are whole")
+colour_pieces([pieces_of_news], alt="Jet is split into J and ##et, feud into fe and ##ud, the rest are whole")
 print("in the notation of 2016:", *older)
 
 # %% [markdown]
-# Korean glues small grammatical words to the end of others, so that whole words repeat rarely and pieces often: 공연
-# *performance*, 개막 *opening*; 은 and 을 mark topic and object; 끝 *end*, 해 *do*; 났어 and 냈어 put what stands before them
-# into the past, as something that came about or was brought about. Three sentences, six words, none of them twice; of
-# the eight pieces, four come twice.
+# Korean attaches small grammatical words to the end of others, so whole words repeat rarely and parts of words often:
+# 공연 *performance*, 개막 *opening*; 은 and 을 mark topic and object; 끝 *end*, 해 *do*; 났어 and 냈어 form the past tense, of
+# something that happened or that somebody brought about. Three sentences, six words, none of them twice; of the eight
+# tokens, four occur twice.
 
 # %%
 korean = numbered("공연 개막 끝 해 ##은 ##을 ##났어 ##냈어".split())
@@ -389,38 +396,38 @@ korean_lines = ["공연은 끝났어", "공연을 끝냈어", "개막을 해냈�
 colour_pieces(
     [tokenize(line, korean, lower_case=False) for line in korean_lines] + [tokenize(korean_lines[0], korean)],
     labels=["cased", "cased", "cased", "uncased"],
-    alt="Three Korean sentences, every word cut into stem and ending; lower-cased with NFD, both words are [UNK]",
+    alt="Three Korean sentences, every word split into stem and ending; lower-cased with NFD, both words are [UNK]",
 )
 
 # %% [markdown]
-# ⚠ The last line is the first sentence once more, "lower-cased": NFD took its syllables apart, and no piece of this
-# vocabulary fits any longer.
+# ⚠ The last line is the first sentence again, "lower-cased": NFD decomposed its syllables, and no token of this
+# vocabulary matches any longer.
 #
-# And greed has a price. Below, `a ##bc` would spell the word; but the longest beginning is `ab`, nothing goes on from
-# there, and there is no going back:
+# And greedy matching has a price. Below, `a ##bc` would spell the word; but the longest beginning is `ab`, nothing
+# continues from there, and the algorithm does not go back:
 
 # %%
 print(wordpiece("abc", numbered(["a", "ab", "##bc"])))
 
 # %% [markdown]
 # ---
-# # Where the pieces come from
+# # How the vocabulary is learned
 #
-# A vocabulary is learnt from text, and the learner is a loop: spell every word in single characters, find the best two
-# neighbours, make them one piece everywhere, repeat until the list is long enough. The program that made BERT's own
-# lists was never published (google-research/bert, README, *Learning a new WordPiece vocabulary*); this is the algorithm
-# of Schuster & Nakajima (2012, section 3) in the form in which it is usually taught.
+# A vocabulary is learned from text, in a loop: spell every word in single characters, find the best pair of neighbours,
+# merge it into one token everywhere, repeat until the list is long enough. The program that made BERT's own
+# vocabularies was never published (google-research/bert, README, *Learning a new WordPiece vocabulary*); this is the
+# algorithm of Schuster & Nakajima (2012, section 3) in the form in which it is usually taught.
 #
 # ## 1.7 Count the neighbours · 2 points · ~5 minutes
 #
-# The text is given as its different words, each spelled in pieces, with the number of times it occurs:
+# The input is a list of the different words of the text. Each word is spelled as a list of tokens and comes with the
+# number of times it occurs:
 #
 # ```
 # [(["h", "##u", "##g"], 10), (["p", "##u", "##g"], 5)]
 # ```
 #
-# Here `("##u", "##g")` are neighbours 15 times. Neighbours are counted inside of words only, in order, left before
-# right.
+# Here `("##u", "##g")` are neighbours 15 times. Count neighbours only inside words, in order, left before right.
 
 # %% nbgrader={"grade": false, "grade_id": "count-pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def spell(word: str) -> list[str]:
@@ -429,10 +436,10 @@ def spell(word: str) -> list[str]:
 
 
 def count_pairs(spelled: list[tuple[list[str], int]]) -> dict[tuple[str, str], int]:
-    """How often two pieces stand side by side.
+    """Counts how often two tokens are neighbours.
 
-    spelled: (pieces of a word, how often the word occurs), for each different word
-    returns (left piece, right piece) → count, for the pairs that occur
+    spelled: (tokens of a word, how often the word occurs), for each different word
+    returns (left token, right token) → count, for the pairs that occur
     """
     ### BEGIN SOLUTION
     counts = {}
@@ -449,23 +456,23 @@ check(count_pairs)
 # ## 1.8 The WordPiece score · 3 points · ~5 minutes
 #
 # Which pair is best? Byte-pair encoding (Sennrich et al. 2016) takes the most frequent one. WordPiece takes the pair
-# that meets more often than its members' own frequencies would lead one to expect:
+# that occurs more often than you would expect from the frequencies of its two members:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(ab)}{\text{count}(a) \cdot \text{count}(b)}$$
 #
-# `count(a)` counts *all* occurrences of piece $a$ in the text, wherever it stands in a word. Up to a constant factor
-# this is the ratio $p(ab)\,/\,p(a)\,p(b)$: Schuster & Nakajima ask for the merge that makes the training text most
-# likely, and this is how one usually reads them. Divide once, by the product, so that equal ratios come out as equal
-# numbers.
+# `count(a)` counts *all* occurrences of token $a$ in the text, at any position in a word. Up to a constant factor the
+# score is the ratio $p(ab)\,/\,p(a)\,p(b)$: Schuster & Nakajima choose the merge that makes the training text most
+# likely, and this ratio is the usual reading of their rule. Divide once, by the product, so that equal ratios give
+# exactly equal numbers.
 
 # %% nbgrader={"grade": false, "grade_id": "pair-scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pair_scores(spelled: list[tuple[list[str], int]]) -> dict[tuple[str, str], float]:
     """The WordPiece score of every pair of neighbours.
 
     spelled: as in `count_pairs`
-    returns (left piece, right piece) → count(ab) / (count(a) * count(b))
+    returns (left token, right token) → count(ab) / (count(a) * count(b))
     """
-    # 1. how often each piece occurs   2. a score for each pair of `count_pairs`
+    # 1. how often each token occurs   2. a score for each pair of `count_pairs`
     ### BEGIN SOLUTION
     singles = {}
     for pieces, count in spelled:
@@ -481,7 +488,7 @@ def pair_scores(spelled: list[tuple[list[str], int]]) -> dict[tuple[str, str], f
 check(pair_scores)
 
 # %% [markdown]
-# **See it.** A little text about games. The most frequent pair and the best-scored one are not the same.
+# **See it.** A small text about games. The most frequent pair and the pair with the highest score differ.
 
 # %%
 games = {"play": 6, "plays": 3, "playing": 4, "going": 5, "goes": 2, "sing": 3, "jazz": 1}
@@ -495,23 +502,23 @@ for name, pairs in (("highest score", by_score), ("most frequent", by_count)):
         print(f"    {left:>4} {right:<5} count {pair_counts[left, right]:3}   score {scores[left, right]:.4f}")
 
 # %% [markdown]
-# *jazz* occurs once and wins: its two `##z` are never seen anywhere else, so the ratio is 1 / (2 · 2). A ratio of small
-# counts is easily large. Keep that in mind for 1.10.
+# *jazz* occurs once and wins: its two `##z` occur nowhere else, so the ratio is 1 / (2 · 2). A ratio of small counts is
+# easily large. Keep that in mind for 1.10.
 #
 # ## 1.9 Merge · 3 points · ~7 minutes
 #
-# The chosen pair becomes one piece wherever it stands: from left to right, each piece used once. The new piece's text
-# is the two texts joined, and the `##` of the right one vanishes inside:
+# The chosen pair becomes one token wherever it occurs: from left to right, each token used once. The text of the new
+# token is the two texts joined, and the `##` of the right one disappears:
 #
 # `("p", "##l")` → `pl` &nbsp;&nbsp;&nbsp; `("##l", "##a")` → `##la` &nbsp;&nbsp;&nbsp; in `a ##a ##a ##a` the pair
 # `("##a", "##a")` gives `a ##aa ##a`
 
 # %% nbgrader={"grade": false, "grade_id": "merge-pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merge_pair(pair: tuple[str, str], spelled: list[tuple[list[str], int]]) -> list[tuple[list[str], int]]:
-    """Makes one piece of every occurrence of a pair of neighbours.
+    """Merges every occurrence of a pair of neighbours into one token.
 
-    returns the words in the same order with the same counts, spelled anew; `spelled` itself stays
-    as it is
+    returns the words in the same order with the same counts and their new spelling; does not
+    change `spelled`
     """
     ### BEGIN SOLUTION
     left, right = pair
@@ -536,35 +543,35 @@ check(merge_pair)
 # %% [markdown]
 # ## 1.10 Learn a vocabulary · 4 points · ~10 minutes
 #
-# Now the loop. **The rule for ties**, which every learner needs and few state: of the pairs with the highest score take
-# the one that occurs most often; if several are left, the one that comes first in the order of `(left, right)`, as
-# Python compares tuples of strings.
+# Now the loop. **Breaking ties** needs a rule, which few descriptions state: among the pairs with the highest score
+# take the one that occurs most often; if several are left, take the one that comes first in the order of
+# `(left, right)`, as Python compares tuples of strings.
 #
-# In the list above `g ##o` and `##o ##e` share the score 1/7; the rule takes `g ##o`, which occurs 7 times.
+# In the list above `g ##o` and `##o ##e` both have the score 1/7; the rule takes `g ##o`, which occurs 7 times.
 #
-# One more parameter tames the ratio: pairs that occur fewer than `min_count` times are not merged.
+# One more parameter keeps rare pairs from winning: pairs that occur fewer than `min_count` times are not merged.
 
 # %% nbgrader={"grade": false, "grade_id": "learn-vocabulary", "locked": false, "schema_version": 3, "solution": true, "task": false}
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def alphabet(word_counts: dict[str, int]) -> list[str]:
-    """All characters, then with ## all characters of words that have more than one; each sorted (given)."""
+    """All characters, then (with ##) all characters of words that have more than one; both sorted (given)."""
     characters = {character for word in word_counts for character in word}
     joined = {character for word in word_counts if len(word) > 1 for character in word}
     return [*sorted(characters), *("##" + character for character in sorted(joined))]
 
 
 def learn_vocabulary(word_counts: dict[str, int], size: int, min_count: int = 2) -> list[str]:
-    """Learns a list of pieces; a piece's place in the list is its number.
+    """Learns a vocabulary as a list of tokens; the index of a token in the list is its id.
 
     word_counts: word → how often it occurs
-    size: how many pieces are wanted, at least special ones and alphabet
+    size: number of tokens, at least the special tokens and the alphabet
     min_count: pairs that occur less often are never merged
-    returns SPECIAL_PIECES, the alphabet, then what each merge made, in the order of merging, no
-    piece twice; fewer than `size` if no pair is left to merge
+    returns SPECIAL_PIECES, the alphabet, then the token of each merge, in the order of merging,
+    without duplicates; fewer than `size` if no pair is left to merge
     """
-    # as long as pieces are wanted: 1. score the pairs   2. the best one, by the rule for ties   3. merge
+    # until there are enough tokens: 1. score the pairs   2. take the best one, by the rule for ties   3. merge
     ### BEGIN SOLUTION
     pieces = SPECIAL_PIECES + alphabet(word_counts)
     spelled = [(spell(word), count) for word, count in word_counts.items()]
@@ -585,8 +592,8 @@ def learn_vocabulary(word_counts: dict[str, int], size: int, min_count: int = 2)
 check(learn_vocabulary)
 
 # %% [markdown]
-# **See it.** The games again: the twelve pieces your learner makes first, without and with a least count, and what they
-# do to *playing*.
+# **See it.** The games again: the first twelve tokens that your algorithm learns, without and with a minimum count, and
+# how they split *playing*.
 
 # %%
 fixed = len(special) + len(alphabet(games))
@@ -596,10 +603,10 @@ for least in (1, 5):
     print("    playing →", *wordpiece("playing", numbered(learnt)), "   jazz →", *wordpiece("jazz", numbered(learnt)))
 
 # %% [markdown]
-# On real text the lesson is larger. Two vocabularies are learnt from the 1,200 most frequent words of the first half,
-# and measured on words of the second half: *coverage* is the share of words that are a single piece, and *pieces per
-# word* is what a long text costs. Since merges come in order, a shorter vocabulary is the beginning of a longer one, so
-# one run gives the whole curve. (A quarter of a minute of counting in plain Python.)
+# On real text the difference is larger. Two vocabularies are learned from the 1,200 most frequent words of the first
+# half and measured on words of the second half: *coverage* is the fraction of words that are a single token, and
+# *tokens per word* determines how long a text becomes. Because merges happen in order, a shorter vocabulary is the
+# beginning of a longer one, so one run gives the whole curve. (It takes about a quarter of a minute in plain Python.)
 
 # %%
 training_words = dict(seen.most_common(1200))
@@ -610,7 +617,7 @@ learnt_pieces = {least: learn_vocabulary(training_words, sizes[-1], min_count=le
 
 
 def measured(pieces):
-    """Of the held-out words: the share that is one piece, and the pieces per word."""
+    """For the held-out words: the fraction that is one token, and the tokens per word."""
     numbers = numbered(pieces)
     cut = {word: wordpiece(word, numbers) for word in held_out}
     whole = sum(count for word, count in held_out.items() if cut[word] == [word])
@@ -618,53 +625,55 @@ def measured(pieces):
 
 
 figures = {least: [measured(pieces[:size]) for size in sizes] for least, pieces in learnt_pieces.items()}
-for which, what in enumerate(("share of words that are one piece", "pieces per word")):
+for which, what in enumerate(("fraction of words that are one token", "tokens per word")):
     curves = {f"min_count {least}": [pair[which] for pair in pairs] for least, pairs in figures.items()}
     ends = ", ".join(f"{curve[-1]:.2f} with {name}" for name, curve in curves.items())
     text = f"{what}, from {curves['min_count 2'][0]:.2f} to {ends}"
-    lines(sizes, curves, x="pieces in the vocabulary", y=what, alt=text)
+    lines(sizes, curves, x="tokens in the vocabulary", y=what, alt=text)
 print("the first merges with min_count 2: ", *learnt_pieces[2][smallest : smallest + 10])
 print("the first merges with min_count 10:", *learnt_pieces[10][smallest : smallest + 10])
 
 # %% [markdown]
-# The same sentence, as the list grows: letters, then syllables, then words.
+# The same sentence as the vocabulary grows: letters, then syllables, then words.
 
 # %%
 line = "the default method returns the number of arguments"
 grown = {size: tokenize(line, numbered(learnt_pieces[10][:size])) for size in sizes[::3]}
 colour_pieces(
     list(grown.values()),
-    labels=[f"{size} in the list" for size in grown],
-    alt="; ".join(f"with {size} in the list the sentence is {len(pieces)} pieces" for size, pieces in grown.items()),
+    labels=[f"{size} tokens" for size in grown],
+    alt="; ".join(f"with a vocabulary of {size} the sentence is {len(pieces)} tokens" for size, pieces in grown.items()),
 )
 
 # %% [markdown]
-# Look at *the*, the most frequent word of all: it is still two pieces when *arguments* is one. `th` and `##e` both meet
-# so many others that their ratio stays low.
+# Look at *the*, the most frequent word of all: it is still two tokens when *arguments* is one. `th` and `##e` both
+# occur with so many other neighbours that their ratio stays low.
 #
-# Left to itself, the ratio spends the list on the rarest neighbours. With a least count it learns pieces that pay. (The
-# library's own learner starts with a high least count and halves it whenever no pair is left, which needs no parameter:
-# `bertlab/wordpiece/learner.py`.)
+# Without a limit, the ratio fills the vocabulary with the rarest neighbours. With a minimum count it learns useful
+# tokens. (The library's own algorithm starts with a high minimum count and halves it whenever no pair is left, which
+# needs no parameter: `bertlab/wordpiece/learner.py`.)
 #
-# **How long should the list be?** The lecture says 30,000 pieces for English, 110,000 for 100 languages. ⚠ Those are
-# round numbers: BERT's English lists have 30,522 (uncased) and 28,996 (cased) pieces, the multilingual ones 105,879
-# (uncased, 102 languages) and 119,547 (cased, 104 languages; google-research/bert, README and `multilingual.md`). Every
-# piece costs a row of 768 numbers in BERT-base:
+# **How large should the vocabulary be?** The lecture gives 30,000 tokens for English and 110,000 for 100 languages. ⚠
+# Those are round numbers: BERT's English vocabularies have 30,522 (uncased) and 28,996 (cased) tokens, the multilingual
+# ones 105,879 (uncased, 102 languages) and 119,547 (cased, 104 languages; google-research/bert, README and
+# `multilingual.md`). Every token costs a vector of 768 parameters in BERT-Base:
 
 # %%
-rest = 86_041_344  # parameters of BERT-base without these rows; notebook 05 counts them
+rest = 86_041_344  # parameters of BERT-Base without the token vectors; notebook 05 counts them
 for name, size in (("English, uncased", 30_522), ("multilingual, cased", 119_547)):
-    print(f"{name:<20} {size:>7,} pieces × 768 = {size * 768:>11,} parameters, of {size * 768 + rest:,} in all")
+    print(f"{name:<20} {size:>7,} tokens × 768 = {size * 768:>11,} parameters, of {size * 768 + rest:,} in all")
 
 # %% [markdown]
-# Half of the multilingual model is its list of pieces, and still that is about a thousand for each language.
+# Half of the multilingual model's parameters belong to its vocabulary, and still that is only about a thousand tokens
+# for each language.
 #
 # ---
-# # Beside the real thing
+# # Compared with BERT's own tokenizer
 #
-# Is your tokenizer BERT's? The library has the published algorithm once more as TensorFlow operations, for `tf.data`
-# and SavedModel, on top of TensorFlow Text's search for the longest piece (Song et al. 2021). The same vocabulary, the
-# same texts: every sentence from above, and a few hundred made of the nastiest characters around.
+# Is your tokenizer equal to BERT's? The library implements the published algorithm as TensorFlow operations, for
+# `tf.data` and SavedModel, on top of TensorFlow Text's search for the longest match (Song et al. 2021). The next cell
+# gives both the same vocabulary and the same texts: every sentence from above, and a few hundred made of the most
+# difficult characters.
 
 # %%
 load_backend()
@@ -674,7 +683,7 @@ library = WordPieceTokenizer(Vocabulary(pieces))
 try:
     in_graph = library.graph()
     theirs_by, encode_texts = "TensorFlow Text", lambda texts: in_graph(texts).to_list()
-except MissingDependencyError:  # there is none for some machines
+except MissingDependencyError:  # TensorFlow Text is not available for some machines
     theirs_by, encode_texts = "the library's batch form", lambda texts: library.encode_batch(texts).to_list()
 
 rng = random.Random(1)
@@ -689,7 +698,7 @@ middle = time.perf_counter()
 theirs = encode_texts(texts)
 end = time.perf_counter()
 different = [text for text, a, b in zip(texts, mine, theirs) if a != b]
-print(f"{len(texts)} texts, {sum(map(len, mine))} pieces; texts that differ: {len(different)}")
+print(f"{len(texts)} texts, {sum(map(len, mine))} tokens; texts that differ: {len(different)}")
 for text in different[:3]:
     print(ascii(text))
 print(f"yours {middle - start:.2f} s, {theirs_by} {end - middle:.2f} s")
@@ -699,24 +708,24 @@ example = "Zoë's naïve tokenizer returned 3.5% of the arguments."
 colour_pieces(
     [tokenize(example, vocabulary), [pieces[number] for number in encode_texts([example])[0]]],
     labels=["yours", theirs_by],
-    alt=f"The same pieces twice: {' '.join(tokenize(example, vocabulary))}",
+    alt=f"The same tokens twice: {' '.join(tokenize(example, vocabulary))}",
 )
 
 # %% [markdown]
 # ---
-# # Pieces into BERT's input
+# # Tokens into BERT's input
 #
 # ## 1.11 Make room · 3 points · ~5 minutes
 #
-# BERT has a fixed number of places. Two texts that are too long together are shortened piece by piece: always the
-# **longer** one loses its **last** piece; if both are equally long, the **second** one does (`_truncate_seq_pair` in
-# google-research/bert, `run_classifier.py`).
+# BERT has a fixed number of positions. Two texts that are too long together are shortened token by token: always the
+# **longer** one loses its **last** token; if both are equally long, the **second** one does (`_truncate_seq_pair` in
+# google-research/bert, `run_classifier.py`). The argument `room` is the maximum number of tokens of both together.
 
 # %% nbgrader={"grade": false, "grade_id": "truncate-pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def truncate_pair(first: list[str], second: list[str], room: int) -> tuple[list[str], list[str]]:
-    """Shortens two lists of pieces until both together have at most `room`.
+    """Shortens two lists of tokens until both together have at most `room`.
 
-    returns both as new lists; the ones that came in stay as they are
+    returns both as new lists; does not change the arguments
     """
     ### BEGIN SOLUTION
     first, second = list(first), list(second)
@@ -732,25 +741,25 @@ check(truncate_pair)
 # %% [markdown]
 # ## 1.12 Pack · 4 points · ~8 minutes
 #
-# At last the three rows of numbers (Devlin et al. 2019, section 3 and figure 2). One text: `[CLS] a [SEP]`. Two:
-# `[CLS] a [SEP] b [SEP]`. Then `[PAD]` up to the given length, which is the same for all.
+# The last step makes the three lists of integers (Devlin et al. 2019, section 3 and figure 2). One text becomes
+# `[CLS] a [SEP]`, two texts `[CLS] a [SEP] b [SEP]`. Then `[PAD]` follows up to the given length, which is the same for
+# all inputs.
 #
-# - `token_ids`: the pieces' numbers;
+# - `token_ids`: the ids of the tokens;
 # - `token_type_ids`: 0 from `[CLS]` to the first `[SEP]`, which belongs to the first text; 1 from there to the last
 #   `[SEP]`; 0 on padding;
-# - `attention_mask`: 1 on pieces, 0 on padding.
+# - `attention_mask`: 1 on tokens, 0 on padding.
 #
-# Room for the special pieces comes out of the length before anything is shortened. A text that stands alone loses its
-# end.
+# Subtract the special tokens from the length before you shorten anything. A single text that is too long loses its end.
 
 # %% nbgrader={"grade": false, "grade_id": "pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int], length: int) -> dict[str, list[int]]:
-    """One row of BERT's input.
+    """One example of BERT's input.
 
-    first, second: pieces, without special ones; second may be None
-    vocabulary: piece → number    length: of each row, special pieces included
+    first, second: tokens, without special tokens; second may be None
+    vocabulary: token → id    length: number of tokens, special tokens and padding included
     returns {"token_ids": …, "token_type_ids": …, "attention_mask": …}, each a list of `length`
-    whole numbers
+    integers
     """
     ### BEGIN SOLUTION
     if second is None:
@@ -772,14 +781,15 @@ def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int],
 check(pack)
 
 # %% [markdown]
-# **See it.** The lecture's line, eleven pieces at positions $E_0$ to $E_{10}$, and two places of padding behind it.
+# **See it.** The lecture's example, eleven tokens at positions $E_0$ to $E_{10}$, and two positions of padding behind
+# it.
 
 # %%
 packed = pack(tokenize("My dog is cute", english), tokenize("He likes playing", english), english, length=13)
 names = {number: piece for piece, number in english.items()}
 input_table(
     {
-        "piece": [names[number] for number in packed["token_ids"]],
+        "token": [names[number] for number in packed["token_ids"]],
         "token_ids": packed["token_ids"],
         "segment": [f"E_{'AB'[segment]}" for segment in packed["token_type_ids"]],
         "position": [f"E_{place}" for place in range(13)],
@@ -792,20 +802,20 @@ input_table(
 # ---
 # # Recap
 #
-# Tidy the text, cut it at blanks and punctuation, cut each word into the longest pieces of a list, give up a word whole
-# if that fails. The list is learnt by merging neighbours, and a tokenizer without a rule for ties is not yet an
-# algorithm. Special pieces, segments and a mask complete what BERT takes in.
+# Clean the text, split it at spaces and punctuation, split each word into the longest tokens of a vocabulary, and
+# replace the whole word by `[UNK]` if that fails. The vocabulary is learned by merging neighbours, and the algorithm is
+# only complete with a rule for ties. Special tokens, segments and a mask complete BERT's input.
 #
 # **To think about**
 #
-# 1. A word is `[UNK]` although all its characters are in the vocabulary as pieces. How can that be, and which pieces
-#    must a vocabulary hold so that it never happens?
-# 2. Your tokenizer runs on a text, then `" ".join(pieces).replace(" ##", "")` puts it together again. What of the text
-#    is lost? Is any of it missed in a task you can think of?
-# 3. In which order would byte-pair encoding merge the games? Which of the two lists would you rather have, and for
-#    what?
+# 1. A word is `[UNK]` although all its characters are in the vocabulary as tokens. How can that be, and which tokens
+#    must a vocabulary contain so that it never happens?
+# 2. Your tokenizer runs on a text, then `" ".join(pieces).replace(" ##", "")` joins the tokens again. Which information
+#    of the text is lost? Does any task that you can think of need it?
+# 3. In which order would byte-pair encoding merge the games? Which of the two vocabularies would you rather have, and
+#    for what?
 #
-# **Next:** notebook 02 turns the three rows into vectors, and gives order back to the bag of words.
+# **Next:** notebook 02 turns the three lists into vectors, and adds the order that the bag of words lost.
 
 # %%
 progress()

@@ -14,21 +14,23 @@
 # %% [markdown]
 # # 02 · Embeddings
 #
-# Notebook 01 turned text into numbers, but numbers of the wrong kind: piece 11987 is not "more" than piece 21. Here every piece becomes a vector that
-# can be learned, and because the next notebook's attention cannot tell *dog bites man* from *man bites dog*, the vector also has to say where the piece
-# stands.
+# Notebook 01 turned text into integers, but their size means nothing: token 11987 is not "more" than token 21. Here
+# every token becomes a vector that can be learned. The attention of the next notebook cannot tell *dog bites man* from
+# *man bites dog*, so the vector must also contain the position of the token.
 #
 # By the end you will have built
 #
 # - `token_embeddings`, `learned_positions`, `input_embeddings`: lines 3–4 of the algorithm *ETransformer*;
 # - `sinusoids` and `cosine_similarities`: positions that need no training, and a way to look at them;
-# - `segment_ids`: which sentence a piece belongs to;
+# - `segment_ids`: which sentence a token belongs to;
 # - `BertEmbeddings`: the first layer of your own BERT, which notebook 05 fills with published weights.
 #
 # 70 to 85 minutes, 27 points. Everything runs on this machine, without a network.
 #
-# **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: a token is a row; *ETransformer* is their
-# name for the algorithm of BERT. $N_V$ pieces in the vocabulary, $\ell$ tokens, $d_e$ numbers per token, at most $\ell_\text{max}$ positions.
+# **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: each token is a
+# row of a matrix. *ETransformer* is their name for the algorithm of BERT. $N_V$ tokens in the vocabulary, $\ell$ tokens
+# in the text, $d_e$ numbers per token, at most $\ell_\text{max}$ positions. All terms are in the
+# [glossary](../glossary.md).
 
 # %%
 from autograde.student import check, heat_maps, lines, load_backend, progress, sum_of_rows, tables
@@ -42,8 +44,9 @@ from keras import ops
 from tensorflow import Tensor
 
 # %% [markdown]
-# One picture to begin with: what BERT reads. Each piece of two packed sentences becomes the sum of three vectors, *what* it is, *which* sentence it is
-# in, *where* it stands (Devlin et al. 2019, figure 2). At the end your own layer computes exactly this.
+# Here is what BERT reads. Each token of two packed sentences becomes the sum of three vectors: *which token* it is,
+# *which sentence* it is in, *at which position* it is (Devlin et al. 2019, figure 2). At the end of this notebook your
+# own layer computes exactly this.
 
 # %%
 pieces = "[CLS] my dog is cute [SEP] he likes play ##ing [SEP]".split()
@@ -55,35 +58,37 @@ sum_of_rows(
         "segment": [f"E {name}" for name in sentence_of],
         "position": [f"E {place}" for place in range(len(pieces))],
     },
-    alt="Eleven pieces; under each a token vector plus segment vector A (the first six) or B (the last five) plus "
+    alt="Eleven tokens; under each a token vector plus segment vector A (the first six) or B (the last five) plus "
     "position vector 0 to 10",
 )
 
 # %% [markdown]
 # ---
-# # What: a vector for every piece
+# # What: a vector for every token
 #
 # ## 2.1 A row for every piece · 3 points · ~8 minutes · ETransformer, line 3
 #
-# All vectors stand in one matrix, $W_e \in \mathbb{R}^{N_V \times d_e}$: row $v$ belongs to piece $v$. Looking up is picking a row. But picking can
-# also be *written as a product*: make a row of zeros with a single 1 at place $v$, and multiply.
+# All vectors are the rows of one matrix, $W_e \in \mathbb{R}^{N_V \times d_e}$: row $v$ belongs to the token with id
+# $v$. To look up a token is to select a row. But you can also *write the look-up as a matrix product*: make a vector of
+# zeros with a single 1 at index $v$ (a *one-hot* vector), and multiply.
 #
 # $$(0 \;\; 0 \;\; 1 \;\; 0)\begin{pmatrix}1&2\\3&4\\5&6\\7&8\end{pmatrix} = (5 \quad 6)$$
 #
-# Why care? Because then an embedding is nothing new: a linear layer without a bias on a one-hot input. Its gradient is that of any matrix product, and
-# only the rows that were used get one. Write the look-up this way, as a product.
+# Why does this matter? It shows that an embedding is nothing new: it is a linear layer without a bias on a one-hot
+# input. Its gradient is that of any matrix product, and only the rows that were used get one. Write the look-up this
+# way, as a product.
 #
-# (The algorithm counts rows from 1; a vocabulary file counts from 0, and so do you. There may be axes in front, a batch of sentences; they stay as they
-# are.)
+# (The algorithm counts rows from 1; a vocabulary file counts from 0, and so do you. There may be more axes in front,
+# for a batch of sentences; the result keeps them.)
 
 # %% nbgrader={"grade": false, "grade_id": "token-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def token_embeddings(token_ids: Tensor, w_e: Tensor) -> Tensor:
-    """The rows of a table that belong to some ids, as a product with one-hot rows.
+    """Looks up the rows of a table for some ids, as a product with one-hot vectors.
 
     token_ids: (..., tokens) integers from 0 to N_V - 1    w_e: (N_V, d_e)
     returns (..., tokens, d_e)
     """
-    # 1. one-hot rows (..., tokens, N_V)   2. times the table
+    # 1. one-hot vectors (..., tokens, N_V)   2. times the table
     ### BEGIN SOLUTION
     row_numbers = ops.arange(w_e.shape[0])
     is_it_this_row = ops.equal(ops.expand_dims(token_ids, -1), row_numbers)  # (..., tokens, N_V)
@@ -95,7 +100,8 @@ def token_embeddings(token_ids: Tensor, w_e: Tensor) -> Tensor:
 check(token_embeddings)
 
 # %% [markdown]
-# **See it.** Three pieces of a vocabulary of six. The one-hot rows come out of your own function when the table is the identity matrix.
+# **See it.** Three tokens of a vocabulary of six. If the table is the identity matrix, your own function returns the
+# one-hot rows.
 
 # %%
 small = ["the", "cat", "sat", "on", "a", "mat"]
@@ -113,8 +119,9 @@ heat_maps(
 )
 
 # %% [markdown]
-# And the price? With BERT's 30,522 pieces and 768 numbers, a product takes 23,440,896 multiplications per token, nearly all of them by zero. So a
-# library *gathers*: it copies 768 numbers. The result is the same, and so is the gradient.
+# What does it cost? With BERT's 30,522 tokens and 768 numbers, a product takes 23,440,896 multiplications per token,
+# nearly all of them by zero. So a library *gathers* instead: it copies 768 numbers. The result is the same, and so is
+# the gradient.
 
 # %%
 large = ops.convert_to_tensor(rng.normal(size=(30522, 768)).astype("float32"))
@@ -130,15 +137,17 @@ print(f"largest difference to gathering: {difference:.1g}")
 #
 # ## 2.2 Back in order · 2 points · ~6 minutes
 #
-# Self-attention mixes every token with every other. Before you build it properly in notebook 03, here it is at its barest, as one lecture introduces
-# it: a token's query, key and value are all the token's own vector. Each output is a weighted average of all tokens, and the weights come from dot
-# products: *softmax*, which notebook 03 builds, turns a row of them into weights that are positive and sum to 1.
+# Self-attention mixes every token with every other. You build it properly in notebook 03. Here is its simplest form, as
+# one lecture introduces it: the query, key and value of a token are all the token's own vector. Each output is a
+# weighted average of all tokens. The weights come from dot products: *softmax*, which you build in notebook 03, turns a
+# row of them into weights that are positive and sum to 1.
 #
 # $$Y = \text{softmax}_\text{row}(X X^\top)\, X$$
 #
-# Nothing in this formula knows *where* a token stands: shuffle the rows of $X$ and the rows of $Y$ are the same vectors, shuffled alike. Attention is
-# an operation on **sets**. To see that, you need a function that undoes a shuffle. Somebody made `shuffled = x[order]`, so row $r$ of `shuffled` is
-# token `order[r]`. Put the rows back.
+# Nothing in this formula depends on the *position* of a token: if you shuffle the rows of $X$, the rows of $Y$ are the
+# same vectors, shuffled in the same way. Attention is an operation on **sets**. To see this, you need a function that
+# reverses a shuffle. Somebody made `shuffled = x[order]`, so row $r$ of `shuffled` is token `order[r]`. Put the rows
+# back in their original order.
 #
 # $$\text{order} = (2, 0, 1):\quad (a, b, c) \;\xrightarrow{\text{shuffle}}\; (c, a, b) \;\xrightarrow{\text{unshuffle}}\; (a, b, c)$$
 
@@ -146,8 +155,8 @@ print(f"largest difference to gathering: {difference:.1g}")
 def unshuffle(y: Tensor, order: Tensor) -> Tensor:
     """Puts shuffled tokens back into their original order.
 
-    y: (..., tokens, d), of which row r belongs to token order[r]
-    order: (tokens,) integers, each of 0 … tokens - 1 once
+    y: (..., tokens, d); row r belongs to token order[r]
+    order: (tokens,) integers, each of 0 … tokens - 1 exactly once
     returns (..., tokens, d): row t belongs to token t
     """
     ### BEGIN SOLUTION
@@ -158,8 +167,8 @@ def unshuffle(y: Tensor, order: Tensor) -> Tensor:
 check(unshuffle)
 
 # %% [markdown]
-# **See it.** *dog bites man* and *man bites dog*: the order (2, 1, 0) turns one into the other. Attention answers both with the same three vectors; put
-# back in order, nothing is left of the difference.
+# **See it.** *dog bites man* and *man bites dog*: the order (2, 1, 0) turns one into the other. Attention gives the
+# same three vectors for both; put back in order, the outputs are equal.
 
 # %%
 def bare_attention(x):
@@ -181,25 +190,28 @@ difference = float(ops.max(ops.abs(straight - unshuffle(turned, order))))
 print(f"largest difference after putting back: {difference:.1g}, the rounding of float32")
 
 # %% [markdown]
-# So who bit whom has to be *in the vectors*. The plainest way: give every place a vector of its own and add it to the token's before anything is mixed.
-# Any two different vectors will do to break the tie; the question is which are good ones.
+# So the vectors themselves must contain who bit whom. The simplest way: give every position its own vector and add it
+# to the token's vector before anything is mixed. Any two different vectors would distinguish two positions; the
+# question is which ones work well.
 #
 # ## 2.3 Clocks: sinusoidal positions · 4 points · ~12 minutes · Vaswani et al. 2017, section 3.5
 #
-# How do you write a number in a row of numbers between −1 and 1? With clocks. A second hand says exactly where you are within a minute, but not in
-# which; an hour hand is vague but goes round slowly. Take $d_e / 2$ hands, each slower than the one before, and write down the two coordinates of each
-# hand's tip:
+# How do you write a number as a vector of numbers between −1 and 1? With clocks. A second hand shows exactly where you
+# are within a minute, but not in which minute; an hour hand is less exact but goes round slowly. Take $d_e / 2$ hands,
+# each slower than the one before, and write down the two coordinates of the tip of each hand:
 #
-# $$P[p, 2i] = \sin\!\left(\frac{p}{10000^{2i/d_e}}\right) \qquad P[p, 2i+1] = \cos\!\left(\frac{p}{10000^{2i/d_e}}\right) \qquad p = 0, 1, \dots \quad i = 0, \dots, \tfrac{d_e}{2} - 1$$
+# $$P[p, 2i] = \sin\!\left(\frac{p}{10000^{2i/d_e}}\right) \qquad P[p, 2i+1] = \cos\!\left(\frac{p}{10000^{2i/d_e}}\right)
+# \qquad p = 0, 1, \dots \quad i = 0, \dots, \tfrac{d_e}{2} - 1$$
 #
-# ⚠ One lecture counts from 1 where the paper counts from 0, twice: the positions ($p = 1, \dots, T$) and the pairs ($2 \cdot 1/d$ in the first row).
-# Then the fastest hand is slower than the paper's, and no row is $(0, 1, 0, 1, \dots)$. Count from 0.
+# ⚠ One lecture counts from 1 where the paper counts from 0, twice: the positions ($p = 1, \dots, T$) and the pairs
+# ($2 \cdot 1/d$ in the first row). Then the fastest hand is slower than the paper's, and no row is
+# $(0, 1, 0, 1, \dots)$. Count from 0.
 
 # %% nbgrader={"grade": false, "grade_id": "sinusoids", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sinusoids(length: int, d_e: int) -> Tensor:
-    """A fixed vector for each position: sines and cosines that turn more and more slowly.
+    """A fixed vector for each position: sines and cosines of decreasing frequency.
 
-    length: how many positions    d_e: how many numbers each, even
+    length: number of positions    d_e: size of each vector, even
     returns (length, d_e) float32: row p is (sin, cos, sin, cos, …)
     """
     # 1. angles (length, d_e / 2)   2. sine and cosine of each, alternating
@@ -215,8 +227,8 @@ def sinusoids(length: int, d_e: int) -> Tensor:
 check(sinusoids)
 
 # %% [markdown]
-# **See it.** Your table for 100 positions of 64 numbers. On the left the fast hands, on the right hands so slow that they have hardly moved. A row is
-# the address of a place.
+# **See it.** Your table for 100 positions of 64 numbers. On the left are the fast hands, on the right hands so slow
+# that they have hardly moved. Each row identifies a position, like an address.
 
 # %%
 clock = sinusoids(100, 64)
@@ -237,8 +249,9 @@ lines(
 )
 
 # %% [markdown]
-# How slow is the slowest? Hand $i$ goes once round in $2\pi \cdot 10000^{2i/d_e}$ positions. The paper says "from $2\pi$ to $10000 \cdot 2\pi$". ⚠ The
-# first is exact, the second is where the series would arrive at $i = d_e/2$; the last hand has $i = d_e/2 - 1$:
+# How slow is the slowest hand? Hand $i$ goes round once in $2\pi \cdot 10000^{2i/d_e}$ positions. The paper gives the
+# range "from $2\pi$ to $10000 \cdot 2\pi$". ⚠ The first is exact; the second is the value for $i = d_e/2$, but the last
+# hand has $i = d_e/2 - 1$:
 
 # %%
 for d in (64, 512, 768):
@@ -247,9 +260,9 @@ for d in (64, 512, 768):
 print(f"10000 · 2π = {20000 * np.pi:,.0f}")
 
 # %% [markdown]
-# Why sine *and* cosine? Because with both, going $k$ places further is one rotation of every hand, the same wherever you start (Vaswani et al. 2017
-# give this as the reason for their choice). A linear layer can learn "three to the left". Check it on your own table: one matrix takes every row to the
-# row three further on.
+# Why sine *and* cosine? Because with both, moving $k$ positions ahead rotates every hand by a fixed angle, the same
+# from every start (Vaswani et al. 2017 give this as the reason for their choice). A linear layer can learn "three to
+# the left". Check it on your own table: one matrix maps every row to the row three positions later.
 
 # %%
 steps = 3
@@ -263,8 +276,9 @@ print(f"largest difference to the rows 3 further on: {float(ops.max(ops.abs(move
 # %% [markdown]
 # ## 2.4 Who is near whom? · 3 points · ~7 minutes
 #
-# Places that are close should have addresses that look alike. The usual measure of *alike* for vectors is the cosine of the angle between them: 1 for
-# the same direction, 0 at right angles, −1 for opposite. Length does not count.
+# Positions that are close should have similar vectors. The usual measure of *similar* for vectors is the cosine of the
+# angle between them: 1 for the same direction, 0 at right angles, −1 for opposite directions. The length of the vectors
+# has no effect.
 #
 # $$C[s, t] = \frac{x_s \cdot x_t}{\lVert x_s \rVert\, \lVert x_t \rVert} \qquad \lVert x \rVert = \sqrt{\textstyle\sum_j x_j^2}$$
 #
@@ -272,12 +286,12 @@ print(f"largest difference to the rows 3 further on: {float(ops.max(ops.abs(move
 
 # %% nbgrader={"grade": false, "grade_id": "position-similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cosine_similarities(x: Tensor) -> Tensor:
-    """The cosine of the angle between each row and each row.
+    """The cosine of the angle between every two rows.
 
     x: (..., n, d), no row all zeros
     returns (..., n, n)
     """
-    # 1. every row to length 1   2. every row against every row
+    # 1. scale every row to length 1   2. multiply every row with every row
     ### BEGIN SOLUTION
     lengths = ops.sqrt(ops.sum(ops.square(x), axis=-1, keepdims=True))
     unit = x / lengths
@@ -288,9 +302,9 @@ def cosine_similarities(x: Tensor) -> Tensor:
 check(cosine_similarities)
 
 # %% [markdown]
-# **See it.** Position against position: your sinusoids, beside a table of random numbers, which is what learned positions are before they have learned
-# anything. The sinusoids' picture has stripes along the diagonal: what two places have in common depends on their distance only, because
-# $\sin a \sin b + \cos a \cos b = \cos(a - b)$.
+# **See it.** The similarity of every position to every other: your sinusoids, beside a table of random numbers, which
+# is what learned positions are before training. The sinusoids show stripes along the diagonal: the similarity of two
+# positions depends only on their distance, because $\sin a \sin b + \cos a \cos b = \cos(a - b)$.
 
 # %%
 random_table = ops.convert_to_tensor(rng.normal(size=(100, 64)).astype("float32"))
@@ -313,10 +327,11 @@ lines(
 )
 
 # %% [markdown]
-# **Can it go further than it was trained?** One lecture hopes so ("periods restart") and says at once that it "doesn't really work". Try it: let the
-# simplest possible reader, a linear one, learn to read the position from the first 50 rows of your table, then hand it the next 50. The table goes on
-# without an error, and nothing that the reader has learned tells it what these rows mean. (Press, Smith & Lewis 2022 measured the same on language
-# models: a few dozen tokens beyond the longest training text, sinusoids are lost.)
+# **Does it work for longer texts than the training texts?** One lecture hopes so ("periods restart") and adds at once
+# that it "doesn't really work". Try it: the cell trains the simplest possible model, a linear one, to predict the
+# position from the first 50 rows of your table, then gives it the next 50. The table continues without an error, but
+# the model has not learned what these rows mean. (Press, Smith & Lewis 2022 measured the same on language models: a few
+# dozen tokens beyond the longest training text, models with sinusoids fail.)
 
 # %%
 addresses = np.asarray(sinusoids(100, 64), "float64")
@@ -326,11 +341,11 @@ reader = np.linalg.lstsq(with_bias[:50], seen, rcond=1e-6)[0]  # least squares o
 reading = with_bias @ reader
 lines(
     all_places[::3],
-    {"the true position": all_places[::3], "what the reader says": reading[::3]},
-    title="A reader that has seen positions 0 to 49",
+    {"the true position": all_places[::3], "the prediction": reading[::3]},
+    title="A linear model trained on positions 0 to 49",
     x="position",
-    y="position read",
-    alt="The reading follows the true position up to 49 and leaves it soon after",
+    y="predicted position",
+    alt="The prediction follows the true position up to 49 and departs from it soon after",
 )
 error = np.abs(reading - all_places)
 print(f"largest error on positions 0 to 49: {error[:50].max():.2f}; on 50 to 99: {error[50:].max():.1f}")
@@ -338,19 +353,21 @@ print(f"largest error on positions 0 to 49: {error[:50].max():.2f}; on 50 to 99:
 # %% [markdown]
 # ## 2.5 A table that ends · 3 points · ~6 minutes · ETransformer, line 3
 #
-# The other way is not to think at all: one vector per position, $W_p \in \mathbb{R}^{\ell_\text{max} \times d_e}$, random at first and learned like
-# everything else (Gehring et al. 2017 did it for translation with convolutions). Vaswani et al. tried both and found "nearly identical results" (their
-# table 3, row E). BERT learns its positions, with $\ell_\text{max} = 512$.
+# The other way needs no formula: one vector per position, $W_p \in \mathbb{R}^{\ell_\text{max} \times d_e}$, random at
+# first and learned like all other weights (Gehring et al. 2017 did it for translation with convolutions). Vaswani et
+# al. tried both and found "nearly identical results" (their table 3, row E). BERT learns its positions, with
+# $\ell_\text{max} = 512$.
 #
-# What it costs: there is no row 512, and there never will be one. A longer text must be refused, *loudly*: a slice beyond the end is no error in
-# Python, and a gather beyond the end is one on a CPU and silently gives zeros on a GPU (see the documentation of `tf.gather`).
+# The price: there is no row 512, and training cannot add one. Your function must refuse a longer text *with an error*,
+# because nothing else does so reliably: a slice beyond the end is no error in Python, and a gather beyond the end is an
+# error on a CPU but silently gives zeros on a GPU (see the documentation of `tf.gather`).
 
 # %% nbgrader={"grade": false, "grade_id": "learned-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def learned_positions(length: int, w_p: Tensor) -> Tensor:
-    """The vectors of the first positions; there are no more than the table has rows.
+    """The vectors of the first positions; a table of l_max rows has no more than l_max positions.
 
-    length: how many positions    w_p: (l_max, d_e)
-    returns (length, d_e); raises ValueError if length is more than l_max
+    length: number of positions    w_p: (l_max, d_e)
+    returns (length, d_e); raises ValueError if length is greater than l_max
     """
     ### BEGIN SOLUTION
     longest = w_p.shape[0]
@@ -374,32 +391,34 @@ for length in (4, 6):
         print(length, "tokens refused:", error)
 
 # %% [markdown]
-# **Other ways to say where.** *Beside instead of on top*: one could concatenate $[e_t; p_t]$ rather than add. It is less different than it looks: the
-# next layer's product would be $[e; p]\,[W_1; W_2] = eW_1 + pW_2$ (the weights stacked), and adding is the case $W_1 = W_2$; it saves width and, people
-# found, costs little. *Relative positions*: add to the scores of attention something that depends on $t - s$ only (Shaw, Uszkoreit & Vaswani 2018).
-# *Syntax*: count the steps in a dependency tree instead of words (Wang et al. 2019). BERT does none of these.
+# **Other ways to encode positions.** *Concatenate instead of add*: one could use $[e_t; p_t]$. It is less different
+# than it looks: the next layer's product would be $[e; p]\,[W_1; W_2] = eW_1 + pW_2$ (the weights stacked), and adding
+# is the case $W_1 = W_2$; adding needs less width and works about as well in practice. *Relative positions*: add to the
+# attention scores something that depends only on $t - s$ (Shaw, Uszkoreit & Vaswani 2018). *Syntax*: count the steps in
+# a dependency tree instead of words (Wang et al. 2019). BERT does none of these.
 #
 # ---
 # # Which: two sentences in one line
 #
 # ## 2.6 Sentence A or sentence B? · 3 points · ~9 minutes
 #
-# BERT reads two sentences at once, packed into one line: `[CLS] A [SEP] B [SEP]`. A third vector says which of the two a piece belongs to: $E_A$ for
-# everything up to *and with* the first `[SEP]`, $E_B$ for everything after it up to and with the second. Your `pack` of notebook 01 made these segment
-# ids while it had both sentences in hand. Here you have only the line of ids, a whole batch of them, and no loop: **how many `[SEP]` stand before this
-# token?**
+# BERT reads two sentences at once, packed into one sequence: `[CLS] A [SEP] B [SEP]`. A third vector encodes which of
+# the two sentences a token belongs to: $E_A$ for everything up to *and including* the first `[SEP]`, $E_B$ for
+# everything after it up to and including the second. Your `pack` of notebook 01 made these segment ids
+# (`token_type_ids`) from the two separate sentences. Here you have only the sequence of ids, a whole batch of them, and
+# you use no loop: **how many `[SEP]` come before this token?**
 #
-# Lines are filled up with `[PAD]`. Padding belongs to segment 0, also behind the second `[SEP]`, and also where there is no second sentence at all
-# (that is what the published tokenizer gives).
+# Sequences are filled up with `[PAD]`. Padding belongs to segment 0, also after the second `[SEP]`, and also where
+# there is no second sentence at all (the published tokenizer does the same).
 
 # %% nbgrader={"grade": false, "grade_id": "segment-ids", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def segment_ids(token_ids: Tensor, sep_id: int, pad_id: int) -> Tensor:
-    """Which sentence each piece belongs to: 0 for the first and for padding, 1 for the second.
+    """The sentence each token belongs to: 0 for the first and for padding, 1 for the second.
 
     token_ids: (batch, tokens) integers    sep_id, pad_id: the ids of [SEP] and [PAD]
     returns (batch, tokens) int32
     """
-    # 1. where is a separator?   2. how many stand before each token?   3. B, unless it is padding
+    # 1. where is a separator?   2. how many come before each token?   3. B, unless it is padding
     ### BEGIN SOLUTION
     is_separator = ops.cast(ops.equal(token_ids, sep_id), "int32")
     before = ops.cumsum(is_separator, axis=-1) - is_separator
@@ -411,7 +430,7 @@ def segment_ids(token_ids: Tensor, sep_id: int, pad_id: int) -> Tensor:
 check(segment_ids)
 
 # %% [markdown]
-# **See it.** The picture from the beginning, now with your own segment ids, and two `[PAD]` behind it.
+# **See it.** The picture from the beginning, now with your own segment ids, and two `[PAD]` at the end.
 
 # %%
 known = "[PAD] [UNK] [CLS] [SEP] [MASK] my dog is cute he likes play ##ing".split()
@@ -426,7 +445,7 @@ sum_of_rows(
         "segment": [f"E {'AB'[int(segment)]}" for segment in token_type_ids[0]],
         "position": [f"E {place}" for place in range(len(line))],
     },
-    alt="Thirteen pieces with their segments: A for the first six, B for the next five, A again for the two [PAD]",
+    alt="Thirteen tokens with their segments: A for the first six, B for the next five, A again for the two [PAD]",
 )
 print("ids     ", *(f"{int(i):2}" for i in token_ids[0]))
 print("segments", *(f"{int(i):2}" for i in token_type_ids[0]))
@@ -440,8 +459,9 @@ print("segments", *(f"{int(i):2}" for i in token_type_ids[0]))
 # > 3: **for** $t \in [\ell]$: $e_t \leftarrow W_e[x[t], :] + W_p[t, :]$<br>
 # > 4: $X \leftarrow$ stack row-wise $[e_1, e_2, \dots, e_\ell]$
 #
-# BERT adds one thing, $W_s[s[t], :]$ with $W_s \in \mathbb{R}^{2 \times d_e}$ and segment ids $s$ (`token_type_ids` everywhere in published code). For
-# a whole batch at once, with your own functions. A look-up is a look-up: the same function serves two of the three.
+# BERT adds one more term, $W_s[s[t], :]$ with $W_s \in \mathbb{R}^{2 \times d_e}$ and segment ids $s$ (`token_type_ids`
+# everywhere in published code). Compute it for a whole batch at once, with your own functions. Tokens and segments are
+# both look-ups, so one of your functions serves two of the three terms.
 
 # %% nbgrader={"grade": false, "grade_id": "input-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def input_embeddings(token_ids: Tensor, token_type_ids: Tensor, w_e: Tensor, w_s: Tensor, w_p: Tensor) -> Tensor:
@@ -462,8 +482,8 @@ def input_embeddings(token_ids: Tensor, token_type_ids: Tensor, w_e: Tensor, w_s
 check(input_embeddings)
 
 # %% [markdown]
-# **See it.** *dog bites man* against *man bites dog* once more, with positions added before attention: put back in order, the two now differ. That
-# difference is all that any later layer can know about word order.
+# **See it.** *dog bites man* and *man bites dog* once more, with positions added before attention: put back in order,
+# the two now differ. That difference is all that any later layer can know about word order.
 
 # %%
 w_e = ops.convert_to_tensor(rng.normal(size=(3, 5)).astype("float32"))
@@ -485,24 +505,27 @@ heat_maps(
 # %% [markdown]
 # ## 2.8 BERT's first layer · 6 points · ~18 minutes
 #
-# As a Keras layer, with two things that come after the sum:
+# As a Keras layer, with two more steps after the sum:
 #
 # $$\text{Dropout}\big(\text{LayerNorm}(W_e[x] + W_s[s] + W_p[0 \dots \ell - 1])\big)$$
 #
-# *LayerNorm* brings each token's vector to mean 0 and variance 1, then scales and shifts it; you build it yourself in notebook 04 and use
-# `keras.layers.LayerNormalization` until then. ⚠ Its small constant ε is 0.001 in Keras and $10^{-12}$ in BERT, and here that is no detail: BERT's
-# tables begin with a standard deviation of 0.02, so the variance of a sum of three is about $3 \cdot 0.02^2 = 0.0012$, just as small as Keras's ε. *Dropout*
-# sets a share of the numbers to 0 while the model is trained, and does nothing afterwards; that is what `training` is for.
+# *LayerNorm* shifts and scales each token's vector to mean 0 and variance 1, then applies a learned scale and shift;
+# you build it yourself in notebook 04 and use `keras.layers.LayerNormalization` until then. ⚠ Its small constant ε
+# (*epsilon*) is 0.001 in Keras and $10^{-12}$ in BERT, and here the difference matters: BERT's tables begin with a
+# standard deviation of 0.02, so the variance of a sum of three is about $3 \cdot 0.02^2 = 0.0012$, just as small as
+# Keras's ε. *Dropout* sets a random fraction of the numbers to 0 during training, and does nothing afterwards; the
+# argument `training` switches between the two.
 #
-# Name the sub-layers `self.token`, `self.segment`, `self.position` (`keras.layers.Embedding`) and `self.norm`: the check puts its own weights into
-# them, and notebook 05 will put BERT's. Make everything in `__init__`, use it in `call`. Start each table with an initializer of *its own*,
-# `keras.initializers.TruncatedNormal(stddev=0.02)`: one that is shared gives all three the same numbers.
+# Name the sub-layers `self.token`, `self.segment`, `self.position` (`keras.layers.Embedding`) and `self.norm`: the
+# check puts its own weights into them, and notebook 05 will put BERT's. Create everything in `__init__`, use it in
+# `call`. Give each table its *own* initializer, `keras.initializers.TruncatedNormal(stddev=0.02)`: a shared one gives
+# all three the same numbers.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class BertEmbeddings(keras.layers.Layer):
     """Dropout(LayerNorm(token + segment + position)).
 
-    call: token_ids, token_type_ids (batch, tokens) integers; training True while the model learns
+    call: token_ids, token_type_ids (batch, tokens) integers; training True during training
     returns (batch, tokens, hidden_size)
     """
 
@@ -530,7 +553,7 @@ class BertEmbeddings(keras.layers.Layer):
         ### END SOLUTION
 
     def call(self, token_ids: Tensor, token_type_ids: Tensor, training: bool | None = None) -> Tensor:
-        # 1. look up and add   2. normalise   3. drop out
+        # 1. look up and add   2. normalise   3. dropout
         ### BEGIN SOLUTION
         places = ops.arange(ops.shape(token_ids)[-1])
         x = self.token(token_ids) + self.segment(token_type_ids) + self.position(places)
@@ -541,8 +564,8 @@ class BertEmbeddings(keras.layers.Layer):
 check(BertEmbeddings)
 
 # %% [markdown]
-# **See it.** Your layer on the eleven pieces and two `[PAD]`, fresh from its random start: what comes out, without and with `training=True`. The zeros
-# of dropout are the same light cells all over.
+# **See it.** Your layer, freshly initialized, on the eleven tokens and two `[PAD]`: its output without and with
+# `training=True`. In the second picture the numbers that dropout set to zero are the lightest cells.
 
 # %%
 keras.utils.set_random_seed(2)
@@ -563,8 +586,9 @@ zeros = [float(ops.mean(ops.cast(shown == 0, "float32"))) for shown in (calm, bu
 print(f"zeros: {zeros[0]:.0%} in inference, {zeros[1]:.0%} in training")
 
 # %% [markdown]
-# How large is it in BERT-Base? $30522 \cdot 768$ for the pieces, $512 \cdot 768$ for the positions, $2 \cdot 768$ for the segments, and $2 \cdot 768$
-# for LayerNorm's scale and shift: 23,837,184, more than a fifth of the whole model. Count your own:
+# How large is it in BERT-Base? $30522 \cdot 768$ for the tokens, $512 \cdot 768$ for the positions, $2 \cdot 768$ for
+# the segments, and $2 \cdot 768$ for LayerNorm's scale and shift: 23,837,184, more than a fifth of the whole model.
+# Count your own:
 
 # %%
 base = BertEmbeddings(vocab_size=30522, hidden_size=768)
@@ -572,9 +596,10 @@ base(token_ids, token_type_ids)
 print(f"{base.count_params():,} parameters, {base.count_params() / 109_482_240:.1%} of BERT-Base")
 
 # %% [markdown]
-# Three tables of equally large random numbers, one sum: two tokens that share one of the three ingredients have a cosine of about 1/3, two that share
-# two about 2/3. So at the start of its life BERT can already see two things, who is in the same sentence and which pieces are equal: find the two
-# `[SEP]` (one ingredient in common) and the two `[PAD]` (two).
+# The output is the sum of three tables with random numbers of the same size. So two tokens that share one of the three
+# terms have a cosine of about 1/3, two that share two about 2/3. Even before any training, BERT can see two things:
+# which tokens are in the same sentence and which tokens are equal. Find the two `[SEP]` (one term in common) and the
+# two `[PAD]` (two).
 
 # %%
 wide = BertEmbeddings(vocab_size=len(vocabulary), hidden_size=512)
@@ -583,7 +608,7 @@ heat_maps(
     titles=["cosine after your layer, untrained"],
     rows=line,
     columns=line,
-    alt="Cosines of 13 embedded pieces: a darker block for each sentence, the two [PAD] belong to the first; one "
+    alt="Cosines of 13 embedded tokens: a darker block for each sentence, the two [PAD] belong to the first; one "
     "darker cell where the two [SEP] meet",
 )
 
@@ -591,16 +616,18 @@ heat_maps(
 # ---
 # # Recap
 #
-# A piece is a row of a table; looking it up is a product with a one-hot row. Attention sees a set, so the place has to be in the vector: as clocks that
-# need no training, or as a table that is learned and ends. A third vector says which sentence. Their sum, normalised, is what every layer above gets to
-# see.
+# A token is a row of a table; looking it up is a product with a one-hot vector. Attention sees a set, so the vector
+# must contain the position: with sinusoids, which need no training, or with a learned table, which has a last row. A
+# third vector encodes the sentence. Their sum, normalised, is all that the layers above receive.
 #
 # **To think about**
 #
-# 1. The token table has 30,522 rows, the segment table 2. Which row of which table gets the most gradient in one step, and what does that mean for rare
-#   pieces?
-# 2. Add the same vector to *all* positions. Does LayerNorm remove it? What if the vector is constant, $(c, c, \dots, c)$?
-# 3. A model was trained on sentences of at most 128 tokens, with a position table of 512 rows. What are the rows 128 to 511 worth?
+# 1. The token table has 30,522 rows, the segment table 2. Which row of which table gets the most gradient in one step,
+#    and what does that mean for rare tokens?
+# 2. Add the same vector to *all* positions. Does LayerNorm remove it? What if the vector is constant,
+#    $(c, c, \dots, c)$?
+# 3. A model was trained on sentences of at most 128 tokens, with a position table of 512 rows. What are the rows 128 to
+#    511 worth?
 #
 # **Next:** notebook 03 lets the vectors look at each other: attention.
 

@@ -14,21 +14,22 @@
 # %% [markdown]
 # # 03 · Attention
 #
-# A word means what its neighbours let it mean. In this notebook you write the step that lets every word look at every other:
-# *attention*, first for one head on three vectors you can follow by hand, then masked, then with many heads, at last as the Keras
-# layer that will stand in your own BERT.
+# The meaning of a word depends on its neighbours. In this notebook you write the step that lets every word look at
+# every other: *attention*. First you write one head, on three vectors that you can follow by hand; then a head with a
+# mask; then many heads; and finally the Keras layer that becomes part of your own BERT.
 #
 # By the end you will have built
 #
 # - `attention_scores`, `softmax_rows`, `attention`: lines 1–6 of the algorithm *Attention*;
-# - `padding_mask`, `causal_mask`, `masked_attention`: who may look at whom;
+# - `padding_mask`, `causal_mask`, `masked_attention`: which token may look at which;
 # - `mh_attention` and `MultiHeadAttention`: many heads, as a loop and all at once;
 # - `cross_attention`: one sequence that reads another.
 #
 # 75 to 90 minutes, 35 points. Everything runs on this machine, without a network.
 #
-# **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: a token is a row.
-# $\ell$ tokens, $d_x$ numbers per token, $d_\text{attn}$ numbers per query and key, $d_\text{mid}$ per value. $[A; B]$ puts matrices side by side.
+# **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: each token is a
+# row of a matrix. $\ell$ tokens, $d_x$ numbers per token, $d_\text{attn}$ numbers per query and key, $d_\text{mid}$ per
+# value. $[A; B]$ puts matrices side by side. All terms are in the [glossary](../glossary.md).
 
 # %%
 from autograde.student import check, heat_maps, lines, load_backend, progress
@@ -44,8 +45,8 @@ from keras import ops
 from tensorflow import Tensor
 
 # %% [markdown]
-# One picture to begin with. Each row is a word that asks, each column a word that answers; the darker, the more the answer counts.
-# At the end you draw it with your own code.
+# In this picture each row is a word that looks (the query), each column a word that is looked at (the key). The darker
+# a cell, the larger the attention weight. At the end of the notebook you draw such a picture with your own code.
 
 # %%
 sentence = "the robin sat on the branch".split()
@@ -60,21 +61,22 @@ heat_maps(
 
 # %% [markdown]
 # ---
-# # Warm-up: two pieces of notation
+# # Warm-up: two operations
 #
 # ## 3.1 Side by side · 2 points · ~3 minutes · MHAttention, line 4
 #
-# Several heads look at the same sentence, and each comes back with a matrix of its own. The next step wants *one* matrix, in which
-# a token's row holds what all heads found for it. So the matrices are put side by side, and rows stay rows:
+# Several heads look at the same sentence, and each returns its own matrix. The next step needs *one* matrix, in which
+# the row of a token contains the results of all heads for it. So the matrices are put side by side, and rows stay rows:
 #
-# $$Y = [Y^1; Y^2; \dots; Y^H] \qquad Y^h \in \mathbb{R}^{\ell \times d_\text{mid}} \;\Rightarrow\; Y \in \mathbb{R}^{\ell \times H d_\text{mid}}$$
+# $$Y = [Y^1; Y^2; \dots; Y^H] \qquad Y^h \in \mathbb{R}^{\ell \times d_\text{mid}}
+# \;\Rightarrow\; Y \in \mathbb{R}^{\ell \times H d_\text{mid}}$$
 #
 # From the lecture:
 #
 # $$A = \begin{pmatrix}1&2\\3&4\\5&6\end{pmatrix},\; B = \begin{pmatrix}11&12\\13&14\\15&16\end{pmatrix} \;\Rightarrow\;
 # [A; B] = \begin{pmatrix}1&2&11&12\\3&4&13&14\\5&6&15&16\end{pmatrix}$$
 #
-# There may be axes in front of the last two (a batch of sentences); they stay as they are.
+# There may be more axes before the last two (a batch of sentences); the result keeps them.
 
 # %% nbgrader={"grade": false, "grade_id": "concat-heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def concat_heads(heads: list[Tensor]) -> Tensor:
@@ -98,13 +100,15 @@ print(concat_heads([a, b]).numpy())
 # %% [markdown]
 # ## 3.2 The same vector to every row · 2 points · ~3 minutes · Attention, lines 2–4
 #
-# A bias is one vector that is added to every token alike. The lecture writes it with a row of ones, so that the sizes fit on paper:
+# A bias is one vector that is added to every token. The lecture writes it with a row of ones, so that the sizes match
+# on paper:
 #
 # $$Z = X +_{(\text{rows})} b = X + (b^\top \mathbf{1}^m)^\top \qquad X \in \mathbb{R}^{m \times n},\; b \in \mathbb{R}^n$$
 #
 # $$X = \begin{pmatrix}1&2\\3&4\\5&6\end{pmatrix},\; b = (10 \quad 20) \;\Rightarrow\; Z = \begin{pmatrix}11&22\\13&24\\15&26\end{pmatrix}$$
 #
-# A tensor library does the repeating for you (*broadcasting*: sizes are lined up from the right, and a missing axis is repeated).
+# A tensor library repeats the vector for you (*broadcasting*: it aligns sizes from the right and repeats along missing
+# axes).
 
 # %% nbgrader={"grade": false, "grade_id": "add-to-rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def add_to_rows(x: Tensor, b: Tensor) -> Tensor:
@@ -124,17 +128,20 @@ check(add_to_rows)
 # ---
 # # One head, step by step
 #
-# Attention is a soft dictionary. Every token writes a **query** (what am I looking for?), a **key** (what can I be found by?) and a
-# **value** (what do I give?). A query is held against every key; the better they match, the more of that key's value comes back.
+# Attention is a soft dictionary. Every token computes a **query** (what am I looking for?), a **key** (what can I be
+# found by?) and a **value** (what do I return?). Each query is compared with every key; the better they match, the more
+# of that key's value goes into the result.
 #
 # ## 3.3 Shares: softmax of each row · 3 points · ~8 minutes · Attention, line 6
 #
-# A row of scores has to become a row of *shares*: positive, adding up to 1, largest where the score is largest.
+# Softmax turns a row of scores into a row of **attention weights**: positive, adding up to 1, and largest where the
+# score is largest.
 #
 # $$\text{softmax}_\text{row}(A)[i, j] = \frac{\exp(A[i, j])}{\sum_{k=1}^n \exp(A[i, k])}$$
 #
-# One thing the formula does not say: $\exp(89)$ is larger than any float32. Adding the same number to every score of a row changes nothing
-# (it cancels between the top and the bottom of the fraction), so shift each row until its largest score is 0, *then* take $\exp$.
+# One problem is not visible in the formula: $\exp(89)$ is larger than any float32. Adding the same number to every
+# score of a row changes nothing (it cancels in the fraction), so shift each row until its largest score is 0, *then*
+# apply $\exp$.
 
 # %% nbgrader={"grade": false, "grade_id": "softmax-rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax_rows(a: Tensor) -> Tensor:
@@ -154,36 +161,38 @@ def softmax_rows(a: Tensor) -> Tensor:
 check(softmax_rows)
 
 # %% [markdown]
-# **See it.** One row of scores, multiplied by 0.3, 1, 3 and 10. The larger the scores, the nearer the shares come to all-or-nothing.
+# **See it.** One row of scores, multiplied by 0.3, 1, 3 and 10. The larger the scores, the more of the weight goes to
+# the largest one.
 
 # %%
 row = np.array([[1.0, 2.0, 0.5, 1.8, -1.0]], "float32")
 heat_maps(
     [softmax_rows(ops.convert_to_tensor(row * size)) for size in (0.3, 1, 3, 10)],
     titles=["scores × 0.3", "× 1", "× 3", "× 10"],
-    alt="Four rows of shares from the same five scores; from nearly equal shares to everything on the largest score",
+    alt="Four rows of weights from the same five scores; from nearly equal weights to all weight on the largest score",
     numbers=True,
 )
 
 # %% [markdown]
 # ## 3.4 Scores: how much does each word want from each other word? · 3 points · ~8 minutes · Attention, line 5
 #
-# You have one query and one key per token. A query and a key that point the same way should score high; at right angles, zero. That is
-# a dot product, and every query against every key at once is a single matrix product:
+# You have one query and one key per token. A query and a key that point in the same direction should get a high score;
+# at right angles, zero. That is a dot product, and a single matrix product compares every query with every key:
 #
 # $$S = \frac{1}{\sqrt{d_\text{attn}}}\, Q K^\top \qquad S \in \mathbb{R}^{\ell \times \ell}$$
 #
-# Why divide? If the entries of $q$ and $k$ have variance 1, then $q \cdot k$ is a sum of $d_\text{attn}$ products, each of variance 1: its
-# variance is $d_\text{attn}$, its typical size $\sqrt{d_\text{attn}}$ (Vaswani et al. 2017, section 3.2.1, footnote 4). You just saw what large scores do to a softmax.
+# Why divide? If the entries of $q$ and $k$ have variance 1, then $q \cdot k$ is a sum of $d_\text{attn}$ products, each
+# of variance 1: its variance is $d_\text{attn}$, its typical size $\sqrt{d_\text{attn}}$ (Vaswani et al. 2017, section
+# 3.2.1, footnote 4). You have just seen how large scores change the softmax.
 
 # %% nbgrader={"grade": false, "grade_id": "scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_scores(q: Tensor, k: Tensor) -> Tensor:
     """Scaled dot products of every query with every key.
 
     q: (..., tokens, d_attn) queries    k: (..., other_tokens, d_attn) keys
-    returns (..., tokens, other_tokens): row t holds what token t asks of every token
+    returns (..., tokens, other_tokens): row t has the scores of token t for every other token
     """
-    # 1. every query against every key   2. scale
+    # 1. multiply every query with every key   2. scale
     ### BEGIN SOLUTION
     d_attn = q.shape[-1]
     products = ops.matmul(q, ops.swapaxes(k, -1, -2))
@@ -194,8 +203,9 @@ def attention_scores(q: Tensor, k: Tensor) -> Tensor:
 check(attention_scores)
 
 # %% [markdown]
-# **See it.** The same sentence with random queries and keys of variance 1, for $d_\text{attn}$ = 4, 64 and 1024. Above without scaling (your
-# scores, multiplied back by $\sqrt{d_\text{attn}}$), below as you wrote it. Without scaling the rows of softmax collapse onto one word.
+# **See it.** A sentence with random queries and keys of variance 1, for $d_\text{attn}$ = 4, 64 and 1024. The top row
+# is without scaling (your scores, multiplied back by $\sqrt{d_\text{attn}}$), the bottom row as you wrote it. Without
+# scaling, softmax puts nearly all the weight on one word.
 
 # %%
 words = "the animal did not cross the street because it was tired".split()
@@ -214,15 +224,16 @@ heat_maps(
     columns=words,
     per_line=3,
     largest=1,
-    alt="Six heat maps of attention shares: unscaled ones collapse onto single words as d grows, scaled ones stay "
+    alt="Six heat maps of attention weights: unscaled ones collapse onto single words as d grows, scaled ones stay "
     "spread out",
 )
 for d, loose, tight in zip(sizes, unscaled, scaled):
     largest = [float(ops.max(softmax_rows(scores)[it])) for scores in (loose, tight)]
-    print(f"d = {d:4}: the largest share in the row of 'it' is {largest[0]:.2f} unscaled, {largest[1]:.2f} scaled")
+    print(f"d = {d:4}: the largest weight in the row of 'it' is {largest[0]:.2f} unscaled, {largest[1]:.2f} scaled")
 
 # %% [markdown]
-# How dot products grow with $d$: the standard deviation of your scores, before and after the division, beside $\sqrt{d}$.
+# How dot products grow with $d$: the standard deviation of your scores, before and after the division, beside
+# $\sqrt{d}$.
 
 # %%
 dimensions = [2**power for power in range(1, 11)]
@@ -254,7 +265,8 @@ lines(
 # W^K = \begin{pmatrix}0&0&1\\1&1&0\\0&1&0\\1&1&0\end{pmatrix}\quad
 # W^V = \begin{pmatrix}0&2&0\\0&3&0\\1&0&3\\1&1&0\end{pmatrix}$$
 #
-# The lecture does not scale here: its first row of scores is $q_1 K^\top = (2, 4, 4)$. Do it on paper once, then run the cell.
+# The lecture does not scale here: its first row of scores is $q_1 K^\top = (2, 4, 4)$. Compute it on paper once, then
+# run the cell.
 
 # %%
 x = ops.convert_to_tensor([[1.0, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]])
@@ -274,12 +286,13 @@ for name, scores in (("unscaled, as in the lecture", without_scale), ("scaled by
     print("  first output        ", np.round((weights @ v)[0].numpy(), 4))
 
 # %% [markdown]
-# ⚠ The lecture rounds the weights (0.0634, 0.4683, 0.4683) to (0, 0.5, 0.5) and so arrives at the output (2.0, 7.0, 1.5). The exact first output is
-# (1.9366, 6.6831, 1.5951); with the division by $\sqrt{3}$ that line 5 asks for it is (1.8639, 6.3194, 1.7042).
+# ⚠ The lecture rounds the weights (0.0634, 0.4683, 0.4683) to (0, 0.5, 0.5) and therefore gets the output (2.0, 7.0,
+# 1.5). The exact first output is (1.9366, 6.6831, 1.5951); with the division by $\sqrt{3}$ that line 5 requires it is
+# (1.8639, 6.3194, 1.7042).
 #
 # ## 3.5 Attention, all six lines · 4 points · ~7 minutes · Attention, lines 1–6
 #
-# Everything is there; put it together.
+# You have all the parts; put them together.
 #
 # > 1: **function** Attention($X$; $W_q, b_q, W_k, b_k, W_v, b_v$)<br>
 # > 2: $Q \leftarrow X W_q +_{(\text{rows})} b_q$ &nbsp;&nbsp; $Q \in \mathbb{R}^{\ell \times d_\text{attn}}$<br>
@@ -288,7 +301,7 @@ for name, scores in (("unscaled, as in the lecture", without_scale), ("scaled by
 # > 5: $S \leftarrow \frac{1}{\sqrt{d_\text{attn}}} Q K^\top$<br>
 # > 6: **return** $\tilde V = \text{softmax}_\text{row}(S)\, V$
 #
-# Use what you wrote: `add_to_rows`, `attention_scores`, `softmax_rows`.
+# Use your functions: `add_to_rows`, `attention_scores`, `softmax_rows`.
 
 # %% nbgrader={"grade": false, "grade_id": "attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention(x: Tensor, w_q: Tensor, b_q: Tensor, w_k: Tensor, b_k: Tensor, w_v: Tensor, b_v: Tensor) -> Tensor:
@@ -298,7 +311,7 @@ def attention(x: Tensor, w_q: Tensor, b_q: Tensor, w_k: Tensor, b_k: Tensor, w_v
     b_v: (d_out,)
     returns (..., tokens, d_out)
     """
-    # lines 2-4: queries, keys, values   line 5: scores   line 6: shares of the values
+    # lines 2-4: queries, keys, values   line 5: scores   line 6: weighted sum of the values
     ### BEGIN SOLUTION
     q = add_to_rows(ops.matmul(x, w_q), b_q)
     k = add_to_rows(ops.matmul(x, w_k), b_k)
@@ -311,8 +324,8 @@ def attention(x: Tensor, w_q: Tensor, b_q: Tensor, w_k: Tensor, b_k: Tensor, w_v
 check(attention)
 
 # %% [markdown]
-# **See it.** Nothing in these six lines knows where a token stands. Reverse the sentence, and the outputs are the same vectors, reversed: self-attention is
-# an operation on sets. (That is why notebook 02 added positions.)
+# **See it.** Nothing in these six lines depends on the position of a token. Reverse the sentence, and the outputs are
+# the same vectors, reversed: self-attention is an operation on sets. (That is why notebook 02 added positions.)
 
 # %%
 none = ops.zeros(3)
@@ -326,8 +339,8 @@ heat_maps(
 )
 
 # %% [markdown]
-# And what does it cost? $Q K^\top$ has $\ell^2$ entries: twice the sentence, four times the scores. Your own function, timed (for short
-# sentences the fixed cost of calling anything at all hides the square):
+# What does it cost? $Q K^\top$ has $\ell^2$ entries: a sentence of twice the length has four times as many scores. The
+# cell times your own function (for short sentences the fixed cost of a call hides the quadratic growth):
 
 # %%
 lengths = [128, 256, 512, 1024, 2048]
@@ -360,17 +373,18 @@ lines(
 #
 # ## 3.6 Padding · 2 points · ~4 minutes
 #
-# Sentences of a batch are filled up with `[PAD]` to one length. A `[PAD]` must not be looked at: it has nothing to say, and a sentence's
-# result must not depend on how much filling stands behind it. The tokenizer marks real pieces with 1 and padding with 0, one row per sentence.
+# Sentences of a batch are filled up with `[PAD]` to one length. No token may look at a `[PAD]`: it carries no
+# information, and the result for a sentence must not depend on how much padding follows it. The tokenizer marks real
+# tokens with 1 and padding with 0, one row per sentence.
 #
-# A mask says *for each query and key* whether the query may see the key, $(B, \ell, \ell)$. For padding it is the same for every query, so one row is
-# enough and broadcasting repeats it: $(B, 1, \ell)$.
+# A mask states *for each query and key* whether the query may see the key, $(B, \ell, \ell)$. For padding it is the
+# same for every query, so one row is enough and broadcasting repeats it: $(B, 1, \ell)$.
 
 # %% nbgrader={"grade": false, "grade_id": "padding-mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def padding_mask(is_real: Tensor) -> Tensor:
-    """From the tokenizer's row of ones and zeros to a mask over keys.
+    """Turns the tokenizer's ones and zeros into a mask over keys.
 
-    is_real: (batch, tokens) integers, 1 for a piece of text, 0 for padding
+    is_real: (batch, tokens) integers, 1 for a token of the text, 0 for padding
     returns (batch, 1, tokens) booleans, True where a key may be seen
     """
     ### BEGIN SOLUTION
@@ -384,16 +398,17 @@ check(padding_mask)
 # %% [markdown]
 # ## 3.7 No looking ahead · 2 points · ~4 minutes
 #
-# BERT reads in both directions. A model that *writes* must not see what it has not written yet: token $i$ may see token $j$ only if $j \le i$.
+# BERT reads in both directions. A model that *writes* must not see what it has not written yet: token $i$ may see token
+# $j$ only if $j \le i$.
 #
-# ⚠ Two of the lectures also hide the diagonal ($-\infty$ for $j \ge i$). Then the first token sees nothing at all, and you will see below what that does.
-# A token may always see itself.
+# ⚠ Two of the lectures also hide the diagonal ($-\infty$ for $j \ge i$). Then the first token sees nothing at all; the
+# pictures below show the consequence. A token may always see itself.
 
 # %% nbgrader={"grade": false, "grade_id": "causal-mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(tokens: int) -> Tensor:
-    """Who may see whom when nobody may look ahead.
+    """The mask with which no token sees the tokens after it.
 
-    tokens: how many there are
+    tokens: number of tokens
     returns (tokens, tokens) booleans; [i, j] is True where token i may see token j
     """
     ### BEGIN SOLUTION
@@ -420,25 +435,27 @@ heat_maps(
 # %% [markdown]
 # ## 3.8 Attention that respects a mask · 4 points · ~9 minutes
 #
-# Where must the mask act? If you set *weights* to zero after the softmax, the row no longer sums to 1. So it acts before: a score of (nearly) $-\infty$ gets
-# a share of $e^{-\infty} = 0$, and softmax divides the rest among those who may be seen.
+# At which step must the mask be applied? If you set *weights* to zero after the softmax, the row no longer sums to 1.
+# So the mask is applied before it: a score of (nearly) $-\infty$ gets a weight of $e^{-\infty} = 0$, and softmax
+# distributes the weight among the visible keys.
 #
-# $$\tilde S[i, j] = \begin{cases} S[i, j] & \text{if } i \text{ may see } j \\ -10^9 & \text{otherwise}\end{cases} \qquad \tilde V = \text{softmax}_\text{row}(\tilde S)\, V$$
+# $$\tilde S[i, j] = \begin{cases} S[i, j] & \text{if } i \text{ may see } j \\ -10^9 & \text{otherwise}\end{cases}
+# \qquad \tilde V = \text{softmax}_\text{row}(\tilde S)\, V$$
 #
-# Why $-10^9$ and not $-\infty$? You will see in a minute.
+# Why $-10^9$ and not $-\infty$? The next pictures show it.
 
 # %% nbgrader={"grade": false, "grade_id": "masked-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 HIDDEN = -1e9  # the score of a key that may not be seen
 
 
 def masked_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-    """Attention from queries, keys and values, in which some keys may not be seen.
+    """Attention from queries, keys and values with a mask that hides some keys.
 
     q: (batch, tokens, d_attn)    k: (batch, keys, d_attn)    v: (batch, keys, d_out)
     mask: booleans that broadcast to (batch, tokens, keys), True where a query may see a key
     returns (batch, tokens, d_out)
     """
-    # 1. scores   2. hide   3. shares of the values
+    # 1. scores   2. hide   3. weighted sum of the values
     ### BEGIN SOLUTION
     scores = attention_scores(q, k)
     scores = ops.where(mask, scores, HIDDEN)
@@ -450,9 +467,10 @@ def masked_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
 check(masked_attention)
 
 # %% [markdown]
-# **See it.** The weights themselves come out when the values are the identity matrix. On the left the causal mask of this course; in the middle the mask with the diagonal
-# hidden and $-10^9$: the first token sees nobody, so it sees everybody alike, the future too. On the right the same with $-\infty$: the first row is $\infty - \infty$, NaN,
-# and it spreads into everything computed from it.
+# **See it.** If the values are the identity matrix, the output is the weights themselves. On the left is the causal
+# mask of this course. In the middle the diagonal is hidden too, with $-10^9$: the first token may see no token, so it
+# gets the same weight for all, including future ones. On the right the same with $-\infty$: the first row is
+# $\infty - \infty$, NaN (*not a number*), and every result computed from it is NaN too.
 
 # %%
 q, k = (ops.convert_to_tensor(rng.normal(size=(1, 4, 8)).astype("float32")) for _ in range(2))
@@ -475,12 +493,13 @@ heat_maps(
 #
 # ## 3.9 A loop over heads · 4 points · ~7 minutes · MHAttention, lines 1–5
 #
-# One head can hold one question: *who is my subject?* A sentence asks several at once. So let $H$ heads, each with matrices of its own, look at the same $X$,
-# put their answers side by side, and let one more matrix mix them.
+# One head can look for one thing: *who is my subject?* A sentence needs several at once. So $H$ heads, each with its
+# own matrices, look at the same $X$; their results are put side by side, and one more matrix mixes them.
 #
 # > 1: **function** MHAttention($X$; $\mathcal{W}$)<br>
 # > 2: **for** $h \in [H]$ **do**<br>
-# > 3: &nbsp;&nbsp; $Y^h \leftarrow \text{Attention}(X; \mathcal{W}^h_{qkv})$ &nbsp;&nbsp; $Y^h \in \mathbb{R}^{\ell \times d_\text{mid}}$<br>
+# > 3: &nbsp;&nbsp; $Y^h \leftarrow \text{Attention}(X; \mathcal{W}^h_{qkv})$ &nbsp;&nbsp;
+# > $Y^h \in \mathbb{R}^{\ell \times d_\text{mid}}$<br>
 # > 4: $Y \leftarrow [Y^1; Y^2; \dots; Y^H]$ &nbsp;&nbsp; $Y \in \mathbb{R}^{\ell \times H d_\text{mid}}$<br>
 # > 5: **return** $\tilde V = Y W_o + b_o$
 
@@ -505,8 +524,10 @@ def mh_attention(x: Tensor, heads: list[tuple], w_o: Tensor, b_o: Tensor) -> Ten
 check(mh_attention)
 
 # %% [markdown]
-# **See it.** Two heads made by hand. Each word is written as *which word* beside *which place*, one-hot. One head's queries and keys read only the word; the other's query is the place before its own.
-# No training, only matrices, and each head answers its question. (The first word has none before it: its query is zero, so it looks at all alike.)
+# **See it.** Two heads made by hand. The vector of each word is two one-hot vectors side by side: *which word* and
+# *which position*. The queries and keys of the first head read only the word; the query of the second head is the
+# position before its own. These matrices are not trained, and still each head finds what it looks for. (The first word
+# has no word before it: its query is zero, so all its weights are equal.)
 
 # %%
 vocabulary = sorted(set(words))
@@ -531,19 +552,25 @@ heat_maps(
 # %% [markdown]
 # ## 3.10 All heads at once: a Keras layer · 6 points · ~18 minutes
 #
-# A loop over 12 heads is 12 small products where one large one would do. With $d = H / A$ numbers per head ($H$: hidden size, $A$: heads, as in BERT), put all heads' $W_q$ side by
-# side into one $(H, H)$ matrix. One product gives all queries; *reshape* cuts each row into $A$ pieces of $d$; and the head becomes one more axis that the scores leave alone:
+# A loop over 12 heads computes 12 small products where one large one is enough. With $d = H / A$ numbers per head ($H$:
+# hidden size, $A$: number of heads, as in BERT), put the $W_q$ of all heads side by side into one $(H, H)$ matrix. One
+# product gives all queries; *reshape* splits each row into $A$ parts of $d$ numbers; the heads become one more axis,
+# over which the scores are computed independently:
 #
-# $$(B, \ell, H) \xrightarrow{\text{reshape}} (B, \ell, A, d) \xrightarrow{\text{transpose}} (B, A, \ell, d) \xrightarrow{\;S,\ \text{softmax},\ V\;} (B, A, \ell, d) \xrightarrow{\text{transpose}} (B, \ell, A, d) \xrightarrow{\text{reshape}} (B, \ell, H)$$
+# $$(B, \ell, H) \xrightarrow{\text{reshape}} (B, \ell, A, d) \xrightarrow{\text{transpose}} (B, A, \ell, d)
+# \xrightarrow{\;S,\ \text{softmax},\ V\;} (B, A, \ell, d) \xrightarrow{\text{transpose}} (B, \ell, A, d)
+# \xrightarrow{\text{reshape}} (B, \ell, H)$$
 #
-# Your `attention_scores` and `softmax_rows` already accept axes in front. Name the four `Dense` layers `self.query`, `self.key`, `self.value` and `self.out` (all $H \to H$): the check
-# puts its own weights into them, and notebook 05 will put BERT's. Make them in `build`, which Keras calls once, before the first `call`, with the shape of `x`: there the hidden size is known. `attention_mask`, if there is one, is (B, 1 or ℓ, ℓ): it
-# lacks the axis of heads. (Keras uses the plain name `mask` for a mechanism of its own.) Stay with `keras.ops` from
-# the first line to the last: the check also asks whether gradients reach every kernel.
+# Your `attention_scores` and `softmax_rows` already accept more axes in front. Name the four `Dense` layers
+# `self.query`, `self.key`, `self.value` and `self.out` (all $H \to H$): the check puts its own weights into them, and
+# notebook 05 will put BERT's. Create them in `build`, which Keras calls once, before the first `call`, with the shape
+# of `x`: there the hidden size is known. `attention_mask`, if given, is (B, 1 or ℓ, ℓ): it has no axis for the heads.
+# (Keras uses the name `mask` for a mechanism of its own.) Use only `keras.ops` from the first line to the last: the
+# check also tests whether gradients reach every kernel.
 
 # %% nbgrader={"grade": false, "grade_id": "multi-head-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(keras.layers.Layer):
-    """Self-attention with `num_heads` heads that share the hidden size among them.
+    """Self-attention with `num_heads` heads of hidden / num_heads numbers each.
 
     call: x (batch, tokens, hidden); attention_mask None or booleans (batch, 1 or tokens, tokens),
     True where a query may see a key
@@ -576,7 +603,7 @@ class MultiHeadAttention(keras.layers.Layer):
         ### END SOLUTION
 
     def call(self, x: Tensor, attention_mask: Tensor | None = None) -> Tensor:
-        # 1. project and split   2. scores, mask, shares   3. heads side by side again   4. mix with self.out
+        # 1. project and split   2. scores, mask, weights   3. heads side by side again   4. mix with self.out
         ### BEGIN SOLUTION
         q, k, v = self.split_heads(self.query(x)), self.split_heads(self.key(x)), self.split_heads(self.value(x))
         scores = attention_scores(q, k)
@@ -592,13 +619,15 @@ class MultiHeadAttention(keras.layers.Layer):
 check(MultiHeadAttention)
 
 # %% [markdown]
-# **See it.** Your layer with 4 heads on the sentence, fresh from its random start: each head's weights, from your own `query` and `key`. Untrained heads have no question yet; what they look at is chance.
-# In a trained BERT many have one: some heads look at the piece before, some at `[SEP]`, one from an object to its verb (Clark et al. 2019).
+# **See it.** Your layer with 4 heads, freshly initialized, on the sentence: the weights of each head, from your own
+# `query` and `key`. Untrained heads have learned nothing yet, so their weights are random. In a trained BERT many heads
+# have a recognisable function: some look at the token before, some at `[SEP]`, one from an object to its verb (Clark et
+# al. 2019).
 
 # %%
 keras.utils.set_random_seed(3)
 layer = MultiHeadAttention(num_heads=4)
-embedded = ops.convert_to_tensor(rng.normal(size=(1, len(words), 32)).astype("float32"))  # stands in for notebook 02
+embedded = ops.convert_to_tensor(rng.normal(size=(1, len(words), 32)).astype("float32"))  # random embeddings
 print("in", embedded.shape, " out", layer(embedded).shape, " parameters", layer.count_params())
 weights = softmax_rows(attention_scores(layer.split_heads(layer.query(embedded)), layer.split_heads(layer.key(embedded))))
 heat_maps(
@@ -612,26 +641,31 @@ heat_maps(
 )
 
 # %% [markdown]
-# Four matrices of $H \times H$ and four biases of $H$: $4 (H^2 + H)$ parameters, here $4\,(32^2 + 32) = 4224$, whatever the number of heads.
+# Four matrices of $H \times H$ and four biases of $H$: $4 (H^2 + H)$ parameters, here $4\,(32^2 + 32) = 4224$, whatever
+# the number of heads.
 #
 # ---
 # # One sequence reads another
 #
 # ## 3.11 Cross-attention · 3 points · ~5 minutes
 #
-# A translator writes one sentence while it reads another. The writer's tokens $Z$ ask; the reader's tokens $H$ are found and give:
+# A translator writes one sentence while reading another. The tokens $Z$ of the sentence being written give the queries;
+# the tokens $H$ of the sentence being read give the keys and the values:
 #
-# $$Q = Z W_q + b_q \qquad K = H W_k + b_k \qquad V = H W_v + b_v \qquad \text{Output} = \text{softmax}_\text{row}\!\left(\tfrac{1}{\sqrt{d_\text{attn}}} Q K^\top\right) V$$
+# $$Q = Z W_q + b_q \qquad K = H W_k + b_k \qquad V = H W_v + b_v
+# \qquad \text{Output} = \text{softmax}_\text{row}\!\left(\tfrac{1}{\sqrt{d_\text{attn}}} Q K^\top\right) V$$
 #
-# Each row of the output belongs to a token of $Z$. (BERT has no cross-attention: it packs two sentences into one line and lets all tokens see each other, which notebook 08 uses.)
+# Each row of the output belongs to a token of $Z$. (BERT has no cross-attention: it packs two sentences into one
+# sequence in which all tokens see each other, as in notebook 08.)
 
 # %% nbgrader={"grade": false, "grade_id": "cross-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cross_attention(
     z: Tensor, h: Tensor, w_q: Tensor, b_q: Tensor, w_k: Tensor, b_k: Tensor, w_v: Tensor, b_v: Tensor
 ) -> Tensor:
-    """Tokens of one sequence gather from another.
+    """Attention of the tokens of one sequence to those of another.
 
-    z: (..., tokens, d_x) asks    h: (..., other_tokens, d_x) answers    parameters as in `attention`
+    z: (..., tokens, d_x) for the queries    h: (..., other_tokens, d_x) for keys and values
+    w_q, …, b_v: as in `attention`
     returns (..., tokens, d_out)
     """
     ### BEGIN SOLUTION
@@ -646,7 +680,8 @@ def cross_attention(
 check(cross_attention)
 
 # %% [markdown]
-# **See it.** A German sentence asks an English one. The dictionary is hand-made (same meaning, same one-hot vector); the values are the meanings themselves, so each row of the output says what that word has gathered.
+# **See it.** A German sentence reads an English one. The dictionary is made by hand (same meaning, same one-hot
+# vector). The values are the meanings themselves, so each row of the output shows what that word received.
 
 # %%
 english, german = "the dog bites the man".split(), "der Hund beisst den Mann".split()
@@ -657,27 +692,29 @@ sharp, zero, plain = ops.eye(4) * 4, ops.zeros(4), ops.eye(4)
 found = cross_attention(asks, answers, sharp, zero, sharp, zero, plain, zero)
 heat_maps(
     [softmax_rows(attention_scores(asks @ sharp, answers @ sharp)), found],
-    titles=["who asks whom", "what each German word gathers"],
+    titles=["attention weights", "what each German word receives"],
     rows=german,
     columns=[english, ["the", "dog", "bite", "man"]],
     alt="Left: each German word attends to its English counterpart, articles to both; right: the meanings that "
-    "each gathers",
+    "each receives",
 )
 
 # %% [markdown]
 # ---
 # # Recap
 #
-# A query against every key, divided by $\sqrt{d_\text{attn}}$, a softmax per row, a weighted sum of values: that is attention. A mask acts on scores, not on weights. Heads are the same thing several times side by side,
-# and one reshape makes them one product.
+# Compare each query with every key, divide by $\sqrt{d_\text{attn}}$, apply a softmax to each row, and take the
+# weighted sum of the values: that is attention. A mask changes scores, not weights. Several heads do the same side by
+# side, and one reshape turns them into one product.
 #
 # **To think about**
 #
 # 1. Add the same number to every score of one row. What changes in the output? And if you add it to one column?
-# 2. A head whose $W_q$ is all zeros: what does it compute, and is that useless?
+# 2. The $W_q$ of a head is all zeros: what does it compute, and is that useless?
 # 3. The layer's parameter count does not depend on the number of heads. What does one give up with more of them?
 #
-# **Next:** notebook 04 puts a feed-forward network, residuals and LayerNorm around your `MultiHeadAttention`, and stacks them.
+# **Next:** notebook 04 puts a feed-forward network, residuals and LayerNorm around your `MultiHeadAttention`, and
+# stacks them.
 
 # %%
 progress()

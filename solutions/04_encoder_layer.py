@@ -14,21 +14,24 @@
 # %% [markdown]
 # # 04 · The encoder layer
 #
-# Attention lets words look at each other, but it only averages. It cannot compute anything new about a word, and twelve times attention on top of itself does not
-# train. In this notebook you build what stands around attention: a small network that thinks about each word, a shortcut past everything, and a step that keeps
-# the numbers in a range where gradients live. Together they are one **encoder layer**. BERT is twelve of them.
+# Attention lets words look at each other, but it only averages. It cannot compute anything new about a word, and twelve
+# attention layers on top of each other do not train. In this notebook you build the other parts around attention: a
+# small network that processes each word, a connection that bypasses every step, and a normalisation that keeps the
+# numbers in a range with useful gradients. Together they are one **encoder layer**. BERT is twelve of them.
 #
 # By the end you will have built
 #
-# - `layer_norm` and `LayerNorm`: every vector brought to mean 0 and variance 1, with the ε that the formula leaves out;
-# - `gelu`, its two cheap approximations, and how wrong they are;
-# - `relu_ffn` and `FeedForward`: the network that every position passes through alone;
-# - `dropout` and `residual`: chance while training, and the way past;
+# - `layer_norm` and `LayerNorm`: every vector shifted and scaled to mean 0 and variance 1, with the ε that the formula
+#   leaves out;
+# - `gelu`, its two cheap approximations, and their errors;
+# - `relu_ffn` and `FeedForward`: the network that processes every position alone;
+# - `dropout` and `residual`: random zeros during training, and the connection that bypasses a step;
 # - `EncoderLayer`, `PreNormEncoderLayer` and `Encoder`: lines 5–9 of BERT's forward pass.
 #
 # 75 to 90 minutes, 39 points. Everything runs on this machine, without a network.
 #
-# **Notation.** As in notebook 03, with row vectors: $\ell$ tokens, $d_e$ numbers per token, $d_\text{mlp}$ inside the small network. In shapes: batch, tokens, hidden.
+# **Notation.** As in notebook 03, with row vectors: $\ell$ tokens, $d_e$ numbers per token, $d_\text{mlp}$ inside the
+# small network. In shapes: batch, tokens, hidden. All terms are in the [glossary](../glossary.md).
 
 # %%
 from autograde.student import check, curves, heat_maps, histograms, load_backend, progress, stacked_boxes
@@ -46,8 +49,9 @@ from tensorflow import Tensor
 from mybert.attention import MultiHeadAttention
 
 # %% [markdown]
-# One picture to begin with: the layer that you will have built, read from below. The numbers are the lines of the algorithm *ETransformer*. On the left the order of
-# the original Transformer and of BERT, on the right the one that most later models use; at the end you will see why.
+# This is the layer that you will build; read it from the bottom. The numbers are the lines of the algorithm
+# *ETransformer*. On the left is the order of the original Transformer and of BERT, on the right the order of most later
+# models; at the end you will see why they differ.
 
 # %%
 attend, transform = "multi-head attention  (6)", "feed-forward network  (8)"
@@ -66,24 +70,30 @@ stacked_boxes(
 #
 # ## 4.1 LayerNorm · 4 points · ~8 minutes · LayerNorm, lines 1–4
 #
-# Stack enough layers and the numbers grow or shrink with every one of them. *Layer normalization* (Ba, Kiros & Hinton 2016) takes each token's vector by itself and
-# brings it to mean 0 and variance 1. Then it gives back what may have been worth keeping: a learned scale $\gamma$ and offset $\beta$, one of each per number.
+# If you stack enough layers, the numbers grow or shrink with every layer. *Layer normalization* (Ba, Kiros & Hinton 2016)
+# shifts and scales each token's vector on its own to mean 0 and variance 1. Then it applies a learned scale $\gamma$
+# and offset $\beta$, one of each per component, so that the network can restore what it needs.
 #
 # > 1: **function** LayerNorm($e; \gamma, \beta$)<br>
 # > 2: $m \leftarrow \frac{1}{d} \sum_{i=1}^d e[i]$<br>
 # > 3: $v \leftarrow \frac{1}{d} \sum_{i=1}^d (e[i] - m)^2$<br>
 # > 4: **return** $\hat e = \frac{e - m}{\sqrt{v + \varepsilon}} \odot \gamma + \beta$
 #
-# LayerNormEachRow does this to every row of $X$. By hand: $e = (1, 2, 3, 4)$ has $m = 2.5$ and $v = 1.25$, so $\hat e = (-1.3416, -0.4472, 0.4472, 1.3416)$.
+# LayerNormEachRow does this to every row of $X$. By hand: $e = (1, 2, 3, 4)$ has $m = 2.5$ and $v = 1.25$, so
+# $\hat e = (-1.3416, -0.4472, 0.4472, 1.3416)$.
 #
-# ⚠ **About ε.** The lecture's line 4 has none. Then a vector whose numbers are all equal has $v = 0$, and $0/0$ is NaN. Another lecture writes $\frac{x - \mu}{\sigma + \varepsilon}$, outside the root. Keras
-# and BERT have it *inside*: $\sqrt{v + \varepsilon}$, with $\varepsilon = 10^{-12}$ in BERT. For ordinary vectors nobody can tell; where $v$ is as small as ε, you will.
+# ⚠ **About ε** (*epsilon*). The lecture's line 4 has none. Then a vector whose numbers are all equal has $v = 0$, and
+# $0/0$ is NaN. Another lecture writes $\frac{x - \mu}{\sigma + \varepsilon}$, outside the root. Keras and BERT have it
+# *inside*: $\sqrt{v + \varepsilon}$, with $\varepsilon = 10^{-12}$ in BERT. For ordinary vectors the results agree;
+# they differ where $v$ is as small as ε.
 #
-# ⚠ Line 3 divides by $d$, not by $d - 1$: nothing is being estimated here, the vector is all there is. (Hence the quotation marks that the lecture puts around 'sample variance'.) And mean *zero*: another lecture's "unit mean" is a slip.
+# ⚠ Line 3 divides by $d$, not by $d - 1$: nothing is estimated here, because the vector is complete. (Hence the
+# quotation marks that the lecture puts around 'sample variance'.) And the mean is *zero*: another lecture's "unit mean"
+# is a mistake.
 
 # %% nbgrader={"grade": false, "grade_id": "layer-norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-12) -> Tensor:
-    """Brings each row to mean 0 and variance 1, then scales and shifts it.
+    """Normalises each row to mean 0 and variance 1, then scales and shifts it.
 
     x: (..., tokens, d)    gamma, beta: (d,)    epsilon: added to the variance
     returns (..., tokens, d)
@@ -100,8 +110,9 @@ def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-12) -
 check(layer_norm)
 
 # %% [markdown]
-# **See it.** The same vector three times: as it is, ten thousand times smaller, a million times smaller. On the left your function with BERT's ε; on the right with
-# ε = 10⁻⁶, as some models have it. A vector that small is noise, and a larger ε says so: it stays small instead of being blown up. Where does your ε begin to matter?
+# **See it.** The same vector three times: as it is, ten thousand times smaller, a million times smaller. On the left
+# your function with BERT's ε; on the right with ε = 10⁻⁶, as in some other models. Such a small vector is noise, and a
+# larger ε treats it as noise: it stays small instead of being scaled up. At which size does your ε begin to matter?
 
 # %%
 example = np.array([[1.0, 2, 3, 4]], "float32")
@@ -119,8 +130,9 @@ heat_maps(
 # %% [markdown]
 # ## 4.2 LayerNorm as a Keras layer · 3 points · ~6 minutes
 #
-# $\gamma$ and $\beta$ are *learned*: they are weights, and a Keras layer keeps them. `self.add_weight(shape=…, initializer=…, name=…)` makes one, in `build`, where the shape
-# of the input is known. How should they start? A fresh LayerNorm should only normalise: no scale, no offset.
+# $\gamma$ and $\beta$ are *learned*: they are weights, and a Keras layer stores them.
+# `self.add_weight(shape=…, initializer=…, name=…)` creates one, in `build`, where the shape of the input is known. What
+# should their initial values be? A new LayerNorm should only normalise: no scale, no offset.
 #
 # Name them `self.gamma` and `self.beta`: the check puts its own values there, and notebook 05 will put BERT's.
 
@@ -154,8 +166,10 @@ class LayerNorm(keras.layers.Layer):
 check(LayerNorm)
 
 # %% [markdown]
-# **See it.** A hundred vectors go through twelve random matrices with a ReLU after each. Above, the matrices are a little too large, as they may well become in training: the numbers run away. Below, the same matrices with
-# your LayerNorm behind each: every depth looks like the first. (What lies beyond ±3 is counted at the edge.)
+# **See it.** A hundred vectors go through twelve random matrices with a ReLU after each. In the top row the matrices
+# are a little too large, as can happen in training: the numbers grow without limit. In the bottom row are the same
+# matrices with your LayerNorm after each: the numbers look the same at every depth. (The edge bars count everything
+# beyond ±3.)
 
 # %%
 rng = np.random.default_rng(4)
@@ -176,28 +190,36 @@ histograms(
 )
 
 # %% [markdown]
-# LayerNorm looks at one token at a time: not at its neighbours, not at the rest of the batch. ⚠ So it is each *vector* that gets mean 0 and variance 1; a lecture has "each unit / dimension", and those keep their own means. (*Batch* normalization, its older relative, averages over the batch: then a sentence would be read differently in different company.)
-# One lecture adds that some transformers use $m = \beta = 0$: they only divide by the root of the mean square. That is RMSNorm (Zhang & Sennrich 2019).
+# LayerNorm uses one token at a time: not its neighbours, not the rest of the batch. ⚠ So each *vector* gets mean 0 and
+# variance 1; a lecture has "each unit / dimension", but those keep their own means. (*Batch* normalization, an older
+# method, averages over the batch: then the result for a sentence depends on the other sentences of its batch.) One
+# lecture adds that some transformers use $m = \beta = 0$: they only divide by the root of the mean square. That is
+# RMSNorm (Zhang & Sennrich 2019).
 #
-# ⚠ "No loss of information", says a lecture about normalization. There is one: where the vector stood and how long it was, two numbers of $d$, are gone. Think of it when you come to the residuals.
+# ⚠ "No loss of information", says a lecture about normalization. There is a loss: the mean and the length of the
+# vector, two numbers of $d$, are gone. Remember this when you come to the residuals.
 #
 # ---
 # # A network for each word
 #
-# Attention returns weighted averages of values: however many you stack, without anything in between it stays averaging. So after each attention every token passes, alone, through a small network with a bend in it. The original Transformer
-# bends with ReLU, BERT with GELU.
+# Attention returns weighted averages of values: however many attention steps you stack, without a nonlinear function in
+# between the result is still an average. So after each attention every token passes, alone, through a small network
+# with a nonlinear function (the *activation*) in the middle. The original Transformer uses ReLU, BERT uses GELU.
 #
 # ## 4.3 GELU · 3 points · ~5 minutes
 #
-# ReLU lets a number through if it is positive: $x \cdot [x > 0]$, a switch. GELU (Hendrycks & Gimpel 2016) makes the switch soft: it weighs $x$ by how likely a standard normal number is to lie below it.
+# ReLU keeps a number if it is positive: $x \cdot [x > 0]$, a switch. GELU (Hendrycks & Gimpel 2016) makes the switch
+# soft: it multiplies $x$ by the probability that a standard normal number is below it.
 #
 # $$\text{GELU}(x) = x \cdot \Phi(x) \qquad \Phi(x) = \Pr(X \le x) = \frac{1}{\sqrt{2\pi}} \int_{-\infty}^x e^{-t^2/2}\, dt$$
 #
-# The integral has no closed form, but a name: $\Phi(x) = \frac12\left(1 + \text{erf}\!\left(\frac{x}{\sqrt 2}\right)\right)$, and libraries have `ops.erf`. By hand: $\Phi(1) = 0.8413$, so $\text{GELU}(1) = 0.8413$ and $\text{GELU}(-1) = -0.1587$.
+# The integral has no closed form, but it has a name:
+# $\Phi(x) = \frac12\left(1 + \text{erf}\!\left(\frac{x}{\sqrt 2}\right)\right)$, and libraries have `ops.erf`. By hand:
+# $\Phi(1) = 0.8413$, so $\text{GELU}(1) = 0.8413$ and $\text{GELU}(-1) = -0.1587$.
 
 # %% nbgrader={"grade": false, "grade_id": "gelu", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def gelu(x: Tensor) -> Tensor:
-    """Exact GELU of every number: x · Φ(x).
+    """Exact GELU of every element: x · Φ(x).
 
     x: any shape
     returns the same shape
@@ -213,13 +235,16 @@ check(gelu)
 # %% [markdown]
 # ## 4.4 Two cheaper ones · 3 points · ~5 minutes
 #
-# The paper offers two approximations, for those to whom speed is worth more than exactness, and published models use all three: `transformers` runs BERT with the exact one, BERT's own code has the one with tanh, and so has GPT-2; CLIP has the one with σ.
+# The paper offers two approximations that are faster but less exact, and published models use all three versions:
+# `transformers` runs BERT with the exact one, BERT's own code has the one with tanh, and so has GPT-2; CLIP has the one
+# with σ.
 #
-# $$\text{"sigmoid":}\quad x \cdot \sigma(1.702\, x) \qquad\qquad \text{"tanh":}\quad \tfrac12\, x \left(1 + \tanh\!\left(\sqrt{2/\pi}\,\left(x + 0.044715\, x^3\right)\right)\right)$$
+# $$\text{"sigmoid":}\quad x \cdot \sigma(1.702\, x) \qquad\qquad
+# \text{"tanh":}\quad \tfrac12\, x \left(1 + \tanh\!\left(\sqrt{2/\pi}\,\left(x + 0.044715\, x^3\right)\right)\right)$$
 
 # %% nbgrader={"grade": false, "grade_id": "gelu-approximations", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def gelu_approximation(x: Tensor, kind: str) -> Tensor:
-    """GELU, nearly.
+    """An approximation of GELU.
 
     x: any shape    kind: "sigmoid" or "tanh"
     returns the same shape
@@ -237,14 +262,15 @@ check(gelu_approximation)
 # %% [markdown]
 # ## 4.5 How wrong, and where? · 2 points · ~3 minutes
 #
-# "Approximately" is not a number. Find the point at which an approximation is farthest from the truth, on whichever side, and by how much.
+# "Approximately" is not a number. Find the point at which an approximation differs most from the exact function, above
+# or below it, and the size of that difference.
 
 # %% nbgrader={"grade": false, "grade_id": "worst-point", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def worst_point(x: Tensor, exact: Tensor, approximate: Tensor) -> Tensor:
-    """Where two functions differ most, and by how much.
+    """The point at which two functions differ most, and the difference there.
 
-    x: (n,) places    exact, approximate: (n,) the functions' values there
-    returns (2,): the place with the largest distance between the two, and that distance
+    x: (n,) points    exact, approximate: (n,) the values of the functions at these points
+    returns (2,): the point with the largest absolute difference, and that difference
     """
     ### BEGIN SOLUTION
     distance = ops.abs(approximate - exact)
@@ -256,7 +282,8 @@ def worst_point(x: Tensor, exact: Tensor, approximate: Tensor) -> Tensor:
 check(worst_point)
 
 # %% [markdown]
-# **See it.** Above, your GELU beside ReLU, and beside the two cheap ones. Below, their errors, each on a scale of its own, and the worst places in numbers.
+# **See it.** At the top your GELU beside ReLU, and beside its two approximations. Below, their errors, each on its own
+# scale, and the points with the largest errors.
 
 # %%
 grid = ops.linspace(-5.0, 5.0, 2001)
@@ -284,19 +311,22 @@ for kind in kinds:
     print(f"{kind:8} at worst {distance:.5f} away, {abs(place):.1f} to the left and to the right of 0")
 
 # %% [markdown]
-# The one with tanh is forty times closer. Is that close enough? A checkpoint should be run with the function it was trained with: swapped for its neighbour it still runs, every hidden state is a little off, and nobody will tell you.
+# The one with tanh is forty times closer. Is that close enough? Always run a checkpoint with the function it was
+# trained with: with another one it still runs, but every hidden state is slightly wrong, and no error tells you.
 #
 # ## 4.6 The original network · 3 points · ~5 minutes
 #
-# Two linear maps with a bend between them (Vaswani et al. 2017, section 3.3), out to $d_\text{mlp}$ numbers and back:
+# Two linear maps with an activation between them (Vaswani et al. 2017, section 3.3), from $d_e$ to $d_\text{mlp}$
+# numbers and back:
 #
-# $$\text{FFN}(X) = \max(0,\; X W_1 +_{(\text{rows})} b_1)\, W_2 +_{(\text{rows})} b_2 \qquad W_1 \in \mathbb{R}^{d_e \times d_\text{mlp}},\; W_2 \in \mathbb{R}^{d_\text{mlp} \times d_e}$$
+# $$\text{FFN}(X) = \max(0,\; X W_1 +_{(\text{rows})} b_1)\, W_2 +_{(\text{rows})} b_2
+# \qquad W_1 \in \mathbb{R}^{d_e \times d_\text{mlp}},\; W_2 \in \mathbb{R}^{d_\text{mlp} \times d_e}$$
 #
-# The same four parameters serve every row: a *position-wise* network.
+# Every row uses the same four parameters: a *position-wise* network.
 
 # %% nbgrader={"grade": false, "grade_id": "relu-ffn", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def relu_ffn(x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor) -> Tensor:
-    """The feed-forward network of the original Transformer, on every row alike.
+    """The feed-forward network of the original Transformer, applied to every row.
 
     x: (..., tokens, d_e)    w_1: (d_e, d_mlp)    b_1: (d_mlp,)    w_2: (d_mlp, d_e)    b_2: (d_e,)
     returns (..., tokens, d_e)
@@ -313,15 +343,17 @@ check(relu_ffn)
 # %% [markdown]
 # ## 4.7 BERT's network: a Keras layer · 4 points · ~7 minutes · line 8, in the brackets
 #
-# The same with GELU, and as a layer. `intermediate_size` is $d_\text{mlp}$, in BERT $4 \cdot$ hidden: out by four, bend, back. That is where two thirds of an encoder layer's parameters are: $8 d_e^2$ here, $4 d_e^2$ in attention (biases aside).
+# The same with GELU, and as a layer. `intermediate_size` is $d_\text{mlp}$, in BERT $4 \cdot$ hidden: four times as
+# many numbers, the activation, and back. Two thirds of an encoder layer's parameters are here: $8 d_e^2$, compared with
+# $4 d_e^2$ in attention (without biases).
 #
 # $$\text{GELU}(X W^\text{mlp1} +_{(\text{row})} b^\text{mlp1})\, W^\text{mlp2} +_{(\text{row})} b^\text{mlp2}$$
 #
-# Name the two `Dense` layers `self.inner` and `self.outer`. What stands before the brackets in line 8, the $X +$, comes later.
+# Name the two `Dense` layers `self.inner` and `self.outer`. The $X +$ before the brackets in line 8 comes later.
 
 # %% nbgrader={"grade": false, "grade_id": "feed-forward-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class FeedForward(keras.layers.Layer):
-    """Out to `intermediate_size`, GELU, and back, at every position alike.
+    """A dense layer to `intermediate_size`, GELU, and a dense layer back, at every position.
 
     call: x (batch, tokens, hidden)
     returns (batch, tokens, hidden)
@@ -351,7 +383,9 @@ class FeedForward(keras.layers.Layer):
 check(FeedForward)
 
 # %% [markdown]
-# **See it.** Five words; the vector of "bank" stands at two places. Your network gives the same answer at both: it sees neither place nor neighbours. Attention under the causal mask (notebook 03) gives two different ones: it does.
+# **See it.** Five words; "bank" occurs twice, with the same vector. Your network gives the same result for both: it
+# sees neither position nor neighbours. Attention under the causal mask (notebook 03) gives two different results,
+# because it sees the neighbours.
 
 # %%
 keras.utils.set_random_seed(4)
@@ -370,25 +404,29 @@ heat_maps(
 
 # %% [markdown]
 # ---
-# # The way past, and chance
+# # Bypassing a step, and randomness
 #
 # ## 4.8 Dropout · 3 points · ~7 minutes
 #
-# While training, dropout (Srivastava et al. 2014) sets each number to 0 with probability `rate`, anew at every call, so that no number can rely on a certain other one. BERT drops a tenth. To keep sums at their usual size, the survivors are divided by $1 - \text{rate}$:
-# on average nothing changes. When nobody is training, *nothing* happens: no chance, no scale.
+# During training, dropout (Srivastava et al. 2014) sets each number to 0 with probability `rate`, drawn again at every
+# call, so that no number can rely on a particular other one. BERT uses a rate of 0.1. To keep sums at their usual size,
+# the remaining numbers are divided by $1 - \text{rate}$: on average nothing changes. Outside training dropout does
+# *nothing*: no random zeros, no scaling.
 #
-# $$\text{dropout}(x)[i] = \begin{cases} 0 & \text{with probability } \text{rate} \\ x[i] / (1 - \text{rate}) & \text{otherwise}\end{cases}$$
+# $$\text{dropout}(x)[i] = \begin{cases} 0 & \text{with probability } \text{rate} \\
+# x[i] / (1 - \text{rate}) & \text{otherwise}\end{cases}$$
 #
-# ⚠ A lecture says that dropout zeroes "a fraction of model weights". It zeroes activations: the numbers that pass through, not the parameters.
+# ⚠ A lecture says that dropout zeroes "a fraction of model weights". It zeroes activations: the numbers that pass
+# through the network, not its parameters.
 #
-# `keras.random.uniform(shape)` gives numbers between 0 and 1.
+# `keras.random.uniform(shape)` returns random numbers between 0 and 1.
 
 # %% nbgrader={"grade": false, "grade_id": "dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dropout(x: Tensor, rate: float, training: bool) -> Tensor:
-    """While training, zeroes a share of the numbers and makes up for it with the others.
+    """In training, sets random elements to 0 and scales the others up.
 
-    x: any shape    rate: the probability of each number to become 0, at least 0 and below 1
-    returns the same shape; x itself when not training
+    x: any shape    rate: probability of each element to become 0, at least 0 and below 1
+    returns the same shape; x itself if training is False
     """
     ### BEGIN SOLUTION
     if not training:
@@ -401,7 +439,7 @@ def dropout(x: Tensor, rate: float, training: bool) -> Tensor:
 check(dropout)
 
 # %% [markdown]
-# **See it.** A matrix of ones with rate 0.3: twice in training, the mean of 300 such calls, and once when nobody trains.
+# **See it.** A matrix of ones with rate 0.3: twice in training, the mean of 300 such calls, and once outside training.
 
 # %%
 ones = ops.ones((5, 10))
@@ -410,24 +448,27 @@ heat_maps(
     [drawn[0], drawn[1], ops.mean(ops.stack(drawn), axis=0), dropout(ones, 0.3, False)],
     titles=["training", "training, again", "mean of 300", "not training"],
     largest=1.5,
-    alt="Four matrices: the first two have zeros at different places and 1.43 elsewhere; the mean of 300 is close "
+    alt="Four matrices: the first two have zeros at different positions and 1.43 elsewhere; the mean of 300 is close "
     "to 1 everywhere; without training all ones",
 )
 
 # %% [markdown]
 # ## 4.9 The residual connection · 2 points · ~3 minutes · lines 6 and 8, the "X +"
 #
-# What a sub-layer (attention, or the network) found is *added* to what it was given (He et al. 2015):
+# The result of a sub-layer (attention, or the network) is *added* to its input (He et al. 2015):
 #
 # $$X \leftarrow X + \text{dropout}(\text{SubLayer}(X))$$
 #
-# So a sub-layer need not carry the sentence through; it only has to find what to change. And since the derivative of $X + f(X)$ is $1 + f'(X)$, gradients have a road past every layer. Dropout may take away what was found. It must never touch the road.
+# So a sub-layer need not reproduce the sentence; it only computes a change. And since the derivative of $X + f(X)$ is
+# $1 + f'(X)$, gradients have a direct path past every layer. Dropout may zero the result of the sub-layer, but it must
+# never be applied to the direct path.
 
 # %% nbgrader={"grade": false, "grade_id": "residual", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def residual(x: Tensor, found: Tensor, rate: float, training: bool) -> Tensor:
-    """Adds what a sub-layer found to what it was given, with dropout on what it found.
+    """Adds the result of a sub-layer, after dropout, to its input.
 
-    x, found: (..., tokens, hidden)    rate, training: as for dropout
+    x: (..., tokens, hidden) the input    found: (..., tokens, hidden) the result
+    rate, training: as in `dropout`
     returns (..., tokens, hidden)
     """
     ### BEGIN SOLUTION
@@ -443,18 +484,22 @@ check(residual)
 #
 # ## 4.10 Lines 6 to 9 · 6 points · ~15 minutes
 #
-# Everything is there. In the order of BERT, normalising *after* each addition (post-LN):
+# You have all the parts. BERT normalises *after* each addition (post-LN):
 #
 # > 5: **for** $l = 1, 2, \dots, L$ **do**<br>
 # > 6: &nbsp;&nbsp; $X \leftarrow X + \text{MHAttention}(X \mid \mathcal{W}_l)$<br>
 # > 7: &nbsp;&nbsp; $X \leftarrow \text{LayerNormPerRow}(X \mid \gamma_l^1, \beta_l^1)$<br>
-# > 8: &nbsp;&nbsp; $X \leftarrow X + \left(\text{GELU}(X W_l^\text{mlp1} +_{(\text{row})} b_l^\text{mlp1})\, W_l^\text{mlp2} +_{(\text{row})} b_l^\text{mlp2}\right)$<br>
+# > 8: &nbsp;&nbsp; $X \leftarrow X + \left(\text{GELU}(X W_l^\text{mlp1} +_{(\text{row})} b_l^\text{mlp1})\,
+# > W_l^\text{mlp2} +_{(\text{row})} b_l^\text{mlp2}\right)$<br>
 # > 9: &nbsp;&nbsp; $X \leftarrow \text{LayerNormPerRow}(X \mid \gamma_l^2, \beta_l^2)$
 #
-# The algorithm leaves out dropout and the mask. Dropout acts on what each of the two sub-layers found, as in 4.9; the mask goes to attention. Use `keras.layers.Dropout(rate)`: it does what yours does, and a layer of Keras keeps its source of chance
-# where saving finds it. `training` is handed on to it; None means that Keras knows (in `fit` yes, else no).
+# The algorithm leaves out dropout and the mask. Apply dropout to the result of each of the two sub-layers, as in 4.9;
+# give the mask to attention. Use `keras.layers.Dropout(rate)`: it does the same as yours, and as a Keras layer it keeps
+# the state of its random numbers where saving finds it. Pass `training` on to it; None lets Keras decide (True in
+# `fit`, otherwise False).
 #
-# Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`. In `build`, build each of them for the shape of `x`; or take `build` out, and Keras does it at the first call.
+# Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`. In `build`,
+# build each of them for the shape of `x`; or delete `build`, and Keras does it at the first call.
 
 # %% nbgrader={"grade": false, "grade_id": "encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderLayer(keras.layers.Layer):
@@ -496,7 +541,8 @@ class EncoderLayer(keras.layers.Layer):
 check(EncoderLayer)
 
 # %% [markdown]
-# How many parameters has one? Attention $4(H^2 + H)$, the network $2 \cdot 4H^2 + 4H + H$, two LayerNorms $4H$: together $12 H^2 + 13 H$. For BERT's $H = 768$ that is 7,087,872, twelve times. Yours:
+# How many parameters does one layer have? Attention $4(H^2 + H)$, the network $2 \cdot 4H^2 + 4H + H$, two LayerNorms
+# $4H$: together $12 H^2 + 13 H$. For BERT's $H = 768$ that is 7,087,872, twelve times. Yours:
 
 # %%
 layer = EncoderLayer(num_heads=4, intermediate_size=4 * 64)
@@ -506,11 +552,14 @@ print(f"H = 64: {layer.count_params():,} parameters; 12 H² + 13 H = {12 * 64**2
 # %% [markdown]
 # ## 4.11 The other order: pre-LN · 3 points · ~5 minutes
 #
-# Normalise what goes *into* each sub-layer instead of what comes out of each addition:
+# Normalise the *input* of each sub-layer instead of the result of each addition:
 #
 # $$X \leftarrow X + \text{SubLayer}(\text{LayerNorm}(X))$$
 #
-# The stream $X$ itself is then never normalised: from the first layer to the last it is only added to. ⚠ One lecture says that LayerNorm is applied before attention and before the network. That is this order, GPT-2's; in the original Transformer and in BERT it comes after each. (It also places GPT-2's two residuals before and after the network. One leads around attention, one around the network.)
+# Then $X$ itself (the *residual stream*) is never normalised: from the first layer to the last, layers only add to it.
+# ⚠ One lecture says that LayerNorm is applied before attention and before the network. That is this order, GPT-2's; in
+# the original Transformer and in BERT it comes after each. (The same lecture draws GPT-2's two residuals before and
+# after the network. One goes around attention, the other around the network.)
 #
 # Only `call` is new: your `EncoderLayer` has all the parts already.
 
@@ -536,7 +585,8 @@ check(PreNormEncoderLayer)
 # %% [markdown]
 # ## 4.12 The stack · 3 points · ~5 minutes · line 5
 #
-# $L$ layers, one after the other, each with weights of its own. Keep them in the list `self.layers_` (Keras has an attribute `layers` of its own in models). The mask is the same at every depth: padding stays padding.
+# $L$ layers, one after the other, each with its own weights. Keep them in the list `self.layers_` (in Keras models the
+# name `layers` is already used). All layers get the same mask: padding stays padding.
 
 # %% nbgrader={"grade": false, "grade_id": "encoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Encoder(keras.layers.Layer):
@@ -568,8 +618,9 @@ class Encoder(keras.layers.Layer):
 check(Encoder)
 
 # %% [markdown]
-# **See it: why all this.** Your own parts in five arrangements, 24 deep, every matrix random with variance 1 / (numbers that come in), and a loss on top. Left: the gradient at the input of each layer, compared with layer 24's. Right: how much the words
-# of a sentence still differ from each other, as a share of the numbers' spread.
+# **See it: why all these parts?** Your own parts in five arrangements, 24 layers deep, every matrix random with
+# variance 1 / (number of inputs), and a loss at the end. Left: the gradient at the input of each layer, relative to
+# layer 24. Right: how much the words of a sentence still differ from each other, relative to the spread of all numbers.
 
 # %%
 import tensorflow as tf
@@ -592,12 +643,12 @@ class NormsOnly(EncoderLayer):
 
 
 def look_into(kind, depth=24, hidden=64):
-    """A fresh stack with a loss on top. For each layer: gradient at its input, gradient of its weights, words' difference."""
+    """A new stack with a loss. For each layer: gradient at its input, gradient of its weights, difference of words."""
     rng = np.random.default_rng(4)
     x, target = (ops.convert_to_tensor(rng.normal(size=(4, 16, hidden)).astype("float32")) for _ in range(2))
     layers = [kind(num_heads=4, intermediate_size=4 * hidden) for _ in range(depth)]
     for layer in layers:
-        layer(x)  # makes its weights
+        layer(x)  # creates its weights
         for weight in layer.weights:
             if len(weight.shape) == 2:
                 weight.assign(rng.normal(size=weight.shape) / weight.shape[0] ** 0.5)
@@ -612,7 +663,7 @@ def look_into(kind, depth=24, hidden=64):
     return (
         np.array([tf.linalg.global_norm([gradient]) for gradient in inputs]),
         np.array([tf.linalg.global_norm(gradients) for gradients in weights]),
-        np.maximum(differences, 1e-7),  # float32 tells no smaller differences apart
+        np.maximum(differences, 1e-7),  # float32 cannot represent smaller differences
     )
 
 
@@ -640,10 +691,11 @@ for name, (inputs, _, differences) in found.items():
     print(f"{name:17} layer 1 gets {inputs[0] / inputs[-1]:8.1e} × the gradient of layer 24; words differ by {differences[-1]:.0e}")
 
 # %% [markdown]
-# - *Sub-layers alone*: the lower layers hear nothing. They could not learn.
-# - *Residuals only*: the road carries the gradient, but every layer adds to it, and it runs away.
-# - *LayerNorm only*: the gradient's size looks healthy. But all words have become the same word: attention averages, and nothing brings back what a token was (Dong, Cordonnier & Loukas 2021).
-# - Both together (post-LN, pre-LN): the gradient is level, and words stay different words far longer.
+# - *Sub-layers alone*: the lower layers get practically no gradient. They could not learn.
+# - *Residuals only*: the direct path carries the gradient, but every layer adds to it, and it grows without limit.
+# - *LayerNorm only*: the size of the gradient looks good. But all words have become the same word: attention averages,
+#   and nothing restores what a token was (Dong, Cordonnier & Loukas 2021).
+# - Both together (post-LN, pre-LN): the gradient stays level, and words stay different for many more layers.
 #
 # And the two orders? Look at the gradient of the *weights* of the last layer, in stacks of 2 to 32 layers:
 
@@ -661,22 +713,30 @@ curves(
 )
 
 # %% [markdown]
-# In a pre-LN stack the stream has grown by the time it reaches the last layer, so that layer's share is small and so is its gradient, about as $1/\sqrt L$. In a post-LN stack every sum is brought back to size, and the last layer's first steps are as large
-# in a deep model as in a shallow one. That is why post-LN models need a *warm-up* of the learning rate (notebook 07) and pre-LN models can do without (Xiong et al. 2020). BERT is post-LN, with warm-up.
+# In a pre-LN stack the residual stream has grown by the time it reaches the last layer. That layer's contribution is
+# therefore relatively small, and so is its gradient, about as $1/\sqrt L$. In a post-LN stack every sum is normalised
+# again, and the first steps of the last layer are as large in a deep model as in a shallow one. That is why post-LN
+# models need a *warm-up* of the learning rate (notebook 07) and pre-LN models can do without (Xiong et al. 2020). BERT
+# is post-LN, with warm-up.
 #
 # ---
 # # Recap
 #
-# Two sub-layers: attention mixes tokens, the feed-forward network thinks about each. Around each a residual, so that gradients have a road and words stay themselves; behind each a LayerNorm, so that numbers keep their range; in between, while training, dropout.
-# Twelve of these are BERT's encoder.
+# There are two sub-layers: attention mixes tokens, the feed-forward network processes each token. Around each is a
+# residual connection, so that gradients have a direct path and words stay different; after each is a LayerNorm, so that
+# the numbers keep their range; in between is dropout, in training only. Twelve of these layers are BERT's encoder.
 #
 # **To think about**
 #
-# 1. LayerNorm throws away each vector's length and mean. What could a model no longer tell apart, if there were no residual connections?
-# 2. Take GELU out of the network. Which single matrix does it become, and would the twelve layers still be worth twelve?
-# 3. The output of a pre-LN stack has never been normalised. What would you put behind its last layer before a head reads it?
+# 1. LayerNorm discards each vector's length and mean. What could a model no longer tell apart, if there were no
+#    residual connections?
+# 2. Remove GELU from the network. Which single matrix does it become, and would the twelve layers still be worth
+#    twelve?
+# 3. The output of a pre-LN stack has never been normalised. What would you put after its last layer before a head reads
+#    it?
 #
-# **Next:** notebook 05 puts your embeddings of notebook 02 below this stack and heads on top of it, and loads a published BERT into it.
+# **Next:** notebook 05 puts your embeddings of notebook 02 below this stack and heads on top of it, and loads a
+# published BERT into it.
 
 # %%
 progress()

@@ -14,20 +14,24 @@
 # %% [markdown]
 # # 05 · BERT
 #
-# You have the embeddings (02), attention (03) and the encoder (04). Today they become one model. You follow the algorithm *ETransformer* line by line, add what BERT adds,
-# count every parameter, and at the end put somebody else's trained weights into your own layers and let them fill in blanks.
+# You have the embeddings (02), attention (03) and the encoder (04). In this notebook they become one model. You follow
+# the algorithm *ETransformer* line by line, add the parts that are new in BERT, count every parameter, and at the end
+# load published, trained weights into your own layers and let them fill in masked words.
 #
 # By the end you will have built
 #
 # - `FinalLayers` and `ETransformer`: lines 1–12 of the algorithm;
 # - `Pooler`, `Bert`, `MlmHead`, `NspHead`: the model that was published in 2018;
 # - `parameter_count`: where 110 million comes from;
-# - `published_name`, `load_published`, `fill_in`: your layers, their weights.
+# - `published_name`, `load_published`, `fill_in`: published weights in your layers.
 #
-# 75 to 90 minutes, 36 points. Everything runs on this machine, without a network; with one, a single switch loads the BERT of 2018.
+# 75 to 90 minutes, 36 points. Everything runs on this machine, without a network; with one, a single setting loads the
+# BERT of 2018.
 #
-# **Notation.** In the first part that of *Formal Algorithms for Transformers* (Phuong & Hutter 2022) with row vectors: $\ell$ tokens, $d_e$ numbers per token, $L$ layers,
-# $N_V$ pieces in the vocabulary. From BERT on that of the paper (Devlin et al. 2019): $L$ layers, hidden size $H$, $A$ heads, $V$ pieces, $F$ numbers between the two halves of the feed-forward network.
+# **Notation.** In the first part that of *Formal Algorithms for Transformers* (Phuong & Hutter 2022) with row vectors:
+# $\ell$ tokens, $d_e$ numbers per token, $L$ layers, $N_V$ tokens in the vocabulary. From section 5.3 on that of the
+# BERT paper (Devlin et al. 2019): $L$ layers, hidden size $H$, $A$ heads, vocabulary size $V$, and $F$ numbers between
+# the two halves of the feed-forward network. All terms are in the [glossary](../glossary.md).
 
 # %%
 from autograde.student import blocks, check, guess_bars, heat_maps, load_backend, progress, shares
@@ -45,7 +49,7 @@ from mybert.embeddings import BertEmbeddings
 from mybert.encoder import Encoder, LayerNorm, gelu
 
 # %% [markdown]
-# The whole of it in one picture, from the bottom up. Four of these boxes you already own.
+# The whole model in one picture, from the bottom up. You already have the four lower boxes.
 
 # %%
 blocks(
@@ -54,10 +58,11 @@ blocks(
         ["BertEmbeddings (02)"],
         ["encoder layer 1 (03, 04)"],
         ["…   encoder layer L"],
-        ["MlmHead\na piece for each [MASK]", "Pooler, NspHead\ndoes B follow A?"],
+        ["MlmHead\na token for each [MASK]", "Pooler, NspHead\ndoes B follow A?"],
     ],
-    alt="Boxes from bottom to top: ids, segments and mask; embeddings; encoder layers 1 to L; above them two heads side by side, "
-    "MlmHead, which names a piece for each [MASK], and Pooler with NspHead, which says whether B follows A",
+    alt="Boxes from bottom to top: ids, segments and mask; embeddings; encoder layers 1 to L; above them two heads "
+    "side by side, MlmHead, which predicts a token for each [MASK], and Pooler with NspHead, which predicts whether B "
+    "follows A",
 )
 
 # %% [markdown]
@@ -71,27 +76,32 @@ blocks(
 # > 5: **for** $l = 1, \dots, L$ **do**<br>
 # > 6: &nbsp;&nbsp; $X \leftarrow X + \text{MHAttention}(X \mid \mathcal{W}_l)$<br>
 # > 7: &nbsp;&nbsp; $X \leftarrow \text{LayerNormPerRow}(X \mid \gamma_l^1, \beta_l^1)$<br>
-# > 8: &nbsp;&nbsp; $X \leftarrow X + \left(\text{GELU}(X W_l^{\text{mlp1}} +_{(\text{rows})} b_l^{\text{mlp1}})\, W_l^{\text{mlp2}} +_{(\text{rows})} b_l^{\text{mlp2}}\right)$<br>
+# > 8: &nbsp;&nbsp; $X \leftarrow X + \left(\text{GELU}(X W_l^{\text{mlp1}} +_{(\text{rows})} b_l^{\text{mlp1}})\,
+# > W_l^{\text{mlp2}} +_{(\text{rows})} b_l^{\text{mlp2}}\right)$<br>
 # > 9: &nbsp;&nbsp; $X \leftarrow \text{LayerNormPerRow}(X \mid \gamma_l^2, \beta_l^2)$<br>
 # > 10: $X \leftarrow \text{GELU}(X W_f +_{(\text{rows})} b_f)$<br>
 # > 11: $X \leftarrow \text{LayerNormPerRow}(X \mid \gamma, \beta)$<br>
 # > 12: **return** $P = \text{softmax}_\text{row}(X W_u)$
 #
-# ⚠ The lecture sets lines 10 and 11 as deep as lines 6 to 9 and writes $\gamma_l, \beta_l$ in line 11, as if they belonged to the loop. Its own list of parameters has *one* $W_f, b_f, \gamma, \beta$: they stand after the loop,
-# once. And $W_f \in \mathbb{R}^{d_e \times d_f}$ is followed by $W_u \in \mathbb{R}^{d_e \times N_V}$, which fits only if $d_f = d_e$. So it is in BERT.
+# ⚠ The lecture indents lines 10 and 11 like lines 6 to 9 and writes $\gamma_l, \beta_l$ in line 11, as if they belonged
+# to the loop. Its own list of parameters has *one* $W_f, b_f, \gamma, \beta$: these lines come after the loop, once.
+# And $W_f \in \mathbb{R}^{d_e \times d_f}$ is followed by $W_u \in \mathbb{R}^{d_e \times N_V}$, which is only possible
+# if $d_f = d_e$, as in BERT.
 #
 # ## 5.1 From vectors to words · 3 points · ~7 minutes · ETransformer, lines 10–12
 #
-# After $L$ layers there is a vector per token. One more GELU layer and a LayerNorm turn it towards the vocabulary, then $W_u$, the *unembedding*, has one column per piece: the dot product with that column is how well the piece fits.
-# Softmax makes a distribution of each row:
+# After $L$ layers there is one vector per token. One more dense layer with GELU and a LayerNorm prepare it for the
+# prediction. Then $W_u$, the *unembedding*, has one column per token of the vocabulary: the dot product with that
+# column is the score of that token. Softmax turns each row into a probability distribution:
 #
 # $$X \in \mathbb{R}^{\ell \times d_e} \;\to\; P \in (0, 1)^{\ell \times N_V}$$
 #
-# Name the parts `self.dense` ($W_f, b_f$), `self.norm` ($\gamma, \beta$, your `LayerNorm`) and `self.unembedding` ($W_u$, made with `self.add_weight`; the algorithm has no bias there).
+# Name the parts `self.dense` ($W_f, b_f$), `self.norm` ($\gamma, \beta$, your `LayerNorm`) and `self.unembedding`
+# ($W_u$, made with `self.add_weight`; the algorithm has no bias there).
 
 # %% nbgrader={"grade": false, "grade_id": "final-layers", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class FinalLayers(keras.layers.Layer):
-    """From vectors to a distribution over the vocabulary: lines 10-12 of ETransformer, with d_f = d_e.
+    """Turns vectors into distributions over the vocabulary: lines 10-12 of ETransformer, with d_f = d_e.
 
     call: x (batch, tokens, d_e)
     returns (batch, tokens, vocab_size): every row is positive and sums to 1
@@ -127,15 +137,17 @@ check(FinalLayers)
 # %% [markdown]
 # ## 5.2 ETransformer · 5 points · ~10 minutes · ETransformer, lines 1–12
 #
-# Lines 2–4 look up the piece and the place; your `Encoder` is lines 5–9; `FinalLayers` is the rest. No segments and no mask yet: one text at a time, nothing filled up.
+# Lines 2–4 look up the token and the position; your `Encoder` is lines 5–9; `FinalLayers` is the rest. There are no
+# segments and no mask yet: one text at a time, without padding.
 #
-# Name the parts `self.token` ($W_e$) and `self.position` ($W_p$), both `keras.layers.Embedding`, `self.encoder` and `self.final`.
+# Name the parts `self.token` ($W_e$) and `self.position` ($W_p$), both `keras.layers.Embedding`, `self.encoder` and
+# `self.final`.
 
 # %% nbgrader={"grade": false, "grade_id": "etransformer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ETransformer(keras.layers.Layer):
     """The encoder-only transformer, lines 1-12.
 
-    call: x (batch, tokens) integers, the ids of the pieces; at most `max_length` tokens
+    call: x (batch, tokens) integers, the token ids; at most `max_length` tokens
     returns (batch, tokens, vocab_size): P, for each token a distribution over the vocabulary
     """
 
@@ -163,7 +175,9 @@ class ETransformer(keras.layers.Layer):
 check(ETransformer)
 
 # %% [markdown]
-# **See it.** The lecture's sentence, *The cat sat*, has the ids (21, 11987, 5438), and its `[MASK]` is number 50001: so at least 50,002 pieces. A model fresh from its random start gives every piece about the same share, $1 / 50002 = 0.00002$.
+# **See it.** The lecture's sentence, *The cat sat*, has the ids (21, 11987, 5438), and its `[MASK]` has the id 50001:
+# so the vocabulary has at least 50,002 tokens. A freshly initialized model gives every token about the same
+# probability, $1 / 50002 = 0.00002$.
 
 # %%
 keras.utils.set_random_seed(5)
@@ -173,17 +187,18 @@ print("P", p.shape, "  rows sum to", np.round(ops.sum(p, axis=-1).numpy(), 4))
 print(f"smallest {float(ops.min(p)):.6f}   largest {float(ops.max(p)):.6f}   1/50002 = {1 / 50002:.6f}")
 
 # %% [markdown]
-# **See it.** *Dog bites man* and *man bites dog* hold the same words. The two lines of each map are the model's distribution for the middle word, *bites*, in the one order and in the other. Left: with $W_p$ set to zero.
-# Right: with positions. (All weights are random.) Without positions the two sentences are the same *set*, and the two lines are the same line.
+# **See it.** *Dog bites man* and *man bites dog* contain the same words. The two rows of each map are the model's
+# distribution for the middle word, *bites*, in the two orders. Left: with $W_p$ set to zero. Right: with positions.
+# (All weights are random.) Without positions the two sentences are the same *set*, and the two rows are equal.
 
 # %%
 words = ["bites", "dog", "man", "the", "is", "old"]
 keras.utils.set_random_seed(7)
 toy = ETransformer(vocab_size=len(words), d_e=16, num_layers=2, num_heads=2, d_mlp=32, max_length=8)
 orders = ops.convert_to_tensor([[words.index(word) for word in text.split()] for text in ("dog bites man", "man bites dog")])
-toy(orders)  # makes the weights
+toy(orders)  # creates the weights
 rng = np.random.default_rng(11)
-for weight in toy.weights:  # fresh weights are so small that everything is nearly the same
+for weight in toy.weights:  # initial weights are so small that all outputs are nearly the same
     weight.assign(weight + 0.7 * rng.normal(size=weight.shape))
 middle = []
 for size in (0.0, 1.0):
@@ -208,13 +223,14 @@ heat_maps(
 # | embeddings | $W_e + W_p$ | + segment A or B, then LayerNorm and dropout (notebook 02) |
 # | mask | none: one text | padding hidden in every layer |
 # | lines 10–12 | part of the model | a *head*, for pre-training only |
-# | $W_u$ | a matrix of its own | the token table $W_e$ again (*tied*), and an output bias |
+# | $W_u$ | a separate matrix | the token table $W_e$ again (*tied*), and an output bias |
 # | for the whole text | | the pooler, and a second head on it |
 #
 # ## 5.3 The pooler: one vector for a whole text · 2 points · ~3 minutes
 #
-# A classifier wants one vector, not $\ell$ of them. BERT puts `[CLS]` in front of every text. It means nothing by itself, but in every layer it may look at all the others, so its vector can gather what the text as a whole says.
-# The pooler reads that one vector:
+# A classifier needs one vector, not $\ell$ of them. BERT puts `[CLS]` in front of every text. It has no meaning of its
+# own, but in every layer it may look at all the others, so its vector can collect information about the whole text. The
+# pooler reads that one vector:
 #
 # $$\text{pooled} = \tanh(h_{\text{[CLS]}} W + b) \qquad (B, T, H) \to (B, H)$$
 #
@@ -222,7 +238,7 @@ heat_maps(
 
 # %% nbgrader={"grade": false, "grade_id": "pooler", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Pooler(keras.layers.Layer):
-    """One vector for the whole text, read off its first token, [CLS].
+    """One vector for the whole text, computed from its first token, [CLS].
 
     call: hidden (batch, tokens, hidden)
     returns (batch, hidden)
@@ -247,19 +263,22 @@ check(Pooler)
 # %% [markdown]
 # ## 5.4 BERT · 6 points · ~10 minutes
 #
-# Everything is there: `BertEmbeddings`, `padding_mask`, `Encoder`, `Pooler`. The call takes what your `pack` of notebook 01 gives:
+# You have all the parts: `BertEmbeddings`, `padding_mask`, `Encoder`, `Pooler`. The call takes what your `pack` of
+# notebook 01 returns:
 #
-# $$\underbrace{\text{token ids},\ \text{segments},\ \text{which are real}}_{(B, T)\text{ integers}} \;\to\; \underbrace{\text{hidden}}_{(B, T, H)},\; \underbrace{\text{pooled}}_{(B, H)}$$
+# $$\underbrace{\text{token ids},\ \text{segments},\ \text{which are real}}_{(B, T)\text{ integers}} \;\to\;
+# \underbrace{\text{hidden}}_{(B, T, H)},\; \underbrace{\text{pooled}}_{(B, H)}$$
 #
-# The row of ones and zeros is not yet a mask: who may see whom has an axis for those who ask (3.6). Hand `training` on to the embeddings and the encoder: there sits the dropout.
-# Name the parts `self.embeddings`, `self.encoder`, `self.pooler`.
+# The ones and zeros are not yet a mask: a mask also has an axis for the queries (3.6). Pass `training` on to the
+# embeddings and the encoder, which contain the dropout. Name the parts `self.embeddings`, `self.encoder`,
+# `self.pooler`.
 
 # %% nbgrader={"grade": false, "grade_id": "bert", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Bert(keras.layers.Layer):
     """BERT without its pre-training heads.
 
     call: token_ids, token_type_ids, attention_mask (batch, tokens) integers; attention_mask is 1
-    for a piece of text and 0 for padding
+    for a token of the text and 0 for padding
     returns two tensors: hidden (batch, tokens, hidden_size) and pooled (batch, hidden_size)
     """
 
@@ -284,7 +303,7 @@ class Bert(keras.layers.Layer):
     def call(
         self, token_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor, training: bool | None = None
     ) -> tuple[Tensor, Tensor]:
-        # 1. embed   2. who may be seen   3. the layers   4. pool
+        # 1. embeddings   2. mask   3. encoder   4. pooler
         ### BEGIN SOLUTION
         x = self.embeddings(token_ids, token_type_ids, training=training)  # (B, T, H)
         visible = padding_mask(attention_mask)  # (B, 1, T)
@@ -296,8 +315,9 @@ class Bert(keras.layers.Layer):
 check(Bert)
 
 # %% [markdown]
-# **See it.** Five pieces of text, alone and with three [PAD] behind them. Drawn is how much the hidden states of the five move when the padding comes. With your mask: not at all (what is left is rounding). With a mask of ones
-# the padding is read like text, and every token changes.
+# **See it.** Five tokens, alone and with three [PAD] behind them. The maps show how much the hidden states of the five
+# change when padding is added. With your mask they do not change (apart from rounding). With a mask of ones the padding
+# is read like text, and every token changes.
 
 # %%
 keras.utils.set_random_seed(3)
@@ -305,7 +325,7 @@ small = Bert(vocab_size=30, hidden_size=16, num_layers=2, num_heads=4, intermedi
 alone = ops.convert_to_tensor([[1, 12, 7, 25, 2]])
 padded = ops.concatenate([alone, ops.zeros((1, 3), "int32")], axis=1)
 ones, real = ops.ones_like(padded), ops.cast(padded > 0, "int32")
-small(alone, alone * 0, ops.ones_like(alone))  # makes the weights
+small(alone, alone * 0, ops.ones_like(alone))  # creates the weights
 for weight in small.weights:
     weight.assign(weight + 0.3 * rng.normal(size=weight.shape))
 target, _ = small(alone, ops.zeros_like(alone), ops.ones_like(alone))
@@ -315,7 +335,8 @@ heat_maps(
     titles=["padding hidden", "padding seen"],
     rows=["[CLS]", "a", "b", "c", "[SEP]"],
     largest=float(ops.max(moved[1])),
-    alt="Two heat maps of changes of the hidden states. On the left, with the padding hidden, all is zero; on the right, with the padding seen, most cells have changed",
+    alt="Two heat maps of changes of the hidden states. On the left, with the padding hidden, all is zero; on the "
+    "right, with the padding seen, most cells have changed",
 )
 print("largest change:", " hidden %.1e" % float(ops.max(moved[0])), " seen %.2f" % float(ops.max(moved[1])))
 
@@ -325,11 +346,14 @@ print("largest change:", " hidden %.1e" % float(ops.max(moved[0])), " seen %.2f"
 #
 # ## 5.5 Masked words, with the table used twice · 4 points · ~6 minutes · ETransformer, lines 10–12
 #
-# Lines 10–12 again, with three changes that BERT makes:
+# Lines 10–12 again, with three changes in BERT:
 #
-# 1. **Tied**: $W_u = W_e^\top$. A matrix of $V \times H$, 23 million numbers in BERT-base, is saved, and every piece is learnt from both sides (Press & Wolf 2017). The table belongs to the embeddings; the head is *handed* it at each call.
-# 2. **An output bias** $b \in \mathbb{R}^V$: some pieces are frequent whatever the context.
-# 3. **Logits**, not probabilities: softmax comes in the loss (07) or when somebody wants to read them (5.10).
+# 1. **Tied weights**: $W_u = W_e^\top$. This saves a matrix of $V \times H$, 23 million numbers in BERT-Base, and every
+#    token vector is trained from both sides (Press & Wolf 2017). The table belongs to the embeddings; the head
+#    *receives* it at each call.
+# 2. **An output bias** $b \in \mathbb{R}^V$: some tokens are frequent whatever the context.
+# 3. **Logits** (numbers before the softmax), not probabilities: softmax comes in the loss (07) or when you want to read
+#    them (5.10).
 #
 # $$\text{logits} = \text{LayerNorm}(\text{GELU}(X W + b_f))\, W_e^\top + b$$
 #
@@ -368,7 +392,8 @@ class MlmHead(keras.layers.Layer):
 check(MlmHead)
 
 # %% [markdown]
-# **See it.** What tying means: pieces whose embeddings point the same way get the same logits, whatever stands in the sentence. Below the rows of *robin* and *sparrow* are made alike in the table; look at their two columns.
+# **See it.** The effect of tying: tokens whose embeddings point in the same direction get the same logits, whatever the
+# sentence is. Below, the rows of *robin* and *sparrow* are nearly equal in the table; look at their two columns.
 
 # %%
 birds = ["robin", "sparrow", "hammer", "daisy", "is", "the"]
@@ -381,14 +406,15 @@ heat_maps(
     rows=[f"token {t + 1}" for t in range(4)],
     columns=birds,
     numbers=True,
-    alt="Logits of four tokens for six pieces; the columns of robin and sparrow are nearly the same",
+    alt="Logits at four positions for six tokens; the columns of robin and sparrow are nearly the same",
 )
 
 # %% [markdown]
 # ## 5.6 Does B follow A? · 2 points · ~3 minutes
 #
-# The second task of pre-training (Devlin et al. 2019, section 3.1): two pieces of text, and the question whether the second really came after the first. One `Dense` on the pooled vector, two logits. Which is which?
-# In every published BERT **class 0 is IsNext**, class 1 is NotNext.
+# The second objective of pre-training (Devlin et al. 2019, section 3.1): two passages of text, and the question whether
+# the second really came after the first. One `Dense` on the pooled vector gives two logits. Which is which? In every
+# published BERT **class 0 is IsNext**, class 1 is NotNext.
 #
 # $$(B, H) \to (B, 2)$$
 #
@@ -422,7 +448,8 @@ check(NspHead)
 #
 # ## 5.7 Counting · 4 points · ~9 minutes
 #
-# The paper says 110M for Base ($L = 12, H = 768, A = 12$) and 340M for Large ($L = 24, H = 1024, A = 16$). Count for yourself. With $V$ pieces, $M$ positions, $S$ segments, and $F = 4H$ in both:
+# The paper gives 110M for Base ($L = 12, H = 768, A = 12$) and 340M for Large ($L = 24, H = 1024, A = 16$). Count for
+# yourself. With $V$ tokens, $M$ positions, $S$ segments, and $F = 4H$ in both:
 #
 # | part | parameters |
 # |---|---|
@@ -431,8 +458,8 @@ check(NspHead)
 # | feed-forward, per layer | Dense $H \to F$, Dense $F \to H$ |
 # | LayerNorms, per layer | two, with $\gamma$ and $\beta$ each |
 # | pooler | Dense $H \to H$ |
-# | if wanted: MLM head | Dense $H \to H$, a LayerNorm, one bias per piece (the table is counted already) |
-# | if wanted: NSP head | Dense $H \to 2$ |
+# | on request: MLM head | Dense $H \to H$, a LayerNorm, one bias per token (the table is counted already) |
+# | on request: NSP head | Dense $H \to 2$ |
 #
 # A Dense $a \to b$ has a matrix *and* a bias: $ab + b$.
 
@@ -447,10 +474,10 @@ def parameter_count(
     num_segments: int = 2,
     pretraining_heads: bool = False,
 ) -> int:
-    """How many numbers training may change in a BERT of this size.
+    """The number of parameters of a BERT of this size.
 
-    pretraining_heads: whether the MLM head (tied) and the NSP head count too
-    returns a whole number
+    pretraining_heads: True to count the MLM head (tied) and the NSP head too
+    returns an integer
     """
     ### BEGIN SOLUTION
     h, f = hidden_size, intermediate_size
@@ -480,14 +507,15 @@ for name, size in {"Base": base, "Large": large}.items():
 print("your own `small` from above:", small.count_params(), "=", parameter_count(30, 16, 2, 4, 64, max_positions=16))
 
 # %% [markdown]
-# | | without heads | with both heads | people say |
+# | | without heads | with both heads | usually given as |
 # |---|---|---|---|
 # | Base | 109,482,240 | 110,106,428 | 110M |
 # | Large | 335,141,888 | 336,226,108 | 340M, rounded to tens |
 #
 # ⚠ One lecture gives Large 345 million. No way of counting gives that.
 #
-# **See it.** Where they sit, from your own function, for the sizes that Google published (Turc et al. 2019): the smaller the model, the more of it is a dictionary.
+# **See it.** Where the parameters are, from your own function, for the sizes that Google published (Turc et al. 2019):
+# the smaller the model, the larger the fraction in the embeddings.
 
 # %%
 sizes = {"tiny": (2, 128), "mini": (4, 256), "small": (4, 512), "medium": (8, 512), "base": (12, 768), "large": (24, 1024)}
@@ -502,20 +530,24 @@ for name, (layers, h) in sizes.items():
 shares(
     where,
     title="Where the parameters are",
-    alt="Six bars of 100 percent, from tiny to large: the share of the embeddings falls from nine tenths to a tenth, that of the layers grows, that of the pooler is always small",
+    alt="Six bars of 100 percent, from tiny to large: the fraction of the embeddings falls from nine tenths to a tenth, "
+    "that of the layers grows, that of the pooler is always small",
 )
 
 # %% [markdown]
 # ---
-# # Somebody else's weights in your layers
+# # Published weights in your layers
 #
-# A published BERT is a folder: `config.json` with the sizes, `model.safetensors` with a name and an array for each variable, `vocab.txt` with a piece per line. If your layers compute what BERT computes, they need only the numbers.
+# A published BERT is a folder: `config.json` with the sizes, `model.safetensors` with a name and an array for each
+# variable, `vocab.txt` with a token per line. If your layers compute the same as BERT, they need only these numbers.
 #
-# Two things are in the way. The names differ, and so does a habit: PyTorch, which wrote the file, keeps the matrix of a linear layer as (out, in) and computes $x W^\top$; Keras keeps (in, out) and computes $x W$.
+# There are two differences to handle. The names differ, and so does the orientation of matrices: PyTorch, which wrote
+# the file, stores the matrix of a linear layer as (out, in) and computes $x W^\top$; Keras stores (in, out) and
+# computes $x W$.
 #
 # ## 5.8 What is it called over there? · 3 points · ~7 minutes
 #
-# | yours | theirs |
+# | yours | published |
 # |---|---|
 # | `bert.embeddings.token.embeddings` | `bert.embeddings.word_embeddings.weight` |
 # | `bert.embeddings.position.embeddings` | `bert.embeddings.position_embeddings.weight` |
@@ -528,20 +560,22 @@ shares(
 # | `bert.encoder.layers_.7.feed_forward.outer.kernel` | `bert.encoder.layer.7.output.dense.weight` |
 # | `bert.encoder.layers_.7.output_norm.gamma` | `bert.encoder.layer.7.output.LayerNorm.weight` |
 # | `bert.pooler.dense.kernel` | `bert.pooler.dense.weight` |
-# | `mlm_head.dense.kernel`, `mlm_head.norm.gamma` | `cls.predictions.transform.dense.weight`, `cls.predictions.transform.LayerNorm.weight` |
+# | `mlm_head.dense.kernel` | `cls.predictions.transform.dense.weight` |
+# | `mlm_head.norm.gamma` | `cls.predictions.transform.LayerNorm.weight` |
 # | `mlm_head.bias` | `cls.predictions.bias` |
 # | `nsp_head.dense.kernel` | `cls.seq_relationship.weight` |
 #
-# Their last word is `weight` for a kernel, a table and a $\gamma$, and `bias` for a bias and a $\beta$. Both sides count layers from 0.
+# The last word of a published name is `weight` for a kernel, a table and a $\gamma$, and `bias` for a bias and a
+# $\beta$. Both sides count layers from 0.
 
 # %% nbgrader={"grade": false, "grade_id": "published-name", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def published_name(path: str) -> str:
-    """What one of your variables is called in a published checkpoint.
+    """The name of one of your variables in a published checkpoint.
 
-    path: the way to the variable in your model: "bert.encoder.layers_.7.attention.query.kernel"
-    returns its name there: "bert.encoder.layer.7.attention.self.query.weight"
+    path: path of the variable in your model: "bert.encoder.layers_.7.attention.query.kernel"
+    returns its published name: "bert.encoder.layer.7.attention.self.query.weight"
     """
-    # 1. the part, word for word   2. its last word
+    # 1. replace the names of the parts   2. replace the last word
     ### BEGIN SOLUTION
     renamed = {
         "embeddings.token": "embeddings.word_embeddings",
@@ -575,16 +609,18 @@ check(published_name)
 # %% [markdown]
 # ## 5.9 Loading · 4 points · ~7 minutes
 #
-# Now the loop: for each of your variables find the tensor, turn it if it is a kernel, and `assign` it. Only kernels are turned: a *table* is (pieces, H) on both sides.
+# Now the loop: for each of your variables find the array, transpose it if it is a kernel, and `assign` it. Only kernels
+# are transposed: a *table* is (vocabulary, H) on both sides.
 #
-# Most of BERT's kernels are square. A square matrix fits both ways round, nothing complains, and the model talks nonsense: the classic bug of loading weights. (A second one is to load half a checkpoint and
-# not notice. So the function reports what was left over on either side.)
+# Most of BERT's kernels are square. A square matrix has the same shape after transposing, so no error appears if you
+# forget it, and the model produces nonsense: the classic bug of loading weights. (Another one is to load half a
+# checkpoint and not notice. So the function reports the names that are left over on either side.)
 #
-# `own_variables`, above the stub, lists your variables by the way that leads to them.
+# `own_variables`, above the stub, lists your variables with their paths.
 
 # %% nbgrader={"grade": false, "grade_id": "load-published", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def own_variables(bert: keras.layers.Layer, mlm_head=None, nsp_head=None) -> dict[str, keras.Variable]:
-    """The variables of your layers by the way that leads to them. (Given: nothing to do here.)"""
+    """The variables of your layers with their paths. (Given: nothing to do here.)"""
     dense, norm = ("kernel", "bias"), ("gamma", "beta")
     layer = {f"attention.{name}": dense for name in ("query", "key", "value", "out")}
     layer |= {"attention_norm": norm, "feed_forward.inner": dense, "feed_forward.outer": dense, "output_norm": norm}
@@ -610,12 +646,12 @@ def load_published(
 ) -> tuple[list[str], list[str]]:
     """Fills your variables from a published checkpoint.
 
-    variables: each of your variables under its path (see `own_variables`)
-    tensors: the checkpoint's arrays under their published names; linear layers are (out, in)
-    returns two sorted lists: paths of variables for which there was no tensor (they stay as they
-    are), and names of tensors that no variable wanted
+    variables: path → variable (see `own_variables`)
+    tensors: published name → array of the checkpoint; linear layers are (out, in)
+    returns two sorted lists: paths of variables for which there was no array (they are not
+    changed), and names of arrays that belong to no variable
     """
-    # for each variable: 1. its tensor   2. turned, if it is a kernel   3. assigned; then 4. what is left over
+    # for each variable: 1. find its array   2. transpose it, if it is a kernel   3. assign; then 4. what is left over
     ### BEGIN SOLUTION
     missing, unused = [], set(tensors)
     for path, variable in variables.items():
@@ -635,8 +671,10 @@ check(load_published)
 # %% [markdown]
 # ### A checkpoint to load
 #
-# **The switch.** `bertlab-mini` comes with this course: a BERT of four layers and 8,192 pieces, in the published format, trained on two processor cores. Put in a folder, or with a network a
-# name such as `"google-bert/bert-base-uncased"` (440 MB) or `"google/bert_uncased_L-2_H-128_A-2"` (18 MB, the *tiny* of above), and everything below runs on that.
+# **The setting.** `bertlab-mini` comes with this course: a BERT of four layers and a vocabulary of 8,192, in the
+# published format, trained on two CPU cores. You can also give a folder, or with a network a name such as
+# `"google-bert/bert-base-uncased"` (440 MB) or `"google/bert_uncased_L-2_H-128_A-2"` (18 MB, the *tiny* of above);
+# everything below then runs on that.
 
 # %% tags=["loading"]
 CHECKPOINT = "bertlab-mini"  # or a folder, or a published name
@@ -654,9 +692,9 @@ from bertlab.checkpoints.opening import find
 def read_published(folder: Path) -> tuple[dict, dict[str, np.ndarray]]:
     """The config and the tensors of a published folder.
 
-    Older files call LayerNorm's weights gamma and beta, count the positions once more (`position_ids`: 0, 1, 2 …), and
-    models without heads leave out the leading "bert.". To be small, a file may hold half precision (float16, two bytes
-    a number); your layers compute in float32.
+    Older files name LayerNorm's weights gamma and beta and store the position ids (`position_ids`: 0, 1, 2 …), and
+    models without heads leave out the leading "bert.". A small file may use half precision (float16, two bytes per
+    number); your layers compute in float32.
     """
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     tensors = {}
@@ -670,7 +708,8 @@ def read_published(folder: Path) -> tuple[dict, dict[str, np.ndarray]]:
 
 folder = find(CHECKPOINT)
 config, tensors = read_published(folder)
-print(len(tensors), "tensors; L, H, A =", *(config[key] for key in ("num_hidden_layers", "hidden_size", "num_attention_heads")))
+sizes_of_it = [config[key] for key in ("num_hidden_layers", "hidden_size", "num_attention_heads")]
+print(len(tensors), "arrays; L, H, A =", *sizes_of_it)
 
 # %% [markdown]
 # Your own layers in that size, called once so that their weights exist, then your `load_published`:
@@ -688,22 +727,23 @@ mlm_head, nsp_head = MlmHead(config["vocab_size"]), NspHead()
 
 
 def run(ids, segments, is_real):
-    """Everything your model says about a batch: hidden states, pooled vector, logits of both heads."""
+    """All outputs of your model for a batch: hidden states, pooled vector, logits of both heads."""
     hidden, pooled = bert(ids, segments, is_real)
     return hidden, pooled, mlm_head(hidden, bert.embeddings.token.embeddings), nsp_head(pooled)
 
 
 run(*[ops.ones((1, 2), "int32")] * 3)
 missing, unused = load_published(own_variables(bert, mlm_head, nsp_head), tensors)
-print("without a tensor:", missing or "none")
+print("without an array:", missing or "none")
 print("left over:       ", unused or "none")
 absent = [part for part in ("bert.pooler", "mlm_head", "nsp_head") if any(path.startswith(part) for path in missing)]
 if absent:
-    print("This checkpoint comes without", ", ".join(absent) + ": what follows leaves out what needs it.")
+    print("This checkpoint has no", ", ".join(absent) + ": the following cells leave out the parts that need it.")
 
 # %% [markdown]
-# **See it.** The same pair of texts through your layers and through the library's own model, which reads the same folder by other code. On the right the difference, drawn on the same scale. What remains is float32 rounding, a few millionths at most:
-# you have the published model's outputs from your own code.
+# **See it.** The same pair of texts through your layers and through the library's own model, which reads the same
+# folder with different code. On the right is the difference, on the same colour scale. What remains is float32
+# rounding, a few millionths at most: your own code computes the outputs of the published model.
 
 # %%
 tokenizer = load_tokenizer(folder)
@@ -716,9 +756,14 @@ batch = [ops.convert_to_tensor([row]) for row in (ids, segments, is_real)]
 
 published = load(folder, "pretraining", strict=False)
 theirs = published(dict(zip(("input_ids", "token_type_ids", "attention_mask"), batch)))
-names = {"sequence_output": "bert", "pooled_output": "bert.pooler", "masked_lm_logits": "mlm_head", "next_sentence_logits": "nsp_head"}
-for (name, said_by), mine in zip(names.items(), run(*batch)):
-    if said_by in absent:
+names = {
+    "sequence_output": "bert",
+    "pooled_output": "bert.pooler",
+    "masked_lm_logits": "mlm_head",
+    "next_sentence_logits": "nsp_head",
+}
+for (name, part), mine in zip(names.items(), run(*batch)):
+    if part in absent:
         continue
     print(f"{name:22} {str(tuple(mine.shape)):14} largest difference {float(ops.max(ops.abs(mine - theirs[name]))):.1e}")
 
@@ -730,18 +775,20 @@ heat_maps(
     rows=pieces,
     per_line=3,
     largest=float(mine.max()),
-    alt="Three heat maps of hidden states, 24 of the numbers of each token: yours and the library's look the same, their difference is empty",
+    alt="Three heat maps of hidden states, 24 of the numbers of each token: yours and the library's look the same, "
+    "their difference is empty",
 )
 
 # %% [markdown]
-# And the classic bug? Turn one square kernel round, the first layer's query, and nothing complains:
+# And the classic bug? Transpose one square kernel, the first layer's query, and no error appears:
 
 # %%
 query = own_variables(bert)["bert.encoder.layers_.0.attention.query.kernel"]
 query.assign(ops.transpose(query))
 worse = float(ops.max(ops.abs(run(*batch)[0] - theirs["sequence_output"])))
 query.assign(ops.transpose(query))
-print(f"one kernel the wrong way round: largest difference {worse:.2f}; turned back: {float(ops.max(ops.abs(run(*batch)[0] - theirs['sequence_output']))):.1e}")
+restored = float(ops.max(ops.abs(run(*batch)[0] - theirs["sequence_output"])))
+print(f"one kernel transposed: largest difference {worse:.2f}; restored: {restored:.1e}")
 
 # %% [markdown]
 # ---
@@ -749,15 +796,16 @@ print(f"one kernel the wrong way round: largest difference {worse:.2f}; turned b
 #
 # ## 5.10 The best guesses · 3 points · ~6 minutes
 #
-# Put `[MASK]` where a word is missing and read the head's logits at that place, nowhere else: softmax over the vocabulary, then the $k$ likeliest pieces. One list per blank, best first.
+# Put `[MASK]` where a word is missing and read the head's logits at that position only: softmax over the vocabulary,
+# then the $k$ most probable tokens. Return one list per `[MASK]`, best first.
 
 # %% nbgrader={"grade": false, "grade_id": "fill-in", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def fill_in(token_ids: list[int], logits: Tensor, pieces: list[str], k: int = 5) -> list[list[tuple[str, float]]]:
-    """The k likeliest pieces for every [MASK] of one text.
+    """The k most probable tokens for every [MASK] of one text.
 
-    token_ids: the text's ids, `tokens` of them    logits: (tokens, vocabulary)
-    pieces: the vocabulary; the piece with id i is pieces[i]
-    returns for each [MASK], in reading order, k pairs (piece, probability), the likeliest first
+    token_ids: the ids of the text    logits: (tokens, vocabulary)
+    pieces: the vocabulary; the token with id i is pieces[i]
+    returns for each [MASK], in reading order, k pairs (token, probability), the most probable first
     """
     ### BEGIN SOLUTION
     mask = pieces.index("[MASK]")
@@ -801,18 +849,22 @@ def guesses_for(text, k=5):
 
 
 def draw_guesses(title):
-    guess_bars({text: guesses_for(text) for text in SENTENCES}, per_line=3, title=title, alt=f"{title}: for each of nine sentences the five likeliest pieces as bars")
+    guesses = {text: guesses_for(text) for text in SENTENCES}
+    alt = f"{title}: for each of nine sentences the five most probable tokens as bars"
+    guess_bars(guesses, per_line=3, title=title, alt=alt)
 
 
 if "mlm_head" in absent:
-    print("No guesses: the checkpoint's MLM head is missing, and a fresh one says nothing.")
+    print("No guesses: the checkpoint has no MLM head, and a freshly initialized one has learned nothing.")
 else:
     draw_guesses(f"weights from {Path(CHECKPOINT).name}")
 
 # %% [markdown]
-# Look at two things. Is a guess of the right *kind*: a noun or an adjective after *a*, and after *an* one that begins with a vowel? And is it *true*? Kind is learnt from little text, truth takes far more than `bertlab-mini` has read.
+# Look at two things. Is a guess of the right *kind*: a noun or an adjective after *a*, and after *an* one that begins
+# with a vowel? And is it *true*? A model learns the kind from little text; for the truth it needs far more text than
+# `bertlab-mini` has read.
 #
-# What BERT-large answers, according to Ettinger (2020, *What BERT is not*), whose lines these are:
+# These are the answers of BERT-Large, according to Ettinger (2020, *What BERT is not*), who wrote these sentences:
 #
 # | | | | |
 # |---|---|---|---|
@@ -821,14 +873,16 @@ else:
 # | A hammer is a … | hammer, tool, weapon, nail, device | A hammer is not a … | hammer, weapon, tool, gun, rock |
 # | A hammer is an … | object, instrument, axe, implement, explosive | A hammer is not an … | object, instrument, axe, animal, artifact |
 #
-# Read the left column and be impressed; then the right one. A *not* changes almost nothing.
+# The left column is impressive; now read the right one. A *not* changes almost nothing.
 #
-# *The bank is situated on the … of the river* is another lecture's example of reading in both directions: what stands left of the blank also fits *corner of Main Street*; the river stands on the right.
+# *The bank is situated on the … of the river* is another lecture's example of reading in both directions: the words
+# left of the gap also fit *corner of Main Street*; the river comes on the right.
 #
 # ### A teaspoon of training
 #
-# What it does not know it can learn. Here are twelve made-up sentences, read forty times over, each with one word hidden: that is masked language modelling in miniature, and notebook 07 does it properly. (Skipped for
-# other checkpoints: BERT-base needs no lessons from us.)
+# The model can learn what it does not know. Here are twelve made-up sentences, each with one masked word, which the
+# model reads forty times: that is masked language modelling in miniature, and notebook 07 does it properly. (The cell
+# skips this for other checkpoints: BERT-Base does not need it.)
 
 # %%
 LESSONS = {
@@ -848,7 +902,7 @@ LESSONS = {
 
 
 def learn(steps=40):
-    """Adam on the cross-entropy of the hidden words; returns the loss at the start and at the end."""
+    """Adam on the cross-entropy of the masked words; returns the loss at the start and at the end."""
     import tensorflow as tf
 
     texts = [with_specials(text) for text in LESSONS]
@@ -879,20 +933,26 @@ if CHECKPOINT == "bertlab-mini":
     draw_guesses("after a teaspoon of training")
 
 # %% [markdown]
-# It has learnt its twelve sentences by heart, and the *bank* line comes out too, which was not among them. So do the lines with *not*: mostly the same words, and as sure, for no lesson has said what a *not* does. BERT-large has read
-# it millions of times, and still.
+# It has learned its twelve sentences by heart, and it also completes the *bank* sentence, which was not among them. But
+# the sentences with *not* get mostly the same words, with the same confidence, because none of the twelve shows what
+# *not* means. BERT-Large has read *not* millions of times and still makes the same mistake.
 #
 # ---
 # # Recap
 #
-# Embeddings, $L$ layers, and small heads on top: that is all of BERT. Lines 10–12 of the algorithm are its MLM head, with the token table used twice. The pooler reads one vector, `[CLS]`. Of Base's 109,482,240
-# parameters a fifth is the dictionary. And a published checkpoint is names and numbers: with the names translated and the kernels turned, your layers *are* the published model.
+# Embeddings, $L$ layers, and small heads on top: that is all of BERT. Lines 10–12 of the algorithm are its MLM head,
+# with the token table used twice. The pooler reads one vector, `[CLS]`. Of Base's 109,482,240 parameters a fifth is the
+# token table. And a published checkpoint is names and numbers: with the names translated and the kernels transposed,
+# your layers *are* the published model.
 #
 # **To think about**
 #
-# 1. Doubling $H$ roughly quadruples the layers' parameters, doubling $L$ doubles them. The paper's Large does a bit of both. What would you spend a parameter budget on, and what would you measure?
-# 2. Tying forces a piece's input and output vector to be the same. When could that hurt? (The GELU layer before it helps. Why?)
-# 3. The pooler's weights are trained by the next-sentence task alone. What does that say about using the pooled vector as a "sentence embedding"?
+# 1. Doubling $H$ roughly quadruples the layers' parameters, doubling $L$ doubles them. The paper's Large does a bit of
+#    both. How would you spend a parameter budget, and what would you measure?
+# 2. Tying forces a token's input and output vector to be the same. When could that hurt? (The GELU layer before it
+#    helps. Why?)
+# 3. The pooler's weights are trained only by the next-sentence objective. What does that mean for using the pooled
+#    vector as a "sentence embedding"?
 #
 # **Next:** notebook 06 makes the examples that such a model is trained on; 07 trains yours.
 

@@ -14,21 +14,25 @@
 # %% [markdown]
 # # 07 · Pre-training
 #
-# A tokenizer, embeddings, attention, an encoder, two heads, a stream of masked sentences: all of it is yours, and all of it is random numbers.
-# Today it learns. You write what it is judged by, one step of training, and then you start it and watch a curve go down that is drawn by your own code.
+# You have written a tokenizer, embeddings, attention, an encoder, two heads and the code that makes masked sentences.
+# All weights of the model are still random. In this notebook it learns. You write the loss and one step of training,
+# and then you start the training and watch the loss go down in a curve that is drawn from your own code.
 #
 # By the end you will have built
 #
-# - `etraining_loss`, `mlm_loss`, `nsp_loss`: what is to become small;
+# - `etraining_loss`, `mlm_loss`, `nsp_loss`: the numbers to minimise;
 # - `gather_positions`, `PreTrainingModel`: your layers, put together;
-# - `clip_gradients`, `train_step`, `learning_rate`, `decays`: how it becomes small;
-# - `masked_accuracy`, `perplexity`: how good it is, in numbers a human can read;
+# - `clip_gradients`, `train_step`, `learning_rate`, `decays`: the training step;
+# - `masked_accuracy`, `perplexity`: metrics that a human can read;
 # - a BERT, small and your own, whose weights you hand in.
 #
-# 75 to 90 minutes, 41 points, the run included. Everything works on this machine, without a network and without a graphics card; with one, the same cells make the long run.
+# 75 to 90 minutes, 41 points, the training run included. Everything works on this machine, without a network and
+# without a GPU; with a GPU, the same cells make the long run.
 #
-# **Notation.** ETraining is the algorithm of *Formal Algorithms for Transformers* (Phuong & Hutter 2022): $\ell$ tokens, $N_V$ pieces, $\tilde T$ the masked positions.
-# For batches BERT's letters: $B$ rows, $T$ tokens, $P$ predictions in a row, $H$ hidden size, $V$ pieces.
+# **Notation.** ETraining is the algorithm of *Formal Algorithms for Transformers* (Phuong & Hutter 2022): $\ell$
+# tokens, vocabulary size $N_V$, $\tilde T$ the masked positions. For batches BERT's letters: $B$ sequences in a batch
+# (the *rows*), $T$ tokens, $P$ predictions in a sequence, hidden size $H$, vocabulary size $V$. All terms are in the
+# [glossary](../glossary.md).
 
 # %%
 from autograde.student import check, heat_maps, lines, load_backend, progress
@@ -47,45 +51,49 @@ from tensorflow import Tensor
 from mybert.bert import Bert, MlmHead, NspHead
 
 # %% [markdown]
-# One picture to begin with: what a row of a batch holds. Above what goes in, below what is to come out. Where a word was hidden stands the loss of guessing it; everywhere else there is nothing to guess,
-# so there is no loss. (These two losses are made up; at the end such a picture comes from your model.)
+# This picture shows one sequence of a batch. Above each column is the input token, below it the loss of predicting the
+# original token at a masked position. At all other positions there is nothing to predict, so there is no loss. (These
+# two losses are invented; at the end such a picture comes from your model.)
 
 # %%
 words = "[CLS] the [MASK] sat [SEP] it [MASK] [SEP] [PAD]".split()
 guessed = np.array([[0, 0, 2.1, 0, 0, 0, 5.497, 0, 0]])
 heat_maps(
     [guessed],
-    titles=["the loss looks at two places of nine"],
+    titles=["the loss uses two positions of nine"],
     rows=["loss"],
     columns=words,
     numbers=True,
-    alt="One row of nine tokens; only under the two [MASK] tokens stands a loss, 2.10 and 5.50, everywhere else 0",
+    alt="A sequence of nine tokens; only the two [MASK] tokens have a loss, 2.10 and 5.50, all others 0",
 )
 
 # %% [markdown]
 # ---
-# # What is to become small
+# # The losses
 #
 # ## 7.1 The loss of ETraining · 3 points · ~6 minutes · ETraining, line 9
 #
 # > 7: $\tilde T \leftarrow \{t \in [\ell] : \tilde x_n[t] = \text{mask\_token}\}$<br>
-# > 8: $P_\theta \leftarrow \text{ETransformer}(\tilde x_n \mid \theta)$ &nbsp;&nbsp; $P_\theta \in (0,1)^{\ell \times N_V}$, each row sums to 1<br>
+# > 8: $P_\theta \leftarrow \text{ETransformer}(\tilde x_n \mid \theta)$ &nbsp;&nbsp;
+# > $P_\theta \in (0,1)^{\ell \times N_V}$, each row sums to 1<br>
 # > 9: $\text{loss}_\theta \leftarrow -\sum_{t \in \tilde T} \log P_\theta[t, x_n[t]]$
 #
-# The model saw $\tilde x$ with holes in it; the loss asks what chance it gave to the token $x[t]$ that really stands there. A chance of 1 costs nothing, a chance of nearly 0 costs a lot.
+# The input of the model was $\tilde x$ with masked tokens; the loss uses the probability that the model gave to the
+# original token $x[t]$. A probability of 1 gives loss 0, a probability near 0 gives a large loss.
 #
-# **Worked.** "The cat sat" is $x = (21, 11987, 5438)$; positions 1 and 3 were masked. If the model gives "The" (id 21) a chance of $P[1, 21] = 0.0041$, its share of the loss is $-\log 0.0041 = 5.497$:
-# a natural logarithm. The lecture counts positions from 1; in code, $\tilde T = \{1, 3\}$ is `[0, 2]`.
+# **Example.** "The cat sat" is $x = (21, 11987, 5438)$; positions 1 and 3 were masked. If the model gives "The" (id 21)
+# a probability of $P[1, 21] = 0.0041$, its part of the loss is $-\log 0.0041 = 5.497$: a natural logarithm. The lecture
+# counts positions from 1; in code, $\tilde T = \{1, 3\}$ is `[0, 2]`.
 
 # %% nbgrader={"grade": false, "grade_id": "etraining-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def etraining_loss(p: Tensor, x: Tensor, positions: Tensor) -> Tensor:
     """Line 9 of ETraining, for one sentence.
 
-    p: (tokens, pieces) a row of chances for each token    x: (tokens,) the true ids, int
-    positions: (masked,) the places that were masked, int, counted from 0
-    returns a scalar: the sum over the masked places
+    p: (tokens, vocabulary) probabilities for each token    x: (tokens,) the original ids, int
+    positions: (masked,) the masked positions, int, counted from 0
+    returns a scalar: the sum over the masked positions
     """
-    # 1. rows and true ids at the masked places   2. the chance of each true id   3. minus the sum of logarithms
+    # 1. rows and original ids at the masked positions   2. the probability of each   3. minus the sum of logarithms
     ### BEGIN SOLUTION
     rows = ops.take(p, positions, axis=0)
     gold = ops.take(x, positions)
@@ -99,30 +107,34 @@ check(etraining_loss)
 # %%
 of_the_lecture = np.full((3, 6000), 1e-4, "float32")
 of_the_lecture[0, 21] = 0.0041
-the_cat_sat = ops.convert_to_tensor([21, 4987, 5438])  # a vocabulary of 6,000 pieces, to keep the matrix small
+the_cat_sat = ops.convert_to_tensor([21, 4987, 5438])  # a vocabulary of 6,000 tokens, to keep the matrix small
 only_the_first = etraining_loss(ops.convert_to_tensor(of_the_lecture), the_cat_sat, ops.convert_to_tensor([0]))
 print(f"−log 0.0041 = {float(only_the_first):.3f}")
 
 # %% [markdown]
 # ## 7.2 BERT's masked language model loss · 4 points · ~8 minutes
 #
-# A model computes in batches, and it hands out *logits*: any numbers, which log softmax makes into logarithms of chances. Each row has room for $P$ predictions; a row that needs fewer is filled up, and
-# `weights` says which places count (1) and which are filling (0). BERT's loss is the mean over those that count:
+# A model computes in batches, and it returns *logits*: any real numbers, which log softmax turns into logarithms of
+# probabilities. Each sequence has $P$ predictions; a sequence that needs fewer is padded, and `weights` marks which
+# ones count (1) and which are padding (0). BERT's loss is the mean over those that count:
 #
-# $$\text{loss} = \frac{\sum_{b,p} w_{bp} \cdot \bigl(-\log \text{softmax}(\text{logits}_{bp})[\text{label}_{bp}]\bigr)}{\sum_{b,p} w_{bp} + 10^{-5}}$$
+# $$\text{loss} = \frac{\sum_{b,p} w_{bp} \cdot \bigl(-\log \text{softmax}(\text{logits}_{bp})[\text{label}_{bp}]\bigr)}
+# {\sum_{b,p} w_{bp} + 10^{-5}}$$
 #
-# Two differences to line 9: a mean instead of a sum, so that a batch with more blanks does not make a longer step; and the $10^{-5}$ (it stands like this in the published code), so that a batch without any blank has loss 0
-# and not 0/0. Take `ops.log_softmax`, not the logarithm of a softmax: a chance that was rounded to 0 has the logarithm $-\infty$.
+# There are two differences to line 9: a mean instead of a sum, so that a batch with more predictions does not make a
+# larger step; and the $10^{-5}$ (it is in the published code), so that a batch without any prediction has loss 0 and
+# not 0/0. Use `ops.log_softmax`, not the logarithm of a softmax: a probability that was rounded to 0 has the logarithm
+# $-\infty$.
 
 # %% nbgrader={"grade": false, "grade_id": "mlm-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mlm_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    """The mean loss of a batch's predictions, filling left out.
+    """The mean loss of a batch's predictions, without padding.
 
-    logits: (batch, predictions, pieces)    labels: (batch, predictions) int, the true ids
-    weights: (batch, predictions) float32, 1 for a prediction, 0 for filling
+    logits: (batch, predictions, vocabulary)    labels: (batch, predictions) int, the original ids
+    weights: (batch, predictions) float32, 1 for a prediction, 0 for padding
     returns a scalar
     """
-    # 1. one loss per prediction   2. their weighted sum   3. over the sum of the weights + 0.00001
+    # 1. one loss per prediction   2. their weighted sum   3. divide by the sum of the weights + 0.00001
     ### BEGIN SOLUTION
     log_p = ops.log_softmax(logits, axis=-1)
     losses = -ops.squeeze(ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1), axis=-1)  # (B, P)
@@ -133,7 +145,9 @@ def mlm_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
 check(mlm_loss)
 
 # %% [markdown]
-# **See it.** One blank, three pieces, and the logit of the true one moved from −6 to 6. Being surer of what is right hardly pays: from 3 on there is little left to win. Being surer of what is wrong does cost: below −3 every further step as much as the last.
+# **See it.** One prediction, three tokens, and the logit of the correct one varies from −6 to 6. More confidence in the
+# correct token hardly lowers the loss: from 3 on there is little left to gain. More confidence in a wrong token does
+# raise it: below −3 every further step costs as much as the last.
 
 # %%
 sweep = np.linspace(-6, 6, 25, dtype="float32")
@@ -144,17 +158,19 @@ one_blank = [
 lines(
     sweep,
     {"mlm_loss": one_blank, "ln 3: no idea": np.full(len(sweep), np.log(3))},
-    title="The loss of one blank",
-    x="logit of the true piece (the others: 0)",
+    title="The loss of one prediction",
+    x="logit of the correct token (the others: 0)",
     y="loss",
-    alt="The loss falls in a straight line while the true piece's logit is low, crosses ln 3 at logit 0, and flattens out towards 0",
+    alt="The loss falls in a straight line while the logit of the correct token is low, crosses ln 3 at logit 0, and "
+    "flattens out towards 0",
 )
 
 # %% [markdown]
 # ## 7.3 The next-sentence loss · 2 points · ~4 minutes
 #
-# The second task: does sentence B follow sentence A? Two logits per row, and a trap that has cost people days: in BERT **0 is IsNext** and 1 is NotNext (it says so in a comment of the published code). The label is the number of the column that
-# should win.
+# The second objective: does sentence B follow sentence A? There are two logits per sequence, and a well-known trap: in
+# BERT **0 is IsNext** and 1 is NotNext (a comment in the published code states it). The label is the index of the
+# correct column.
 
 # %% nbgrader={"grade": false, "grade_id": "nsp-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nsp_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -177,14 +193,15 @@ check(nsp_loss)
 #
 # ## 7.4 Only where something is to be guessed · 3 points · ~8 minutes
 #
-# The MLM head multiplies a token's vector with the whole vocabulary. In BERT-base that is $768 \times 30{,}522$ products per token, more than three encoder layers do for it. With 15 % of the tokens to be guessed, doing it
-# for all would be 85 % wasted. So take the vectors of the masked positions out first:
+# The MLM head multiplies a token's vector with the whole vocabulary. In BERT-Base that is $768 \times 30{,}522$
+# products per token, more than three encoder layers need. Only 15 % of the tokens are predicted, so computing it for
+# all would waste 85 %. So select the vectors of the masked positions first:
 #
 # $$(B, T, H),\ (B, P) \longrightarrow (B, P, H) \qquad \text{out}[b, p] = \text{hidden}[b, \text{positions}[b, p]]$$
 
 # %% nbgrader={"grade": false, "grade_id": "gather-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def gather_positions(hidden: Tensor, positions: Tensor) -> Tensor:
-    """The vectors at the wanted positions of each row.
+    """Selects the vectors at the given positions of each sequence.
 
     hidden: (batch, tokens, hidden)    positions: (batch, predictions) int
     returns (batch, predictions, hidden)
@@ -197,7 +214,8 @@ def gather_positions(hidden: Tensor, positions: Tensor) -> Tensor:
 check(gather_positions)
 
 # %% [markdown]
-# **See it.** Two rows of six tokens; each number says which row and token it came from. The second row has one blank only and is filled up with position 0.
+# **See it.** Two sequences of six tokens; each number shows the sequence and the token it came from. The second
+# sequence has only one prediction and is padded with position 0.
 
 # %%
 numbered = np.array([[[10 * row + token] for token in range(6)] for row in range(2)], "float32")
@@ -205,32 +223,35 @@ wanted = np.array([[1, 4], [3, 0]], "int32")
 taken = gather_positions(ops.convert_to_tensor(numbered), ops.convert_to_tensor(wanted))
 heat_maps(
     [numbered[..., 0].astype(int), np.asarray(taken)[..., 0].astype(int)],
-    titles=["hidden: row and token", f"taken at {wanted.tolist()}"],
-    rows=["row 0", "row 1"],
+    titles=["hidden: sequence and token", f"selected at {wanted.tolist()}"],
+    rows=["sequence 0", "sequence 1"],
     numbers=True,
-    alt="Left a table of two rows, 0 to 5 and 10 to 15; right what was taken: 1 and 4 from the first row, 13 and 10 from the second",
+    alt="Left a table of two rows, 0 to 5 and 10 to 15; right the selected numbers: 1 and 4 from the first row, 13 and 10 "
+    "from the second",
 )
 
 # %% [markdown]
 # ## 7.5 Everything you built, in one model · 5 points · ~12 minutes · ETraining, line 8
 #
-# `Bert` (notebook 05) returns two things: a vector for every token, and the pooled vector of [CLS]. The first goes to `MlmHead`, at the masked positions only and with the table of the token embeddings (the weights are tied); the second
-# goes to `NspHead`.
+# `Bert` (notebook 05) returns two tensors: a vector for every token, and the pooled vector of [CLS]. The first goes to
+# `MlmHead`, only at the masked positions and together with the table of the token embeddings (the weights are tied);
+# the second goes to `NspHead`.
 #
 # ```
 # token_ids, token_type_ids, attention_mask ─▶ bert ─▶ hidden ─▶ gather_positions ─▶ mlm ─▶ (B, P, V)
 #                                                  └─▶ pooled ─────────────────────▶ nsp ─▶ (B, 2)
 # ```
 #
-# Call the parts `self.bert`, `self.mlm` and `self.nsp`: the check, and later the grader, put weights into them. The table is `self.bert.embeddings.token.embeddings`.
+# Name the parts `self.bert`, `self.mlm` and `self.nsp`: the check, and later the grader, put weights into them. The
+# table is `self.bert.embeddings.token.embeddings`.
 
 # %% nbgrader={"grade": false, "grade_id": "pretraining-model", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PreTrainingModel(keras.Model):
-    """BERT with both of its heads.
+    """BERT with its two pre-training heads.
 
     call: token_ids, token_type_ids, attention_mask (batch, tokens) int, 1 in the mask for a real token;
     positions (batch, predictions) int; training
-    returns MLM logits (batch, predictions, pieces) and next-sentence logits (batch, 2)
+    returns MLM logits (batch, predictions, vocabulary) and next-sentence logits (batch, 2)
     """
 
     def __init__(
@@ -257,15 +278,21 @@ class PreTrainingModel(keras.Model):
 check(PreTrainingModel)
 
 # %% [markdown]
-# ### Sanity first: what does a model know that knows nothing?
+# ### First test: the loss of an untrained model
 #
-# A fresh model has no reason to prefer any of the $V$ pieces, so each gets about $1/V$, and the loss of a blank is about $-\log \frac1V = \ln V$. If your first loss is far from that, stop: something is wrong
-# *before* any training. (Much larger: the weights start too large. Much smaller: the answer stands in the input.) For the pairs it may be a good deal more than $\ln 2 = 0.693$: the two random logits of a pooled vector may disagree by two or three, and since every row begins with the same [CLS], they do so in nearly all rows alike.
+# A freshly initialized model has no reason to prefer any of the $V$ tokens, so each gets a probability of about $1/V$,
+# and the loss of a prediction is about $-\log \frac1V = \ln V$. If your first loss is far from that, stop: something is
+# wrong *before* any training. (Much larger: the initial weights are too large. Much smaller: the input contains the
+# answer.) For the pairs the loss may be much larger than $\ln 2 = 0.693$: the two random logits of a pooled vector may
+# differ by two or three, and since every sequence begins with the same [CLS], they differ in nearly the same way in all
+# sequences.
 #
-# The data come from notebook 06's procedure: real text, pairs, 15 % of the tokens to be guessed, of which 80 % become [MASK]. The text is the prose of Python's own documentation, which is on this machine already; its vocabulary of 4,096 pieces ships with the course.
+# The data are made as in notebook 06: real text, pairs, 15 % of the tokens predicted, of which 80 % become [MASK]. The
+# text is the prose of Python's own documentation, which is already on this machine; its vocabulary of 4,096 tokens
+# comes with the course.
 
 # %%
-settings = choose_settings()  # the small run without a graphics card, the long one with one
+settings = choose_settings()  # the small run without a GPU, the long one with a GPU
 data = prepare(settings)
 print(settings)
 print(data)
@@ -294,14 +321,16 @@ print(f"first NSP loss {float(nsp_loss(next_logits, first['next_sentence'])):.3f
 #
 # ## 7.6 No step longer than this · 3 points · ~7 minutes
 #
-# Now and then a batch has a gradient ten times as long as usual, and one such step can undo an hour. BERT limits the *length* of the gradient: all tensors of it, laid end to end, are one vector $g$, and if $\lVert g \rVert$ is more than 1,
-# the whole vector is shortened to 1. Its direction stays (Pascanu, Mikolov & Bengio 2013).
+# Now and then the gradient of a batch is ten times as long as usual, and one such step can destroy the progress of an
+# hour. BERT limits the *length* (the norm) of the gradient: all its tensors together are one long vector $g$, and if
+# $\lVert g \rVert$ is greater than 1, the whole vector is scaled to length 1. Its direction stays (Pascanu, Mikolov &
+# Bengio 2013).
 #
 # $$\lVert g \rVert = \sqrt{\sum_i \sum_{\text{all entries}} g_i^2} \qquad g_i \leftarrow g_i \cdot \frac{c}{\max(\lVert g \rVert,\, c)}$$
 
 # %% nbgrader={"grade": false, "grade_id": "clip-gradients", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def clip_gradients(gradients: list[Tensor], most: float = 1.0) -> list[Tensor]:
-    """Gradients that together are no longer than `most`.
+    """Scales gradients down to a common length of at most `most`.
 
     gradients: a list of tensors of any shapes
     returns a list of tensors of the same shapes
@@ -316,7 +345,8 @@ def clip_gradients(gradients: list[Tensor], most: float = 1.0) -> list[Tensor]:
 check(clip_gradients)
 
 # %% [markdown]
-# **See it.** Twelve gradients of two numbers each (each number a tensor of its own) as arrows, before and after. Every arrow keeps its direction; those within the circle keep their length too.
+# **See it.** Twelve gradients of two numbers each (each number a separate tensor) as arrows, before and after. Every
+# arrow keeps its direction; those within the circle keep their length too.
 
 # %%
 angles = np.linspace(0, 2 * np.pi, 12, endpoint=False)
@@ -332,16 +362,20 @@ clipped_arrows(before, np.array([[float(x), float(y)] for x, y in after]))
 # > 9: $\text{loss}_\theta \leftarrow \dots$<br>
 # > 10: $\theta \leftarrow \theta - \eta \cdot \nabla \text{loss}_\theta$
 #
-# In BERT the loss is the **sum** of `mlm_loss` and `nsp_loss`, and the gradient is clipped to length 1 before the optimizer makes its step. A tape records what the model computes and plays it backwards.
+# In BERT the loss is the **sum** of `mlm_loss` and `nsp_loss`, and the gradient is clipped to length 1 before the
+# optimizer makes its step. A `GradientTape` records what the model computes and then computes the gradient backwards.
 #
-# One trap, and few know it: the gradient of a table comes as a list of rows (`IndexedSlices`), one for every time a row was looked up. A piece that stands in the batch ten times is in it ten times, and the length of the *list* is not
-# the length of the gradient. `ops.convert_to_tensor(gradient)` adds equal rows up.
+# There is a trap that few people know: the gradient of an embedding table is a list of rows (`IndexedSlices`), one for
+# every look-up. A token that occurs ten times in the batch is in the list ten times, and the length of the *list* is
+# not the length of the gradient. `ops.convert_to_tensor(gradient)` adds equal rows up.
 #
-# To try your step out there is a model that is as small as can be: no word looks at another, but it is called as yours is. The check puts weights into it, lets `train_step` make a step of plain gradient descent, and looks at the weights afterwards.
+# To test your step there is a model that is as small as possible: its tokens do not look at each other, but it is
+# called like yours. The check sets its weights, lets `train_step` make one step of plain gradient descent, and compares
+# the weights afterwards.
 
 # %% tags=["setup"]
 class TinyModel(keras.Model):
-    """Called as PreTrainingModel is, and as small as can be: a table, its transpose, and two logits from [CLS]."""
+    """A very small model with the call of PreTrainingModel: a table, its transpose, and two logits from [CLS]."""
 
     def __init__(self, vocab_size, hidden_size, **kwargs):
         super().__init__(**kwargs)
@@ -360,13 +394,13 @@ class TinyModel(keras.Model):
 
 # %% nbgrader={"grade": false, "grade_id": "train-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_step(model: keras.Model, optimizer: keras.optimizers.Optimizer, batch: dict) -> Tensor:
-    """One step: forwards, loss, backwards, clipped to length 1, applied.
+    """One training step: model, loss, gradients, clipping to length 1, optimizer.
 
     batch: token_ids, token_type_ids, attention_mask (batch, tokens), positions, labels, weights
     (batch, predictions), next_sentence (batch,)
     returns the loss before the step, a scalar
     """
-    # 1. within the tape: run the model (training=True), add both losses   2. gradients   3. clip   4. apply
+    # 1. inside the tape: run the model (training=True), add both losses   2. gradients   3. clip   4. apply
     ### BEGIN SOLUTION
     variables = model.trainable_variables
     with tf.GradientTape() as tape:
@@ -383,10 +417,12 @@ def train_step(model: keras.Model, optimizer: keras.optimizers.Optimizer, batch:
 check(train_step)
 
 # %% [markdown]
-# ### Sanity, part two: overfit one batch
+# ### Second test: overfit one batch
 #
-# The oldest trick of the trade (Karpathy, *A Recipe for Training Neural Networks*, 2019): take **one** small batch and train on it again and again, without dropout. A model that can learn at all knows it by heart after a few dozen steps, and the loss goes to nearly 0.
-# If it does not, no amount of data will help: a gradient does not arrive, or the labels do not belong to the rows.
+# A classic test (Karpathy, *A Recipe for Training Neural Networks*, 2019): take **one** small batch and train on it
+# again and again, without dropout. A model that can learn at all knows it by heart after a few dozen steps, and the
+# loss goes to nearly 0. If it does not, no amount of data will help: a gradient is missing, or the labels do not belong
+# to the inputs.
 
 # %%
 keras.utils.set_random_seed(7)
@@ -400,33 +436,35 @@ curve = [float(one_step()) for _ in range(60)]
 lines(
     np.arange(len(curve)),
     {"loss on the one batch": curve, "ln V + ln 2": np.full(len(curve), np.log(pieces) + np.log(2))},
-    title="Eight rows, by heart",
+    title="Overfitting eight sequences",
     x="step",
     y="loss (MLM + NSP)",
-    alt=f"The loss on one batch of eight rows falls from {curve[0]:.1f} to {curve[-1]:.2f} within 60 steps",
+    alt=f"The loss on one batch of eight sequences falls from {curve[0]:.1f} to {curve[-1]:.2f} within 60 steps",
 )
 print(f"from {curve[0]:.2f} to {curve[-1]:.3f}")
 
 # %% [markdown]
 # ---
-# # The long way down
+# # The learning rate
 #
 # ## 7.8 Up, then down · 3 points · ~8 minutes
 #
-# Adam divides each step by a running mean of the gradient's size. In the first steps it knows that mean badly, so BERT begins carefully: the rate rises in a straight line for 10,000 steps (*warm-up*), then falls in a straight line to 0 at step 1,000,000 (Devlin et al. 2019,
-# appendix A.2). With $s$ steps already made, $w$ of warm-up and $S$ in all:
+# Adam divides each step by a running mean of the gradient's size. In the first steps its estimate of that mean is bad,
+# so BERT begins carefully: the learning rate rises linearly for 10,000 steps (*warm-up*), then falls linearly to 0 at
+# step 1,000,000 (Devlin et al. 2019, appendix A.2). With $s$ steps already made, $w$ of warm-up and $S$ in total:
 #
 # $$\eta(s) = \eta_\text{max} \cdot \max\!\left(0,\ \min\!\left(\frac{s + 1}{w},\ \frac{S - s}{S - w}\right)\right)$$
 #
-# `step` may be one number or a tensor of many, so use `ops.minimum`, not `if`. With $w = 0$ there is no way up (and nothing may be divided by 0).
-# (The published script lets its line down begin at step 0, so its rate makes a small jump where the warm-up ends. Ours has none.)
+# `step` may be one number or a tensor of many, so use `ops.minimum`, not `if`. With $w = 0$ there is no warm-up (and
+# you must not divide by 0). (In the published script the decay begins at step 0, so its rate makes a small jump where
+# the warm-up ends. Ours has no jump.)
 
 # %% nbgrader={"grade": false, "grade_id": "learning-rate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def learning_rate(step: Tensor, peak: float, warmup_steps: int, total_steps: int) -> Tensor:
     """Linear warm-up, then linear decay to 0.
 
-    step: steps already made, a float32 tensor of any shape
-    returns the rate of the step that comes now, of the same shape
+    step: number of steps already made, a float32 tensor of any shape
+    returns the learning rate of the next step, of the same shape
     """
     ### BEGIN SOLUTION
     rising = (step + 1) / max(warmup_steps, 1)
@@ -446,18 +484,21 @@ lines(
     title="10,000 steps up, 990,000 down",
     x="step",
     y="learning rate",
-    alt="The rate shoots up to 0.0001 within the first hundredth of the run and falls in a straight line to 0",
+    alt="The rate rises to 0.0001 within the first hundredth of the run and then falls in a straight line to 0",
 )
 
 # %% [markdown]
 # ## 7.9 Which weights decay · 2 points · ~5 minutes
 #
-# With every step each weight also loses a small share of itself, 0.01 times the learning rate: *weight decay*. What is not needed fades away. But not everything should be small: LayerNorm's $\gamma$ starts at 1 and sets the scale of a whole layer, and biases and $\beta$ only shift.
-# BERT spares them (`optimization.py` of google-research/bert: "LayerNorm", "layer_norm", "bias"). In Keras a weight has a path, such as `bert/encoder/layer_0/attention/query/kernel`, and its *last* part says what it is.
+# With every step each weight also loses a small fraction of itself, 0.01 times the learning rate: *weight decay*.
+# Weights that are not needed shrink towards zero. But not everything should be small: LayerNorm's $\gamma$ starts at 1
+# and sets the scale of a whole layer, and biases and $\beta$ only shift. BERT excludes them (`optimization.py` of
+# google-research/bert: "LayerNorm", "layer_norm", "bias"). In Keras a weight has a path, such as
+# `bert/encoder/layer_0/attention/query/kernel`, and its *last* part is the kind of weight.
 
 # %% nbgrader={"grade": false, "grade_id": "decays", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decays(name: str) -> bool:
-    """Whether weight decay acts on the weight of this path: on all but bias, gamma and beta."""
+    """Whether weight decay applies to the weight with this path: to all but bias, gamma and beta."""
     ### BEGIN SOLUTION
     return name.split("/")[-1] not in ("bias", "gamma", "beta")
     ### END SOLUTION
@@ -467,7 +508,7 @@ check(decays)
 
 # %%
 decaying = sum(int(np.prod(v.shape)) for v in model.trainable_variables if decays(v.path))
-print(f"{decaying:,} of {model.count_params():,} numbers decay: {decaying / model.count_params():.1%}")
+print(f"{decaying:,} of {model.count_params():,} parameters decay: {decaying / model.count_params():.1%}")
 
 # %% [markdown]
 # ---
@@ -475,13 +516,14 @@ print(f"{decaying:,} of {model.count_params():,} numbers decay: {decaying / mode
 #
 # ## 7.10 How many blanks are right · 3 points · ~6 minutes
 #
-# A loss of 4.2 tells a human little. The share of blanks whose best guess is the true piece tells more.
+# A loss of 4.2 means little to a human. The *accuracy*, the fraction of predictions whose best guess is the original
+# token, means more.
 
 # %% nbgrader={"grade": false, "grade_id": "masked-accuracy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_accuracy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    """The share of predictions whose piece with the largest logit is the true one, filling left out.
+    """The fraction of predictions in which the largest logit belongs to the original token, without padding.
 
-    logits: (batch, predictions, pieces)    labels: (batch, predictions) int
+    logits: (batch, predictions, vocabulary)    labels: (batch, predictions) int
     weights: (batch, predictions) float32
     returns a scalar float32
     """
@@ -496,7 +538,9 @@ check(masked_accuracy)
 # %% [markdown]
 # ## 7.11 Perplexity over many batches · 2 points · ~5 minutes
 #
-# $e^{\text{loss}}$ is easier to imagine than the loss: a model with perplexity 70 is as unsure as somebody who rolls a die with 70 faces. A fresh model has perplexity $V$. For many batches with losses $l_i$, each a mean over $c_i$ predictions, first make one mean of all predictions, *then* take $\exp$:
+# $e^{\text{loss}}$ is easier to imagine than the loss: a model with perplexity 70 is as unsure as somebody who rolls a
+# die with 70 faces. An untrained model has perplexity $V$. For many batches with losses $l_i$, each a mean over $c_i$
+# predictions, first compute one mean over all predictions, *then* apply $\exp$:
 #
 # $$\text{perplexity} = \exp\!\left(\frac{\sum_i c_i\, l_i}{\sum_i c_i}\right)$$
 
@@ -504,7 +548,7 @@ check(masked_accuracy)
 def perplexity(losses: Tensor, counts: Tensor) -> Tensor:
     """Perplexity of many batches together.
 
-    losses: (batches,) the mean loss of each    counts: (batches,) float32, how many predictions each has
+    losses: (batches,) the mean loss of each    counts: (batches,) float32, the number of predictions of each
     returns a scalar
     """
     ### BEGIN SOLUTION
@@ -520,34 +564,45 @@ check(perplexity)
 #
 # ## 7.12 Train it · 6 points · seconds to hours
 #
-# Everything is there. The next cells train your model, from your layers, with your step, and judge it every so often on text that it never trains on.
+# You have all the parts. The next cells train your model, from your layers, with your step, and regularly evaluate it
+# on *held-out* text, on which it is never trained.
 #
-# | | without a graphics card | with one (`choose_settings()` sees it) |
+# | | without a GPU | with a GPU (`choose_settings()` finds it) |
 # |---|---|---|
 # | model | 2 layers, hidden size 128, 2 heads | 6 layers, hidden size 256, 4 heads |
-# | rows | 64 of 32 tokens | 256 of 128 tokens |
+# | batch | 64 sequences of 32 tokens | 256 sequences of 128 tokens |
 # | steps | 320, about a minute | 20,000: 655 million tokens |
-# | arithmetic | 2·10¹² operations | 2·10¹⁶ operations: about two and a half hours on a Colab T4 if it does 30 % of its 8.1·10¹² per second (computed, not measured) |
-# | aim | held-out loss below 6.35, that is, below the dotted line | held-out loss below 4.2, where the library's own small reference run ended after 1,000 steps |
+# | arithmetic | 2·10¹² operations | 2·10¹⁶ operations |
+# | aim | held-out loss below 6.35: below the dotted line | held-out loss below 4.2 |
 #
-# With a network, `choose_settings(text="hf:Salesforce/wikitext/wikitext-103-raw-v1")` trains on Wikipedia instead (103 million words: several gigabytes of memory, and `pip install datasets`). If the runtime is cut off, start the notebook again and run it to here: the run goes on where it was saved last.
+# On a Colab T4 the long run takes about two and a half hours if the GPU reaches 30 % of its 8.1·10¹² operations per
+# second (computed, not measured). Its aim of 4.2 is the loss of the library's own small reference run after 1,000
+# steps.
 #
-# **How it is graded.** The cell after the run writes `pretraining_weights.safetensors` beside this notebook. Hand it in together with the notebook. The grader puts the weights into *your* `PreTrainingModel` and lets it fill in blanks of a text that you have not seen masked like that:
-# 2 points if the weights fit and give finite numbers; 2 points for a loss of at most 6.6, when a fresh model has 8.3; 2 points for a loss of at most 6.35 and at least 6 % of the blanks right, better than somebody who knows all frequencies and nothing else (6.4 and 3 %). No graphics card is needed for any of them. (`progress()` counts the 35 points of the checks; these six come from the grader.)
+# With a network, `choose_settings(text="hf:Salesforce/wikitext/wikitext-103-raw-v1")` trains on Wikipedia instead (103
+# million words: several gigabytes of memory, and `pip install datasets`). If the runtime is interrupted, start the
+# notebook again and run it up to this point: the run resumes where it was last saved.
+#
+# **How it is graded.** The cell after the run writes `pretraining_weights.safetensors` beside this notebook. Hand it in
+# together with the notebook. The grader loads the weights into *your* `PreTrainingModel` and lets it predict masked
+# tokens of a text with masks that you have not seen: 2 points if the weights fit and give finite numbers; 2 points for
+# a loss of at most 6.6 (an untrained model has 8.3); 2 points for a loss of at most 6.35 and at least 6 % accuracy,
+# better than a model that knows only the token frequencies (6.4 and 3 %). You need no GPU for any of them.
+# (`progress()` counts the 35 points of the checks; these six come from the grader.)
 
 # %%
 schedule = dict(peak=settings.peak, warmup_steps=settings.warmup_steps, total_steps=settings.steps)
 
 
 class Schedule(keras.optimizers.schedules.LearningRateSchedule):
-    """Your learning_rate, as Keras asks for it."""
+    """Your learning_rate in the form that Keras expects."""
 
     def __call__(self, step):
         return learning_rate(ops.cast(step, "float32"), **schedule)
 
 
 def fresh_run():
-    """Your model, fresh or as it was saved last, and an optimizer that spares what does not decay."""
+    """Your model, new or as last saved, and an optimizer that excludes some weights from weight decay."""
     keras.utils.set_random_seed(settings.seed)
     model = PreTrainingModel(**settings.model)
     model(*reads(tensors(data.batch(0))))
@@ -558,14 +613,17 @@ def fresh_run():
     return Run("pretraining_run", settings, model, optimizer)
 
 # %% [markdown]
-# How a model begins matters as much as how it goes on. BERT draws every matrix from a normal distribution of standard deviation 0.02, cut off at two (Devlin et al.'s code, `initializer_range`). That fits a hidden size of 768; for a smaller one `initialise` widens it by $\sqrt{768 / H}$, so that the
-# first activations are as large as BERT-base's. Try it: without that line the same run is still on the plateau when it ends.
+# The initial weights matter as much as the training. BERT draws every matrix from a normal distribution of standard
+# deviation 0.02, truncated at two standard deviations (Devlin et al.'s code, `initializer_range`). That fits a hidden
+# size of 768; for a smaller one `initialise` multiplies it by $\sqrt{768 / H}$, so that the first activations are as
+# large as BERT-Base's. Try it: without that line the loss of the same run is still on its plateau at the end.
 #
-# The loop itself is short. `run.steps()` gives the numbers of the steps that are still to be made; `run.record` notes the figures, draws, and saves.
+# The loop itself is short. `run.steps()` yields the numbers of the steps that are still to be made; `run.record`
+# records the metrics, draws, and saves.
 
 # %%
 def judge(guess):
-    """The figures of a model on the held-out batches, by your own functions."""
+    """The metrics of a model on the held-out batches, by your own functions."""
     losses, counts, hits, next_losses = [], [], [], []
     for batch in map(tensors, data.held_out):
         logits, next_logits = guess(*reads(batch))
@@ -597,11 +655,16 @@ if ready(*NEEDED):
     print(run.speed())
 
 # %% [markdown]
-# **Reading the curves.** The loss drops at once from $\ln V$ to about 6.4: the model has found out which pieces are frequent (the dotted line is the loss of somebody who knows *only* that). Then it hesitates, on every masked word it says "the" or a comma; and then, if the run is long enough,
-# it goes below the line: now the neighbours begin to count. The grey curve is a recorded run of the library's model of the same size, on 18 MB of text (`bertlab/training/reference_curves`); compare the shape, not the height.
-# The next-sentence loss stays near $\ln 2$ for a long time: with rows of 32 tokens there is little to go by.
+# **Reading the curves.** The loss drops at once from $\ln V$ to about 6.4: the model has learned which tokens are
+# frequent (the dotted line is the loss of a *unigram* model, which knows *only* that). Then it stays there for a while
+# and predicts "the" or a comma for every masked word. If the run is long enough, it then goes below the line: the model
+# begins to use the neighbours. The grey curve is a recorded run of the library's model of the same size, on 18 MB of
+# text (`bertlab/training/reference_curves`); compare the shape, not the height. The next-sentence loss stays near
+# $\ln 2$ for a long time: sequences of 32 tokens contain little evidence.
 #
-# **Speed.** Tokens per second say how long a run takes; the *share of the peak* says whether it could be faster. The peak is measured on this machine with one large matrix product; small matrices, and everything that is no matrix product, keep a model below it.
+# **Speed.** Tokens per second determine how long a run takes; the *fraction of the peak* shows whether it could be
+# faster. The peak is measured on this machine with one large matrix product. A model stays below it because of small
+# matrices and of all operations that are not matrix products.
 
 # %%
 if ready(*NEEDED):
@@ -609,7 +672,9 @@ if ready(*NEEDED):
     two_scores(judge(guess), fresh={"loss": float(np.log(pieces)), "accuracy": 1 / pieces}, unigram=data)
 
 # %% [markdown]
-# **See it.** The picture of the beginning, from your model: three rows that it was never trained on. The darker a blank, the larger its loss. The title says of each what your model guesses there, in brackets what stood there, and the loss. (One chosen token in five is not hidden: it stands unchanged, or another stands in its place.)
+# **See it.** The picture of the beginning, from your model: three sequences that it was never trained on. The darker a
+# cell, the larger the loss of that prediction. The title lists for each your model's prediction, in brackets the
+# original token, and the loss. (One chosen token in five is not masked: it is unchanged, or another token replaces it.)
 
 # %%
 if ready(*NEEDED):
@@ -621,16 +686,18 @@ if ready(*NEEDED):
         lost = np.zeros((1, len(ids)))
         for place in places:
             one = slice(place, place + 1)
-            lost[0, where[place]] = mlm_loss(blanks[row : row + 1, one], ops.convert_to_tensor(truth[None, one]), ops.ones((1, 1)))
+            label = ops.convert_to_tensor(truth[None, one])
+            lost[0, where[place]] = mlm_loss(blanks[row : row + 1, one], label, ops.ones((1, 1)))
         best = np.array(ops.argmax(blanks[row], axis=-1))
         told = ", ".join(f"{data.pieces[best[p]]} ({data.pieces[truth[p]]}) {lost[0, where[p]]:.1f}" for p in places)
         heat_maps(
             [lost],
-            titles=[f"guess (truth) and loss: {told}"],
+            titles=[f"prediction (original) and loss: {told}"],
             rows=["loss"],
             columns=[data.pieces[i] for i in ids],
             largest=9,
-            alt=f"A row of {len(ids)} held-out tokens with the losses of its blanks, the mean {lost.sum() / len(places):.1f}; guess (truth) and loss: {told}",
+            alt=f"{len(ids)} held-out tokens with the losses of the predictions, on average {lost.sum() / len(places):.1f}; "
+            f"prediction (original) and loss: {told}",
         )
 
 # %% nbgrader={"grade": true, "grade_id": "pretraining-run", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
@@ -640,16 +707,22 @@ print(check_weights())
 # ---
 # # Recap
 #
-# Minus the logarithm of the true piece's chance, averaged over the blanks; the same for the pairs; one gradient, clipped as a whole; a rate that rises and falls; decay for what is a direction, none for what is a scale or a shift. That is all of pre-training. The rest is time:
-# BERT-base saw 1,000,000 batches of 256 rows (nine in ten of them of 128 tokens, the rest of 512), in 4 days on 16 TPU chips (the large model: 64 chips; Devlin et al. 2019, appendix A.2). Geiping & Goldstein (2023, *Cramming*) come close in one day on one graphics card.
+# The loss is minus the logarithm of the probability of the original token, averaged over the predictions; the same for
+# the pairs. The gradient is clipped as a whole; the learning rate rises and falls; weights decay, except scales and
+# shifts. That is all of pre-training. The rest is time: BERT-Base saw 1,000,000 batches of 256 sequences (nine in ten
+# of them of 128 tokens, the rest of 512), in 4 days on 16 TPU chips (the large model: 64 chips; Devlin et al. 2019,
+# appendix A.2). Geiping & Goldstein (2023, *Cramming*) come close in one day on one GPU.
 #
 # **To think about**
 #
-# 1. ETraining sums over $\tilde T$, BERT divides by the number of blanks. With plain gradient descent, which learning rates make the two the same? And with Adam?
-# 2. Clip each tensor by itself, or all as one: which of the two keeps the direction of the step, and why should that matter?
-# 3. Your loss is below the dotted line, but "the" is still the most frequent guess. Is that a contradiction?
+# 1. ETraining sums over $\tilde T$, BERT divides by the number of predictions. With plain gradient descent, which
+#    learning rates make the two the same? And with Adam?
+# 2. Clip each tensor by itself, or all as one: which of the two keeps the direction of the step, and why should that
+#    matter?
+# 3. Your loss is below the dotted line, but "the" is still the most frequent prediction. Is that a contradiction?
 #
-# **Next:** notebook 08 takes the body you have trained (or a published one), puts a fresh head on it, and teaches it a task in minutes.
+# **Next:** notebook 08 takes the encoder you have trained (or a published one), puts a new head on it, and teaches it a
+# task in minutes.
 
 # %%
 progress()

@@ -27,7 +27,7 @@ def test_a_forgotten_division_is_shown_as_in_the_course_book():
     text = str(_scores("return q @ ops.swapaxes(k, -1, -2)"))
     assert text.startswith("✗ 3.4 attention_scores") and text.splitlines()[0].endswith("0 / 3")
     for expected in ("q (2, 5, 16) float32, k (2, 5, 16) float32", "shape   (2, 5, 5) ✓", "dtype float32 ✓",
-                     "first difference at [0, 0, 0]", "yours is 4.0 × expected everywhere",
+                     "first difference at [0, 0, 0]", "yours is 4.0 × the expected value everywhere",
                      "before dividing by √d_attn (√16 = 4). Look at line 5 again."):  # fmt: skip
         assert expected in text, text
 
@@ -43,18 +43,18 @@ def test_a_product_whose_sizes_do_not_fit_says_so_and_what_to_turn():
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("s = q @ ops.swapaxes(k, -1, -2) / 4.0", "returned nothing: did you forget `return`?"),
-        ("return (q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5).numpy()", "A NumPy array came back where a tensor"),
-        ("return [q, k]", "A list came back where a tensor is needed"),
+        ("s = q @ ops.swapaxes(k, -1, -2) / 4.0", "returned None: did you forget `return`?"),
+        ("return (q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5).numpy()", "Expected a tensor, got a NumPy array"),
+        ("return [q, k]", "Expected a tensor, got a list"),
         ("return ops.cast(q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5, 'float64')", "dtype float64 ✗"),
-        ("return ops.log(q @ ops.swapaxes(k, -1, -2))", "NaN appears"),
+        ("return ops.log(q @ ops.swapaxes(k, -1, -2))", "The result has NaN"),
         ("return ops.swapaxes(q, -1, -2) @ k", "yours (2, 16, 16)   expected (2, 5, 5)"),
         ("return q @ ops.transpose(k)", "error"),
-        ("return q * ops.cast(q, 'int32')", "Numbers of two kinds meet here"),
+        ("return q * ops.cast(q, 'int32')", "Two dtypes are mixed here"),
         ("return undefined_name", "NameError: name 'undefined_name' is not defined"),
         ("return ...", "still the empty stub"),
         ("q = q @ q\n    return ...", "error"),
-        ("q = q * q\n    return ...", "put your own expression there"),
+        ("q = q * q\n    return ...", "replace it by your own expression"),
         ("return keras.Input((3,))", "symbolic"),
     ],
 )
@@ -66,7 +66,7 @@ def test_each_way_to_be_wrong_has_its_own_words(body, words):
 
 def test_a_transposed_shape_is_named():
     difference = compare(np.zeros((2, 3, 4), "float32"), np.zeros((2, 4, 3), "float32"))
-    assert difference.kind == "shape" and "axes 1 and 2 are in another order (transposed?)" in difference.message
+    assert difference.kind == "shape" and "axes 1 and 2 are in a different order (transposed?)" in difference.message
 
 
 def test_an_argument_that_was_changed_is_named():
@@ -96,10 +96,10 @@ class MultiHeadAttention(keras.layers.Layer):
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"init": "pass"}, "call it first in your `__init__`"),
-        ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "sub-layers while it is called"),
-        ({"call": "return x"}, "no weight `query.kernel` was found in MultiHeadAttention; its weights: none"),
-        ({"call": "return keras.layers.Dense(8)(x)"}, "no weight `query.kernel` was found"),
+        ({"init": "pass"}, "first in your `__init__`"),
+        ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "sub-layers in `call`"),
+        ({"call": "return x"}, "MultiHeadAttention has no weight `query.kernel`; its weights: none"),
+        ({"call": "return keras.layers.Dense(8)(x)"}, "has no weight `query.kernel`"),
         ({"call": "raise NotImplementedError()"}, "still the empty stub"),
     ],
 )  # fmt: skip
@@ -112,7 +112,7 @@ def test_the_first_part_that_fails_does_not_say_that_it_waits_for_itself():
     unscaled = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2)"
     first, *rest = verdict_on("scores", unscaled).parts
     assert (first.earned, first.message) == (False, "")
-    assert all(part.message == "counts once the values are right" for part in rest)
+    assert all(part.message == "counts only when the first part is right" for part in rest)
 
 
 def test_later_parts_count_only_once_the_values_are_right_and_then_each_for_itself():
@@ -121,7 +121,7 @@ def test_later_parts_count_only_once_the_values_are_right_and_then_each_for_itse
     names = "x, w_q, b_q, w_k, b_k, w_v, b_v"
     averaging = f"def attention({names}):\n    return ops.zeros_like(x) @ w_v + ops.mean(x @ w_v, -2, keepdims=True)"
     parts = verdict_on("attention", averaging).parts
-    assert [(part.points, part.message) for part in parts[1:]] == [(0, "counts once the values are right")]
+    assert [(part.points, part.message) for part in parts[1:]] == [(0, "counts only when the first part is right")]
     unstable = verdict_on(
         "softmax-rows", "def softmax_rows(a):\n    e = ops.exp(a)\n    return e / ops.sum(e, -1, keepdims=True)"
     )
@@ -250,7 +250,7 @@ def test_html_escapes_what_a_student_wrote_and_says_the_same_without_colour():
     assert "<script>" not in page and "&lt;script&gt;" in page
     wrong = _scores("return q @ ops.swapaxes(k, -1, -2)")
     page = rendering.as_html(wrong)
-    for fact in ("wrong", "0 / 3", "4.0 × expected", "√16 = 4", 'alt="yours: '):
+    for fact in ("wrong", "0 / 3", "4.0 × the expected value", "√16 = 4", 'alt="yours: '):
         assert fact in page
     assert "color:inherit" in page
 
@@ -263,16 +263,16 @@ def test_tolerance_treats_infinities_as_equal_and_nan_as_different():
 @pytest.mark.parametrize(
     ("expected", "got", "words"),
     [
-        (np.array([1.0, 2.0, 3.0]), np.array([3.0, 4.0, 5.0]), "yours is expected + 2.0 everywhere"),
-        (np.array([1.0, 2.0, 3.0]), np.array([0.5, 1.0, 1.5]), "yours is 0.5 × expected everywhere"),
-        (np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 3.0], [2.0, 5.0]]), "yours is the transpose of expected"),
+        (np.array([1.0, 2.0, 3.0]), np.array([3.0, 4.0, 5.0]), "yours is the expected value + 2.0 everywhere"),
+        (np.array([1.0, 2.0, 3.0]), np.array([0.5, 1.0, 1.5]), "yours is 0.5 × the expected value everywhere"),
+        (np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 3.0], [2.0, 5.0]]), "transpose of the expected matrix"),
         (np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]), "1 of 3 values differ"),
-        (np.array([True, False]), np.array([False, True]), "the opposite of expected everywhere"),
+        (np.array([True, False]), np.array([False, True]), "the opposite of the expected value everywhere"),
         (["play", "##ing"], ["play", "ing"], "at [1]: yours 'ing'   expected '##ing'"),
         (["a", "b"], ["a"], "yours has 1 items; expected 2"),
         ({"ids": [1]}, {"ids": [2]}, "at ['ids'][0]: yours 2   expected 1"),
-        ({("a", "b"): 1}, {("a", "b"): 1, "a": 2}, "keys that should not be there: 'a'"),
-        ({("a", "##b"): 1.5}, {}, "keys missing from yours: ('a', '##b')"),
+        ({("a", "b"): 1}, {("a", "b"): 1, "a": 2}, "unexpected keys: 'a'"),
+        ({("a", "##b"): 1.5}, {}, "missing keys: ('a', '##b')"),
         ("zoe", "zoe\u0301", r"yours 'zoe\u0301'   expected 'zoe'"),
         ("a " * 60, "a " * 50 + "b " + "a " * 9, "from character 100"),
         ((1, 2), None, "yours is nothing; expected a tuple"),
@@ -324,11 +324,11 @@ def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
     assert "yours     ['the', '', 'robin']" in str(wrong)
     assert "expected  ['the', 'robin']" in str(wrong) and "tensor" not in str(wrong)
     generator = judge(plan, asking(written("def words(text):\n    yield from text.split()")))
-    assert "A generator came back" in str(generator)
+    assert "returned a generator" in str(generator)
     joined = judge(plan, asking(written("def words(text):\n    return text")))
-    assert "A string came back where a list is needed." in str(joined)
+    assert "Expected a list, got a string." in str(joined)
     lazy = judge(plan, asking(written("def words(text):\n    return map(str, text.split())")))
-    assert "A map came back where a list is needed. `list(...)` makes one of it." in str(lazy)
+    assert "Expected a list, got a map. Convert it with `list(...)`." in str(lazy)
 
 
 def test_of_nested_lists_and_dicts_the_innermost_lists_stand_beside_each_other():

@@ -104,7 +104,7 @@ def test_the_nearest_mistake_leaves_the_bounds(identity, event, wrong, what):
         careless += "return sorted(rng.choice(len(ids), min(count, len(ids)), False).tolist())"
         verdict = judge(plan, asking(written(careless)))
         assert verdict.points == 0 and verdict.misconception == "special-tokens-too"
-        assert "holds a special token" in str(verdict)
+        assert "has a special token" in str(verdict)
         return
     found = [
         (n, limits)
@@ -160,7 +160,7 @@ def test_a_count_outside_of_chance_is_shown_with_what_chance_allows():
     source += "        new[t] = m if rng.random() < 0.6 else new[t]\n    return new"
     verdict = judge(visible_plan("mask-tokens"), asking(written(source)))
     assert verdict.status == "partly"
-    assert "times in 1500; expected about 1200, and chance stays within" in str(verdict)
+    assert "times in 1500; expected about 1200, by chance between" in str(verdict)
 
 
 def test_an_argument_that_is_changed_is_told():

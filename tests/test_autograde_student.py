@@ -66,7 +66,7 @@ def test_check_finds_the_exercise_by_the_function_its_name_or_a_variable():
 
 def test_check_says_when_the_name_is_not_there_or_is_no_exercise():
     missing = _check("", "check('attention_scores')")
-    assert missing.verdict.status == "missing" and "There is no `attention_scores` yet" in repr(missing)
+    assert missing.verdict.status == "missing" and "`attention_scores` is not defined yet" in repr(missing)
     other = _check("def atention_scores(q, k): pass", "check(atention_scores)")
     assert isinstance(other, Message) and "Did you mean `attention_scores`?" in repr(other)
     assert "There is no exercise for `int`" in repr(_check("", "check(3)"))
@@ -126,12 +126,12 @@ def test_an_answer_that_builds_on_a_failing_one_is_sent_there_first():
     right += "    return e / ops.sum(e, -1, keepdims=True)\n"
     uses_it = "def attention_scores(q, k):\n    return softmax_rows(q @ ops.swapaxes(k, -1, -2))"
     _check(wrong, "check(softmax_rows)")
-    assert "uses `softmax_rows`, which failed its own check (3.3): begin there" in repr(_check(wrong + uses_it))
-    assert "begin there" not in repr(_scores(WRONG))  # does not use it
+    assert "uses `softmax_rows`, which failed its own check (3.3): fix that one first" in repr(_check(wrong + uses_it))
+    assert "fix that one first" not in repr(_scores(WRONG))  # does not use it
     elsewhere = _check("softmax_rows = ops.exp\n" + uses_it)  # as one that `mybert` gave
-    assert not elsewhere.verdict.passed and "begin there" not in repr(elsewhere)
+    assert not elsewhere.verdict.passed and "fix that one first" not in repr(elsewhere)
     _check(right, "check(softmax_rows)")
-    assert "begin there" not in repr(_check(right + uses_it))
+    assert "fix that one first" not in repr(_check(right + uses_it))
 
 
 def test_progress_shows_points_in_text_and_html_without_colour():
@@ -141,7 +141,7 @@ def test_progress_shows_points_in_text_and_html_without_colour():
     )
     text, page = repr(progress()), progress()._repr_html_()
     assert "✓ 3.4" in text and "3/3  passed" in text and "1/3  partly" in text and "4 of 8 points" in text
-    for fact in ("✓", "passed", "partly", "not attempted", "4 of 8 points", "aria-label", "the course so far"):
+    for fact in ("✓", "passed", "partly", "not attempted", "4 of 8 points", "aria-label", "the whole course"):
         assert fact in page
 
 
@@ -201,7 +201,7 @@ def test_where_nbgrader_validates_a_failed_check_raises_one_line_and_a_passed_on
     assert _scores(RIGHT) is None
     with pytest.raises(CheckFailed, match=r"^✗ 3\.4 attention_scores: wrong, 0 of 3 points\. .+"):
         _scores("return q @ ops.swapaxes(k, -1, -2)")
-    for call, words in (("check('attention_scores')", "no `attention_scores` yet"), ("check('nobody')", "no exercise")):
+    for call, words in (("check('attention_scores')", "is not defined yet"), ("check('nobody')", "no exercise")):
         with pytest.raises(CheckFailed, match=words) as caught:
             _check("", call)
         shown = caught.value._render_traceback_()
@@ -226,7 +226,7 @@ def test_titles_of_heat_maps_and_labels_of_bars_stay_inside_and_apart(monkeypatc
     title = "true (row) against predicted (column)"  # longer than three columns are wide
     pictures.heat_maps([np.eye(3)], titles=[title], rows=names, columns=names, alt="one")
     pictures.heat_maps([np.eye(3)] * 2, titles=[title] * 2, rows=names, alt="two")
-    drawings_data.bars(["make:\npair, cut, mask", "mask only", "read from shards"], {"a": [1, 2, 3]}, alt="bars")
+    drawings_data.bars(["make:\npair, truncate, mask", "mask only", "read from shards"], {"a": [1, 2, 3]}, alt="bars")
     for figure in figures:
         FigureCanvasAgg(figure).draw()
         drawn = [axis.title for axis in figure.axes] if figure.axes[0].images else figure.axes[0].get_xticklabels()

@@ -54,13 +54,13 @@ def test_both_settings_of_the_instructor_are_empty_in_the_source(first_cell):
 
 def test_the_first_cell_does_nothing_where_the_course_is_installed(first_cell, capsys):
     exec(first_cell, {})
-    assert capsys.readouterr().out == "The course package is here.\n"
+    assert capsys.readouterr().out == "The course package is installed.\n"
 
 
 def test_without_package_and_address_the_first_cell_says_whom_to_ask(first_cell, tmp_path):
     done = _run_without_the_course(first_cell, tmp_path)
     assert done.returncode == 1
-    assert "ask your instructor for a notebook whose COURSE_PACKAGE is filled in" in done.stderr
+    assert "ask your instructor for a notebook in which it is filled in" in done.stderr
 
 
 def test_without_the_package_the_first_cell_installs_it_and_says_what_else_it_could_not_get(first_cell, tmp_path):
@@ -68,7 +68,7 @@ def test_without_the_package_the_first_cell_installs_it_and_says_what_else_it_co
     done = _run_without_the_course(filled, tmp_path)
     assert done.returncode == 0, done.stderr
     assert "no-such-library>=1 could not be installed; show this to your instructor" in done.stdout
-    assert "The course package is here." in done.stdout
+    assert "The course package is installed." in done.stdout
     assert {path.name for path in (tmp_path / "installed").iterdir()} == {"autograde", "bertlab-1.0.dist-info"}
 
 
@@ -76,7 +76,7 @@ def test_a_package_that_cannot_be_fetched_ends_the_first_cell_with_whom_to_ask(f
     filled = first_cell.replace('COURSE_PACKAGE = ""', f"COURSE_PACKAGE = {str(tmp_path / 'none.whl')!r}", 1)
     done = _run_without_the_course(filled, tmp_path)
     assert done.returncode == 1
-    assert "The course package could not be installed; the lines above say why." in done.stderr
+    assert "The course package could not be installed. Show the error messages above" in done.stderr
 
 
 def test_the_mean_of_the_notebooks_example(sentence_vector):

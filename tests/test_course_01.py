@@ -147,6 +147,6 @@ def test_drawings_of_pieces_say_everything_without_colour(capsys, monkeypatch):
     boxes, table = (drawing._repr_html_() for drawing in shown)
     assert 'aria-label="a &quot;word&quot;"' in boxes and "<b>" not in boxes and "&lt;b&gt;" in boxes
     assert all(boxes.count(edge) == 1 for edge in ("2px dashed", "4px double", "2px dotted"))
-    assert boxes.count("2px solid") == 2 and "dashed edge: goes on with the word" in boxes
+    assert boxes.count("2px solid") == 2 and "dashed edge: continues the word" in boxes
     assert repr(shown[0]) == '[picture: a "word"]\nmine: [CLS] play ##ing [UNK] <b>'
     assert '<th scope="row"' in table and "mask           1     0" in repr(shown[1])

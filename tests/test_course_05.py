@@ -94,7 +94,7 @@ def test_a_checkpoint_without_heads_is_compared_without_them_and_fills_in_no_bla
     assert notebook["absent"] == ["mlm_head", "nsp_head"] and notebook["unused"] == []
     run_cells(notebook, "tokenizer = load_tokenizer(folder)", "SENTENCES = [")
     said = capsys.readouterr().out
-    assert "without mlm_head, nsp_head" in said and "No guesses" in said
+    assert "has no mlm_head, nsp_head" in said and "No guesses" in said
     assert "pooled_output" in said and "masked_lm_logits" not in said
 
 
@@ -114,7 +114,7 @@ def test_a_square_kernel_that_was_not_turned_is_named():
         "        variable.assign(tensors[published_name(path)])\n"
         "    return [], []\n" + cells.answer_cell(catalogue.find("published-name")),
     )
-    assert verdict.status == "wrong" and "the transpose of expected" in str(verdict)
+    assert verdict.status == "wrong" and "the transpose of the expected matrix" in str(verdict)
 
 
 def test_the_probe_that_fills_variables_shows_what_is_in_them_afterwards():

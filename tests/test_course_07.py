@@ -117,7 +117,7 @@ def test_the_run_is_not_started_before_its_checks_have_passed_and_one_line_says_
     monkeypatch.setattr(state, "load", lambda: {"mlm-loss": {"status": "passed"}})
     assert training_run.ready("mlm-loss")
     assert not training_run.ready("mlm-loss", "decays")
-    assert capsys.readouterr().out == "The run has not been started: first pass 7.9 decays.\n"
+    assert capsys.readouterr().out == "The run did not start: pass 7.9 decays first.\n"
 
 
 # --- the file of weights ---
@@ -166,18 +166,18 @@ def _reshaped():
 
 REFUSED = {
     "There is no": lambda path: None,
-    "no safetensors file": lambda path: path.write_bytes(pickle.dumps({"mlm/bias": [1.0] * 9})),
+    "not a safetensors file": lambda path: path.write_bytes(pickle.dumps({"mlm/bias": [1.0] * 9})),
     "header is not JSON": lambda path: path.write_bytes((5).to_bytes(8, "little") + b"{{{{{" + b"\0" * 40),
-    "is no safetensors file": lambda path: path.write_bytes((1 << 62).to_bytes(8, "little") + b"{}"),
+    "is not a safetensors file": lambda path: path.write_bytes((1 << 62).to_bytes(8, "little") + b"{}"),
     "larger than 32 MiB": lambda path: path.write_bytes(b"\0" * (LARGEST_FILE + 1)),
     "cut off": lambda path: path.write_bytes(_written(path).read_bytes()[:-400]),
-    "more than the weights": lambda path: path.write_bytes(_written(path).read_bytes() + b"\0" * 8),
-    "holds NaN or infinity": lambda path: _written(path, _poisoned()),
-    "must have shape": lambda path: _written(path, _reshaped()),
-    "must be float32": lambda path: _written(path, _arrays() | {"mlm/bias": np.zeros(4096, "float16")}),
-    "which no such model has": lambda path: _written(path, _arrays() | {"secret": np.zeros(3, "float32")}),
-    "does not say what model": lambda path: _written(path, config={"vocab_size": 9}),
-    "whole number from 1": lambda path: _written(path, config=CONFIG | {"num_layers": 10**9}),
+    "more numbers than the model": lambda path: path.write_bytes(_written(path).read_bytes() + b"\0" * 8),
+    "contains NaN or infinity": lambda path: _written(path, _poisoned()),
+    "to have shape": lambda path: _written(path, _reshaped()),
+    "to be float32": lambda path: _written(path, _arrays() | {"mlm/bias": np.zeros(4096, "float16")}),
+    "has an unexpected array": lambda path: _written(path, _arrays() | {"secret": np.zeros(3, "float32")}),
+    "has no config with the sizes of the model": lambda path: _written(path, config={"vocab_size": 9}),
+    "from 1 to": lambda path: _written(path, config=CONFIG | {"num_layers": 10**9}),
     "multiple of num_heads": lambda path: _written(path, config=CONFIG | {"num_heads": 3}),
 }
 
@@ -238,4 +238,4 @@ def test_a_runs_points_follow_the_thresholds_that_the_notebook_states(loss, accu
 def test_the_notebooks_points_are_those_of_its_exercises_and_its_run():
     text = (cells.SOLUTIONS / "07_pretraining.py").read_text(encoding="utf-8")
     points = sum(one.points for one in (*catalogue.of_notebook("07_pretraining"), *runs.of_notebook("07_pretraining")))
-    assert f"{points:g} points, the run included" in text
+    assert f"{points:g} points, the training run included" in text

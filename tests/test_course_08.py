@@ -159,7 +159,7 @@ def test_an_untrained_start_has_the_same_sizes_and_pieces_and_other_weights(chec
     start = published(checkpoint()[0])
     ids = np.array([[2, 6, 7, 3]], "int32")
     bare = start.untrained()
-    assert (bare.sizes, bare.pieces, str(bare)) == (start.sizes, start.pieces, "random numbers")
+    assert (bare.sizes, bare.pieces, str(bare)) == (start.sizes, start.pieces, "random weights")
     assert not np.allclose(_hidden_after_filling(bare, ids), _hidden_after_filling(start, ids), atol=1e-2)
 
 
@@ -191,7 +191,7 @@ def test_fine_tuning_starts_from_the_weights_that_notebook_07_handed_in(tmp_path
     path = tmp_path / "pretraining_weights.safetensors"
     save_file(arrays, path, metadata={"config": json.dumps(sizes)})
     start = from_notebook_07(path)
-    assert start.sizes["max_positions"] == 128 and "new to it" in str(start)
+    assert start.sizes["max_positions"] == 128 and "are not trained" in str(start)
     assert np.allclose(_hidden_after_filling(start, ids), expected, atol=1e-6)
     assert from_notebook_07(tmp_path / "nowhere.safetensors") is None
 
@@ -227,7 +227,7 @@ def test_the_switches_read_published_files_and_take_rows_from_everywhere_in_them
     assert names["classes"] == ("negative", "positive")
     assert len(names["sentences"]) == 1200 and len(names["held_out"]) == 40
     assert 0.4 < np.mean([row.label for row in names["sentences"]]) < 0.6
-    assert capsys.readouterr().out.startswith("1200 labelled rows, 40 to measure on, 2 classes")
+    assert capsys.readouterr().out.startswith("1200 labelled examples, 40 held out, 2 classes")
 
 
 def test_the_switches_take_a_file_of_ones_own_and_hold_a_fifth_of_it_out(tmp_path):

@@ -34,7 +34,7 @@ def test_a_secret_that_others_can_read_or_that_is_none_is_refused(tmp_path):
     with pytest.raises(CourseFolderError, match="chmod 600"):
         read_secret(tmp_path)
     path.chmod(0o600)
-    for text, said in (("not hex", "no secret in it"), ("abcd", "too short")):
+    for text, said in (("not hex", "expected a secret"), ("abcd", "expected at least 16 bytes")):
         path.write_text(text)
         with pytest.raises(CourseFolderError, match=said):
             read_secret(tmp_path)

@@ -73,9 +73,9 @@ def test_a_run_is_judged_by_the_students_own_model_or_refused_with_the_reason(tm
         verdicts = Result.load(Result(NAME, student, NOTEBOOK).path(tmp_path)).verdicts
         found[student] = next(verdict for verdict in verdicts if verdict.exercise == RUN.id)
     assert (found["ada"].status, found["ada"].points) == ("partly", 2) and not found["ada"].notes
-    assert "loss 8.3" in dict(found["ada"].facts)["judged"]
+    assert "loss 8.3" in dict(found["ada"].facts)["metrics"]
     assert (found["bob"].status, found["bob"].points) == ("missing", 0)
-    assert found["cyd"].status == "refused" and "cut off" in found["cyd"].advice[0]
+    assert found["cyd"].status == "refused" and "truncated" in found["cyd"].advice[0]
     assert found["dan"].points == 2 and "the course's own PreTrainingModel" in found["dan"].notes[0]
 
     from autograde.grader.gradebook import Course

@@ -67,9 +67,9 @@ def test_a_download_without_a_submission_says_why(course, tmp_path):
     folder = tmp_path / "course"
     shutil.copytree(course, folder)
     (tmp_path / "notes.txt").write_text("hello")
-    assert "ignored  notes.txt: it is no notebook" in run(folder, "collect", "ps3", str(tmp_path / "notes.txt"), code=1)
+    assert "notes.txt: it is not a notebook" in run(folder, "collect", "ps3", str(tmp_path / "notes.txt"), code=1)
     (tmp_path / "nothing").mkdir()
-    assert "there is no file in nothing" in run(folder, "collect", "ps3", str(tmp_path / "nothing"), code=1)
+    assert "no files in nothing" in run(folder, "collect", "ps3", str(tmp_path / "nothing"), code=1)
 
 
 def test_status_counts_what_is_in_graded_and_outdated(course):
@@ -130,10 +130,10 @@ def test_export_prints_a_csv(course):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["report", "ps9"], "nothing has been graded"),
+        (["report", "ps9"], "no results"),
         (["similarity", "ps9"], "released: ps3"),
-        (["export", "ps9"], "there are: ps3"),
-        (["status", "ps9"], "there are: ps3"),
+        (["export", "ps9"], "assignments: ps3"),
+        (["status", "ps9"], "assignments: ps3"),
     ],
 )
 def test_mistakes_are_one_sentence_with_what_to_do(course, arguments, words):
@@ -142,7 +142,7 @@ def test_mistakes_are_one_sentence_with_what_to_do(course, arguments, words):
 
 
 def test_a_folder_that_is_no_course_is_said_to_be_none(tmp_path):
-    with pytest.raises(AutogradeError, match="no course folder"):
+    with pytest.raises(AutogradeError, match="expected a course folder"):
         CliRunner().invoke(cli, ["status", "--course", str(tmp_path)], catch_exceptions=False)
 
 
@@ -156,14 +156,14 @@ def test_a_student_who_is_forgotten_is_nowhere_in_the_course(course, tmp_path):
     (older / "03_attention.ipynb").write_text("an older one of mark's")
     naming = lambda: [path for path in folder.rglob("*") if path.is_file() and _NAME.search(path.read_bytes())]  # noqa: E731
     assert {"manifest.json", "gradebook.db", "ps3.html", "ps3-similarity.html"} <= {path.name for path in naming()}
-    assert "mark is forgotten" in run(folder, "forget", "mark", "--yes")
+    assert "deleted mark" in run(folder, "forget", "mark", "--yes")
     assert [path.name for path in naming()] == ["week3.zip"]  # the download is the instructor's own
     assert not list(folder.rglob("mark"))
     assert [row["student"] for row in json.loads(run(folder, "export", "--format", "json"))] == ["jane"]
     (row,) = json.loads(run(folder, "status", "--json"))
     assert (row["submitted"], row["graded"]) == (2, 1)  # the others' work is as it was
     for nobody in ("mark", "../jane", "*"):
-        with pytest.raises(AutogradeError, match="nothing is kept|nobody's name"):
+        with pytest.raises(AutogradeError, match="nothing is stored|cannot be the name"):
             run(folder, "forget", nobody, "--yes")
 
 

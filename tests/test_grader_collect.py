@@ -288,8 +288,8 @@ def test_links_and_pipes_in_a_folder_are_refused(tmp_path):
 
 def test_what_is_no_archive_is_said(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 broken")
-    assert "not a whole zip archive" in list(entries(tmp_path / "a.zip"))[0].refused
-    with pytest.raises(CollectError, match="no such folder or file"):
+    assert "not a complete zip archive" in list(entries(tmp_path / "a.zip"))[0].refused
+    with pytest.raises(CollectError, match="expected a folder, a zip archive or a notebook"):
         list(entries(tmp_path / "nowhere"))
 
 
@@ -344,7 +344,7 @@ def test_a_disk_that_is_full_is_said_and_what_was_there_stays(tmp_path):
     full += f"resource.setrlimit(resource.RLIMIT_FSIZE, ({len(WORK)}, {len(WORK)})); "
     command = [sys.executable, "-c", full + _COLLECT.format(str(later), str(tmp_path))]
     ended = subprocess.run(command, capture_output=True, text=True)
-    assert "cannot be written (File too large); what was collected stays" in ended.stderr
+    assert "cannot be written (File too large); files collected before are kept" in ended.stderr
     assert (tmp_path / "submitted/doe/ps3/03_attention.ipynb").read_bytes() == WORK
 
 

@@ -60,9 +60,9 @@ def test_canvas_own_gradebook_is_filled_in():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b\n", "no gradebook of Canvas"),
-        ("Student,ID,ps1 (1)\n", "0 columns named 'ps2'"),
-        ("Student,ID,ps1 (1),ps2 (2)\nSmith,9,,\n", "no student of the course"),
+        ("a,b\n", "expected a gradebook of Canvas"),
+        ("Student,ID,ps1 (1)\n", "expected one column 'ps2' in the Canvas gradebook, found 0"),
+        ("Student,ID,ps1 (1),ps2 (2)\nSmith,9,,\n", "expected students of the course"),
     ],
 )
 def test_a_canvas_file_that_does_not_fit_is_named(text, words):

@@ -148,12 +148,12 @@ def test_the_report_says_where_students_stopped_and_whose_file_was_mended():
     text = " ".join(Page(report_page(class_of, "ps3")).text.split())
     assert "a 3 / 12 not tried: 3.2 head and 2 more" in text
     assert re.search(r"c 03_attention The file is damaged\. b 03_attention .* cell 7\. … and 1 more", text)
-    assert "mended" not in report_page(class_of[:1], "ps3")
+    assert "Repaired files" not in report_page(class_of[:1], "ps3")
 
 
 def test_feedback_sets_names_as_code_and_a_note_on_top_leads_to_what_was_mended():
     page = feedback_page(result(verdicts=[verdict("head", "missing", 0, 4, advice=("There is no `<head>` yet.",))]))
-    assert "There is no <code>&lt;head&gt;</code> yet." in page and "mended" not in page
+    assert "There is no <code>&lt;head&gt;</code> yet." in page and "had to be repaired" not in page
     assert 'href="#file"' in feedback_page(FULL) and 'id="file"' in feedback_page(FULL)
 
 

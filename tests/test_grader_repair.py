@@ -39,7 +39,7 @@ def test_the_release_is_understood():
 
 
 def test_a_release_without_answers_is_refused():
-    with pytest.raises(TemplateError, match="no cell to answer in"):
+    with pytest.raises(TemplateError, match="expected an answer cell"):
         Template.read(as_bytes({"cells": [cell("1 + 1")], "nbformat": 4}), "x")
 
 
@@ -139,7 +139,7 @@ def test_a_deleted_locked_cell_is_put_back_before_what_needs_it():
     content["cells"] = [item for item in content["cells"] if item["source"] != "import numpy as np"]
     submission = read(content)
     assert submission.program[0].source == "import numpy as np"
-    assert "The locked cell setup was deleted; it was put back." in submission.repairs
+    assert "The locked cell setup was deleted; it was restored." in submission.repairs
 
 
 def test_what_is_written_into_a_locked_cell_is_kept_and_the_released_text_wins():
@@ -162,7 +162,7 @@ def test_a_setup_cell_is_put_back_unless_most_of_it_is_there():
     del content["cells"][1]
     submission = read_submission(as_bytes(content), template)
     assert submission.program[0].source == "import numpy as np\nimport math"
-    assert "The locked cell setup was deleted; it was put back." in submission.repairs
+    assert "The locked cell setup was deleted; it was restored." in submission.repairs
 
 
 def test_a_deleted_answer_is_missing_and_the_rest_is_kept():

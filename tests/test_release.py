@@ -12,7 +12,13 @@ from autograde.cli import cli
 from autograde.exercises import catalogue, cells
 from autograde.grader.template import Template
 from autograde.release import editions
-from autograde.release.assignment import refuse_leaks, write_assignment, write_fingerprints, write_student_edition
+from autograde.release.assignment import (
+    refuse_leaks,
+    write_assignment,
+    write_fingerprints,
+    write_glossary,
+    write_student_edition,
+)
 from autograde.release.editions import ReleaseError
 from autograde.release.leaks import leaks, secret_lines
 from autograde.values import encode
@@ -74,7 +80,7 @@ def test_the_student_edition_has_every_exercise_with_its_points_and_its_stub(mad
 def test_a_leak_is_refused(made, tmp_path):
     exercises = catalogue.of_notebook(made.name)
     bare = replace(made, student=made.source)
-    with pytest.raises(ReleaseError, match="would show answers"):
+    with pytest.raises(ReleaseError, match="would contain answers"):
         write_student_edition(bare, exercises, tmp_path)
     assert list(tmp_path.iterdir()) == []
     refuse_leaks(made, exercises)
@@ -83,12 +89,12 @@ def test_a_leak_is_refused(made, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (ANSWER.replace("    ### END SOLUTION\n", ""), "do not pair up"),
+        (ANSWER.replace("    ### END SOLUTION\n", ""), "expected as many END SOLUTION"),
         (ANSWER.replace("    ### BEGIN SOLUTION\n", "").replace("    ### END SOLUTION\n", ""), "no ### BEGIN SOLUTION"),
-        (ANSWER + "\n" + ANSWER, "a grade_id of its own"),
+        (ANSWER + "\n" + ANSWER, "expected a unique grade_id"),
         (ANSWER.replace('"schema_version": 3', '"schema_version": 2'), "not 3"),
-        ("# %%\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n", "no answer has solution marks"),
-        (ANSWER.replace('"solution": true', '"grade": true'), "needs points"),
+        ("# %%\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n", "solution marks in a cell that is not an answer"),
+        (ANSWER.replace('"solution": true', '"grade": true'), "has no points"),
     ],
 )
 def test_a_source_that_would_release_wrongly_is_refused_with_the_reason(tmp_path, text, said):
@@ -98,7 +104,7 @@ def test_a_source_that_would_release_wrongly_is_refused_with_the_reason(tmp_path
 
 def test_an_unknown_notebook_is_named_with_the_known_ones(tmp_path):
     _solution(tmp_path, ANSWER)
-    with pytest.raises(ReleaseError, match=r"99_none.py: there is no such solution notebook; there are: 00_try"):
+    with pytest.raises(ReleaseError, match=r"99_none.py: .* does not exist; solution notebooks: 00_try"):
         editions.make("99_none", folder=tmp_path)
 
 
@@ -120,6 +126,11 @@ def test_the_wheels_address_is_filled_in_or_a_cell_installs_it(tmp_path):
     assert [cell for cell in added if cell != first] == plain
     welcome = editions.make("00_welcome", package="w.whl")
     assert "COURSE_PACKAGE = 'w.whl'" in welcome.student and 'COURSE_PACKAGE = ""' not in welcome.student
+
+
+def test_each_notebook_links_the_glossary_that_is_released_beside_it(made, tmp_path):
+    assert "](../glossary.md)" in json.loads(made.student)["cells"][0]["source"]
+    assert (write_student_edition(made, (), tmp_path).parent / "../glossary.md").resolve() == write_glossary(tmp_path)
 
 
 def test_nbgrader_releases_what_the_student_edition_holds(tmp_path, made):
@@ -166,6 +177,9 @@ def test_the_command_says_whether_what_is_there_is_up_to_date(tmp_path):
     assert "not up to date" in str(missing.exception)
     made = editions.make(name)
     path = write_student_edition(made, catalogue.of_notebook(name), tmp_path)
+    without = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
+    assert str(without.exception).startswith(f"not up to date: {tmp_path / 'glossary.md'};")
+    assert write_glossary(tmp_path) == tmp_path / "glossary.md"
     fine = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
     assert fine.exit_code == 0 and "1 student edition up to date" in fine.output
     path.write_text(path.read_text() + " ")

@@ -69,7 +69,7 @@ def test_an_endless_loop_is_stopped_and_named(source, loop, inside):
     assert shown.verdict.status == "raised" and shown.verdict.points == 0
     assert f"did not end within 2 s, in the loop that begins in {loop}" in text
     assert any(place in text for place in inside), text
-    assert "what ends it" in text
+    assert "which condition ends it" in text
 
 
 def test_what_was_right_before_an_endless_call_keeps_its_points():

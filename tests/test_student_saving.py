@@ -23,12 +23,12 @@ def _some_work(course):
 def test_a_saved_state_brings_everything_back_on_another_machine(course, tmp_path, monkeypatch):
     work = _some_work(course)
     said = saving.save_state(tmp_path / "state.zip")
-    assert repr(said).startswith("2 pieces and your progress are saved in")
+    assert repr(said).startswith("Saved 2 answers and your progress in")
     assert saving.save_state(tmp_path / "again.zip").path.read_bytes() == said.path.read_bytes()
     other = tmp_path / "content"
     other.mkdir()
     monkeypatch.chdir(other)
-    assert repr(saving.load_state(said.path)) == f"2 pieces from state.zip are in {other / 'mybert'} now."
+    assert repr(saving.load_state(said.path)) == f"Loaded 2 answers from state.zip into {other / 'mybert'}."
     there = {path.relative_to(other): path.read_bytes() for path in other.rglob("*") if path.is_file()}
     assert {name: json.loads(content) for name, content in there.items() if name.suffix == ".json"} == {
         name: json.loads(content) for name, content in work.items() if name.suffix == ".json"

@@ -8,20 +8,20 @@ from bertlab.cli.lazy import LazyGroup, run
 # command: (module in autograde.cli, its click object, one line of help)
 COMMANDS = {
     "init": ("init", "init", "Make a folder a course."),
-    "release": ("release", "release", "Build student editions; release them into a course."),
+    "release": ("release", "release", "Build student editions and release them into a course."),
     "collect": ("collect", "collect", "Sort a download of submissions into the course."),
-    "grade": ("grade", "grade", "Grade what is new, in a sandbox."),
-    "regrade": ("regrade", "regrade", "Grade one exercise again, in every submission."),
-    "status": ("status", "status", "What has been handed in, graded, and waits for you."),
-    "feedback": ("feedback", "feedback", "Write the page that each student gets back."),
+    "grade": ("grade", "grade", "Grade new and changed submissions in a sandbox."),
+    "regrade": ("regrade", "regrade", "Grade one exercise again in every submission."),
+    "status": ("status", "status", "Count submissions: handed in, graded, waiting for you."),
+    "feedback": ("feedback", "feedback", "Write a feedback page for each student."),
     "report": ("report", "report", "Write the class report."),
-    "similarity": ("similarity", "similarity", "Show which answers are alike, side by side."),
-    "export": ("export", "export", "Grades as CSV, for Canvas, for Moodle, as JSON."),
-    "forget": ("forget", "forget", "Delete all that is kept about a student."),
-    "exercises": ("exercises", "exercises", "List the exercises and the mistakes they know."),
-    "demo": ("demo", "demo", "Grade a made-up class, from an empty folder to the pages."),
-    "doctor": ("doctor", "doctor", "Try whether submissions can be run safely here."),
-    "completion": ("completion", "completion", "The Tab key for bash, zsh or fish."),
+    "similarity": ("similarity", "similarity", "Show similar answers side by side."),
+    "export": ("export", "export", "Export grades as CSV, for Canvas, for Moodle, or as JSON."),
+    "forget": ("forget", "forget", "Delete everything stored about a student."),
+    "exercises": ("exercises", "exercises", "List the exercises and the mistakes they recognise."),
+    "demo": ("demo", "demo", "Grade an invented class, from an empty folder to the pages."),
+    "doctor": ("doctor", "doctor", "Test whether submissions can be run safely here."),
+    "completion": ("completion", "completion", "Complete commands with the Tab key in bash, zsh or fish."),
 }
 
 
@@ -30,7 +30,7 @@ COMMANDS = {
 )
 @click.version_option(package_name="bertlab")
 def cli():
-    """Grades notebooks of strangers: safely, with reasons, in an nbgrader course.
+    """Grade notebooks of students safely, with feedback, in an nbgrader course.
 
     \b
     Example:
@@ -40,5 +40,5 @@ def cli():
 
 
 def main() -> None:
-    """Runs the command line. A user's mistake ends with one line on standard error and exit code 2."""
+    """Runs the command line. An error of the user prints one line to standard error; exit code 2."""
     run(cli, "autograde", AutogradeError)

@@ -12,19 +12,20 @@ from autograde.cli.options import course_option, released_notebooks
 @click.argument("source", type=click.Path(exists=True, path_type=Path))
 @course_option
 @click.option("--students", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="CSV with a column `student` and `file`, or any of `name`, `email`, `id`, `login`.")  # fmt: skip
-@click.option("--timezone", default="UTC", show_default=True, help="Of times in zip archives and names: Europe/Berlin.")
+              help="CSV with a column `student` and any of `file`, `name`, `email`, `id`, `login`.")  # fmt: skip
+@click.option("--timezone", default="UTC", show_default=True,
+              help="Time zone of the times in zip archives and file names, such as Europe/Berlin.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest.")
 def collect(assignment, source, course, students, timezone, as_json):
-    """Sorts SOURCE (a zip of Canvas, Moodle or Blackboard, a folder, a notebook) into the course as ASSIGNMENT.
+    """Sort SOURCE (a zip of Canvas, Moodle or Blackboard, a folder, a notebook) into the course as ASSIGNMENT.
 
     \b
     Example:
       autograde collect --course course ps3 downloads/week3.zip
       autograde collect ps3 colab_folder/ --students students.csv
 
-    The newest file of each student counts; older ones and the list of what happened are in collected/ASSIGNMENT/.
-    Doing it twice changes nothing. Exit code 1: some files were refused, or there was no submission.
+    The newest file of each student counts; older files and the list of all files are in collected/ASSIGNMENT/.
+    Running it twice changes nothing. Exit code 1: some files were refused, or there was no submission.
     """
     from autograde.grader.collect import collect as collect_files
     from bertlab.progress import track
@@ -51,9 +52,9 @@ def _roster(path: Path | None):
         with path.open(newline="", encoding="utf-8-sig") as file:
             roster = read_roster(list(csv.DictReader(file)))
     except (UnicodeDecodeError, csv.Error) as reason:
-        raise CourseError(f"{path}: no CSV in UTF-8 ({reason})") from None
+        raise CourseError(f"{path}: expected a CSV file in UTF-8 ({reason})") from None
     if not roster.students:
-        raise CourseError(f"{path}: no column `student` with anything in it")
+        raise CourseError(f"{path}: expected a column `student` with names in it")
     return roster
 
 
@@ -63,7 +64,7 @@ def _zone(name: str):
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise click.BadParameter(f"{name!r} is no time zone; write UTC or Europe/Berlin") from None
+        raise click.BadParameter(f"expected a time zone such as UTC or Europe/Berlin, got {name!r}") from None
 
 
 def _summary(manifest, course: Path) -> str:
@@ -78,6 +79,6 @@ def _summary(manifest, course: Path) -> str:
     if len(left_out) > 20:
         lines.append(f"  … and {len(left_out) - 20} more")
     if not manifest.rows:
-        lines.append(f"  there is no file in {manifest.source}")
-    lines.append(f"Everything is listed in {course / 'collected' / manifest.assignment / 'manifest.json'}")
+        lines.append(f"  no files in {manifest.source}")
+    lines.append(f"All files are listed in {course / 'collected' / manifest.assignment / 'manifest.json'}")
     return "\n".join(lines)

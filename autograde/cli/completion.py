@@ -1,4 +1,4 @@
-"""`autograde completion`: the Tab key for a shell."""
+"""`autograde completion`: completes commands with the Tab key."""
 
 from bertlab.cli.completion import completion_of
 

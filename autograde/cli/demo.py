@@ -1,4 +1,4 @@
-"""`autograde demo`: a made-up class, graded."""
+"""`autograde demo`: grades an invented class."""
 
 import time
 from pathlib import Path
@@ -13,13 +13,13 @@ from autograde.errors import SandboxError
 @click.option("--out", default="build/demo/class", show_default=True,
               type=click.Path(file_okay=False, path_type=Path))  # fmt: skip
 def demo(out):
-    """Makes a course in OUT, lets six made-up students hand in a notebook, grades them and writes the pages.
+    """Make a course in OUT with six invented students, grade their notebooks and write the pages.
 
     \b
     Example:
       autograde demo --out build/demo/class
 
-    Interrupted and started again, it goes on. Where no sandbox can be made it says what is missing and grades nobody.
+    An interrupted run resumes when you start it again. Without a sandbox it prints what is missing and grades nothing.
     """
     quiet_tensorflow()
     from bertlab.backend import load_backend

@@ -1,4 +1,4 @@
-"""`autograde doctor`: is the sandbox real here?"""
+"""`autograde doctor`: tests the sandbox of this machine."""
 
 import json
 from dataclasses import asdict
@@ -7,15 +7,15 @@ import click
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON list for scripts.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON list for scripts.")
 def doctor(as_json):
-    """Tries every protection in a live room and says what is missing, with the command that mends it.
+    """Test every protection in a running sandbox and print what is missing, with the command that repairs it.
 
     \b
     Example:
       autograde doctor
 
-    Exit code 1: a protection is missing without which strangers' work must not be run here.
+    Exit code 1: a protection is missing; do not run submissions on this machine.
     """
     from autograde.sandbox.doctor import examine
 

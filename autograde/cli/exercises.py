@@ -7,9 +7,9 @@ import click
 
 @click.command()
 @click.argument("notebook", required=False)
-@click.option("--json", "as_json", is_flag=True, help="One JSON list for scripts.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON list for scripts.")
 def exercises(notebook, as_json):
-    """Lists the exercises of NOTEBOOK, or of the course: points, what they ask for, mistakes they recognise.
+    """List the exercises of NOTEBOOK, or of the course: points, names, and mistakes they recognise.
 
     \b
     Example:
@@ -22,7 +22,7 @@ def exercises(notebook, as_json):
     listed = catalogue.of_notebook(notebook) if notebook else catalogue.EXERCISES
     if not listed:
         known = ", ".join(dict.fromkeys(exercise.notebook for exercise in catalogue.EXERCISES))
-        raise CourseError(f"no exercises in a notebook {notebook!r}; there are: {known}")
+        raise CourseError(f"notebook {notebook!r} has no exercises; notebooks with exercises: {known}")
     if not as_json:
         click.echo(catalogue.table(listed))
         return

@@ -13,10 +13,11 @@ from autograde.grader import export as grades
 @course_option
 @click.option("--format", "form", type=click.Choice(grades.FORMATS), default="csv", show_default=True)
 @click.option("--canvas-gradebook", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="Canvas's own export (Grades > Export), to be filled in: keeps its rows and ids.")  # fmt: skip
-@click.option("--to", "path", type=click.Path(dir_okay=False, path_type=Path), help="A file; else standard output.")
+              help="Fill in Canvas's own export (Grades > Export); keeps its rows and ids.")  # fmt: skip
+@click.option("--to", "path", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write to this file instead of standard output.")  # fmt: skip
 def export(assignments, course, form, canvas_gradebook, path):
-    """Grades of ASSIGNMENTS, of all if none is named, late penalties taken off.
+    """Export the grades of ASSIGNMENTS (default: all), after late penalties.
 
     \b
     Example:
@@ -27,13 +28,13 @@ def export(assignments, course, form, canvas_gradebook, path):
     from bertlab.files import write_text
 
     if not (course / "gradebook.db").is_file():
-        raise CourseError(f"{course}: no gradebook.db; is this the course folder (--course)?")
+        raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")
     with Course(course) as book:
         known = [row["assignment"] for row in book.assignments()]
         unknown = sorted(set(assignments) - set(known))
         if unknown:
             there = ", ".join(known) or "none"
-            raise CourseError(f"{course}: no assignment {unknown[0]!r} in the gradebook; there are: {there}")
+            raise CourseError(f"{course}: no assignment {unknown[0]!r} in the gradebook; assignments: {there}")
         rows = book.grades(assignments)
     theirs = canvas_gradebook.read_text(encoding="utf-8-sig") if canvas_gradebook else None
     text = grades.export(rows, "canvas" if theirs is not None else form, theirs)

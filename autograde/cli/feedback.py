@@ -8,15 +8,15 @@ from autograde.cli.options import course_option, results_of, templates_of
 @click.command()
 @click.argument("assignment")
 @course_option
-@click.option("--student", "students", multiple=True, help="Only this student; may be given several times.")
+@click.option("--student", "students", multiple=True, help="Only this student; repeat for more.")
 def feedback(assignment, course, students):
-    """Writes feedback/STUDENT/ASSIGNMENT/NOTEBOOK.html from the graded results and what you gave by hand.
+    """Write feedback/STUDENT/ASSIGNMENT/NOTEBOOK.html from the results and from points and comments you gave by hand.
 
     \b
     Example:
       autograde feedback ps3 --course course
       autograde feedback ps3 --student jdoe
-      nbgrader release_feedback ps3        # hands the pages out, where the exchange is used
+      nbgrader release_feedback ps3        # returns the pages to students through the exchange
     """
     from autograde.grader.feedback import write_feedback
     from autograde.grader.gradebook import given_by_people

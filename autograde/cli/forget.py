@@ -1,4 +1,4 @@
-"""`autograde forget`: deletes what a course keeps about a student."""
+"""`autograde forget`: deletes everything that a course stores about a student."""
 
 import click
 
@@ -8,16 +8,16 @@ from autograde.cli.options import course_option
 @click.command()
 @click.argument("student")
 @course_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Delete without asking for confirmation.")
 def forget(student, course, yes):
-    """Deletes STUDENT from the course: files, results, grades, pages; it cannot be undone.
+    """Delete STUDENT from the course: files, results, grades and pages. This cannot be undone.
 
     \b
     Example:
       autograde forget jdoe --course course
 
-    The LMS, its downloads, the exchange and your backups are not touched. Class reports that named the student are
-    deleted too; `autograde report` writes them anew.
+    The LMS, its downloads, the exchange and your backups are not changed. Class reports that name the student are
+    deleted too; write them again with `autograde report`.
     """
     from autograde.grader.forget import forget as forget_student
     from autograde.grader.forget import kept_about
@@ -27,4 +27,4 @@ def forget(student, course, yes):
         click.echo(f"{listed}\n  {student} in {course / 'gradebook.db'} and in {course / 'collected'}/*/manifest.json")
         click.confirm("Delete all of this?", abort=True)
     gone = forget_student(course, student)
-    click.echo(f"{student} is forgotten: {len(gone)} folders and pages deleted, and what stood in the gradebook")
+    click.echo(f"deleted {student}: {len(gone)} folders and pages, and the entries in the gradebook")

@@ -23,21 +23,21 @@ from autograde.cli.options import course_option
 @click.command()
 @click.argument("assignment", required=False)
 @course_option
-@click.option("--student", "students", multiple=True, help="Only this student; may be given several times.")
+@click.option("--student", "students", multiple=True, help="Only this student; repeat for more.")
 @click.option("--resume/--again", default=True, show_default=True,
-              help="Go on where an earlier run stopped, or grade everything anew.")  # fmt: skip
+              help="Resume where an earlier run stopped, or grade everything again.")  # fmt: skip
 @scheduler_option
 @grading_options
 def grade(assignment, course, students, resume, scheduler, workers, cell_seconds, trust, as_json):
-    """Grades ASSIGNMENT (all of them, if none is named) in a sandbox; writes the gradebook, verdicts and notebooks.
+    """Grade ASSIGNMENT (default: all) in a sandbox; write the gradebook, verdicts and notebooks.
 
     \b
     Example:
       autograde grade ps3 --course course2026 --workers 2
       autograde grade ps3 --student jane --again
 
-    A submission that has been graded is not graded again until its file changes. The run can be ended at any moment and
-    started again. Exit code 1: some submissions have no grade yet; they are listed.
+    A graded submission is graded again only when its file changes. You can stop the run at any time and start it
+    again. Exit code 1: some submissions have no grade yet; they are listed.
     """
     quiet_tensorflow()
     from autograde.cli.options import CourseError
@@ -45,7 +45,7 @@ def grade(assignment, course, students, resume, scheduler, workers, cell_seconds
 
     names = [assignment] if assignment else grading.assignments(course)
     if not names:
-        raise CourseError(f"{course}: no assignment has been released; `autograde release --course {course}` does it")
+        raise CourseError(f"{course}: no assignment is released; run `autograde release --course {course}`")
     opened = [grading.open_assignment(course, name, limits_of(cell_seconds)) for name in names]
     began = time.monotonic()
     any_new = not resume or any(grading.anything_new(item, students) for item in opened)

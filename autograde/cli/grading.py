@@ -1,4 +1,4 @@
-"""What the commands that grade share: limits, workers, the sandbox, and how they talk while they work."""
+"""Shared by the commands that grade: limits, workers, the sandbox, and progress messages."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -7,38 +7,38 @@ import click
 
 
 def quiet_tensorflow() -> None:
-    """Keeps TensorFlow's own log off the terminal. To be called before it is imported."""
+    """Keeps TensorFlow's own log off the terminal. Call it before TensorFlow is imported."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")  # known mistakes run here, on a few small inputs
 
 
 def seconds_text(seconds: float) -> str:
-    """A duration for people: 8 s, 3 min 20 s."""
+    """A readable duration: 8 s, 3 min 20 s."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 scheduler_option = click.option(
-    "--scheduler", metavar="ADDRESS", help="Grade on a Dask cluster: tcp://host:8786. See --help of `dask`."
+    "--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster at this address: tcp://host:8786."
 )
 
 
 def no_trust_on_a_cluster(trust: bool) -> None:
-    """Raises UsageError where both were asked for."""
+    """Raises UsageError if `trust` is set."""
     if trust:
-        raise click.UsageError("--trust-submissions is for this machine, not for a cluster")
+        raise click.UsageError("--trust-submissions cannot be used with --scheduler")
 
 
 def grading_options(command):
     """The options of every command that runs submissions."""
     options = (
         click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64),
-                     help="How many submissions at a time; grades do not depend on it."),
+                     help="Grade this many submissions at a time; grades do not depend on it."),
         click.option("--cell-seconds", default=30.0, show_default=True, type=click.FloatRange(1),
-                     help="How long one cell may take."),
+                     help="Stop a cell after this many seconds."),
         click.option("--trust-submissions", "trust", is_flag=True,
-                     help="No sandbox: run submissions as yourself. Only for code that you wrote."),
-        click.option("--json", "as_json", is_flag=True, help="One JSON object for scripts."),
+                     help="Run submissions without a sandbox, as yourself. Only for code that you wrote."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object for scripts."),
     )  # fmt: skip
     for option in reversed(options):
         command = option(command)

@@ -1,4 +1,4 @@
-"""What several commands share: which course, which assignment, and the notebooks it was released with."""
+"""Shared by several commands: the course, the assignment, and the released notebooks."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from autograde.errors import AutogradeError
 
 
 class CourseError(AutogradeError, ValueError):
-    """A folder that is no course, or an assignment that is not in it."""
+    """A folder that is not a course, or an assignment that is not in it."""
 
 
 _SIGNS = ("nbgrader_config.py", "gradebook.db", "source", "release", "submitted", "results")
@@ -16,7 +16,7 @@ _SIGNS = ("nbgrader_config.py", "gradebook.db", "source", "release", "submitted"
 
 def _is_course(context, parameter, course: Path) -> Path:
     if not any((course / sign).exists() for sign in _SIGNS):
-        raise CourseError(f"{course}: this is no course folder; name one with --course, or make one: autograde init")
+        raise CourseError(f"{course}: expected a course folder; name one with --course, or run `autograde init`")
     return course
 
 
@@ -27,7 +27,7 @@ course_option = click.option(
     callback=_is_course,
     envvar="AUTOGRADE_COURSE",
     type=click.Path(file_okay=False, path_type=Path),
-    help="The nbgrader course folder; also from $AUTOGRADE_COURSE.",
+    help="Use this nbgrader course folder; also read from $AUTOGRADE_COURSE.",
 )
 
 
@@ -38,8 +38,8 @@ def released_notebooks(course: Path, assignment: str) -> list[Path]:
         if notebooks:
             return notebooks
     known = sorted({path.parent.name for path in course.glob("release/*/*.ipynb")})
-    hint = f"; released: {', '.join(known)}" if known else "; `nbgrader generate_assignment` releases one"
-    raise CourseError(f"{course}: no notebook in release/{assignment} or source/{assignment}{hint}")
+    hint = f"; released: {', '.join(known)}" if known else "; release one with `autograde release --course`"
+    raise CourseError(f"{course}: expected a notebook in release/{assignment} or source/{assignment}{hint}")
 
 
 def templates_of(course: Path, assignment: str) -> dict:
@@ -51,11 +51,13 @@ def templates_of(course: Path, assignment: str) -> dict:
 
 
 def results_of(course: Path, assignment: str, students: tuple[str, ...] = ()) -> list:
-    """Records of an assignment, of these students if any are named. Raises CourseError where there are none."""
+    """Records of an assignment, of these students if any are named. Raises CourseError if no record exists."""
     from autograde.grader.results import FOLDER, load_results
 
     results = [result for result in load_results(course, assignment) if not students or result.student in students]
     if not results:
         whom = f" for {', '.join(students)}" if students else ""
-        raise CourseError(f"{course / FOLDER / assignment}: nothing has been graded{whom} yet")
+        raise CourseError(
+            f"{course / FOLDER / assignment}: no results{whom} yet; run `autograde grade {assignment}` first"
+        )
     return results

@@ -22,17 +22,17 @@ from autograde.cli.options import course_option
 @click.argument("exercise")
 @click.argument("assignment")
 @course_option
-@click.option("--student", "students", multiple=True, help="Only this student; may be given several times.")
+@click.option("--student", "students", multiple=True, help="Only this student; repeat for more.")
 @scheduler_option
 @grading_options
 def regrade(exercise, assignment, course, students, scheduler, workers, cell_seconds, trust, as_json):
-    """Grades EXERCISE of ASSIGNMENT again, after its check was mended; everything else stays as it is.
+    """Grade EXERCISE of ASSIGNMENT again, for example after its check was repaired; change nothing else.
 
     \b
     Example:
       autograde regrade masked-attention ps3 --course course2026
 
-    Scores given by hand, extensions and extra credit survive. Exit code 1: some submissions could not be regraded.
+    Keeps scores given by hand, extensions and extra credit. Exit code 1: some submissions could not be regraded.
     """
     quiet_tensorflow()
     from autograde.exercises import catalogue
@@ -72,6 +72,6 @@ def _lines(exercise, report) -> list[str]:
     lines = [f"{exercise.id}: {len(report.changed)} changed, {report.same} as before"]
     lines += [f"  {c.student}: {c.before:g} -> {c.after:g} of {exercise.points:g} ({c.status})" for c in report.changed]
     if report.outdated:
-        lines.append(f"  handed in anew, so left to `autograde grade`: {', '.join(report.outdated)}")
+        lines.append(f"  handed in again, so run `autograde grade` for: {', '.join(report.outdated)}")
     lines += [f"  not regraded: {student}: {reason}" for student, reason in report.failures]
     return lines

@@ -10,21 +10,21 @@ from autograde.cli.options import CourseError
 @click.command()
 @click.argument("notebooks", nargs=-1)
 @click.option("--to", "folder", default="course", show_default=True, type=click.Path(file_okay=False, path_type=Path),
-              help="Where the student editions go: FOLDER/NN_topic/NN_topic.ipynb.")  # fmt: skip
+              help="Write the student editions to this folder, as NN_topic/NN_topic.ipynb.")  # fmt: skip
 @click.option("--fingerprints", type=click.Path(file_okay=False, path_type=Path),
-              help="Where the inputs of `check` go; beside the student package if not given.")  # fmt: skip
+              help="Write the inputs of `check` to this folder (default: beside the student package).")  # fmt: skip
 @click.option("--course", type=click.Path(exists=True, file_okay=False, path_type=Path), envvar="AUTOGRADE_COURSE",
-              help="Also release into this nbgrader course; also from $AUTOGRADE_COURSE.")  # fmt: skip
-@click.option("--assignment", help="Name of the assignment in the course; the notebook's own name if not given.")
-@click.option("--colab", default="", help="Address under which Colab finds FOLDER; puts a badge on top.")
-@click.option("--package", default="", help="Address of the student wheel, for notebooks on machines without it.")
+              help="Also release into this nbgrader course; also read from $AUTOGRADE_COURSE.")  # fmt: skip
+@click.option("--assignment", help="Name the assignment in the course (default: the name of the notebook).")
+@click.option("--colab", default="", help="Add a Colab badge that opens the notebooks at this address.")
+@click.option("--package", default="", help="Install the student wheel from this address where it is missing.")
 @click.option("--wheel", type=click.Path(file_okay=False, path_type=Path),
-              help="Also build the package that students install into this folder.")  # fmt: skip
+              help="Also build the package for students into this folder.")  # fmt: skip
 @click.option("--executed", type=click.Path(file_okay=False, path_type=Path),
-              help="Also run the solutions; their notebooks and pages, with outputs, go here.")  # fmt: skip
-@click.option("--check", is_flag=True, help="Write nothing; exit code 1 if a student edition is not up to date.")
+              help="Also run the solutions; write notebooks and pages with outputs to this folder.")  # fmt: skip
+@click.option("--check", is_flag=True, help="Write nothing; exit with code 1 if a student edition is not up to date.")
 def release(notebooks, folder, fingerprints, course, assignment, colab, package, wheel, executed, check):
-    """Builds the student edition of NOTEBOOKS (all, if none is named) from their solutions.
+    """Build the student edition of NOTEBOOKS (default: all) from their solutions.
 
     \b
     Example:
@@ -32,7 +32,7 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
       autograde release 03_attention --course course2026 --assignment ps3
       autograde release --wheel dist --executed build/solutions
 
-    The same sources give the same bytes. Nothing is written in which a line of an answer was found.
+    The same sources give the same bytes. A notebook that contains a line of an answer is not written.
     """
     from autograde.cli.grading import quiet_tensorflow
     from autograde.exercises import catalogue
@@ -51,6 +51,7 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
     for editions in made:
         path = assignments.write_student_edition(editions, catalogue.of_notebook(editions.name), folder)
         click.echo(path)
+    click.echo(assignments.write_glossary(folder))
     place = assignments.write_fingerprints(fingerprints, lambda found: track(found, "Fingerprints"))
     click.echo(f"{place}: {len(catalogue.EXERCISES)} exercises")
     if wheel:
@@ -65,7 +66,7 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
 
 
 def _execute(made, folder: Path, track) -> None:
-    """The notebooks in their order in one course, so that each builds on what the ones before it kept."""
+    """Runs the notebooks in order in one course, so that each uses the answers saved by the earlier ones."""
     from tempfile import TemporaryDirectory
 
     from autograde.release.executed import write_executed
@@ -81,11 +82,11 @@ def _assignments(made, assignment):
 
 
 def _check(made, folder: Path) -> None:
-    stale = []
-    for editions in made:
-        path = folder / editions.name / f"{editions.name}.ipynb"
-        if not path.exists() or path.read_text(encoding="utf-8") != editions.student:
-            stale.append(str(path))
+    from autograde.release.assignment import GLOSSARY
+
+    wanted = {folder / editions.name / f"{editions.name}.ipynb": editions.student for editions in made}
+    wanted[folder / GLOSSARY.name] = GLOSSARY.read_text(encoding="utf-8")
+    stale = [str(path) for path, text in wanted.items() if not path.exists() or path.read_text("utf-8") != text]
     if stale:
-        raise CourseError(f"not up to date: {', '.join(stale)}; `autograde release` writes them anew")
+        raise CourseError(f"not up to date: {', '.join(stale)}; run `autograde release`")
     click.echo(f"{len(made)} student edition{'s' if len(made) != 1 else ''} up to date")

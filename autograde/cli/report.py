@@ -11,9 +11,9 @@ from autograde.cli.options import course_option, results_of
 @click.argument("assignment")
 @course_option
 @click.option("--to", "path", type=click.Path(dir_okay=False, path_type=Path),
-              help="Where to write it; reports/ASSIGNMENT.html in the course if not given.")  # fmt: skip
+              help="Write it to this file (default: reports/ASSIGNMENT.html in the course).")  # fmt: skip
 def report(assignment, course, path):
-    """Writes the class report: points, hardest exercises, commonest mistakes, who needs help, technical failures.
+    """Write the class report: points, hardest exercises, most common mistakes, who needs help, technical failures.
 
     \b
     Example:

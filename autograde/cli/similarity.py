@@ -1,4 +1,4 @@
-"""`autograde similarity`: which answers are alike."""
+"""`autograde similarity`: finds similar answers."""
 
 import json
 from pathlib import Path
@@ -12,11 +12,11 @@ from autograde.cli.options import CourseError, course_option, templates_of
 @click.argument("assignment")
 @course_option
 @click.option("--to", "path", type=click.Path(dir_okay=False, path_type=Path),
-              help="The page; reports/ASSIGNMENT-similarity.html in the course if not given.")  # fmt: skip
-@click.option("--most", default=30, show_default=True, help="Pairs shown side by side.")
-@click.option("--json", "as_json", is_flag=True, help="Print the pairs, write no page.")
+              help="Write the page to this file (default: reports/ASSIGNMENT-similarity.html).")  # fmt: skip
+@click.option("--most", default=30, show_default=True, help="Show at most this many pairs side by side.")
+@click.option("--json", "as_json", is_flag=True, help="Print the pairs as JSON and write no page.")
 def similarity(assignment, course, path, most, as_json):
-    """Compares all submissions of ASSIGNMENT, what was released left out, and shows the pairs that are most alike.
+    """Compare all submissions of ASSIGNMENT, without the released text, and show the most similar pairs.
 
     \b
     Example:
@@ -47,7 +47,7 @@ def _answers(course: Path, assignment: str, templates: dict) -> dict[str, dict[s
     students: dict[str, dict[str, str]] = {}
     paths = sorted(course.glob(f"submitted/*/{assignment}/*.ipynb"))
     if not paths:
-        raise CourseError(f"{course}: nothing in submitted/*/{assignment}; `autograde collect` puts it there")
+        raise CourseError(f"{course}: expected submissions in submitted/*/{assignment}; run `autograde collect` first")
     for path in track(paths, "Reading"):
         template = templates.get(path.stem)
         if template is None:

@@ -1,4 +1,4 @@
-"""`autograde status`: where each assignment stands."""
+"""`autograde status`: the state of each assignment."""
 
 import json
 from pathlib import Path
@@ -11,9 +11,9 @@ from autograde.cli.options import CourseError, course_option
 @click.command()
 @click.argument("assignments", nargs=-1)
 @course_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON list for scripts.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON list for scripts.")
 def status(assignments, course, as_json):
-    """How many submissions of each assignment are in, graded, outdated, and wait for you.
+    """Count the submissions of each assignment: handed in, graded, outdated, waiting for you.
 
     \b
     Example:
@@ -23,7 +23,7 @@ def status(assignments, course, as_json):
     known = _assignments(course)
     unknown = sorted(set(assignments) - set(known))
     if unknown:
-        raise CourseError(f"{course}: there is no assignment {unknown[0]}; there are: {', '.join(known) or 'none'}")
+        raise CourseError(f"{course}: no assignment {unknown[0]!r}; assignments: {', '.join(known) or 'none'}")
     names = assignments or known
     rows = [_row(course, name) for name in names]
     _add_gradebook(course, rows)

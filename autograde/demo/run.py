@@ -20,7 +20,7 @@ NOTEBOOK = ASSIGNMENT = "03_attention"
 
 @dataclass(frozen=True)
 class Graded:
-    """What came out. feedback: the pages by student."""
+    """The results of the demo. feedback: the pages by student."""
 
     run: Report
     results: list[Result]
@@ -31,7 +31,7 @@ class Graded:
 def grade_sample_class(
     course: Path, rooms: Rooms, workers: int = 2, progress: Callable[[str, int, int], None] = lambda *done: None
 ) -> Graded:
-    """Makes the course where it is not there yet, grades whoever is not graded yet, and writes the pages."""
+    """Makes the course if it does not exist, grades all students without a grade, and writes the pages."""
     made = editions.make(NOTEBOOK)
     make_course(course)
     if not (course / "release" / ASSIGNMENT / f"{NOTEBOOK}.ipynb").exists():
@@ -50,13 +50,13 @@ def grade_sample_class(
 
 
 def summary_lines(graded: Graded) -> list[str]:
-    """One line per student, then where to read on."""
+    """One line per student, then the paths of the pages."""
     lines = []
     for result in graded.results:
         points = sum(verdict.points for verdict in result.verdicts)
         possible = sum(verdict.max_points for verdict in result.verdicts)
         named = [f"{verdict.label.split()[0]} {verdict.misconception}" for verdict in result.verdicts
                  if verdict.misconception]  # fmt: skip
-        said = result.problem or result.technical or (f"named: {', '.join(named)}" if named else "")
+        said = result.problem or result.technical or (f"mistakes: {', '.join(named)}" if named else "")
         lines.append(f"{result.student:<6} {points:>4g} of {possible:g}  {said}".rstrip())
     return [*lines, f"class report   {graded.report}", f"feedback       {graded.report.parents[1] / 'feedback'}"]

@@ -1,8 +1,7 @@
-"""The files of a folder or a zip archive, one after the other, with everything refused that is not a plain small file.
+"""Reads the files of a folder or a zip archive one by one; refuses everything except plain small files.
 
-An archive is never unpacked as a whole: each member is looked at, then copied out under a name of ours. What it says
-about itself (sizes, names, links) is not believed. Archives within the archive, as students hand them in, are opened
-too, two levels deep.
+An archive is never unpacked as a whole: each member is checked, then copied to a new name. Its own metadata (sizes,
+names, links) is not trusted. Archives within the archive, as students hand them in, are opened too, two levels deep.
 """
 
 import os
@@ -20,7 +19,7 @@ from typing import BinaryIO
 from autograde.errors import AutogradeError
 from autograde.grader.scan import LARGEST_FILE
 
-# What `zipfile` raises for archives that are broken, encrypted or of an unknown kind
+# Raised by `zipfile` for archives that are broken, encrypted or of an unknown kind
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 
 
@@ -43,7 +42,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Entry:
-    """One file. path: as the folder or archive names it, with /; refused: why it is not taken; None if it is."""
+    """One file. path: its path in the folder or archive, with /; refused: the reason, or None if it is accepted."""
 
     path: str
     size: int = 0
@@ -53,7 +52,7 @@ class Entry:
 
 
 @dataclass
-class _Spent:
+class _Totals:
     files: int = 0
     total: int = 0
 
@@ -63,14 +62,14 @@ def entries(source: Path, limits: Limits = Limits(), zone: tzinfo = UTC) -> Iter
 
     Raises CollectError if the source is none of these.
     """
-    source, spent = Path(source), _Spent()
+    source, totals = Path(source), _Totals()
     if source.is_dir():
         found = _folder(source)
     elif source.is_file():
         found = iter([_file(source, source.name)])
     else:
-        raise CollectError(f"{source}: there is no such folder or file")
-    yield from _opened(found, limits, zone, spent, depth=0)
+        raise CollectError(f"{source}: expected a folder, a zip archive or a notebook, found nothing")
+    yield from _opened(found, limits, zone, totals, depth=0)
 
 
 def _folder(folder: Path) -> Iterator[Entry]:
@@ -91,40 +90,40 @@ def _file(path: Path, name: str) -> Entry:
     return Entry(name, status.st_size, modified, lambda: path.open("rb"))
 
 
-def _opened(found: Iterator[Entry], limits, zone, spent, depth) -> Iterator[Entry]:
+def _opened(found: Iterator[Entry], limits, zone, totals, depth) -> Iterator[Entry]:
     """Entries within the limits, archives among them replaced by what is in them."""
     for entry in found:
-        spent.files += 1
-        if spent.files > limits.files:
-            yield Entry(entry.path, refused=f"there are more than {limits.files} files; the rest was not looked at")
+        totals.files += 1
+        if totals.files > limits.files:
+            yield Entry(entry.path, refused=f"there are more than {limits.files} files; the others were not read")
             return
-        if entry.refused or _is_litter(entry.path):
+        if entry.refused or _is_system_file(entry.path):
             if entry.refused:
                 yield entry
             continue
         is_archive = entry.path.lower().endswith(".zip")
         if not (is_archive and depth == 0):  # the download itself may be as large as the class
-            entry = _checked(entry, limits, spent, is_archive)
+            entry = _checked(entry, limits, totals, is_archive)
         if is_archive and entry.refused is None:
             if depth == limits.depth:
                 yield replace(entry, refused=f"archives are nested more than {limits.depth} deep")
             else:
-                yield from _archive(entry, limits, zone, spent, depth)
+                yield from _archive(entry, limits, zone, totals, depth)
         else:
             yield entry
 
 
-def _is_litter(path: str) -> bool:
-    """What systems leave in archives: folders' own entries, __MACOSX, .DS_Store, Jupyter's checkpoints."""
+def _is_system_file(path: str) -> bool:
+    """Whether a file was added by an operating system or Jupyter: folder entries, __MACOSX, .DS_Store, checkpoints."""
     parts = PurePosixPath(path).parts
     return path.endswith("/") or any(part == "__MACOSX" or part.startswith((".DS_", ".ipynb_", "._")) for part in parts)
 
 
-def _checked(entry: Entry, limits, spent, is_archive) -> Entry:
+def _checked(entry: Entry, limits, totals, is_archive) -> Entry:
     if entry.size > limits.file:
         return replace(entry, refused=f"it has {entry.size >> 20} MB, more than {limits.file >> 20}")
-    spent.total += 0 if is_archive else entry.size
-    if spent.total > limits.total:
+    totals.total += 0 if is_archive else entry.size
+    if totals.total > limits.total:
         return replace(entry, refused=f"all files together have more than {limits.total >> 20} MB")
     reason = _bad_name(entry.path, limits)
     return replace(entry, refused=reason) if reason else entry
@@ -139,18 +138,18 @@ def _bad_name(path: str, limits) -> str | None:
     if ".." in parts:
         return "its name leads out of the archive (..)"
     if any(ord(character) < 32 for character in path):
-        return "its name holds control characters"
+        return "its name contains control characters"
     return None
 
 
-def _archive(entry: Entry, limits, zone, spent, depth) -> Iterator[Entry]:
+def _archive(entry: Entry, limits, zone, totals, depth) -> Iterator[Entry]:
     try:
         with _seekable(entry, limits, depth) as file, zipfile.ZipFile(file) as archive:
             prefix = f"{entry.path}/" if depth else ""
             members = (_member(archive, member, prefix, limits, zone) for member in archive.infolist())
-            yield from _opened(members, limits, zone, spent, depth + 1)
+            yield from _opened(members, limits, zone, totals, depth + 1)
     except (*_DAMAGE, OSError) as reason:
-        yield Entry(entry.path, entry.size, entry.modified, refused=f"it is not a whole zip archive ({reason})")
+        yield Entry(entry.path, entry.size, entry.modified, refused=f"it is not a complete zip archive ({reason})")
 
 
 def _seekable(entry: Entry, limits, depth) -> BinaryIO:
@@ -178,7 +177,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, prefix: str, limi
         return replace(entry, refused="it is encrypted")
     packed = max(member.compress_size, 1)
     if member.file_size >= limits.ratio_from and member.file_size / packed > limits.ratio:
-        return replace(entry, refused=f"it grows {member.file_size // packed} times when unpacked (a zip bomb)")
+        return replace(entry, refused=f"it is {member.file_size // packed} times larger when unpacked (a zip bomb)")
     return entry
 
 
@@ -189,7 +188,7 @@ def copy_out(entry: Entry, target: Path, largest: int = LARGEST_FILE) -> int:
         for block in _blocks(entry):
             size += len(block)
             if size > largest:
-                raise CollectError(f"it has more than the {largest >> 20} MB that are allowed")
+                raise CollectError(f"it has more than {largest >> 20} MB, the largest size allowed")
             file.write(block)
     return size
 

@@ -29,7 +29,7 @@ _PATIENCE = 20.0  # seconds for the scheduler to answer
 
 
 class ClusterError(AutogradeError):
-    """No cluster at that address, or nobody in it."""
+    """No cluster at that address, or no workers in it."""
 
 
 @contextmanager
@@ -43,12 +43,12 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
         client = Client(address, timeout=_PATIENCE)
     except (OSError, ValueError) as reason:
         raise ClusterError(
-            f"{address}: no Dask scheduler answers there ({reason}); start one: dask scheduler"
+            f"{address}: no Dask scheduler answers ({reason}); start one with `dask scheduler`"
         ) from None
     with client:
         places = sum(client.nthreads().values())
         if not places:
-            raise ClusterError(f"{address}: the scheduler has no workers; start one: dask worker {address}")
+            raise ClusterError(f"{address}: the scheduler has no workers; start one with `dask worker {address}`")
         yield client.get_executor(pure=False), places
 
 
@@ -72,7 +72,7 @@ def grade(pool: Executor, places: int, assignment: Assignment, students, again: 
 
 
 def grade_again(pool: Executor, assignment: Assignment, wanted: tuple[Exercise, ...], todo: list[Result]):
-    """What `regrade.regrade` takes as `again`, with a cluster's executor."""
+    """The argument `again` of `regrade.regrade`, with a cluster's executor."""
     template = assignment.templates[wanted[0].notebook]
     bare = replace(assignment, course=Path(), released=(), templates={template.name: template})
     names = [exercise.id for exercise in wanted]

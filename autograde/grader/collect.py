@@ -1,11 +1,11 @@
-"""Downloads of a learning-management system → nbgrader's `submitted/STUDENT/ASSIGNMENT/`, and a list of what happened.
+"""Sorts downloads of a learning-management system into nbgrader's `submitted/STUDENT/ASSIGNMENT/`, with a manifest.
 
     manifest = collect("downloads/week3.zip", "course", "ps3", notebooks=["03_attention"])
 
-The newest file of each student counts; older ones are kept beside it in `collected/ASSIGNMENT/earlier/`. Each
-student's folder is built aside and put in place in one step, so collecting can be killed and started again, and
-collecting the same download twice changes nothing. Every file of the download stands in the manifest, with what became
-of it and why; the manifests of earlier downloads stay beside it, the oldest as `manifest-1.json`.
+The newest file of each student counts; older ones are kept in `collected/ASSIGNMENT/earlier/`. Each student's folder is
+built elsewhere and moved in one step, so collecting can be killed and started again, and collecting the same download
+twice changes nothing. The manifest lists every file of the download with its action and the reason; the manifests of
+earlier downloads are kept, the oldest as `manifest-1.json`.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from autograde.grader.archives import CollectError, Entry, Limits, copy_out, entries
-from autograde.grader.filenames import Named, Roster, common_folders, notebook_of, parse_name, safe_name
+from autograde.grader.filenames import ParsedName, Roster, common_folders, notebook_of, parse_name, safe_name
 from bertlab.files import write_text
 
 _ALSO_TAKEN = (".py", ".safetensors")  # beside notebooks: modules of a student's own, and trained weights
@@ -30,7 +30,7 @@ _TIME = "%Y-%m-%d %H:%M:%S UTC"  # as nbgrader reads timestamp.txt
 
 @dataclass
 class Row:
-    """What became of one file. action: "new", "replaced", "unchanged", "kept aside", "ignored" or "refused"."""
+    """One file of a download. action: "new", "replaced", "unchanged", "kept aside", "ignored" or "refused"."""
 
     source: str
     action: str
@@ -69,7 +69,7 @@ class _Found:
 
     row: Row
     staged: Path
-    named: Named
+    named: ParsedName
     odd: bool
 
     @property
@@ -109,7 +109,9 @@ def collect(
         manifest.rows.sort(key=lambda row: (row.student, row.source))
         _write_manifest(manifest, home)
     except OSError as reason:
-        raise CollectError(f"{course}: cannot be written ({reason.strerror}); what was collected stays") from None
+        raise CollectError(
+            f"{course}: cannot be written ({reason.strerror}); files collected before are kept"
+        ) from None
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     return manifest
@@ -135,10 +137,10 @@ def _copy_all(found, manifest, staging, notebooks, roster, reader) -> list[_Foun
             continue
         named, student = _who(entry, roster, reader)
         if named is None and not entry.path.lower().endswith(_NOTEBOOK_ENDS):
-            row.action, row.reason = "ignored", "it is no notebook, and its name does not say whose it is"
+            row.action, row.reason = "ignored", "it is not a notebook, and its name contains no student"
             continue
         if named is None:
-            row.reason = "its name does not say whose it is; name the student in a CSV (columns: file,student)"
+            row.reason = "its name contains no student; name the student in a CSV (columns: file,student)"
             continue
         row.student, row.system, row.late = student, named.system, named.late
         row.timestamp = (named.time or entry.modified or datetime.fromtimestamp(0, UTC)).strftime(_TIME)
@@ -147,7 +149,7 @@ def _copy_all(found, manifest, staging, notebooks, roster, reader) -> list[_Foun
         notebook = notebook_of(named, notebooks)
         row.file = f"{notebook}.ipynb" if notebook and not lower.endswith(_ALSO_TAKEN) else safe_name(named.file)
         if proper and notebook is None:
-            row.reason = f"its name fits no notebook of the assignment ({', '.join(notebooks)})"
+            row.reason = f"its name matches no notebook of the assignment ({', '.join(notebooks)})"
             continue
         staged = staging / f"{number}"
         try:
@@ -160,19 +162,19 @@ def _copy_all(found, manifest, staging, notebooks, roster, reader) -> list[_Foun
     return taken
 
 
-def _who(entry: Entry, roster, reader) -> tuple[Named | None, str]:
+def _who(entry: Entry, roster, reader) -> tuple[ParsedName | None, str]:
     named = reader(entry.path)
     student = roster.student_of(entry.path)
     if student:
-        named = named or Named(student, Path(entry.path).name, "CSV")
+        named = named or ParsedName(student, Path(entry.path).name, "CSV")
     elif named:
         student = roster.known(named) or named.student
     return (named, student) if student and safe_name(student) else (None, "")
 
 
 def _by_student(found: list[_Found], course: Path) -> dict[str, list[_Found]]:
-    """Files by the student's folder. Two people never share one: the system's number tells namesakes apart, now and
-    in later downloads that hold only one of them."""
+    """Files by the student's folder. Two students never share one: the system's number distinguishes students of the
+    same name, now and in later downloads that contain only one of them."""
     folders = {path.name for path in course.glob("submitted/*/")}
     numbers, spellings, students = defaultdict(set), defaultdict(set), defaultdict(list)
     for file in found:
@@ -203,8 +205,8 @@ class _Folder:
         self.earlier = course / "collected" / assignment / "earlier" / student
 
     def take(self, files: list[_Found], manifest: Manifest) -> None:
-        """Puts the newest of each file in place; says in the rows what became of each."""
-        self._finish_what_was_killed()
+        """Moves the newest version of each file to its folder; records the action in each row."""
+        self._finish_interrupted_move()
         newest = self._newest(files)
         old = self._existing()
         for name, file in list(newest.items()):
@@ -212,7 +214,7 @@ class _Folder:
             if content == file.row.sha256:
                 file.row.action = "unchanged"
             elif time > file.row.timestamp:
-                self._keep_aside(file, f"what was collected before is newer ({time})")
+                self._keep_older(file, f"the file collected before is newer ({time})")
                 del newest[name]
             else:
                 file.row.action = "replaced" if name in old else "new"
@@ -220,18 +222,18 @@ class _Folder:
             self._write(newest, old)
 
     def _newest(self, files: list[_Found]) -> dict[str, _Found]:
-        """The newest file of each name; what is no notebook counts only where there is none."""
+        """The newest file of each name; a file that is not a notebook counts only if there is no notebook."""
         newest: dict[str, _Found] = {}
         for file in sorted(files, key=lambda file: (not file.odd, *file.newest_last)):
             before = newest.get(file.row.file)
             if before and before.row.sha256 != file.row.sha256:
-                self._keep_aside(before, f"replaced by {file.row.source}")
+                self._keep_older(before, f"replaced by {file.row.source}")
             elif before:
                 before.row.action, before.row.reason = "unchanged", f"the same as {file.row.source}"
             newest[file.row.file] = file
         for name, file in list(newest.items()):
             if file.odd and not name.endswith(".ipynb"):
-                file.row.reason = f"only notebooks, {' and '.join(_ALSO_TAKEN)} are collected"
+                file.row.reason = f"only notebooks, {' and '.join(_ALSO_TAKEN)} files are collected"
                 del newest[name]
         return newest
 
@@ -269,11 +271,11 @@ class _Folder:
             self.target.rename(self.earlier / f"{len(list(self.earlier.iterdir())) + 1:03}")
         self.partial.rename(self.target)
 
-    def _finish_what_was_killed(self) -> None:
+    def _finish_interrupted_move(self) -> None:
         if (self.partial / "timestamp.txt").is_file() and not self.target.exists():
             self._put_in_place()
 
-    def _keep_aside(self, file: _Found, reason: str) -> None:
+    def _keep_older(self, file: _Found, reason: str) -> None:
         """Keeps an older file under its hash, so that doing it twice is doing it once."""
         self.earlier.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file.staged, self.earlier / f"{file.row.sha256[:12]}-{file.row.file}")

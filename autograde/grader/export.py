@@ -1,7 +1,7 @@
 """Grades for other programs: CSV for people, CSV as Canvas and Moodle import it, JSON for scripts.
 
-Rows come from `gradebook.Course.grades`. Text that a spreadsheet would take for a formula (=, +, -, @ in front) gets an
-apostrophe: file names of students end up in these cells.
+Rows come from `gradebook.Course.grades`. Text that a spreadsheet would read as a formula (=, +, -, @ in front) gets an
+apostrophe, because these cells can contain file names chosen by students.
 """
 
 import csv
@@ -21,7 +21,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class ExportError(AutogradeError, ValueError):
-    """Grades that cannot be written as asked."""
+    """Grades that cannot be written in the requested format."""
 
 
 def export(rows: Sequence[dict], form: str, gradebook_csv: str | None = None) -> str:
@@ -38,7 +38,7 @@ def export(rows: Sequence[dict], form: str, gradebook_csv: str | None = None) ->
         return _moodle(rows)
     if form == "csv":
         return _table([_COLUMNS, *([row[column] for column in _COLUMNS] for row in rows)])
-    raise ExportError(f"no format {form!r}; there are {', '.join(FORMATS)}")
+    raise ExportError(f"expected a format of {', '.join(FORMATS)}, got {form!r}")
 
 
 def _table(rows) -> str:
@@ -92,13 +92,15 @@ def _fill_canvas(rows, text: str) -> str:
     """Canvas's own table with our scores in it; students are found by ID, SIS ids or name."""
     table = list(csv.reader(io.StringIO(text.lstrip("\ufeff"))))
     if not table or not {"Student", "ID"} <= set(table[0]):
-        raise ExportError("this is no gradebook of Canvas (Grades > Export): its first line names no Student and ID")
+        raise ExportError(
+            "expected a gradebook of Canvas (Grades > Export) with the columns Student and ID in its first line"
+        )
     header, (assignments, students) = table[0], _by_student(rows)
     places = {}
     for assignment in assignments:
         found = [place for place, name in enumerate(header) if name == assignment or name.startswith(f"{assignment} (")]
         if len(found) != 1:
-            raise ExportError(f"the Canvas gradebook has {len(found)} columns named {assignment!r}; it must have one")
+            raise ExportError(f"expected one column {assignment!r} in the Canvas gradebook, found {len(found)}")
         places[assignment] = found[0]
     keys = [header.index(name) for name in ("ID", "SIS User ID", "SIS Login ID", "Student") if name in header]
     known = {}
@@ -118,7 +120,9 @@ def _fill_canvas(rows, text: str) -> str:
             score = _score(graded.get(assignment))
             line[place] = line[place] if score == "" else _cell(score)
     if missing == set(students):
-        raise ExportError("no student of the course is in this Canvas gradebook (compared: ID, SIS ids and name)")
+        raise ExportError(
+            "expected students of the course in the Canvas gradebook, found none (by ID, SIS ids and name)"
+        )
     return _written(table)  # their cells stay as they are
 
 

@@ -1,7 +1,7 @@
-"""The page a student gets back: points, what was right, what was not, and what to do about it.
+"""The feedback page of a student: points, right and wrong parts, and advice.
 
-A hidden check stays hidden: of a verdict only its parts, its advice and its notes are shown, never inputs, expected
-values, seeds or pictures.
+A hidden check stays hidden: the page shows only the parts, the advice and the notes of a verdict, never inputs,
+expected values, seeds or pictures.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from autograde.grader.results import Result
 from autograde.verdict import Verdict
 from bertlab.files import write_text
 
-_WORDS = {
+_STATUS_TEXTS = {
     "passed": "right",
     "partly": "partly right",
     "wrong": "not yet right",
@@ -27,14 +27,14 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class ByHand:
-    """What a human added to an exercise. points: in place of the automatic ones; None to leave those."""
+    """Points and comment given by a human. points: replace the automatic ones; None keeps those."""
 
     points: float | None = None
     comment: str = ""
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _ExerciseView:
     verdict: Verdict
     by_hand: ByHand | None
 
@@ -53,12 +53,12 @@ class _Shown:
 
     @property
     def words(self) -> str:
-        return _WORDS[self.verdict.status]
+        return _STATUS_TEXTS[self.verdict.status]
 
 
 def feedback_page(result: Result, by_hand: Mapping[str, ByHand] | None = None, late_penalty: float = 0.0) -> str:
     """The page as HTML. by_hand: by exercise; late_penalty: points taken off this notebook."""
-    exercises = [_Shown(verdict, (by_hand or {}).get(verdict.exercise)) for verdict in result.verdicts]
+    exercises = [_ExerciseView(verdict, (by_hand or {}).get(verdict.exercise)) for verdict in result.verdicts]
     points = max(0.0, sum(exercise.points for exercise in exercises) - late_penalty)
     technical = any(verdict.status == "technical" for verdict in result.verdicts)
     return render(

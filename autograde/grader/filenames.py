@@ -1,4 +1,4 @@
-"""Who handed in what, read from the names that learning-management systems give to files.
+"""Reads student, notebook and time from the file names of learning-management systems.
 
 | system | name of a file in the download |
 |---|---|
@@ -30,8 +30,8 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|+]+")
 
 
 @dataclass(frozen=True)
-class Named:
-    """What a name says. student: as the system writes it; number: the system's own id; file: the student's own name."""
+class ParsedName:
+    """The parts of a file name. student: as the system writes it; number: the system's id; file: the student's name."""
 
     student: str
     file: str
@@ -52,7 +52,7 @@ class Roster:
     def student_of(self, path: str) -> str | None:
         return self.files.get(_folded(path)) or self.files.get(_folded(PurePosixPath(path).name))
 
-    def known(self, named: Named) -> str | None:
+    def known(self, named: ParsedName) -> str | None:
         for key in (named.number, named.student):
             if key and _folded(key) in self.students:
                 return self.students[_folded(key)]
@@ -87,33 +87,33 @@ def _folded(text: str) -> str:
 
 def parse_name(
     path: str, notebooks: Sequence[str], assignment: str, zone: tzinfo = UTC, common: int = 0
-) -> Named | None:
-    """Reads one path within a download; None where it names no student.
+) -> ParsedName | None:
+    """Reads one path within a download; None if it contains no student.
 
     common: how many leading folders all files of the download share; the next one, if any, is a student's.
     """
     base = PurePosixPath(path).name
     if moodle := _MOODLE.fullmatch(path) or _MOODLE.search(path):
-        return Named(moodle["student"].strip(), PurePosixPath(moodle["file"]).name, "Moodle", moodle["number"])
+        return ParsedName(moodle["student"].strip(), PurePosixPath(moodle["file"]).name, "Moodle", moodle["number"])
     if blackboard := _BLACKBOARD.fullmatch(base):
         try:
             time = datetime.strptime(blackboard["time"], "%Y-%m-%d-%H-%M-%S").replace(tzinfo=zone).astimezone(UTC)
         except ValueError:
             time = None
-        return Named(blackboard["student"], blackboard["file"], "Blackboard", time=time)
+        return ParsedName(blackboard["student"], blackboard["file"], "Blackboard", time=time)
     if canvas := _CANVAS.fullmatch(PurePosixPath(path).parts[0]) or _CANVAS.fullmatch(base):
         file = canvas["file"] if canvas.string == base else base  # an archive that a student handed in
         again = re.search(r"-(\d{1,2})(?=\.\w+$|$)", file)
         late = canvas["late"] is not None
-        return Named(canvas["student"], file, "Canvas", canvas["number"], int(again[1]) if again else 0, late)
+        return ParsedName(canvas["student"], file, "Canvas", canvas["number"], int(again[1]) if again else 0, late)
     folders = PurePosixPath(path).parts[:-1]
     own = [folder for folder in folders[common:] if folder not in (assignment, "submitted")]
     if own:
-        return Named(own[0], base, "folder")
+        return ParsedName(own[0], base, "folder")
     if student := _without_notebook(base, notebooks):
-        return Named(student, base, "file")
+        return ParsedName(student, base, "file")
     shared = [folder for folder in folders if folder not in (assignment, "submitted")]
-    return Named(shared[-1], base, "folder") if shared else None
+    return ParsedName(shared[-1], base, "folder") if shared else None
 
 
 def common_folders(paths: Sequence[str]) -> int:
@@ -128,7 +128,7 @@ def common_folders(paths: Sequence[str]) -> int:
 
 
 def _without_notebook(base: str, notebooks: Sequence[str]) -> str:
-    """What a file's name holds beside the notebook's: the student."""
+    """The student: the rest of a file's name without the notebook's name."""
     stem = own_stem(base)
     for name in sorted(notebooks, key=len, reverse=True):
         place = stem.lower().find(name.lower())
@@ -152,7 +152,7 @@ def own_stem(file: str) -> str:
     return stem
 
 
-def notebook_of(named: Named, notebooks: Sequence[str]) -> str | None:
+def notebook_of(named: ParsedName, notebooks: Sequence[str]) -> str | None:
     """Which notebook of the assignment a file is: by its name, or the only one there is."""
     stem = own_stem(named.file).lower()
     exact = [name for name in notebooks if name.lower() == stem]

@@ -1,12 +1,12 @@
-"""Everything that a course keeps about one student, found and deleted.
+"""Finds and deletes everything that a course stores about one student.
 
     submitted/ID  autograded/ID  feedback/ID      nbgrader's folders
     results/*/ID  results/*/faults/ID.txt         what the grader found
     collected/*/earlier/ID, rows of the manifest  older files, and what a download held
     gradebook.db                                  grades, comments, name
-    reports/*.html                                pages on assignments of theirs: deleted whole, to be written anew
+    reports/*.html                                pages about their assignments: deleted, to be written again
 
-What lies elsewhere stays: the LMS and its downloads, the exchange, copies and backups.
+Data elsewhere stays: the LMS and its downloads, the exchange, copies and backups.
 """
 
 import json
@@ -23,14 +23,14 @@ _WILD = set("*?[]/\\")
 
 
 class ForgetError(AutogradeError, ValueError):
-    """Nobody of this name is in the course."""
+    """No student of this name is in the course."""
 
 
 def kept_about(course: str | Path, student: str) -> list[Path]:
     """The folders and files of a student, and the pages that name them. Raises ForgetError for an impossible name."""
     course = Path(course)
     if not student or student in (".", "..") or _WILD & set(student):
-        raise ForgetError(f"{student!r}: this is nobody's name in a course; `autograde export` lists them")
+        raise ForgetError(f"{student!r} cannot be the name of a student; `autograde export` lists the students")
     own = [path for pattern in _FOLDERS for path in sorted(course.glob(pattern.format(student)))]
     assignments = {path.parent.name for path in own if path.parent.parent.name == "results"}
     assignments |= {path.name for path in course.glob(f"submitted/{student}/*")}
@@ -51,7 +51,7 @@ def forget(course: str | Path, student: str) -> list[Path]:
             in_gradebook = book.forget(student)
     in_manifests = [_strike_out(path, student) for path in sorted(course.glob("collected/*/manifest*.json"))]
     if not (paths or in_gradebook or any(in_manifests)):
-        raise ForgetError(f"{course}: nothing is kept about {student!r}; `autograde export` lists the students")
+        raise ForgetError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
     for path in paths:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     return paths

@@ -1,4 +1,4 @@
-"""Grades an assignment: every submission that is new or changed, several at a time, whatever happens to one of them.
+"""Grades an assignment: every new or changed submission, several at a time; one that fails does not stop the others.
 
     submitted/STUDENT/ASSIGNMENT/ ─▶ worker: read, repair, room, judge ─▶ this thread: gradebook, autograded/, results/
 
@@ -33,7 +33,7 @@ from bertlab.files import write_text
 
 
 class GradeError(AutogradeError):
-    """An assignment that cannot be graded as it stands."""
+    """An assignment that cannot be graded."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Handed:
 
 @dataclass
 class Report:
-    """What a run came to. failures: (student, what happened), for submissions that have no grade yet."""
+    """The outcome of a run. failures: (student, reason), for submissions that have no grade yet."""
 
     graded: int = 0
     up_to_date: int = 0
@@ -58,7 +58,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What grading needs to know: where, which notebooks, and the secret. Made by `open_assignment`.
+    """The data that grading needs: course folder, notebooks and the secret. Made by `open_assignment`.
 
     released: the notebooks of all assignments, this one last: (assignment, template).
     """
@@ -76,10 +76,10 @@ def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> A
     course = Path(course)
     paths = sorted((course / "release" / name).glob("*.ipynb"))
     if not paths:
-        raise GradeError(f"{course / 'release' / name}: no notebook there; `autograde release` puts one in")
+        raise GradeError(f"{course / 'release' / name}: expected a notebook; run `autograde release --course {course}`")
     for path in paths:
         if not catalogue.of_notebook(path.stem):
-            raise GradeError(f"{path}: the catalogue has no exercises for a notebook of this name")
+            raise GradeError(f"{path}: the catalogue has no exercises for this notebook; check its name")
     templates = {path.stem: Template.read(path.read_bytes(), path.stem) for path in paths}
     others = [
         (other, template) for other in assignments(course) if other != name for template in _released(course, other)
@@ -89,7 +89,7 @@ def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> A
 
 
 def _released(course: Path, name: str) -> Iterator[Template]:
-    """An assignment's notebooks, as far as they can be read: another assignment's damage is not this one's."""
+    """The readable notebooks of an assignment: damage in another assignment must not stop this one."""
     for path in sorted((course / "release" / name).glob("*.ipynb")):
         with contextlib.suppress(TemplateError, OSError):
             yield Template.read(path.read_bytes(), path.stem)
@@ -114,7 +114,7 @@ def handed_in(assignment: Assignment, students: Iterable[str] = ()) -> list[Hand
             found.append(Handed(assignment.name, student, files, _timestamp(folder)))
     missing = chosen - {item.student for item in found}
     if missing:
-        raise GradeError(f"{assignment.course / 'submitted'}: nothing of {', '.join(sorted(missing))} there")
+        raise GradeError(f"{assignment.course / 'submitted'}: no submission of {', '.join(sorted(missing))}")
     return found
 
 
@@ -253,7 +253,7 @@ def grade(
     again: bool = False,
     progress: Callable[[str, int, int], None] = lambda student, done, total: None,
 ) -> Report:
-    """Grades what is new or changed (again: everything). Never stops for one submission.
+    """Grades new and changed submissions (again: all). A failing submission never stops the others.
 
     progress: called after each submission with its student, how many are done and how many there are.
     """
@@ -295,10 +295,10 @@ def grade_by(
 
 
 def _has_files(assignment: Assignment, item: Handed, report: Report) -> bool:
-    """Whether there is anything to grade; says so where a file may only have the wrong name."""
+    """Whether there is a file to grade; adds a failure if not, since a file may only have the wrong name."""
     if not item.files:
         names = ", ".join(f"{name}.ipynb" for name in assignment.templates)
-        report.failures.append((item.student, f"no {names} among what was handed in"))
+        report.failures.append((item.student, f"expected {names} among the submitted files"))
     return bool(item.files)
 
 
@@ -325,12 +325,12 @@ def _finish(assignment, item: Handed, result: Callable[[], list[Graded]], book: 
         path = assignment.course / "results" / assignment.name / "faults" / f"{item.student}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, "".join(traceback.format_exception(fault)))
-        report.failures.append((item.student, f"{type(fault).__name__}: {fault} (the whole story is in {path})"))
+        report.failures.append((item.student, f"{type(fault).__name__}: {fault} (full traceback in {path})"))
     else:
         report.graded += 1
         report.technical += any(one.result.failed_technically for one in graded)
 
 
 def without_time(result: Result) -> Result:
-    """A record as it is the same each time: without how long it took."""
+    """A record without its duration, so that it is the same each time."""
     return replace(result, seconds=0.0)

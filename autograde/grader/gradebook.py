@@ -1,8 +1,8 @@
-"""Verdicts → nbgrader's `gradebook.db`, and back. The database has one writer at a time: this one.
+"""Writes verdicts to nbgrader's `gradebook.db` and reads them back. The database has one writer at a time.
 
-A submission is one transaction: after a kill it is there in full or not at all, and writing it twice is writing it
-once. Only what the autograder found is written. What people put there stays: a score given by hand, extra credit, an
-extension, a comment. A score never exceeds what its cell is worth.
+A submission is one transaction: after a kill it is there in full or not at all, and writing it twice has the same
+effect as writing it once. Only automatic results are written. Entries by people stay: a score given by hand, extra
+credit, an extension, a comment. A score never exceeds the points of its cell.
 """
 
 import fcntl
@@ -25,7 +25,7 @@ _UNMARKED = str.maketrans("<>&", "‹›+")  # comments are shown on pages that 
 
 
 class GradebookError(AutogradeError):
-    """The gradebook cannot be opened or written, or does not hold what is to be graded."""
+    """The gradebook cannot be opened or written, or does not contain the assignment."""
 
 
 class Course:
@@ -40,8 +40,8 @@ class Course:
         from sqlalchemy import URL
 
         url = URL.create("sqlite", database=str(self.path.absolute()), query={"timeout": "1"})
-        with _own_programs_first():  # nbgrader asks a program "alembic" for its version
-            self.book = self._patiently(lambda: Gradebook(url))
+        with _environment_path_first():  # nbgrader asks a program "alembic" for its version
+            self.book = self._retry_while_locked(lambda: Gradebook(url))
         return self
 
     def __exit__(self, *_):
@@ -59,7 +59,7 @@ class Course:
     ) -> None:
         """Writes one submission: all notebooks of the assignment; one without a result earns nothing.
 
-        templates: by notebook; they say which cell carries the points of an exercise. Raises GradebookError.
+        templates: by notebook; they define which cell has the points of an exercise. Raises GradebookError.
         """
         by_notebook = {result.notebook: result for result in results}
 
@@ -79,10 +79,10 @@ class Course:
             self.book.db.commit()
 
         with self._lock():
-            self._patiently(transaction)
+            self._retry_while_locked(transaction)
 
     def write_late_penalties(self, assignment: str, late_penalty: LatePenalty) -> None:
-        """Takes off anew for being late, in every submission: due dates, extensions and rules change after grading."""
+        """Computes all late penalties again: due dates, extensions and rules can change after grading."""
 
         def transaction():
             released = [one for one in self.book.assignments if one.name == assignment]
@@ -94,7 +94,7 @@ class Course:
             self.book.db.commit()
 
         with self._lock():
-            self._patiently(transaction)
+            self._retry_while_locked(transaction)
 
     def _submission(self, assignment: str, student: str):
         """The submission with a grade and a comment for every cell of the release; made where it is not there."""
@@ -104,7 +104,7 @@ class Course:
             released = self.book.find_assignment(assignment)
         except api.MissingEntry:
             raise GradebookError(
-                f"{self.path}: no assignment {assignment!r}; `nbgrader generate_assignment {assignment}` puts it there"
+                f"{self.path}: no assignment {assignment!r}; run `nbgrader generate_assignment {assignment}` first"
             ) from None
         db = self.book.db
         with db.no_autoflush:
@@ -149,13 +149,13 @@ class Course:
                 except BlockingIOError:
                     if time.monotonic() > end:
                         raise GradebookError(
-                            f"{self.path}: another autograder has been writing for {self.patience:g} s; wait or end it"
+                            f"{self.path}: another autograder has been writing for {self.patience:g} s; wait or stop it"
                         ) from None
                     time.sleep(0.05)
             yield
 
-    def _patiently(self, work: Callable):
-        """Does `work`, again and again while another program has the database locked."""
+    def _retry_while_locked(self, work: Callable):
+        """Calls `work`, and retries while another program has locked the database."""
         from sqlalchemy.exc import OperationalError
 
         end, pause = time.monotonic() + self.patience, 0.05
@@ -168,8 +168,8 @@ class Course:
                 if "locked" not in str(error) or time.monotonic() > end:
                     reason = "it is locked by another program" if "locked" in str(error) else str(error.orig)
                     raise GradebookError(
-                        f"{self.path}: {reason}; nothing of this submission was written. Close other programs that use "
-                        "it and grade again; graded submissions are not graded twice"
+                        f"{self.path}: {reason}; this submission was not written. Close other programs that use the "
+                        "gradebook and grade again; graded submissions are not graded twice"
                     ) from None
                 time.sleep(pause)
                 pause = min(2 * pause, 2.0)
@@ -188,10 +188,10 @@ class Course:
             if person is not None:
                 self.book.remove_student(student)
                 self.book.db.connection(execution_options={"isolation_level": "AUTOCOMMIT"}).execute(text("VACUUM"))
-            return person is not None  # without VACUUM the file would go on holding what was deleted
+            return person is not None  # without VACUUM the file would still contain the deleted data
 
         with self._lock():
-            return self._patiently(transaction)
+            return self._retry_while_locked(transaction)
 
     # --- reading ---
 
@@ -213,7 +213,7 @@ class Course:
         return rows
 
     def by_hand(self, assignment: str, templates: Mapping[str, Template]) -> dict[tuple[str, str], dict[str, ByHand]]:
-        """What humans gave: by (student, notebook), then by exercise."""
+        """Points and comments given by people: by (student, notebook), then by exercise."""
         found: dict[tuple[str, str], dict[str, ByHand]] = {}
         for submission in self.book.assignment_submissions(assignment):
             for notebook in submission.notebooks:
@@ -223,7 +223,7 @@ class Course:
         return found
 
     def late_penalties(self, assignment: str) -> dict[tuple[str, str], float]:
-        """Points taken off for being late: by (student, notebook)."""
+        """Late penalties in points: by (student, notebook)."""
         return {
             (submission.student_id, notebook.name): notebook.late_submission_penalty or 0.0
             for submission in self.book.assignment_submissions(assignment)
@@ -243,11 +243,12 @@ class Course:
 
 
 def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | None) -> None:
-    """One cell's automatic score. Marked for a human: hand-graded answers, technical failures, overrides outrun."""
+    """One cell's automatic score. Marked for manual grading: hand-graded answers, technical failures, and scores by
+    hand whose automatic score has changed since."""
     before = grade.auto_score
     most = grade.cell.max_score
     by_hand = manual or type(grade.cell).__name__ == "TaskCell"
-    if by_hand and result and not result.problem and not _untouched(verdicts):
+    if by_hand and result and not result.problem and not _not_attempted(verdicts):
         grade.auto_score = None
         grade.needs_manual_grade = grade.manual_score is None
         return
@@ -259,7 +260,7 @@ def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | 
     if grade.manual_score is None:
         grade.needs_manual_grade = technical
     elif before != grade.auto_score:
-        grade.needs_manual_grade = True  # the human's score stays; the human is told that its ground has moved
+        grade.needs_manual_grade = True  # keep the score by hand, but mark it: the automatic score has changed
 
 
 def _given_by_hand(notebook, template: Template) -> dict[str, ByHand]:
@@ -275,7 +276,7 @@ def _given_by_hand(notebook, template: Template) -> dict[str, ByHand]:
     return given
 
 
-def _untouched(verdicts: list[Verdict]) -> bool:
+def _not_attempted(verdicts: list[Verdict]) -> bool:
     return bool(verdicts) and all(verdict.status in ("not attempted", "missing") for verdict in verdicts)
 
 
@@ -299,7 +300,7 @@ def _penalty(submission, notebook, student: str, late_penalty: LatePenalty) -> f
 
 
 def configured_penalty(course: str | Path) -> LatePenalty:
-    """The late-submission plugin of the course's own `nbgrader_config.py`; nbgrader's default takes nothing off."""
+    """The late-submission plugin of the course's own `nbgrader_config.py`; nbgrader's default deducts nothing."""
     from nbgrader.preprocessors import AssignLatePenalties
     from traitlets.config import Config
     from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
@@ -316,10 +317,10 @@ def configured_penalty(course: str | Path) -> LatePenalty:
 def given_by_people(
     folder: str | Path, assignment: str, templates: Mapping[str, Template]
 ) -> Callable[[Result], dict[str, object]]:
-    """What a feedback page shows beside the record: scores and comments given by hand, points taken off for being late.
+    """The data that a feedback page shows besides the record: scores and comments given by hand, late penalties.
 
-    Reads the gradebook once; the function gives for each record the keywords of `feedback_page`. Without a gradebook
-    nobody gave anything.
+    Reads the gradebook once; the function returns for each record the keyword arguments of `feedback_page`. Without a
+    gradebook it returns none.
     """
     folder = Path(folder)
     if not (folder / "gradebook.db").is_file():
@@ -358,8 +359,8 @@ def _iso(time) -> str:
 
 
 @contextmanager
-def _own_programs_first() -> Iterator[None]:
-    """PATH with this environment's programs in front, so that nobody else's `alembic` is run."""
+def _environment_path_first() -> Iterator[None]:
+    """PATH with this environment's programs in front, so that no other `alembic` is run."""
     before = os.environ.get("PATH", "")
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
     try:

@@ -1,9 +1,9 @@
-"""Whatever a student handed in → a list of cells, or one clear sentence about why there is none.
+"""Reads a submitted file of any kind: a list of cells, or one clear sentence about why there are no cells.
 
-Reading never raises and never gives up early. In order: the encoding (byte-order marks, UTF-16, bytes that are no
-UTF-8), outputs left out, JSON as it should be, JSON with raw line breaks in strings, the two sides of a merge
-conflict, and at last every single cell that can still be made out in a damaged file. A Python script is read as cells
-too. Formats 1 to 4 differ in where cells stand and what their text is called; only that is looked at.
+Reading never raises. It tries in order: the encoding (byte-order marks, UTF-16, bytes that are not UTF-8), removing
+outputs, valid JSON, JSON with raw line breaks in strings, the two sides of a merge conflict, and finally every single
+cell that is still readable in a damaged file. A Python script is read as cells too. Notebook formats 1 to 4 differ in
+the location of the cells and the name of their text; only these are read.
 """
 
 import json
@@ -56,7 +56,7 @@ class Problem:
 
 @dataclass
 class Reading:
-    """What came out of a file. repairs: what was mended, one sentence each; problem: None unless no cell was found."""
+    """The content of a file. repairs: one sentence for each repair; problem: None unless no cell was found."""
 
     cells: list[Cell] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
@@ -74,7 +74,7 @@ def read_notebook(source: bytes | str | Path) -> Reading:
     except OSError as reason:
         reading.problem = Problem("unreadable", f"Your file could not be opened ({reason.strerror}). {HAND_IN_AGAIN}")
     if reading.problem is None and not reading.cells:
-        reading.problem = Problem("no cells", f"Your notebook holds no cells. {HAND_IN_AGAIN}")
+        reading.problem = Problem("no cells", f"Your notebook has no cells. {HAND_IN_AGAIN}")
     return reading
 
 
@@ -110,12 +110,12 @@ def _read(data, reading: Reading) -> None:
 
 
 def _text(data, reading) -> str:
-    """The characters of a file, without outputs. Says so where the encoding had to be mended."""
+    """The characters of a file, without outputs. Adds a sentence if the encoding had to be repaired."""
     start = bytes(data[:4])
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         reading.repairs.append("The file was saved as UTF-16; notebooks are UTF-8.")
         if len(data) > 4 * LARGEST_TEXT:
-            raise TooLarge("saved as UTF-16 it is too large")
+            raise TooLarge("it is saved as UTF-16 and too large")
         data = bytes(data).decode("utf-16", "replace").encode("utf-8", "replace")
     raw = without_outputs(data)
     if raw.startswith(b"\xef\xbb\xbf"):
@@ -129,7 +129,7 @@ def _text(data, reading) -> str:
 
 
 def _json(text: str, reading) -> object | None:
-    """The parsed file; None where it is not JSON, not even after the two common kinds of damage are mended."""
+    """The parsed file; None if it is not JSON, even after two common kinds of damage are repaired."""
     content = _loads(text)
     if content is not None or "\n<<<<<<<" not in f"\n{text}":
         return content
@@ -137,7 +137,7 @@ def _json(text: str, reading) -> object | None:
         content = _loads(_one_side(text, side))
         if content is not None:
             reading.repairs.append(
-                f"The file holds an unresolved merge conflict (<<<<<<<); the {name} of its two versions was used."
+                f"The file contains an unresolved merge conflict (<<<<<<<); the {name} of its two versions was used."
             )
             return content
     return None
@@ -178,12 +178,12 @@ def _take_cells(content, reading) -> None:
                 known = True
                 found += holder["cells"]
         if sheets:
-            reading.repairs.append("The notebook is of an old format (nbformat 3 or older); it was read as it stands.")
+            reading.repairs.append("The notebook has an old format (nbformat 3 or older); its cells were read.")
     elif isinstance(content, list) and any(isinstance(item, dict) and "cell_type" in item for item in content):
         known, found = True, content
-        reading.repairs.append("The file holds a bare list of cells; it was read as a notebook.")
+        reading.repairs.append("The file contains only a list of cells; it was read as a notebook.")
     if not known:
-        reading.problem = Problem("not a notebook", f"Your file holds data, but is not a notebook. {HAND_IN_AGAIN}")
+        reading.problem = Problem("not a notebook", f"Your file contains data, but is not a notebook. {HAND_IN_AGAIN}")
         return
     if len(found) > MOST_CELLS:
         reading.repairs.append(f"The notebook has {len(found)} cells; the first {MOST_CELLS} were read.")
@@ -238,7 +238,7 @@ def _clean(text: str, reading) -> str:
         _say_once(reading, "Line ends of another system (CR LF) were replaced.")
     if "\0" in text or _LONE_SURROGATE.search(text):
         text = _LONE_SURROGATE.sub("�", text.replace("\0", ""))
-        _say_once(reading, "Characters that cannot stand in a program (NUL, half of a surrogate pair) were taken out.")
+        _say_once(reading, "Characters that are not allowed in a program (NUL, half of a surrogate pair) were removed.")
     return text
 
 
@@ -248,7 +248,7 @@ def _say_once(reading, sentence: str) -> None:
 
 
 def _salvage(text: str, reading) -> None:
-    """Every cell that can be made out in damaged JSON, in order, each parsed by itself."""
+    """Every readable cell of damaged JSON, in order, each parsed separately."""
     decoder, place, work = json.JSONDecoder(strict=False), 0, 0
     while work < _SALVAGE_WORK and len(reading.cells) < MOST_CELLS:
         start = _CELL_START.search(text, place)
@@ -266,8 +266,8 @@ def _salvage(text: str, reading) -> None:
             place = start.end()
     if reading.cells:
         reading.repairs.append(
-            f"The file is damaged (it is not valid JSON: {_damage(text)}); {len(reading.cells)} cells could still be "
-            f"read and were graded. If work is missing: {HAND_IN_AGAIN}"
+            f"The file is damaged (it is not valid JSON: {_damage(text)}); {len(reading.cells)} cells were still "
+            f"readable and were graded. If work is missing: {HAND_IN_AGAIN}"
         )
     else:
         reading.problem = Problem(
@@ -276,9 +276,9 @@ def _salvage(text: str, reading) -> None:
 
 
 def _damage(text: str) -> str:
-    """Where and why the text is no JSON, in words."""
+    """Where and why the text is not JSON, in words."""
     if "<<<<<<<" in text and ">>>>>>>" in text:
-        return "it holds the marks of an unresolved merge conflict"
+        return "it contains the marks of an unresolved merge conflict"
     try:
         json.loads(text, strict=False)
     except json.JSONDecodeError as error:
@@ -301,7 +301,7 @@ def _take_script(text: str, reading) -> None:
     for part in _CELL_MARK.split(text):
         if part.strip():
             reading.cells.append(Cell(part.strip("\n"), "code", len(reading.cells)))
-    reading.repairs.append("The file is a Python script, not a notebook; its code was graded as it stands.")
+    reading.repairs.append("The file is a Python script, not a notebook; its code was graded.")
 
 
 _STATEMENTS = ("FunctionDef", "ClassDef", "Import", "ImportFrom", "Assign", "AsyncFunctionDef")

@@ -1,14 +1,14 @@
-"""A submission's cells beside the released notebook's: which cell answers which exercise, and what will be run.
+"""Matches the cells of a submission with the released notebook: which cell answers which exercise, and what to run.
 
 Evidence, strongest first, for each answer of the release:
 
 1. the grade_id in the cell's metadata;
-2. the names it defines, where the metadata are gone (Colab strips them) or cells were split;
-3. its text, where a template is hardly changed;
-4. its place: the only cell without an owner between two cells that are known.
+2. the names it defines, if the metadata are missing (Colab removes them) or cells were split;
+3. its text, if a template is hardly changed;
+4. its position: the only unmatched cell between two known cells.
 
-Nothing a student wrote is thrown away: cells nobody claims are run where they stand. Taken out are only test cells
-(the released ones count) and untouched second copies of an answer, which would overwrite the answer when run.
+No code of a student is discarded: unmatched cells are run at their position. Only test cells are removed (the released
+ones count) and unchanged second copies of an answer, which would overwrite the answer when run.
 """
 
 from collections import Counter
@@ -20,14 +20,14 @@ from autograde.grader.notebook import Cell, Problem, read_notebook
 from autograde.grader.source import alike, called_names, defined_names, parsed, significant, without_commands
 from autograde.grader.template import CHECK, SETUP, Template, TemplateCell
 
-_ALIKE = 0.6  # share of the template's lines from which a text counts as an edited copy of it
+_ALIKE = 0.6  # fraction of the template's lines from which a text counts as an edited copy of it
 _MOST_JOINS = 200  # attempts to join two cells
 _LONGEST_JOINED = 20_000  # characters: what people split is a function
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a student wrote for one exercise: text of one or more cells. attempted: it differs from the release."""
+    """A student's answer to one exercise: text of one or more cells. attempted: it differs from the release."""
 
     exercise: str
     source: str
@@ -39,8 +39,8 @@ class Answer:
 class Submission:
     """A notebook ready for grading.
 
-    answers: one for each exercise that was found, by exercise; program: the code cells to run, in order, tests left
-    out; repairs: what was mended, in words; problem: why nothing could be read, for the student.
+    answers: by exercise, for each exercise that was found; program: the code cells to run, in order, without tests;
+    repairs: sentences about repairs; problem: why nothing could be read, for the student.
     """
 
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class _Matching:
         answers = {cell.grade_id: self._answer(cell) for cell in self.template.answers if cell.grade_id in self.claims}
         missing = [cell.grade_id for cell in self.template.answers if cell.grade_id not in self.claims]
         for exercise in missing:
-            self._say(f"The cell of {exercise} was deleted; no answer to it was found elsewhere.")
+            self._say(f"The cell of {exercise} was deleted; no answer was found in other cells.")
         self._note_order()
         return Submission(answers, self._program(), missing, self.repairs)
 
@@ -103,7 +103,7 @@ class _Matching:
                 joined = f"{whole[-1].source}\n{cell.source}"
                 owner = whole[-1] if whole[-1].grade_id or not cell.grade_id else cell
                 whole[-1] = replace(owner, source=joined, position=whole[-1].position)
-                self._say(f"Cell {cell.position + 1} goes on in the middle of the one before; the two were joined.")
+                self._say(f"Cell {cell.position + 1} continues the code of the cell before it; the two were joined.")
             else:
                 whole.append(cell)
         return whole
@@ -126,7 +126,7 @@ class _Matching:
             if self.texts[place] != self.released[test]:
                 self._say(f"The test cell {test.grade_id} was changed; the released one was used.")
             elif test.grade_id in found:
-                self._say(f"The test cell {test.grade_id} stands there twice.")
+                self._say(f"The test cell {test.grade_id} occurs twice.")
             found.add(test.grade_id)
         for test in self.template.tests:
             if test.grade_id not in found:
@@ -145,7 +145,7 @@ class _Matching:
             self.claims[answer.grade_id] = places
 
     def _by_names(self, answer: TemplateCell) -> None:
-        """Cells that define what the claimed ones do not (all of it, where nothing is claimed)."""
+        """Cells that define names of the answer that the claimed cells do not define."""
         claimed = self.claims.get(answer.grade_id, [])
         held = frozenset().union(*(self.names[place] for place in claimed if self._written(place, answer)))
         lacking = answer.names - held
@@ -204,12 +204,12 @@ class _Matching:
         if free:
             self.claims[answer.grade_id] = free
             where = _numbers(self.cells[place].position for place in free)
-            self._say(f"{answer.grade_id}: the answer was found in {where} by its place.")
+            self._say(f"{answer.grade_id}: the answer was found in {where} by its position.")
 
     def _anchors(self) -> dict[int, int]:
-        """Place in the release → place in the submission, of cells known by claim or by a text that stands there once.
+        """Index in the release → index in the submission, of cells known by claim or by a text that occurs once.
 
-        Both places rise: a cell that was moved is no landmark.
+        Both indices increase: a cell that was moved is not used.
         """
         owners = {places[0]: exercise for exercise, places in self.claims.items() if len(places) == 1}
         here = _once([owners.get(place, text) for place, text in enumerate(self.texts)])
@@ -228,10 +228,10 @@ class _Matching:
                 self.dropped.update(copies)
                 self.claims[answer.grade_id] = written
                 if copies:
-                    self._say(f"{answer.grade_id}: an untouched second copy of the cell was left out.")
+                    self._say(f"{answer.grade_id}: an unchanged second copy of the cell was ignored.")
             owners = self.claims.get(answer.grade_id, [])
             if sum(self.cells[place].grade_id == answer.grade_id for place in owners) > 1:
-                self._say(f"{answer.grade_id}: the cell stands there more than once; all are run, the last one counts.")
+                self._say(f"{answer.grade_id}: the cell occurs more than once; all were run, the last one counts.")
 
     def _answer(self, cell: TemplateCell) -> Answer:
         places = self.claims[cell.grade_id]
@@ -243,7 +243,7 @@ class _Matching:
     def _note_order(self) -> None:
         order = [self.claims[cell.grade_id][0] for cell in self.template.answers if cell.grade_id in self.claims]
         if order != sorted(order):
-            self._say("The answers stand in another order than in the released notebook; they are run as they stand.")
+            self._say("The answers have a different order than in the released notebook; they were run in your order.")
 
     def _program(self) -> list[Cell]:
         """The code cells to run: commands made comments, locked cells as released, answers among text made code."""
@@ -282,7 +282,7 @@ class _Matching:
             positions = [position for cell in later for position in self._positions(cell, program)]
             place = next((n for n, cell in enumerate(program) if positions and cell.position >= min(positions)), 0)
             program.insert(place, replace(given.cell, position=program[place].position if program else 0))
-            self._say(f"The locked cell {given.grade_id or SETUP} was deleted; it was put back.")
+            self._say(f"The locked cell {given.grade_id or SETUP} was deleted; it was restored.")
         return program
 
     def _is_there(self, given: TemplateCell, program: list[Cell]) -> bool:
@@ -307,7 +307,7 @@ def _once(texts: list[str]) -> list:
 
 
 def _names(cell: Cell) -> frozenset[str]:
-    """What a cell defines; text counts where it is a program (code that was turned into text)."""
+    """The names a cell defines; a text cell counts if it is a program (code that was turned into text)."""
     if cell.kind == "code" or parsed(cell.source) is not None:
         return defined_names(cell.source)
     return frozenset()

@@ -12,19 +12,19 @@ from bertlab import plots
 from bertlab.files import write_text
 
 _NAMES_SHOWN = 12
-_STUCK = ("wrong", "raised", "refused", "missing")
-_OPEN = ("not attempted",)
+_NOT_RIGHT = ("wrong", "raised", "refused", "missing")
+_UNTRIED = ("not attempted",)
 
 
 class ReportError(AutogradeError, ValueError):
-    """There is nothing to report on."""
+    """An assignment without results."""
 
 
 def report_page(results: Iterable[Result], title: str) -> str:
     """The page as HTML. results: all notebooks of all students of one assignment. Raises ReportError for none."""
     results = list(results)
     if not results:
-        raise ReportError(f"{title}: nothing has been graded yet; run `autograde grade` first")
+        raise ReportError(f"{title}: no results yet; run `autograde grade` first")
     possible = sum(_most_points(results).values())
     points = _points_by_student(results)
     exercises = _exercises(results)
@@ -45,7 +45,7 @@ def report_page(results: Iterable[Result], title: str) -> str:
         misconceptions=_misconceptions(results),
         help=_need_help(results, points, possible),
         technical=_technical(results),
-        mended=_mended(results),
+        repaired=_repaired(results),
         seconds={
             "median": _duration(statistics.median(seconds)),
             "longest": _duration(max(seconds)),
@@ -61,7 +61,7 @@ def write_report(path: str | Path, results: Iterable[Result], title: str) -> Non
 
 
 def _most_points(results) -> dict[str, float]:
-    """What each notebook is worth: an unreadable one has no verdicts, so the most that anyone could get."""
+    """The maximum points of each notebook: an unreadable one has no verdicts, so take the maximum of all students."""
     most: dict[str, float] = defaultdict(float)
     for result in results:
         most[result.notebook] = max(most[result.notebook], result.max_points)
@@ -92,8 +92,8 @@ def _exercises(results) -> list[dict]:
                 "share": sum(verdict.points for verdict in found) / possible if possible else 0.0,
                 "passed": statuses["passed"],
                 "partly": statuses["partly"],
-                "wrong": sum(statuses[status] for status in _STUCK),
-                "open": sum(statuses[status] for status in _OPEN),
+                "wrong": sum(statuses[status] for status in _NOT_RIGHT),
+                "open": sum(statuses[status] for status in _UNTRIED),
                 "mistake": _most_common(mistakes),
             }
         )
@@ -133,11 +133,11 @@ def _names(students: list[str]) -> str:
 
 
 def _need_help(results, points, possible) -> list[dict]:
-    """Students below half of the points or with three exercises wrong; technical failures are listed elsewhere."""
+    """Students with fewer than half of the points or three exercises wrong; technical failures are listed elsewhere."""
     stuck, untried, technical = defaultdict(list), defaultdict(list), set()
     for result in results:
-        stuck[result.student] += [verdict for verdict in result.verdicts if verdict.status in _STUCK]
-        untried[result.student] += [verdict for verdict in result.verdicts if verdict.status in _OPEN]
+        stuck[result.student] += [verdict for verdict in result.verdicts if verdict.status in _NOT_RIGHT]
+        untried[result.student] += [verdict for verdict in result.verdicts if verdict.status in _UNTRIED]
         if result.failed_technically:
             technical.add(result.student)
     rows = [
@@ -149,7 +149,7 @@ def _need_help(results, points, possible) -> list[dict]:
 
 
 def _where_stuck(wrong: list, untried: list) -> str:
-    """What is wrong, by name; then the first exercise that was not tried, and how many."""
+    """The wrong exercises by name; then the first exercise that was not tried, and the number of others."""
     words = [_stuck_words(verdict) for verdict in wrong]
     if untried:
         more = f" and {len(untried) - 1} more" if len(untried) > 1 else ""
@@ -172,8 +172,8 @@ def _technical(results) -> list[dict]:
     return sorted(rows, key=lambda row: (row["student"], row["notebook"]))
 
 
-def _mended(results) -> list[dict]:
-    """What had to be repaired in files that could be read; first those in which an answer is missing."""
+def _repaired(results) -> list[dict]:
+    """The repairs of readable files; first those in which an answer is missing."""
     found = [result for result in results if result.repairs and not result.problem]
     found.sort(key=lambda result: (not _lacks_an_answer(result), result.student, result.notebook))
     return [
@@ -212,7 +212,7 @@ def _draw_points(points: list[float], possible: float):
 
 
 def _draw_exercises(exercises: list[dict]):
-    """For each exercise the share of students who have it right, partly, wrong, not tried: by pattern too."""
+    """For each exercise the fraction of students with it right, partly right, wrong, not tried; also by pattern."""
     figure, axes = plots.new_figure(4.6, max(2.2, 0.8 + 0.36 * len(exercises)))
     kinds = (("passed", "right", plots.GREEN, ""), ("partly", "partly", "#e0b050", "//"),
              ("wrong", "wrong", plots.ORANGE, "xx"), ("open", "not tried", "#d0d0d0", ""))  # fmt: skip
@@ -225,7 +225,7 @@ def _draw_exercises(exercises: list[dict]):
         left = [start + width for start, width in zip(left, widths)]
     axes.set_yticks(range(len(exercises)), labels)
     axes.invert_yaxis()
-    axes.set(xlim=(0, 1), xlabel="share of students")
+    axes.set(xlim=(0, 1), xlabel="fraction of students")
     axes.xaxis.set_major_formatter("{x:.0%}")
     axes.grid(visible=False)
     if exercises:

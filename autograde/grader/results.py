@@ -1,4 +1,4 @@
-"""What grading one notebook of one student came to: the record that gradebook, feedback and report are made from.
+"""The result of grading one notebook of one student; gradebook, feedback and report are made from these records.
 
 One JSON file each, `results/ASSIGNMENT/STUDENT/NOTEBOOK.json`, written whole or not at all.
 """
@@ -23,8 +23,8 @@ class ResultError(AutogradeError, ValueError):
 class Result:
     """One notebook, graded.
 
-    verdicts: one for each exercise, in the notebook's order; repairs: what was mended, sentences; problem: why the file
-    could not be read at all, for the student; technical: what ended the grading early, for the instructor; handed_in:
+    verdicts: one for each exercise, in the notebook's order; repairs: sentences about repairs; problem: why the file
+    could not be read, for the student; technical: why the grading ended early, for the instructor; handed_in:
     "YYYY-MM-DD HH:MM:SS UTC"; sha256: of the file that was graded; seconds: that grading took; upstream: the student's
     own modules that it was graded on, name → text, and beside: a digest of those handed in with it (see ground.py).
     """
@@ -52,7 +52,7 @@ class Result:
 
     @property
     def failed_technically(self) -> bool:
-        """Whether something other than the student's understanding decided the points."""
+        """Whether the points depend on a technical problem instead of the answers."""
         return bool(self.problem or self.technical or any(verdict.status == "technical" for verdict in self.verdicts))
 
     def path(self, course: str | Path) -> Path:
@@ -81,7 +81,9 @@ class Result:
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as reason:
-            raise ResultError(f"{path}: no record of a grading ({reason}); delete it and grade again") from None
+            raise ResultError(
+                f"{path}: expected the record of a grading ({reason}); delete it and grade again"
+            ) from None
 
 
 def load_results(course: str | Path, assignment: str) -> Iterator[Result]:

@@ -1,8 +1,8 @@
-"""A notebook's JSON without its outputs, read in bounded memory however large the outputs are.
+"""A notebook's JSON without its outputs, read in bounded memory even if the outputs are very large.
 
 One pass over the file finds strings and brackets, nothing else, and leaves out the value of every key named `outputs`
-or `attachments`. A printed loop of 100 MB therefore costs a second and no memory; what is left is small enough to
-parse. In JSON a string followed by a colon is always a key, so text that merely mentions "outputs" stays.
+or `attachments`. A printed loop of 100 MB therefore costs a second and no memory; the remaining text is small enough to
+parse. In JSON a string followed by a colon is always a key, so text that contains "outputs" stays.
 """
 
 import re
@@ -19,7 +19,7 @@ _LONGEST_KEY = 40
 
 
 class TooLarge(Exception):
-    """What is to be read is larger or deeper than any notebook; the text says in what respect."""
+    """The file is larger or deeper than any notebook; the message gives the exceeded limit."""
 
 
 def without_outputs(data) -> bytes:
@@ -28,7 +28,7 @@ def without_outputs(data) -> bytes:
     data: bytes, or an open `mmap`. Broken JSON comes back broken in the same way. Raises TooLarge.
     """
     if len(data) > LARGEST_FILE:
-        raise TooLarge(f"it has {len(data) >> 20} MB; no notebook of this course has more than {LARGEST_FILE >> 20}")
+        raise TooLarge(f"it has {len(data) >> 20} MB; the largest size allowed is {LARGEST_FILE >> 20} MB")
     kept, size, start = [], 0, 0
     for begin, end in _values_left_out(data):
         kept += [data[start:begin], b" null"]
@@ -37,7 +37,7 @@ def without_outputs(data) -> bytes:
             break
         start = end
     if size + len(data) - start > LARGEST_TEXT:
-        raise TooLarge(f"even without its outputs it has more than {LARGEST_TEXT >> 20} MB")
+        raise TooLarge(f"it has more than {LARGEST_TEXT >> 20} MB even without its outputs")
     return b"".join([*kept, data[start:]])
 
 
@@ -48,7 +48,7 @@ def _values_left_out(data):
     skipped_depth = 0  # depth at which it ends
     for count, token in enumerate(_TOKEN.finditer(data)):
         if count > MOST_TOKENS:
-            raise TooLarge(f"it holds more than {MOST_TOKENS:,} brackets and strings")
+            raise TooLarge(f"it contains more than {MOST_TOKENS:,} brackets and strings")
         first = data[token.start() : token.start() + 1]
         if first in b"[{":
             depth += 1

@@ -1,15 +1,15 @@
-"""Which answers are alike beyond what the task explains: fingerprints of token sequences, template removed.
+"""Finds similar answers with fingerprints of token sequences, after removing the template.
 
 The method is winnowing (Schleimer, Wilkerson and Aiken: "Winnowing: Local Algorithms for Document Fingerprinting",
 SIGMOD 2003). A program becomes a sequence of tokens in which all names are one token, so renaming changes nothing;
 every run of K tokens is hashed; of each WINDOW neighbouring hashes the smallest is kept. Any shared run of
-K + WINDOW - 1 tokens is then found for certain, none shorter than K is. Fingerprints of the released notebook are
-removed, and so are those that a good part of the class shares: short exercises have one obvious solution.
+K + WINDOW - 1 tokens is then always found, none shorter than K is. Fingerprints of the released notebook are removed,
+and so are those that many students share: short exercises have one obvious solution.
 
-A high figure is a reason to read two programs side by side, and no more than that.
+A high similarity is only a reason to read two programs side by side.
 
-Beside copydetect (0.5, March 2024), the library of this kind: it compares files, not cells, and knows a template but
-no class; what it would save is the forty lines from `tokens` to `_winnow`, over the same lexer (Pygments).
+The library copydetect (0.5, March 2024) compares files, not cells, and supports a template but not a class; it would
+save only the forty lines from `tokens` to `_winnow`, over the same lexer (Pygments).
 """
 
 import zlib
@@ -20,16 +20,17 @@ from itertools import combinations
 
 K = 10  # tokens hashed together
 WINDOW = 6  # neighbouring hashes of which one is kept
-COMMON = 0.2  # fingerprints in more than this share of the class are nobody's
-_ALWAYS_RARE = 3  # students who may share a fingerprint in however small a class
-LARGEST = 100_000  # characters of one student that are looked at
+COMMON = 0.2  # fingerprints of more than this fraction of the class are ignored
+_ALWAYS_RARE = 3  # students who may share a fingerprint even in a small class
+LARGEST = 100_000  # characters of one student that are compared
 
 Answers = Mapping[str, str]  # text by exercise
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two students. shared: rare fingerprints of both; share: of the one's who has fewer. lines: marked, from 1."""
+    """Two students. shared: number of common rare fingerprints; share: as a fraction of the smaller set of the two.
+    first_lines, second_lines: marked lines, counted from 1."""
 
     first: str
     second: str
@@ -62,7 +63,7 @@ def tokens(source: str) -> list[tuple[str, int]]:
 
 
 def fingerprints(source: str) -> dict[int, set[int]]:
-    """Kept hashes of a program → the lines they stand on."""
+    """Kept hashes of a program → their line numbers."""
     sequence = tokens(source)
     hashes = [
         zlib.crc32("\0".join(token for token, _ in sequence[start : start + K]).encode())

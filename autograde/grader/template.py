@@ -1,4 +1,4 @@
-"""The released notebook as the grader sees it: which cells are answers, which are tests, what each answer defines."""
+"""The released notebook as the grader sees it: answer cells, test cells, and the names each answer defines."""
 
 from dataclasses import dataclass
 
@@ -48,9 +48,11 @@ class Template:
         ids = [cell.grade_id for cell in cells if cell.grade_id and cell.role != "other"]
         double = sorted({name for name in ids if ids.count(name) > 1})
         if double:
-            raise TemplateError(f"{name}: the released notebook names {double[0]!r} twice; each grade_id stands once")
+            raise TemplateError(f"{name}: the released notebook has the grade_id {double[0]!r} twice; release it again")
         if not any(cell.role == "answer" for cell in cells):
-            raise TemplateError(f"{name}: the released notebook has no cell to answer in (nbgrader: solution)")
+            raise TemplateError(
+                f"{name}: expected an answer cell (nbgrader: solution) in the released notebook, found none"
+            )
         return cls(name, cells)
 
     @property
@@ -62,8 +64,8 @@ class Template:
         return [cell for cell in self.cells if cell.role == "test"]
 
     def graded_cell(self, exercise: str) -> TemplateCell | None:
-        """The cell that carries the points of an answer: the test that checks its names, else the next test after it,
-        else the answer itself where it is graded by hand."""
+        """The cell with the points of an answer: the test that checks its names, otherwise the next test after it, or
+        the answer itself if it is graded by hand."""
         place = next((place for place, cell in enumerate(self.cells) if cell.grade_id == exercise), None)
         if place is None:
             return None

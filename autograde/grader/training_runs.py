@@ -38,7 +38,7 @@ def grade_run(run: TrainingRun, folder: Path, grading: Grading, steps: list[Step
         _check_fit(run, weights)
     except WeightsError as reason:
         missing = not (folder / run.file).exists()
-        said = f"{reason}. Hand in {run.file} beside the notebook; `hand_in` writes it."
+        said = f"{reason}. Hand in {run.file} together with the notebook; `hand_in` writes it."
         return Verdict(run.id, run.label, "missing" if missing else "refused", 0.0, run.points, advice=(said,))
     rows = hidden_rows(run, grading.secret, grading.student)
     question = _question(run, weights, rows)
@@ -53,16 +53,20 @@ def grade_run(run: TrainingRun, folder: Path, grading: Grading, steps: list[Step
         logits = _logits(answer, rows)
         if logits is not None:
             return _verdict(run, *figures(logits, rows), own)
-    said = f"Neither your {run.model} nor the course's own gave guesses with these weights."
+    said = f"Neither your {run.model} nor the course's own version made predictions with these weights."
     return Verdict(run.id, run.label, "wrong", 0.0, run.points, advice=(said,))
 
 
 def _check_fit(run: TrainingRun, weights: Weights) -> None:
     pieces = len(_pieces())
     if weights.config["vocab_size"] != pieces:
-        raise WeightsError(f"{run.file}: the model must have the course's vocabulary of {pieces} pieces")
+        raise WeightsError(
+            f"{run.file}: expected the course's vocabulary of {pieces} tokens, got {weights.config['vocab_size']}"
+        )
     if weights.config["max_positions"] < run.tokens:
-        raise WeightsError(f"{run.file}: the model must be able to read {run.tokens} tokens")
+        raise WeightsError(
+            f"{run.file}: expected at least {run.tokens} positions, got {weights.config['max_positions']}"
+        )
 
 
 # --- the hidden rows ---
@@ -147,11 +151,11 @@ def _verdict(run: TrainingRun, loss: float, accuracy: float, own: bool) -> Verdi
     )
     points = sum(part.points for part in parts)
     status = "passed" if points == run.points else "partly" if points else "wrong"
-    facts = (("judged", f"loss {loss:.2f}, {accuracy:.1%} of the blanks right, on hidden text"),)
-    notes = () if own else (f"Graded with the course's own {run.model}: yours could not take the weights.",)
+    facts = (("metrics", f"loss {loss:.2f}, accuracy {accuracy:.1%} at masked positions of hidden text"),)
+    notes = () if own else (f"Graded with the course's own {run.model}: the weights do not fit yours.",)
     return Verdict(run.id, run.label, status, points, run.points, parts=parts, facts=facts, notes=notes)
 
 
 def _wanted(mark) -> str:
-    share = f" and {mark.accuracy:.0%} of the blanks" if mark.accuracy else ""
-    return f"asks for a loss of at most {mark.loss:g}{share}"
+    share = f" and an accuracy of at least {mark.accuracy:.0%}" if mark.accuracy else ""
+    return f"needs a loss of at most {mark.loss:g}{share}"

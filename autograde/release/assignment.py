@@ -15,6 +15,7 @@ from bertlab.files import write_text
 
 MADE_FROM = ".made-from"  # beside the fingerprints: the hash of their sources
 ROOT = Path(__file__).parents[2]
+GLOSSARY = ROOT / "docs" / "glossary.md"
 
 
 def write_student_edition(editions: Editions, exercises: tuple[Exercise, ...], folder: Path) -> Path:
@@ -26,11 +27,18 @@ def write_student_edition(editions: Editions, exercises: tuple[Exercise, ...], f
     return path
 
 
+def write_glossary(folder: Path) -> Path:
+    """Copies docs/glossary.md, to which the notebooks link, beside the student editions; returns its path."""
+    path = folder / GLOSSARY.name
+    write_text(path, GLOSSARY.read_text(encoding="utf-8"))
+    return path
+
+
 def refuse_leaks(editions: Editions, exercises: tuple[Exercise, ...]) -> None:
-    """Raises ReleaseError if a line of a solution or of a known mistake stands in the student edition."""
+    """Raises ReleaseError if the student edition contains a line of a solution or of a known mistake."""
     found = leaks(editions.student, exercises)
     if found:
-        raise ReleaseError(f"{editions.name}: the student edition would show answers: {'; '.join(found[:5])}")
+        raise ReleaseError(f"{editions.name}: the student edition would contain answers: {'; '.join(found[:5])}")
 
 
 def write_fingerprints(folder: Path | None, progress=iter) -> Path:
@@ -82,7 +90,7 @@ def write_assignment(course: Path, assignment: str, notebooks: list[Editions]) -
         api = NbGraderAPI(CourseDirectory(root=str(course.absolute())))
         made = api.generate_assignment(assignment)
     if not made["success"]:
-        raise ReleaseError(f"{source}: nbgrader refused: {made.get('error') or made.get('log')}")
+        raise ReleaseError(f"{source}: nbgrader failed: {made.get('error') or made.get('log')}")
     return [course / "release" / assignment / f"{editions.name}.ipynb" for editions in notebooks]
 
 

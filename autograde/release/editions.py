@@ -14,7 +14,7 @@ from autograde.exercises import cells
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _SETTING = 'COURSE_PACKAGE = ""'  # the line of a notebook that gets the address of the student wheel
-_INSTALL = """# On a machine without the course, Colab for instance: installs its package, and leaves the rest as it is.
+_INSTALL = """# Installs the course package where it is missing (for example on Colab); changes nothing else.
 import importlib.util, subprocess, sys
 
 PACKAGE = {package!r}
@@ -22,13 +22,13 @@ on_colab, installed = "google.colab" in sys.modules, importlib.util.find_spec("a
 if not installed:
     if subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", PACKAGE]).returncode:
         raise ModuleNotFoundError(
-            "The course package could not be installed; the lines above say why. Show them to your instructor."
+            "The course package could not be installed. Show the error messages above to your instructor."
         )
 if on_colab or not installed:
     importlib.invalidate_caches()
     from autograde.fresh_machine import complete
 
-    complete()  # small libraries that are missing, and the TensorFlow Text that fits the TensorFlow that is here
+    complete()  # installs missing small libraries and the TensorFlow Text that matches the installed TensorFlow
 if on_colab:
     from autograde.student import keep_in_drive
 
@@ -65,7 +65,7 @@ def make(name: str, colab: str = "", folder: Path = cells.SOLUTIONS, package: st
     path = folder / f"{name}.py"
     if not path.exists():
         known = ", ".join(notebooks(folder)) or "none"
-        raise ReleaseError(f"{path}: there is no such solution notebook; there are: {known}")
+        raise ReleaseError(f"{path}: the solution notebook does not exist; solution notebooks: {known}")
     written = [_cell(name, place, cell) for place, cell in enumerate(jupytext.read(path).cells)]
     _check_metadata(path, written)
     written = _with_package(name, written, package) if package else written
@@ -101,7 +101,7 @@ def _badge(name: str, colab: str) -> dict:
 
 
 def _check_metadata(path: Path, written: list[dict]) -> None:
-    """nbgrader's rules: grade_ids stand once, and a graded cell says what it is worth."""
+    """Checks nbgrader's rules: each grade_id occurs once, and a graded cell has points."""
     seen = set()
     for cell in written:
         graded = cell["metadata"].get("nbgrader")
@@ -109,11 +109,11 @@ def _check_metadata(path: Path, written: list[dict]) -> None:
             continue
         name = graded.get("grade_id")
         if not name or name in seen:
-            raise ReleaseError(f"{path}: a cell with nbgrader metadata needs a grade_id of its own, not {name!r}")
+            raise ReleaseError(f"{path}: expected a unique grade_id in each nbgrader cell, got {name!r}")
         if graded.get("schema_version") != 3:
-            raise ReleaseError(f"{path}: {name} has nbgrader metadata of version {graded.get('schema_version')}, not 3")
+            raise ReleaseError(f"{path}: {name}: expected schema_version 3, got {graded.get('schema_version')}")
         if graded.get("grade") and not isinstance(graded.get("points"), (int, float)):
-            raise ReleaseError(f"{path}: {name} is graded, so it needs points")
+            raise ReleaseError(f"{path}: {name} is graded, but has no points; add them to its metadata")
         seen.add(name)
 
 
@@ -121,12 +121,12 @@ def _for_students(path: Path, cell: dict) -> dict:
     graded = cell["metadata"].get("nbgrader", {})
     if not graded.get("solution") or cell["cell_type"] != "code":
         if "### BEGIN" in cell["source"]:
-            raise ReleaseError(f"{path}: a cell that is no answer has solution marks: {cell['source'][:60]!r}")
+            raise ReleaseError(f"{path}: solution marks in a cell that is not an answer: {cell['source'][:60]!r}")
         return cell
     if cell["source"].count("### BEGIN SOLUTION") != cell["source"].count("### END SOLUTION"):
-        raise ReleaseError(f"{path}: {graded['grade_id']}: BEGIN SOLUTION and END SOLUTION do not pair up")
+        raise ReleaseError(f"{path}: {graded['grade_id']}: expected as many END SOLUTION as BEGIN SOLUTION marks")
     if "### BEGIN SOLUTION" not in cell["source"]:
-        raise ReleaseError(f"{path}: {graded['grade_id']} has no ### BEGIN SOLUTION; students would get all of it")
+        raise ReleaseError(f"{path}: {graded['grade_id']} has no ### BEGIN SOLUTION; students would see the answer")
     return cell | {"source": cells.stub_cell(cell["source"]).rstrip("\n")}
 
 

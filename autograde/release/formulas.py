@@ -1,7 +1,7 @@
 """Formulas as MathML: a browser draws them itself, without a script and without a network.
 
-latex2mathml knows TeX's commands. What TeX also knows is spacing: a minus is a sign or an operation, `\\log p` has a
-gap that `\\log(p)` has not. `_spaced` puts into the elements what browsers do not guess.
+latex2mathml knows TeX's commands, but not TeX's spacing: a minus is a sign or an operation, `\\log p` has a gap, but
+`\\log(p)` has none. `_spaced` adds this spacing to the elements, because browsers do not.
 """
 
 import html
@@ -62,7 +62,7 @@ def mathml(tex: str, block: bool = False) -> str:
 
 
 def _leaf(element) -> None:
-    """What is wrong with one element by itself."""
+    """Corrects a single element."""
     text = element.text
     if element.tag == "mtext":
         element.text = text.replace("\\_", "_")
@@ -84,7 +84,7 @@ def _leaf(element) -> None:
 
 
 def _label_over_arrow(element) -> None:
-    """`\\xrightarrow`: a plain stretching arrow, and a label with a little room on both sides."""
+    """`\\xrightarrow`: a plain stretching arrow, and a label with a small gap on both sides."""
     if element.tag != "mover" or not element.findall("mpadded"):
         return
     arrow, label = next(element.iter("mo")), element.find("mpadded").find("mrow")

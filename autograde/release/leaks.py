@@ -1,6 +1,6 @@
-"""Looks for what must not reach students: lines of a solution or of a known mistake in the student edition.
+"""Searches the student edition for lines of a solution or of a known mistake, which students must not see.
 
-A line counts when it says something: `return x` or a lone bracket stands in many a program.
+Only lines with enough words count: `return x` or a single bracket occurs in many programs.
 """
 
 import json
@@ -13,7 +13,7 @@ _FEWEST_WORDS = 4  # names and numbers in a line that could give an answer away
 
 
 def secret_lines(exercises: tuple[Exercise, ...]) -> dict[str, str]:
-    """Every telling line that stands in an answer or a misconception but not in the stub → where it is from."""
+    """Every long enough line of an answer or a misconception that is not in the stub → its origin."""
     secrets: dict[str, str] = {}
     for exercise in exercises:
         answer = cells.answer_cell(exercise)
@@ -22,7 +22,7 @@ def secret_lines(exercises: tuple[Exercise, ...]) -> dict[str, str]:
         sources += [(known.id, cells.patched_cell(exercise, known)) for known in exercise.misconceptions]
         for origin, source in sources:
             for line in _lines(source):
-                if line not in given and _tells(line):
+                if line not in given and _has_enough_words(line):
                     secrets.setdefault(line, f"{exercise.id}/{origin}")
     return secrets
 
@@ -34,9 +34,7 @@ def leaks(student_edition: str, exercises: tuple[Exercise, ...]) -> list[str]:
     for number, cell in enumerate(json.loads(student_edition)["cells"], start=1):
         if cell["cell_type"] == "code":
             found += [
-                f"cell {number}: {line!r} stands in {secrets[line]}"
-                for line in _lines(cell["source"])
-                if line in secrets
+                f"cell {number}: {line!r} is in {secrets[line]}" for line in _lines(cell["source"]) if line in secrets
             ]
     return found
 
@@ -45,5 +43,5 @@ def _lines(source: str) -> list[str]:
     return [line.strip() for line in source.splitlines() if line.strip()]
 
 
-def _tells(line: str) -> bool:
+def _has_enough_words(line: str) -> bool:
     return "### " not in line and len(re.findall(r"\w+", line)) >= _FEWEST_WORDS

@@ -1,4 +1,4 @@
-"""The package that students install: the library, what `check` stands on, and the fingerprints. No answers.
+"""The package that students install: the library, the modules that `check` needs, and the fingerprints. No answers.
 
 The wheel is the same distribution as this one, marked `+student`, so that nobody has both. It is built by setuptools
 from a copy of the files that belong in it; the same files give the same bytes.
@@ -64,5 +64,5 @@ def _pip_wheel(staged: Path, into: Path) -> Path:
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     wheels = sorted(into.glob("*.whl"))
     if done.returncode or len(wheels) != 1:
-        raise ReleaseError(f"the student wheel could not be built: {(done.stderr or done.stdout).strip()[-1000:]}")
+        raise ReleaseError(f"building the student wheel failed: {(done.stderr or done.stdout).strip()[-1000:]}")
     return wheels[0]

@@ -1,4 +1,4 @@
-"""`check(thing)`, the cell under every stub: tries the student's code on the visible inputs and says what it found."""
+"""`check(thing)`, the cell under every stub: runs the student's code on the visible inputs and reports the result."""
 
 import ast
 import contextlib
@@ -16,7 +16,7 @@ _FAILED = ("partly", "wrong", "raised")
 
 
 class Outcome:
-    """What `check` found: shown as text or HTML by the notebook; `.verdict` has it as data, `.kept` where it went."""
+    """The result of `check`: shown as text or HTML by the notebook; `.verdict` is its data, `.kept` its file."""
 
     def __init__(self, verdict: Verdict, kept: str = ""):
         self.verdict, self.kept = verdict.with_advice(*[kept] if kept else []), kept
@@ -43,8 +43,8 @@ class Message:
 def check(thing, seconds: float = patience.SECONDS) -> Outcome | Message | None:
     """Checks the exercise that `thing` belongs to: the function or layer itself, or its name as a string.
 
-    seconds: how long one call of it may take; an endless loop is stopped then, and named. The inputs are the same for
-    everybody and every time; the grader will use others. Nothing leaves this machine.
+    seconds: time limit of one call; an endless loop is stopped then, and its line is shown. The inputs are the same for
+    everybody and every time; the grader uses others. Nothing leaves this machine.
     Raises nothing, except CheckFailed where nbgrader's Validate runs the notebook (see validating.py).
     """
     found = _found(thing, sys._getframe(1).f_globals, seconds)
@@ -75,7 +75,7 @@ def _found(thing, space: dict, seconds: float) -> Outcome | Message:
 
 @contextlib.contextmanager
 def _full_precision():
-    """Newer graphics cards round the factors of float32 products to 10 bits of fraction; not while we compare."""
+    """Turns TensorFloat-32 off, with which newer GPUs round the factors of float32 products to 10 bits."""
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is None:
         yield
@@ -103,7 +103,7 @@ def _name_of(thing, space):
 def _unknown(name):
     names = [known for facts in plans.index() for known in facts["names"]]
     close = difflib.get_close_matches(name, names, n=1)
-    meant = f" Did you mean `{close[0]}`?" if close else " Hand over the function or layer that you wrote, or its name."
+    meant = f" Did you mean `{close[0]}`?" if close else " Pass the function or layer that you wrote, or its name."
     return f"? There is no exercise for `{name}`.{meant}"
 
 
@@ -132,7 +132,7 @@ def _begin_there(facts, verdict, source, space):
     entries, used = state.load(), _names_in(source)
     failing = [other for other in plans.index() if entries.get(other["id"], {}).get("status") in _FAILED]
     return tuple(
-        f"Your code uses `{name}`, which failed its own check ({other['number']}): begin there."
+        f"Your code uses `{name}`, which failed its own check ({other['number']}): fix that one first."
         for other in failing
         for name in other["names"]
         if other["id"] != facts["id"] and name in used and _written_here(space, name)

@@ -1,4 +1,4 @@
-"""Drawings of pre-training data: tokens as boxes that say what became of them, and bars side by side.
+"""Drawings of pre-training data: tokens as boxes that show how they were masked, and bars side by side.
 
 As in `pictures`: each shows its picture with a text, and tells its parts apart by more than colour.
 """

@@ -1,4 +1,4 @@
-"""Drawings of notebook 02: a sentence as a sum of three vectors per piece, and tables too large for one cell each.
+"""Drawings of notebook 02: a sentence as a sum of three vectors per token, and large tables.
 
 Like `pictures`: drawn from a student's own tensors, readable without colour, each with a text.
 """
@@ -13,7 +13,7 @@ _FILLS = (("#1f5fa8", ""), ("#f3c9a8", "//"), ("#dddddd", ".."))  # per row: col
 def sum_of_rows(rows: dict, *, alt: str) -> None:
     """Labelled boxes, row under row with a plus between: what is added up in each column.
 
-    rows: name of a row → its labels, one per column. The first row stands apart: it is what the others belong to.
+    rows: name of a row → its labels, one per column. The first row names the columns.
     """
     (first, pieces), *others = rows.items()
     figure, axes = _figure(min(15.0, 0.95 * len(pieces) + 2.2), 0.78 * len(rows) + 0.4, 1, 1)

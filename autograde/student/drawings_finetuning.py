@@ -1,4 +1,4 @@
-"""Drawings of notebook 08: which vectors a head reads off a row, and where an answer begins and ends."""
+"""Drawings of notebook 08: the vectors that a head uses, and the start and end of an answer."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ _PLAIN, _READ, _DARK = "#eef2f7", "#1f5fa8", "#303030"
 
 
 def read_offs(rows: dict, *, alt: str) -> None:
-    """Rows of tokens as boxes, one below the other; what is read off stands above its token, with a ▲.
+    """Rows of tokens as boxes, one below the other; the label of a used vector is above its token, with a ▲.
 
     rows: title → (tokens, {position: what is made of that token's vector}).
     """
@@ -32,7 +32,7 @@ def _width(token: str) -> float:
 
 
 def _ends(tokens) -> np.ndarray:
-    """Where each token's box ends, with a little room between them."""
+    """Where each token's box ends, with a small gap between them."""
     widths = np.array([_width(token) for token in tokens])
     return np.cumsum(widths + 0.25) - 0.25
 

@@ -23,36 +23,37 @@ def clipped_arrows(before: np.ndarray, after: np.ndarray, most: float = 1.0) -> 
     longest = np.linalg.norm(after, axis=1).max()
     _show(
         figure,
-        f"{len(before)} arrows from the origin, before and after clipping; then the longest is {longest:.2f} long",
+        f"{len(before)} arrows from the origin, before and after clipping; after clipping the longest has length "
+        f"{longest:.2f}",
     )
 
 
 def two_scores(figures: dict, fresh: dict, unigram) -> None:
-    """Loss and masked accuracy of a fresh model, of one that knows only frequencies, and of the trained one, as bars.
+    """Loss and masked accuracy of an untrained model, of a unigram model, and of the trained one, as bars.
 
     figures, fresh: "loss" and "accuracy". unigram: has unigram_loss and unigram_accuracy.
     """
-    names = ["fresh", "frequencies only", "yours"]
+    names = ["untrained", "unigram", "yours"]
     losses = [fresh["loss"], unigram.unigram_loss, figures["loss"]]
     shares = [fresh["accuracy"], unigram.unigram_accuracy, figures["accuracy"]]
     drawn, axes = _figure(8.4, 3.0, 1, 2)
     for axis, values, title, form in zip(
-        axes.flat, (losses, shares), ("held-out loss", "blanks right"), ("{:.2f}", "{:.1%}")
+        axes.flat, (losses, shares), ("held-out loss", "accuracy"), ("{:.2f}", "{:.1%}")
     ):
         bars = axis.barh(names, values, color=[_GREY, _GREY, _LINES[0][0]])
         axis.bar_label(bars, [form.format(value) for value in values], padding=4)
         axis.set(title=title, xlim=(0, 1.25 * max(values)))
         axis.locator_params(axis="x", nbins=5)
         axis.invert_yaxis()
-    told = "; ".join(f"{n}: loss {a:.2f}, {b:.1%} right" for n, a, b in zip(names, losses, shares))
+    told = "; ".join(f"{n}: loss {a:.2f}, accuracy {b:.1%}" for n, a, b in zip(names, losses, shares))
     _show(drawn, f"Bars of loss and masked accuracy: {told}")
 
 
 class LiveCurves:
-    """A picture of a run that is drawn anew in its place whenever there is more to show.
+    """A picture of a run that is updated as the run continues.
 
-    pieces: V, for the line at ln V. unigram_loss: of who knows only how frequent each piece is. reference: the name
-    of a curve that ships with the library.
+    pieces: V, for the line at ln V. unigram_loss: loss of a model that knows only token frequencies. reference: name
+    of a curve in the library.
     """
 
     def __init__(self, pieces: int, unigram_loss: float, reference: str | None = None):
@@ -81,16 +82,16 @@ class LiveCurves:
             (("held out", "loss"), ("training batch (MLM + NSP)", "train")), _LINES
         ):
             left.plot(steps, [row[key] for row in history], color=colour, linestyle=dash, marker=marker, label=name)
-        left.axhline(np.log(self.pieces), color="black", lw=1, linestyle=(0, (6, 3)), label="ln V: knows nothing")
-        left.axhline(self.unigram_loss, color="black", lw=1, linestyle=":", label="knows only frequencies")
+        left.axhline(np.log(self.pieces), color="black", lw=1, linestyle=(0, (6, 3)), label="ln V: untrained")
+        left.axhline(self.unigram_loss, color="black", lw=1, linestyle=":", label="unigram: token frequencies only")
         right.plot(steps, [row["accuracy"] for row in history], color=_LINES[0][0], marker="o", label="yours, held out")
         recorded = [row for row in self._reference() if row[0] <= max(steps)]
         for axis, column in ((left, 1), (right, 2)):
             if recorded:
                 points = [row[0] for row in recorded], [row[column] for row in recorded]
                 axis.plot(*points, color=_GREY, linestyle="-.", label="recorded run")
-        left.set(title="loss of a blank", xlabel="step", ylabel="loss")
-        right.set(title="blanks right", xlabel="step", ylabel="share")
+        left.set(title="loss per prediction", xlabel="step", ylabel="loss")
+        right.set(title="accuracy", xlabel="step", ylabel="fraction correct")
         right.set_ylim(bottom=0)
         for axis in (left, right):
             axis.grid(alpha=0.3)
@@ -102,7 +103,7 @@ class LiveCurves:
         last = history[-1]
         alt = (
             f"Curves of a run after {last['step']} steps: held-out loss {last['loss']:.2f}, perplexity "
-            f"{np.exp(last['loss']):.0f}, {last['accuracy']:.1%} of the blanks right"
+            f"{np.exp(last['loss']):.0f}, accuracy {last['accuracy']:.1%}"
         )
         buffer = io.BytesIO()
         FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})

@@ -1,9 +1,9 @@
-"""Drawings of text cut into pieces, as HTML: any script is drawn with the reader's own fonts and can be copied.
+"""Drawings of tokens, as HTML: every script is drawn with the reader's own fonts and can be copied.
 
-    colour_pieces([["un", "##aff", "##able"]], alt="…")   boxes, one colour per word, a dashed edge where a word goes on
-    input_table({"piece": […], "segment": […]}, alt="…")  one column per position
+    colour_pieces([["un", "##aff", "##able"]], alt="…")   boxes, one colour per word, dashed edges inside a word
+    input_table({"token": […], "segment": […]}, alt="…")  one column per position
 
-What a colour says, an edge or a word says too.
+No information is in the colour alone: an edge or a word shows it too.
 """
 
 import html
@@ -12,7 +12,7 @@ from autograde.student.pictures import show
 
 _TINTS = ("#cfe2f7", "#f9dcc0", "#dcd6ee")  # light enough for black text, told apart by their brightness as well
 _SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
-_LEGEND = "one colour per word · dashed edge: goes on with the word · double edge: [UNK] · dotted edge: special"
+_LEGEND = "one colour per word · dashed edge: continues the word · double edge: [UNK] · dotted edge: special token"
 _BOX = (
     "display:inline-block;padding:.1em .4em;margin:.1em 0;border:{edge} #333;border-radius:.3em;"
     "background:{tint};color:#111;font-family:monospace;font-size:1.1em"
@@ -34,7 +34,7 @@ class HtmlDrawing:
 
 
 def colour_pieces(rows: list[list[str]], labels: list[str] | None = None, *, alt: str) -> None:
-    """Draws each row of pieces as boxes; a piece that begins with ## belongs to the word before it.
+    """Draws each row of tokens as boxes; a token that begins with ## belongs to the word before it.
 
     labels: a word in front of each row.
     """

@@ -1,4 +1,4 @@
-"""`progress()`: the map of the course, in points, with what is done."""
+"""`progress()`: the exercises of the course with their points and states."""
 
 import html
 from itertools import groupby
@@ -28,7 +28,7 @@ class Overview:
             for facts, points, status in rows:
                 share = f"{points_text(points)}/{points_text(facts['points'])}"
                 lines.append(f"  {MARKS[status]} {facts['number']:<5} {facts['title']:<36} {share:>6}  {status}")
-        lines.append(_line("the course so far", *_sums(self.rows)))
+        lines.append(_line("the whole course", *_sums(self.rows)))
         return "\n".join(lines)
 
     def _repr_html_(self):
@@ -42,7 +42,7 @@ class Overview:
                 f"<details{' open' if unfolded else ''}><summary>{_heading(notebook, reached, possible)}</summary>"
                 f'<table style="color:inherit;background:transparent"><tbody>{body}</tbody></table></details>'
             )
-        parts.append(f"<p>{_heading('the course so far', *_sums(self.rows))}</p>")
+        parts.append(f"<p>{_heading('the whole course', *_sums(self.rows))}</p>")
         return f'<div role="group" aria-label="Progress in the course" style="color:inherit">{"".join(parts)}</div>'
 
     def _by_notebook(self):
@@ -83,7 +83,7 @@ def _html_row(facts, points, status):
 
 
 def progress() -> Overview:
-    """What is done and what is left, notebook by notebook, from the checks on this machine."""
+    """Your points and the remaining exercises, notebook by notebook, from the checks on this machine."""
     entries = state.load()
     rows = []
     for facts in plans.index():

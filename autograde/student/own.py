@@ -63,7 +63,10 @@ class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         try:
             exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
         except (Exception, SystemExit) as error:  # whatever a student's file can raise: the stand-ins take its place
-            self.say(f"{PACKAGE}/{path.name} cannot be used ({type(error).__name__}: {error}); the library stands in.")
+            self.say(
+                f"{PACKAGE}/{path.name} cannot be imported ({type(error).__name__}: {error}); "
+                "using the library's version."
+            )
             vars(module).clear()
             vars(module).update(before)
 
@@ -76,11 +79,11 @@ class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         except ModuleNotFoundError as missing:
             if not (missing.name or "").startswith(STAND_INS):
                 raise
-            raise AttributeError(f"{module.__name__} has no {name}, and nothing stands in for it here") from None
+            raise AttributeError(f"{module.__name__} has no {name}, and the library has no version of it") from None
         if name not in made.__all__:
             raise AttributeError(f"{module.__name__} has no {name}; it has {', '.join(made.__all__)}")
         if self.folder is not None:
-            self.say(f"{module.__name__}.{name} is not there yet: one made of the library's parts stands in for it.")
+            self.say(f"{module.__name__}.{name}: you have not passed this exercise yet; using the library's version.")
         setattr(module, name, getattr(made, name))
         return getattr(made, name)
 

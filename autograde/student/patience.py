@@ -102,8 +102,8 @@ def _ring(number, frame):
 
 def _say_how_to_end(stream, seconds: float) -> None:
     print(
-        f"This has been running for more than {seconds:g} s; an endless loop? The ■ button stops the cell; if it does "
-        "not, restart the kernel.",
+        f"Your code has been running for more than {seconds:g} s; is there an endless loop? The ■ button stops the "
+        "cell; if it does not, restart the kernel.",
         file=stream,
         flush=True,
     )

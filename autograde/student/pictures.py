@@ -22,7 +22,7 @@ def heat_maps(
     """Matrices side by side as heat maps, dark is large.
 
     matrices: tensors or arrays (m, n). rows, columns: labels of all, or a list of such, one for each matrix.
-    per_line: how many stand beside each other. numbers: write each value into its cell.
+    per_line: number of matrices side by side. numbers: write each value into its cell.
     largest: the value drawn darkest, the same in all (default: each matrix its own largest).
     """
     matrices = [np.atleast_2d(np.asarray(matrix)) for matrix in matrices]

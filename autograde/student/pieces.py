@@ -127,7 +127,7 @@ class _Gathering:
     def _take_import(self, name: str, line: str) -> None:
         own_module = f"{PACKAGE}.{self.module}"
         if line.startswith((f"from {own_module} ", f"import {own_module}")):
-            raise NotKept(f"it stands on `{name}` from {own_module} itself; write that one in this notebook, too")
+            raise NotKept(f"it uses `{name}` from {own_module} itself; define `{name}` in this notebook, too")
         self.found[line] = None
 
 
@@ -208,10 +208,10 @@ def _constant(name: str, value) -> str:
     """A plain value as source text. Raises NotKept."""
     if not _is_plain(value):
         kind = type(value).__name__
-        raise NotKept(f"it uses `{name}` ({kind}), and the cell that made it was not found; make it in the same cell")
+        raise NotKept(f"it uses `{name}` ({kind}), whose cell was not found; define it in the same cell")
     text = _literal(value)
     if len(text) > _LONGEST_CONSTANT:
-        raise NotKept(f"it uses `{name}`, a constant of {len(text)} characters; hand it over as an argument")
+        raise NotKept(f"it uses `{name}`, a constant of {len(text)} characters; pass it as an argument")
     return text
 
 

@@ -31,13 +31,13 @@ _LARGEST = 1 << 20  # bytes of one file
 _LARGEST_TOTAL = 16 << 20
 _DRIVE = Path("/content/drive/MyDrive")
 _WITHOUT_DRIVE = (
-    "Your Drive was not opened ({}). You can work without it, but this machine forgets everything at its end: "
-    "run save_state() before you stop, and load_state() next time; or run this cell again."
+    "Your Drive was not opened ({}). You can work without it, but Colab deletes all files when it disconnects: "
+    "run save_state() before you stop and load_state() next time, or run this cell again."
 )
 
 
 class StateError(AutogradeError, ValueError):
-    """A file that holds no saved state."""
+    """A file that is not a saved state."""
 
 
 class Said(str):
@@ -68,7 +68,7 @@ def save_state(path: str | Path | None = None) -> Said:
     if path is None:
         _download(target)
     pieces = sum(name.startswith(f"{home.PACKAGE}/{store.PIECES}/") for name in files)
-    return _say(f"{pieces} pieces and your progress are saved in {target}.", target)
+    return _say(f"Saved {pieces} answers and your progress in {target}.", target)
 
 
 def load_state(path: str | Path | None = None) -> Said:
@@ -80,7 +80,7 @@ def load_state(path: str | Path | None = None) -> Said:
     folder = home.find()
     source = Path(path) if path is not None else _uploaded(folder)
     taken = _take_over(_unpacked(source), folder)
-    return _say(f"{taken} pieces from {source.name} are in {folder / home.PACKAGE} now.", folder)
+    return _say(f"Loaded {taken} answers from {source.name} into {folder / home.PACKAGE}.", folder)
 
 
 def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
@@ -100,7 +100,7 @@ def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
         _take_over(_files(before), target)
     os.environ[home.VARIABLE] = str(target)
     own.install(home.find, prepare=store.mend)
-    return _say(f"Your course lives in {target} now; a disconnect costs nothing that has passed its check.", target)
+    return _say(f"Your course is stored in {target} now; answers that passed their check survive a disconnect.", target)
 
 
 # --- what a state consists of ---
@@ -131,12 +131,12 @@ def _unpacked(source: Path) -> dict[str, bytes]:
         with zipfile.ZipFile(source) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
             if len(members) > _MOST_FILES:
-                raise StateError(f"{source}: {len(members)} files are in it; a saved state has at most {_MOST_FILES}")
+                raise StateError(f"{source}: expected a saved state of at most {_MOST_FILES} files, got {len(members)}")
             return {member.filename: content for member, content in _contents(source, archive, members)}
     except FileNotFoundError:
-        raise StateError(f"{source}: there is no such file; save_state() says where it writes") from None
+        raise StateError(f"{source}: the file does not exist; save_state() prints the path of its file") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise StateError(f"{source}: it cannot be read ({error}); save the state once more") from None
+        raise StateError(f"{source}: cannot be read ({error}); save the state again") from None
 
 
 def _contents(source: Path, archive: zipfile.ZipFile, members):
@@ -144,7 +144,7 @@ def _contents(source: Path, archive: zipfile.ZipFile, members):
     for member in members:
         name = member.filename
         if name != home.PROGRESS and not _PACKAGE_FILE.fullmatch(name):
-            raise StateError(f"{source}: {name[:80]!r} is no file of a saved state; nothing was loaded")
+            raise StateError(f"{source}: {name[:80]!r} does not belong in a saved state; nothing was loaded")
         with archive.open(member) as file:
             content = file.read(min(_LARGEST, room) + 1)  # what a member says about its own size is not believed
         room -= len(content)
@@ -222,7 +222,7 @@ def _uploaded(folder: Path) -> Path:
 
     names = list(files.upload())
     if len(names) != 1:
-        raise StateError("choose the one file that save_state() made")
+        raise StateError("expected one file; choose the file that save_state() made")
     uploaded = folder / FILE
     if Path(names[0]).absolute() != uploaded.absolute():
         shutil.move(names[0], uploaded)
@@ -230,9 +230,9 @@ def _uploaded(folder: Path) -> Path:
 
 
 def _mount(drive: Path) -> str:
-    """Mounts the Drive; returns why it was not to be had, or ""."""
+    """Mounts the Drive; returns the reason if that failed, otherwise ""."""
     if not _colab():
-        raise StateError(f"{drive}: there is no such folder; this works on Colab, elsewhere set ${home.VARIABLE}")
+        raise StateError(f"{drive}: the folder does not exist; outside of Colab set ${home.VARIABLE} instead")
     from google.colab import drive as google_drive
 
     try:

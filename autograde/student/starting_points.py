@@ -44,7 +44,7 @@ class StartingPoint:
         return {piece: number for number, piece in enumerate(self.pieces)}
 
     def untrained(self) -> "StartingPoint":
-        return replace(self, fill=lambda bert: None, said="random numbers")
+        return replace(self, fill=lambda bert: None, said="random weights")
 
 
 def published(checkpoint: str | Path) -> StartingPoint:
@@ -107,7 +107,7 @@ def from_notebook_07(path: str | Path) -> StartingPoint | None:
 
     said = f"the weights of notebook 07, {path}"
     if trained < sizes["max_positions"]:
-        said += f"; positions from {trained} on are new to it"
+        said += f"; positions from {trained} on are not trained"
     return StartingPoint(sizes, VOCABULARY.read_text(encoding="utf-8").removesuffix("\n").split("\n"), fill, said)
 
 

@@ -84,9 +84,9 @@ def _trial(facts: dict, pieces: list[Piece]) -> str:
     try:
         exec(compile(source, f"<{PACKAGE}/{module}.py>", "exec"), names)
     except (Exception, SystemExit) as error:  # whatever a student's code can raise
-        return f"by itself it fails ({type(error).__name__}: {str(error)[:200]})"
+        return f"it fails outside of the notebook ({type(error).__name__}: {str(error)[:200]})"
     verdict = judge(plans.plan(facts["id"]), lambda questions: probe.answer(questions, names), source)
-    return "" if verdict.passed else "without the rest of the notebook it does not pass its check"
+    return "" if verdict.passed else "it does not pass its check outside of the notebook"
 
 
 def passes(exercise: str, folder: Path) -> Verdict:

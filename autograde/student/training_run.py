@@ -50,7 +50,7 @@ class RunSettings:
         sizes = self.model
         return (
             f"{sizes['num_layers']} layers, hidden size {sizes['hidden_size']}, {self.steps:,} steps of "
-            f"{self.batch_size} rows of {self.length} tokens, from the text {self.text!r}"
+            f"{self.batch_size} sequences of {self.length} tokens, from the text {self.text!r}"
         )
 
 
@@ -94,7 +94,8 @@ class RunData:
         return _renamed(self.batches[number])
 
     def __str__(self):
-        return f"{self.tokens:,} tokens to train on, {len(self.held_out)} batches held out, {len(self.pieces):,} pieces"
+        sizes = f"{len(self.held_out)} held-out batches, a vocabulary of {len(self.pieces):,}"
+        return f"{self.tokens:,} training tokens, {sizes}"
 
 
 def prepare(settings: RunSettings, cache: Path | None = None) -> RunData:
@@ -153,7 +154,7 @@ def blank_lines(data: RunData, rows: int = 3) -> None:
         label = ("IsNext", "NotNext")[batch["next_sentence"][number]]
         text = " ".join(data.pieces[i] for i in batch["token_ids"][number][real])
         print(textwrap.fill(text, 100, initial_indent=f"{label:8} ", subsequent_indent=" " * 9))
-        print(f"{'':8} to guess: {', '.join(data.pieces[i] for i in wanted)}\n")
+        print(f"{'':8} to predict: {', '.join(data.pieces[i] for i in wanted)}\n")
 
 
 # --- the run ---
@@ -167,7 +168,7 @@ def ready(*exercises: str) -> bool:
     missing = [plans.find(name) for name in exercises if entries.get(name, {}).get("status") != "passed"]
     if missing:
         names = ", ".join(f"{facts['number']} {facts['names'][0]}" for facts in missing)
-        print(f"The run has not been started: first pass {names}.")
+        print(f"The run did not start: pass {names} first.")
     return not missing
 
 
@@ -200,7 +201,7 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         if (self.folder / _STATE).exists():
             self._load()
-            say(f"The run in {self.folder}/ goes on after step {self.done} of {settings.steps}.")
+            say(f"Resuming the run in {self.folder}/ after step {self.done} of {settings.steps}.")
 
     def steps(self):
         """The numbers of the steps that are still to be made. The first one compiles, so time is taken after it."""
@@ -226,14 +227,14 @@ class Run:
 
         sizes, made = self.settings.model, self.done - self._began_at
         if made < 1:
-            return "No step was made, so there is no speed to tell."
+            return "No step was made, so the speed is unknown."
         seconds = time.perf_counter() - self._began
         config = BertConfig(**{name: sizes[name] for name in CONFIG[:-1]}, max_position_embeddings=sizes[CONFIG[-1]])
         rows, length = self.settings.batch_size, self.settings.length
         rate = made * training_flops(config, rows, length, -(-15 * length // 100)) / seconds
         share = rate / measured_peak("float32")
         return (
-            f"{made * rows * length / seconds:,.0f} tokens per second (padding and judging included),\n"
+            f"{made * rows * length / seconds:,.0f} tokens per second (including padding and evaluation),\n"
             f"{rate:.2g} operations per second: {share:.0%} of this machine's measured peak"
         )
 
@@ -256,10 +257,10 @@ class Run:
         with safe_open(self.folder / _STATE, framework="numpy") as file:
             notes = json.loads(file.metadata()["run"])
             if notes["settings"] != asdict(self.settings):
-                raise RunError(f"{self.folder}/ holds a run with other settings: rename or delete it, or restore them")
+                raise RunError(f"{self.folder}/ has a run with other settings: restore them, or delete the folder")
             variables = self._variables()
             if sorted(file.keys()) != sorted(variables):
-                raise RunError(f"{self.folder}/ holds a run of another model: rename or delete it")
+                raise RunError(f"{self.folder}/ has a run of another model: rename or delete the folder")
             for name, variable in variables.items():
                 variable.assign(file.get_tensor(name))
         self.done, self.history = notes["step"], notes["history"]
@@ -267,7 +268,7 @@ class Run:
 
 
 def check_weights(path: str | Path = WEIGHTS) -> str:
-    """What the grader would say about the file before it looks at any guess."""
+    """The grader's first check of the file: whether it can be read and graded."""
     from autograde.weights_file import WeightsError, read_weights
 
     try:
@@ -290,10 +291,10 @@ def hand_in(model, settings: RunSettings, path: str | Path = WEIGHTS) -> str:
     for role, paths in model_roles(config["num_layers"]).items():
         places = places_of(model, paths)
         if places is None:
-            raise RunError(f"no weight `{paths[0]}` was found in your model; the grader looks for it there")
+            raise RunError(f"your model has no weight `{paths[0]}`; the grader expects it there")
         joined = np.concatenate([np.asarray(place).reshape(*shapes[role][:-1], -1) for place in places], axis=-1)
         arrays[role] = np.ascontiguousarray(joined, "float32")
     save_file(arrays, path, metadata={"config": json.dumps(config)})
     megabytes = Path(path).stat().st_size / 1e6
     numbers = sum(array.size for array in arrays.values())
-    return f"{path}: {numbers:,} numbers, {megabytes:.1f} MB. Hand it in beside this notebook."
+    return f"{path}: {numbers:,} parameters, {megabytes:.1f} MB. Hand it in together with this notebook."

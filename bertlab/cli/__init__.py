@@ -40,5 +40,5 @@ def cli():
 
 
 def main() -> None:
-    """Runs the command line. A user's mistake ends with one line on standard error and exit code 2."""
+    """Runs the command line. An error of the user prints one line to standard error; exit code 2."""
     run(cli, "bertlab")

@@ -1,4 +1,4 @@
-"""Static pages: one HTML file each, nothing loaded from elsewhere, no script; every text is escaped."""
+"""Static pages: one HTML file each, without scripts or external files; all text is escaped."""
 
 import re
 from functools import cache
@@ -6,31 +6,31 @@ from importlib import resources
 
 from autograde.rendering import MARKS
 
-# What a page may do, said in the page itself: show text and the pictures in it. A second lock behind the escaping.
+# The page's own security policy: it may only show text and its pictures. A second protection besides escaping.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def render(name: str, **values) -> str:
-    """The page `name`.html with these values. Values are escaped; a figure (SVG of ours) is passed as `Drawing`."""
+    """The page `name`.html with these values. Values are escaped; an SVG made by autograde is passed as `Drawing`."""
     return _environment().get_template(f"{name}.html").render(policy=POLICY, marks=MARKS, **values)
 
 
 class Drawing(str):
-    """An SVG that we drew: the only text that reaches a page as it is."""
+    """An SVG made by autograde: the only text that is not escaped."""
 
     def __html__(self):
         return str(self)
 
 
 def _prose(text: str):
-    """A sentence, escaped, with what stands in `backticks` set as code."""
+    """A sentence, escaped, with text in `backticks` formatted as code."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _to_the_minute(time: str) -> str:
-    """A time as nbgrader writes it, without the seconds, of which its exchange counts a millionth."""
+    """A time as nbgrader writes it, without the seconds and microseconds."""
     return re.sub(r"(\d\d:\d\d):\d\d(\.\d+)?", r"\1", time)
 
 
