@@ -23,7 +23,7 @@ from rich.table import Table
 
 from benchmarks.pretrain import add_sizes, config_of
 from bertlab.config import BertConfig
-from bertlab.training.utilisation import last_layer_positions, measured_peak, training_flops
+from bertlab.training.devices.utilisation import last_layer_positions, measured_peak, training_flops
 
 
 @dataclass(frozen=True)

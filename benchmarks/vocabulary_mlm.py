@@ -54,10 +54,10 @@ def bits_per_character(vocabulary: Vocabulary, train: list, held_out: list, step
 
     from bertlab.config import BertConfig
     from bertlab.models import BertForPreTraining
-    from bertlab.training.optimizer import adamw
-    from bertlab.training.pretrainer import PreTrainer
-    from bertlab.training.run import Phase, run_training
-    from bertlab.training.schedule import WarmupLinearDecay
+    from bertlab.training.recipes.optimizer import adamw
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
+    from bertlab.training.runs.loop import Phase, run_training
+    from bertlab.training.runs.pretrainer import PreTrainer
 
     tokenizer = WordPieceTokenizer(vocabulary)
     settings = ExampleSettings(sequence_length=LENGTH, next_sentence=False, cross_documents=True, packing=False,

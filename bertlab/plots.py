@@ -56,7 +56,7 @@ def training_curves(
 
     marks: steps at which something changed, and what.
 
-    history: rows of `bertlab.training.callbacks.History`; key: masked_lm_loss, masked_lm_accuracy …
+    history: rows of `bertlab.training.runs.callbacks.History`; key: masked_lm_loss, masked_lm_accuracy …
     """
     figure, axes = new_figure(6.2, 3.8)
     history = [row for row in history if key in row]  # not every part of a run measures everything
@@ -150,7 +150,7 @@ def pretraining_runs(
 ):
     """Loss and accuracy of pre-training runs, side by side, each run with a line style and colour of its own.
 
-    runs: name → rows of `bertlab.training.callbacks.History`. objectives: name → the objective to draw, such as
+    runs: name → rows of `bertlab.training.runs.callbacks.History`. objectives: name → the objective to draw, such as
     masked_lm. along: step | tokens | seconds. references: the runs drawn in grey. Held-out text, where a run of one's
     own has some, is drawn with dots.
     """

@@ -7,7 +7,7 @@ from bertlab.demo.pipeline import STAGES
 from bertlab.demo.report import figures
 from bertlab.demo.settings import DemoSettings
 from bertlab.demo.stages import Demo
-from bertlab.training.curves import objectives_in, read_metrics, reference_curves
+from bertlab.training.runs.curves import objectives_in, read_metrics, reference_curves
 
 OF_THE_DEMO = {
     "loss": ("Pre-training: loss", "MLM loss over the training steps, training and held-out text"),

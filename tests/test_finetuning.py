@@ -140,7 +140,7 @@ def updated(model, optimizer, steps=3):
 
 def test_without_layer_decay_it_is_the_optimizer_of_pre_training():
     from bertlab.training.finetuning.optimizer import finetuning_optimizer
-    from bertlab.training.optimizer import adamw
+    from bertlab.training.recipes.optimizer import adamw
 
     first, second = new_classifier(), new_classifier()
     optimizer = finetuning_optimizer(first, weight_decay=0.1, layer_decay=1.0)

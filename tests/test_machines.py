@@ -13,8 +13,8 @@ import pytest
 from pretraining_case import CONFIG, make_examples
 
 from bertlab.errors import ConfigError
-from bertlab.training.curves import read_metrics
-from bertlab.training.machines import Machine, this_machine
+from bertlab.training.devices.machines import Machine, this_machine
+from bertlab.training.runs.curves import read_metrics
 
 ROOT = Path(__file__).parent.parent
 VARYING = (

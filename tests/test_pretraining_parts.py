@@ -30,8 +30,8 @@ def trained(accumulation, dtype="float32", jit_compile=False):
 
     from bertlab.data.pretraining.datasets import batches_of
     from bertlab.models import BertForPreTraining
-    from bertlab.training.optimizer import adamw
-    from bertlab.training.pretrainer import PreTrainer
+    from bertlab.training.recipes.optimizer import adamw
+    from bertlab.training.runs.pretrainer import PreTrainer
 
     keras.utils.set_random_seed(3)
     arrays = examples(rows=16)
@@ -119,14 +119,14 @@ def test_a_causal_model_is_trained_left_to_right(tmp_path):
 @pytest.mark.parametrize("size", SIZES)
 def test_the_number_of_weights_follows_from_the_shape(size):
     from bertlab.analysis.summary import component_counts
-    from bertlab.training.memory import parameter_count
+    from bertlab.training.devices.memory import parameter_count
 
     config = BertConfig.named(size)
     assert parameter_count(config) == sum(count for _, count in component_counts(config))
 
 
 def test_a_batch_that_does_not_fit_is_refused_with_the_accumulation_that_would():
-    from bertlab.training.memory import GIB, check_memory, memory_needs
+    from bertlab.training.devices.memory import GIB, check_memory, memory_needs
 
     config = BertConfig.named("base")
     available = 16 * GIB
@@ -140,7 +140,7 @@ def test_a_batch_that_does_not_fit_is_refused_with_the_accumulation_that_would()
 
 
 def test_the_last_layer_needs_memory_for_the_places_that_it_computes():
-    from bertlab.training.memory import memory_needs
+    from bertlab.training.devices.memory import memory_needs
 
     def activations(layers, predictions):
         return memory_needs(BertConfig.named("base", num_layers=layers), 8, 512, predictions, "float32").activations
@@ -156,7 +156,7 @@ MEASURE = """
 from pretraining_case import CONFIG, make_examples
 
 from bertlab.config import BertConfig
-from bertlab.training.memory import memory_needs
+from bertlab.training.devices.memory import memory_needs
 from bertlab.training.presets import preset
 from bertlab.training.pretraining import pretrain
 
@@ -176,7 +176,7 @@ print(needs.total, status("VmHWM") - status("RssFile"))  # the libraries' files 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system tells no peak of memory")
 @pytest.mark.parametrize(("rows", "accumulation"), [(256, 1), (1024, 1), (1024, 4)])
 def test_the_estimate_of_the_memory_is_near_what_a_run_takes_and_seldom_below(rows, accumulation, tmp_path):
-    from bertlab.training.memory import GIB
+    from bertlab.training.devices.memory import GIB
 
     script = MEASURE.format(rows=rows, accumulation=accumulation)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
@@ -188,8 +188,8 @@ def test_the_estimate_of_the_memory_is_near_what_a_run_takes_and_seldom_below(ro
 
 
 def test_what_is_free_on_this_machine_is_known():
-    from bertlab.training.free_memory import available_memory
-    from bertlab.training.memory import GIB
+    from bertlab.training.devices.free_memory import available_memory
+    from bertlab.training.devices.memory import GIB
 
     assert 0.1 < available_memory() / GIB < 1e5
 
@@ -198,7 +198,7 @@ def test_what_is_free_on_this_machine_is_known():
 
 
 def test_the_arithmetic_of_bert_base_is_six_operations_per_weight_and_token_and_the_attention():
-    from bertlab.training.utilisation import training_flops
+    from bertlab.training.devices.utilisation import training_flops
 
     config = BertConfig.named("base")
     kernels = 12 * 12 * 768**2  # twelve layers of twelve H × H matrices, those of the feed-forward network counted as 8
@@ -208,7 +208,7 @@ def test_the_arithmetic_of_bert_base_is_six_operations_per_weight_and_token_and_
 
 
 def test_of_the_last_layer_only_keys_and_values_are_computed_where_nothing_is_predicted():
-    from bertlab.training.utilisation import training_flops
+    from bertlab.training.devices.utilisation import training_flops
 
     config = BertConfig.named("base")
     all_but_keys_and_values = 6 * (12 - 2) * 768**2 + 12 * 768 * 128
@@ -220,7 +220,7 @@ def test_of_the_last_layer_only_keys_and_values_are_computed_where_nothing_is_pr
 def test_the_measured_peak_is_no_less_than_what_a_small_product_reaches():
     import time
 
-    from bertlab.training.utilisation import Peak
+    from bertlab.training.devices.utilisation import Peak
 
     peak = Peak()
     before = peak.best
@@ -235,7 +235,7 @@ def test_the_measured_peak_is_no_less_than_what_a_small_product_reaches():
 def test_speed_is_counted_from_the_end_of_the_first_bundle(monkeypatch):
     from types import SimpleNamespace
 
-    from bertlab.training import utilisation
+    from bertlab.training.devices import utilisation
 
     clock, waited = iter([10.0, 12.0]), iter([3.0, 3.5])
     monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
@@ -259,7 +259,7 @@ def test_speed_is_counted_from_the_end_of_the_first_bundle(monkeypatch):
 def test_without_correction_the_first_update_is_longer_by_the_published_factor():
     import keras
 
-    from bertlab.training.optimizer import UncorrectedAdamW
+    from bertlab.training.recipes.optimizer import UncorrectedAdamW
 
     def first_move(optimizer):
         variable = keras.Variable(np.array([1.0, -2.0], "float32"))
@@ -278,7 +278,7 @@ def test_without_correction_the_first_update_is_longer_by_the_published_factor()
 
 
 def test_the_unigram_baseline_is_the_entropy_of_the_targets():
-    from bertlab.training.baselines import unigram_baseline
+    from bertlab.training.runs.baselines import unigram_baseline
 
     figures = unigram_baseline(np.array([7, 7, 5, 9]))
     assert figures["unigram_accuracy"] == 0.5
@@ -286,7 +286,7 @@ def test_the_unigram_baseline_is_the_entropy_of_the_targets():
 
 
 def test_the_unigram_baseline_of_a_training_text_counts_every_token_once_more():
-    from bertlab.training.baselines import unigram_baseline
+    from bertlab.training.runs.baselines import unigram_baseline
 
     figures = unigram_baseline(np.array([0, 0, 3]), training_tokens=np.array([0, 0, 0, 1]), vocab_size=6)
     assert figures["unigram_accuracy"] == pytest.approx(2 / 3)  # 0 is the commonest
@@ -295,7 +295,7 @@ def test_the_unigram_baseline_of_a_training_text_counts_every_token_once_more():
 
 def test_judging_a_model_gives_the_same_figures_every_time(tmp_path):
     from bertlab.models import BertForPreTraining
-    from bertlab.training.evaluation import evaluate
+    from bertlab.training.runs.evaluation import evaluate
 
     data = make_examples(tmp_path / "data", dynamic_masking=True)
     model = BertForPreTraining(CONFIG)
@@ -313,8 +313,8 @@ def test_judging_a_model_gives_the_same_figures_every_time(tmp_path):
 @pytest.mark.parametrize("dynamic", [True, False])
 def test_the_rows_and_masks_that_a_model_is_judged_by_do_not_depend_on_the_batch_size(dynamic, tmp_path):
     from bertlab.data.pretraining.records import ExampleFiles
-    from bertlab.training.evaluation import fixed_batches
     from bertlab.training.objectives import MaskedLM
+    from bertlab.training.runs.evaluation import fixed_batches
 
     files = ExampleFiles(make_examples(tmp_path / "data", dynamic_masking=dynamic))
     assert len(files) > 70
@@ -334,7 +334,7 @@ def test_the_rows_and_masks_that_a_model_is_judged_by_do_not_depend_on_the_batch
 def test_every_row_that_is_asked_for_is_judged(tmp_path):
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.models import BertForPreTraining
-    from bertlab.training.evaluation import evaluate
+    from bertlab.training.runs.evaluation import evaluate
 
     data = make_examples(tmp_path / "data", number=10)
     model = BertForPreTraining(CONFIG)
@@ -351,8 +351,8 @@ def test_every_row_that_is_asked_for_is_judged(tmp_path):
 def test_a_model_is_not_judged_by_rows_of_another_tokenizer(tmp_path):
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.models import BertForPreTraining
-    from bertlab.training.evaluation import evaluate
-    from bertlab.training.vocabularies import tokenizer_of
+    from bertlab.training.runs.evaluation import evaluate
+    from bertlab.training.runs.vocabularies import tokenizer_of
     from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
     data = make_examples(tmp_path / "data", number=10)
@@ -371,7 +371,7 @@ def test_a_model_is_not_judged_by_rows_of_another_tokenizer(tmp_path):
 
 
 def test_a_run_in_a_log_file_says_now_and_then_how_far_it_is(monkeypatch):
-    from bertlab.training import callbacks
+    from bertlab.training.runs import callbacks
 
     monkeypatch.setattr(callbacks, "bars_are_seen", lambda: False)
     said, history = [], callbacks.History(50, [{"step": 100, "seconds": 9.0, "loss": 3.0}])
@@ -391,8 +391,8 @@ def test_a_run_in_a_log_file_says_now_and_then_how_far_it_is(monkeypatch):
 
 
 def test_the_progress_names_what_each_objective_measured():
-    from bertlab.training import callbacks
     from bertlab.training.objectives import MaskedLM, NextSentence, NextToken
+    from bertlab.training.runs import callbacks
 
     def line(objectives, **metrics):
         history = callbacks.History(50, [])
@@ -409,7 +409,7 @@ def test_the_progress_names_what_each_objective_measured():
 
 
 def test_the_columns_of_a_history_name_its_objectives():
-    from bertlab.training.curves import objectives_in
+    from bertlab.training.runs.curves import objectives_in
 
     rows = [
         {"step": 1, "loss": 3.0, "masked_lm_accuracy": 0.1, "masked_lm_loss": 2.0, "val_other_loss": 1.0},

@@ -33,9 +33,9 @@ def new_trainer(total_steps=12, config=CONFIG, next_sentence=True, jit_compile=F
     import keras
 
     from bertlab.models import BertForPreTraining
-    from bertlab.training.optimizer import adamw
-    from bertlab.training.pretrainer import PreTrainer
-    from bertlab.training.schedule import WarmupLinearDecay
+    from bertlab.training.recipes.optimizer import adamw
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
+    from bertlab.training.runs.pretrainer import PreTrainer
 
     keras.utils.set_random_seed(7)
     trainer = PreTrainer(BertForPreTraining(config, next_sentence=next_sentence))
@@ -45,7 +45,7 @@ def new_trainer(total_steps=12, config=CONFIG, next_sentence=True, jit_compile=F
 
 def train(trainer, folder, total_steps=12, callbacks=()):
     from bertlab.data.pretraining.datasets import batches_of
-    from bertlab.training.run import Phase, run_training
+    from bertlab.training.runs.loop import Phase, run_training
 
     def phase(steps, **shape):
         data = examples(**shape)
@@ -65,7 +65,7 @@ def weights_of(trainer):
 
 
 def test_the_learning_rate_rises_linearly_then_falls_to_zero():
-    from bertlab.training.schedule import WarmupLinearDecay
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
 
     schedule = WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=4)
     rates = [float(schedule(step)) for step in range(12)]
@@ -75,14 +75,14 @@ def test_the_learning_rate_rises_linearly_then_falls_to_zero():
 
 
 def test_a_schedule_that_warms_up_for_longer_than_it_lasts_is_refused():
-    from bertlab.training.schedule import WarmupLinearDecay
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
 
     with pytest.raises(ValueError, match="warmup_steps 10"):
         WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=10)
 
 
 def test_weight_decay_spares_exactly_biases_and_layer_norms():
-    from bertlab.training.optimizer import adamw
+    from bertlab.training.recipes.optimizer import adamw
 
     trainer = new_trainer()
     optimizer = adamw(0.0, trainer, weight_decay=0.5)  # with a learning rate of 0 nothing but decay could move a weight
@@ -148,7 +148,7 @@ def dense(gradients):
 
 def test_rows_that_are_no_pairs_leave_the_next_sentence_head_as_it_is_and_its_figures_out(tmp_path):
     from bertlab.data.pretraining.datasets import batches_of
-    from bertlab.training.run import Phase, run_training
+    from bertlab.training.runs.loop import Phase, run_training
 
     data = examples()
     del data["next_sentence_labels"]
@@ -174,7 +174,7 @@ def test_rows_without_masks_need_a_collator_that_draws_them():
 def test_a_trainer_trains_the_objectives_that_it_is_given():
     from bertlab.models import BertForPreTraining
     from bertlab.training.objectives import MaskedLM, NextToken
-    from bertlab.training.pretrainer import PreTrainer
+    from bertlab.training.runs.pretrainer import PreTrainer
 
     batch = examples(rows=8)
     trainer = PreTrainer(BertForPreTraining(CONFIG), objectives=[MaskedLM()])
@@ -229,7 +229,7 @@ def test_a_finished_run_is_not_trained_again(tmp_path):
 
 
 def test_a_truncated_state_is_skipped_with_a_message_and_the_one_before_is_used(tmp_path):
-    from bertlab.training.callbacks import restore_latest, saved_states
+    from bertlab.training.runs.callbacks import restore_latest, saved_states
 
     train(new_trainer(), tmp_path)
     older, newest = saved_states(tmp_path)
@@ -253,7 +253,7 @@ def test_the_state_of_another_model_is_refused_and_changes_nothing(tmp_path):
 
 
 def test_only_the_last_states_are_kept(tmp_path):
-    from bertlab.training.callbacks import saved_states
+    from bertlab.training.runs.callbacks import saved_states
 
     train(new_trainer(), tmp_path)
     assert [path.name for path in saved_states(tmp_path)] == [

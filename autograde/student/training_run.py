@@ -106,7 +106,7 @@ def prepare(settings: RunSettings, cache: Path | None = None) -> RunData:
     from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
     from bertlab.data.pretraining.masking import PieceTable
     from bertlab.data.pretraining.settings import ExampleSettings
-    from bertlab.training.baselines import unigram_baseline
+    from bertlab.training.runs.baselines import unigram_baseline
     from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer(Vocabulary.from_file(VOCABULARY))
@@ -223,7 +223,7 @@ class Run:
     def speed(self) -> str:
         """Tokens per second, and the share of what this machine could do at best."""
         from bertlab.config import BertConfig
-        from bertlab.training.utilisation import measured_peak, training_flops
+        from bertlab.training.devices.utilisation import measured_peak, training_flops
 
         sizes, made = self.settings.model, self.done - self._began_at
         if made < 1:

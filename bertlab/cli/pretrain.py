@@ -74,13 +74,13 @@ def pretrain(model, data, out, validation, preset_name, memory_check, as_json, p
       bertlab pretrain mini --data examples --out run --preset small --steps 1000
       bertlab fill-mask --model run/checkpoint "She looked out of the [MASK]."
     """
-    from bertlab.training.presets import preset
+    from bertlab.training.recipes.presets import preset
 
     if phase_shares is not None:
         chosen["phase_shares"] = _shares(phase_shares)
     settings = preset(preset_name, **{name: value for name, value in chosen.items() if value is not None})
     load_backend()
-    from bertlab.training.machines import this_machine
+    from bertlab.training.devices.machines import this_machine
     from bertlab.training.pretraining import CHECKPOINT
     from bertlab.training.pretraining import pretrain as train
 
@@ -110,8 +110,8 @@ def _shares(text: str) -> tuple[float, ...]:
 
 
 def _kept(out: Path) -> str:
-    from bertlab.training.callbacks import saved_states
     from bertlab.training.pretraining import STATES
+    from bertlab.training.runs.callbacks import saved_states
 
     states = saved_states(out / STATES)
     if not states:
@@ -122,7 +122,7 @@ def _kept(out: Path) -> str:
 
 def _figures(row: dict) -> str:
     """The figures of a run's last interval in words."""
-    from bertlab.training.curves import objectives_in
+    from bertlab.training.runs.curves import objectives_in
 
     main = objectives_in([row])[0]
     parts = [f"step {row['step']:,}, loss {row[f'{main}_loss']:.3f}", f"accuracy {row[f'{main}_accuracy']:.1%}"]

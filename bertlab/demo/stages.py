@@ -139,10 +139,10 @@ def pretrain(demo: Demo) -> dict:
     from bertlab import checkpoints
     from bertlab.data.pretraining.datasets import batches_of
     from bertlab.models import BertForPreTraining
-    from bertlab.training.optimizer import adamw
-    from bertlab.training.pretrainer import PreTrainer
-    from bertlab.training.run import run_training
-    from bertlab.training.schedule import WarmupLinearDecay
+    from bertlab.training.recipes.optimizer import adamw
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
+    from bertlab.training.runs.loop import run_training
+    from bertlab.training.runs.pretrainer import PreTrainer
 
     settings = demo.settings
     keras.utils.set_random_seed(settings.seed)
@@ -170,7 +170,7 @@ def pretrain(demo: Demo) -> dict:
 
 def _phase(demo: Demo, number: int, phase: PhaseSettings, validation):
     from bertlab.data.pretraining.datasets import batches_of
-    from bertlab.training.run import Phase
+    from bertlab.training.runs.loop import Phase
 
     def batches(step: int):
         examples, seed = demo.examples(f"train-{number}"), demo.settings.seed

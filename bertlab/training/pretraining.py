@@ -27,23 +27,23 @@ from bertlab.data.pretraining.collators import ShiftPositions
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import MANIFEST, ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, DataError
-from bertlab.training.callbacks import Alarm, History, RunFiles, saved_states
-from bertlab.training.distribution import data_parallel, num_replicas, on_several_machines, on_this_machine
-from bertlab.training.evaluation import check_readable, fixed_batches
-from bertlab.training.failures import backend_errors
-from bertlab.training.free_memory import available_memory
-from bertlab.training.machines import join_machines
-from bertlab.training.memory import check_memory
+from bertlab.training.devices.distribution import data_parallel, num_replicas, on_several_machines, on_this_machine
+from bertlab.training.devices.failures import backend_errors
+from bertlab.training.devices.free_memory import available_memory
+from bertlab.training.devices.machines import join_machines
+from bertlab.training.devices.memory import check_memory
+from bertlab.training.devices.precision import policy_of, resolve_precision
+from bertlab.training.devices.utilisation import Peak, Throughput, training_flops
 from bertlab.training.objectives import collators_of, objectives_for
-from bertlab.training.optimizer import adamw
-from bertlab.training.precision import policy_of, resolve_precision
-from bertlab.training.presets import PretrainingSettings
-from bertlab.training.pretrainer import PreTrainer
-from bertlab.training.run import Phase, run_training
-from bertlab.training.schedule import WarmupLinearDecay
-from bertlab.training.start import model_config, new_model, trained_weights
-from bertlab.training.utilisation import Peak, Throughput, training_flops
-from bertlab.training.vocabularies import check_same_tokenizer, tokenizer_of
+from bertlab.training.recipes.optimizer import adamw
+from bertlab.training.recipes.presets import PretrainingSettings
+from bertlab.training.recipes.schedule import WarmupLinearDecay
+from bertlab.training.runs.callbacks import Alarm, History, RunFiles, saved_states
+from bertlab.training.runs.evaluation import check_readable, fixed_batches
+from bertlab.training.runs.loop import Phase, run_training
+from bertlab.training.runs.pretrainer import PreTrainer
+from bertlab.training.runs.start import model_config, new_model, trained_weights
+from bertlab.training.runs.vocabularies import check_same_tokenizer, tokenizer_of
 from bertlab.work_folder import WorkFolder
 
 RUN, STATES, CHECKPOINT = "run.json", "states", "checkpoint"

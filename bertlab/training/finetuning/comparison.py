@@ -17,8 +17,8 @@ import numpy as np
 from bertlab.models import BertEncoder, BertForSequenceClassification
 from bertlab.progress import bar
 from bertlab.training.finetuning.settings import STARTS, FineTuningSettings
-from bertlab.training.optimizer import adamw
-from bertlab.training.schedule import WarmupLinearDecay
+from bertlab.training.recipes.optimizer import adamw
+from bertlab.training.recipes.schedule import WarmupLinearDecay
 
 PREDICTED_TOGETHER = 250  # rows
 

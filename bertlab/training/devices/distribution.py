@@ -4,8 +4,8 @@ On JAX the compiler cuts the batch and adds up what must be added (`keras.distri
 every device runs the same step on its own rows (`tf.distribute`), and sums over the batch, which the devices must
 agree on, are spelt out here: the number of predictions, and the gradient before it is clipped.
 
-The devices may belong to several machines (see `bertlab.training.machines`), on each of which the same command runs:
-every machine makes the same batches and trains on its own rows of them.
+The devices may belong to several machines (see `machines`), on each of which the same command runs: every machine makes
+the same batches and trains on its own rows of them.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ import keras
 import tensorflow as tf
 
 from bertlab.errors import ConfigError
-from bertlab.training.machines import this_machine
+from bertlab.training.devices.machines import this_machine
 
 
 @contextmanager

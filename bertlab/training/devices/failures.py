@@ -8,7 +8,7 @@ import keras
 from tensorflow import errors
 
 from bertlab.errors import DataError, TrainingError
-from bertlab.training.machines import this_machine
+from bertlab.training.devices.machines import this_machine
 
 _LOST = ("UNAVAILABLE", "ABORTED", "CANCELLED", "DEADLINE_EXCEEDED")
 # Messages of Gloo and NCCL, which JAX passes on with an unspecific status.

@@ -10,11 +10,11 @@ import tensorflow as tf
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
 from bertlab.errors import DataError
-from bertlab.training.baselines import unigram_baseline
-from bertlab.training.callbacks import measured, perplexity
+from bertlab.training.runs.baselines import unigram_baseline
+from bertlab.training.runs.callbacks import measured, perplexity
 from bertlab.training.objectives import Objective, collators_of
-from bertlab.training.pretrainer import PreTrainer
-from bertlab.training.vocabularies import check_same_tokenizer
+from bertlab.training.runs.pretrainer import PreTrainer
+from bertlab.training.runs.vocabularies import check_same_tokenizer
 from bertlab.wordpiece import Vocabulary
 
 ROWS, SEED = 4096, 0

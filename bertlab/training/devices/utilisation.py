@@ -16,7 +16,7 @@ import numpy as np
 
 from bertlab.config import BertConfig
 from bertlab.data.pretraining.datasets import seconds_waited
-from bertlab.training.distribution import num_replicas
+from bertlab.training.devices.distribution import num_replicas
 
 
 def forward_flops(config: BertConfig, tokens: int, predictions: int) -> int:

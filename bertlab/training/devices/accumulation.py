@@ -12,7 +12,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from bertlab.training import distribution
+from bertlab.training.devices import distribution
 
 
 def split(batch: dict, parts: int) -> dict:

@@ -14,7 +14,7 @@ from bertlab.files import write_text, write_whole
 from bertlab.plots import pretraining_runs
 
 METRICS, CURVE, LOGS = "metrics.csv", "curve.png", "tensorboard"
-REFERENCES = Path(__file__).parent / "reference_curves"
+REFERENCES = Path(__file__).parents[1] / "reference_curves"
 
 
 def write_metrics(path: str | Path, rows: Sequence[dict]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bertlab.config import BertConfig
 from bertlab.errors import ConfigError
-from bertlab.training.utilisation import last_layer_positions
+from bertlab.training.devices.utilisation import last_layer_positions
 
 GIB = 2**30
 # The rest of `bertlab pretrain`, measured on a processor for 6 × 512 and 12 × 768 (32 rows of 128 tokens): the

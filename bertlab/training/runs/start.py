@@ -15,8 +15,8 @@ from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
 from bertlab.models import BertForPreTraining
 from bertlab.training.objectives import NextSentence, Objective
-from bertlab.training.presets import PretrainingSettings
-from bertlab.training.vocabularies import check_same_tokenizer
+from bertlab.training.recipes.presets import PretrainingSettings
+from bertlab.training.runs.vocabularies import check_same_tokenizer
 
 
 def model_config(

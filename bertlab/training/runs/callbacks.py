@@ -10,11 +10,11 @@ import tensorflow as tf
 
 from bertlab.errors import CheckpointError, TrainingError
 from bertlab.progress import bar, bars_are_seen
-from bertlab.training.curves import CURVE, LOGS, METRICS, draw, write_metrics
+from bertlab.training.runs.curves import CURVE, LOGS, METRICS, draw, write_metrics
 from bertlab.training.objectives import Objective
-from bertlab.training.state import load_state, save_state
+from bertlab.training.runs.state import load_state, save_state
 
-NOT_REPORTED = "bad_step"  # for the alarm only: see `bertlab.training.metrics.FirstBadStep`
+NOT_REPORTED = "bad_step"  # for the alarm only: see `bertlab.training.runs.metrics.FirstBadStep`
 _SECONDS_BETWEEN_LINES = 30
 
 
