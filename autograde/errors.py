@@ -6,23 +6,23 @@ class AutogradeError(Exception):
 
 
 class ProtocolError(AutogradeError):
-    """The other end of the hatch sent something that no honest program sends."""
+    """The other end of the channel sent something that no honest program sends."""
 
 
-class HatchClosed(AutogradeError):
-    """The other end of the hatch is gone."""
+class ChannelClosed(AutogradeError):
+    """The other end of the channel is gone."""
 
 
 class DeadlinePassed(AutogradeError):
-    """Nothing complete came through the hatch in time."""
+    """Nothing complete came through the channel in time."""
 
 
 class SandboxError(AutogradeError):
-    """No room could be made here; the message says what is missing and how to get it."""
+    """No sandbox could be made here; the message says what is missing and how to get it."""
 
 
-class RoomEnded(AutogradeError):
-    """A room was asked for something after it had ended; `reason` says how it ended."""
+class SandboxEnded(AutogradeError):
+    """A sandbox was asked for something after it had ended; `reason` says how it ended."""
 
     def __init__(self, reason):
         super().__init__(str(reason))

@@ -25,10 +25,10 @@ from autograde.grader import grade as grading
 from autograde.grader.autograded import autograded
 from autograde.grader.feedback import feedback_page
 from autograde.grader.gradebook import Course, configured_penalty, given_by_people
+from autograde.grader.launcher import SharedLauncher
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
-from autograde.grader.rooms import Rooms
-from autograde.sandbox.sandboxes import open_sandbox
+from autograde.sandbox.launchers import open_launcher
 
 
 class SubmissionExporter(NotebookExporter):
@@ -52,7 +52,7 @@ class GradeInRoom(NbGraderPreprocessor):
         assignment = grading.open_assignment(Path.cwd(), named["assignment"])
         (item,) = grading.handed_in(assignment, [named["student"]])
         path = next(path for path in item.files if path.stem == named["notebook"])
-        one = grading.grade_file(assignment, item, path, _rooms(self.log.info))
+        one = grading.grade_file(assignment, item, path, _shared_launcher(self.log.info))
         others = grading.current_results(assignment, item, [other for other in item.files if other != path])
         with Course(assignment.course) as book:
             grading.record(assignment, item, [one], book, configured_penalty(assignment.course), others)
@@ -75,8 +75,8 @@ class FeedbackExporter(HTMLExporter):
 
 
 @functools.cache
-def _rooms(tell) -> Rooms:
+def _shared_launcher(tell) -> SharedLauncher:
     """One sandbox for all notebooks of this process."""
-    rooms = Rooms(lambda: open_sandbox(tell=tell))
-    atexit.register(rooms.close)
-    return rooms
+    launcher = SharedLauncher(lambda: open_launcher(tell=tell))
+    atexit.register(launcher.close)
+    return launcher

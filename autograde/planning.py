@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from autograde import chances, fingerprints, probe
-from autograde.exercises import cells
+from autograde.exercises import catalogue, cells
 from autograde.exercises.spec import (
     Case,
     Dropped,
@@ -223,6 +223,16 @@ def _first_case(exercise):
 def reader_facts(exercise: Exercise) -> dict:
     """The facts about an exercise that everybody may read."""
     return {key: value for key, value in _reader_facts(exercise).items() if key != "hints"}
+
+
+def index() -> list[dict]:
+    """The facts of every exercise of the course, in order."""
+    return [reader_facts(exercise) for exercise in catalogue.EXERCISES]
+
+
+def plan_of(exercise: str) -> dict:
+    """The visible plan of the exercise with this id."""
+    return make_plan(catalogue.find(exercise))
 
 
 def write_fingerprints(exercises, folder: Path, progress=iter) -> None:

@@ -61,7 +61,7 @@ import types
 
 from autograde import tracing
 from autograde.errors import AutogradeError
-from autograde.plain import describe, is_tensor, to_plain, to_tensors, whole_numbers
+from autograde.plain_values import describe, is_tensor, to_plain, to_tensors, whole_numbers
 from autograde.values import Limits, encode
 
 LONGEST_MESSAGE = 600

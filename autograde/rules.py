@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from autograde.compare import Difference
-from autograde.plain import is_whole_number, whole_numbers
+from autograde.plain_values import is_whole_number, whole_numbers
 
 MOST_SHOWN = 60
 

@@ -13,7 +13,7 @@ LONGEST_LINE = 160
 
 def describe_error(error: BaseException, namespace: dict, question: dict) -> dict:
     """The error's type and message with the student's own innermost line: {"type", "message", "line", "text", …}."""
-    line, text, function = _own_line(error, namespace, question)
+    line, text, function = _student_line(error, namespace, question)
     return {"type": type(error).__name__, "message": _message(error), "line": line, "text": text, "function": function}
 
 
@@ -23,7 +23,7 @@ def empty_stub_used(error: BaseException, namespace: dict, question: dict) -> st
     A student who skips an exercise has still attempted the next one, which uses it.
     """
     thing = _thing(namespace, question)
-    own = _own_frame(error, namespace, question)
+    own = _student_frame(error, namespace, question)
     if own is None or thing is None:
         return ""
     name, asked = own[0].f_code.co_qualname, getattr(thing, "__qualname__", "")
@@ -37,19 +37,19 @@ def _message(error):
         return ""
 
 
-def own_frames(error: BaseException, namespace: dict, question: dict) -> list[tuple]:
+def student_frames(error: BaseException, namespace: dict, question: dict) -> list[tuple]:
     """The student's own frames that an error went through, each with its line, the outermost first."""
-    homes = {id(namespace)} | {id(home) for home in _homes(namespace, question)}
+    homes = {id(namespace)} | {id(home) for home in _student_globals(namespace, question)}
     return [place for place in traceback.walk_tb(error.__traceback__) if id(place[0].f_globals) in homes]
 
 
-def _own_frame(error, namespace, question):
+def _student_frame(error, namespace, question):
     """The student's own innermost frame and its line; None if the error arose in nothing of theirs."""
-    return next(reversed(own_frames(error, namespace, question)), None)
+    return next(reversed(student_frames(error, namespace, question)), None)
 
 
-def _own_line(error, namespace, question):
-    own = _own_frame(error, namespace, question)
+def _student_line(error, namespace, question):
+    own = _student_frame(error, namespace, question)
     if own is None:
         return None, "", ""
     frame, line = own
@@ -62,7 +62,7 @@ def _thing(namespace, question):
     return namespace.get(probe.get("name") or probe.get("of", {}).get("name"))
 
 
-def _homes(namespace, question):
+def _student_globals(namespace, question):
     """The globals in which the thing under question was written: the notebook's, or those of a module of theirs."""
     thing = _thing(namespace, question)
     if inspect.isfunction(thing):

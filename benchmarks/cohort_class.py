@@ -28,7 +28,7 @@ _BESIDE = {"masked-attention": "HIDDEN = -1e9\n"}  # what a solution's cell hold
 # What the attack files expect to be told (tests/hostile/conftest.py tells the truth).
 _TOLD = """
 SECRET_NAME = "COURSE_TOKEN"; CANARY_FILE = "/srv/course/gradebook.db"; OUTSIDE = "/srv/course"; MY_FILE = "/srv/mine"
-SHARED_FILE = "/dev/shm/shared"; SHARED_TMP = "/tmp"; VICTIM = 1; PORT_4 = PORT_6 = 9; HATCH = 3
+SHARED_FILE = "/dev/shm/shared"; SHARED_TMP = "/tmp"; VICTIM = 1; PORT_4 = PORT_6 = 9; CHANNEL = 3
 ABSTRACT_SOCKET = chr(0) + "grader"; PATH_SOCKET = "/srv/socket"; GRADER_PATHS = ["/srv/grader"]
 """
 

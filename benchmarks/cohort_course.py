@@ -1,8 +1,8 @@
 """A course for the cohort benchmark: made, graded by the command in a process of its own, measured, compared.
 
 Seconds are of the wall clock and depend on what else the machine does; CPU seconds hardly do. They are those of the
-grader and all its descendants, looked at ten times a second, so the last few hundredths of a room are missed. Memory is
-their proportional share (Pss), added up once a second: its peak, and its median early and late in the run.
+grader and all its descendants, looked at ten times a second, so the last few hundredths of a sandbox are missed. Memory
+is their proportional share (Pss), added up once a second: its peak, and its median early and late in the run.
 """
 
 import os

@@ -1,5 +1,5 @@
 """A grader that has no luck: killed with SIGKILL at random moments, and meanwhile the disk is full, the gradebook is
-locked, the clock is wrong, or the process that makes its rooms is gone. Then it is left alone once.
+locked, the clock is wrong, or the process that makes its sandboxes is gone. Then it is left alone once.
 
 Every run ends with a kill, so what it was doing is cut off anywhere. After it, the trouble is taken away, as an
 instructor would, and the same command is started again.
@@ -146,8 +146,8 @@ def _wrong_clock(course, pause, rng):
     return grader.kill()
 
 
-def _lost_rooms(course, pause, rng):
-    """The process that makes the rooms is killed, as the kernel does when memory is short; later the grader."""
+def _lost_sandboxes(course, pause, rng):
+    """The process that makes the sandboxes is killed, as the kernel does when memory is short; later the grader."""
     grader = Grader(course, workers=2)
     grader.ready.wait()
     time.sleep(pause / 2)
@@ -170,6 +170,6 @@ _TROUBLES = {
     "wrong clock": _wrong_clock,
     "full disk": _full_disk,
     "killed while it starts": _while_it_starts,
-    "lost rooms": _lost_rooms,
+    "lost sandboxes": _lost_sandboxes,
     "locked gradebook": _locked_gradebook,
 }

@@ -7,7 +7,7 @@
    worker, two and four. Grades and verdicts must be identical, nobody may be without one, and nobody may earn what
    they should not.
 2. `kills`: graded again by a grader that is killed at random moments, with a full disk, a locked gradebook, a wrong
-   clock, and without its rooms (cohort_hard_times.py). What comes of it must be the same.
+   clock, and without its sandboxes (cohort_hard_times.py). What comes of it must be the same.
 3. `stock`: the harmless part again, by ours and, some of it, by stock `nbgrader autograde` (cohort_stock.py).
 
 What is finished is kept in the folder (`build/cohort`), so that a run can be ended and started again; `--again` makes a

@@ -189,9 +189,8 @@ for text in (word, strip_accents(word)):
 # count as punctuation?
 #
 # - all whose Unicode category begins with `P`: `.` `!` `'` `-` `“` `—` `¿` `。` …
-# - and **every ASCII character that is neither a letter, a digit, a space nor a control character**, whatever its
-#   Unicode category: `$ + < = > ^ | ~` and the backtick are *symbols* (category `S…`) in Unicode, but punctuation in
-#   BERT.
+# - and **every ASCII character that is neither a letter, a digit, a space nor a control character**, in any Unicode
+#   category: `$ + < = > ^ | ~` and the backtick are *symbols* (category `S…`) in Unicode, but punctuation in BERT.
 #
 # Symbols beyond ASCII (`€ © ×`) are not punctuation.
 

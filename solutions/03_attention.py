@@ -641,8 +641,8 @@ heat_maps(
 )
 
 # %% [markdown]
-# Four matrices of $H \times H$ and four biases of $H$: $4 (H^2 + H)$ parameters, here $4\,(32^2 + 32) = 4224$, whatever
-# the number of heads.
+# Four matrices of $H \times H$ and four biases of $H$: $4 (H^2 + H)$ parameters, here $4\,(32^2 + 32) = 4224$, for any
+# number of heads.
 #
 # ---
 # # One sequence reads another

@@ -692,7 +692,7 @@ for name, (inputs, _, differences) in found.items():
 
 # %% [markdown]
 # - *Sub-layers alone*: the lower layers get practically no gradient. They could not learn.
-# - *Residuals only*: the direct path carries the gradient, but every layer adds to it, and it grows without limit.
+# - *Residuals only*: the gradient flows along the direct path, but every layer adds to it, and it grows without limit.
 # - *LayerNorm only*: the size of the gradient looks good. But all words have become the same word: attention averages,
 #   and nothing restores what a token was (Dong, Cordonnier & Loukas 2021).
 # - Both together (post-LN, pre-LN): the gradient stays level, and words stay different for many more layers.

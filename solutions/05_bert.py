@@ -351,7 +351,7 @@ print("largest change:", " hidden %.1e" % float(ops.max(moved[0])), " seen %.2f"
 # 1. **Tied weights**: $W_u = W_e^\top$. This saves a matrix of $V \times H$, 23 million numbers in BERT-Base, and every
 #    token vector is trained from both sides (Press & Wolf 2017). The table belongs to the embeddings; the head
 #    *receives* it at each call.
-# 2. **An output bias** $b \in \mathbb{R}^V$: some tokens are frequent whatever the context.
+# 2. **An output bias** $b \in \mathbb{R}^V$: some tokens are frequent in every context.
 # 3. **Logits** (numbers before the softmax), not probabilities: softmax comes in the loss (07) or when you want to read
 #    them (5.10).
 #
@@ -392,8 +392,8 @@ class MlmHead(keras.layers.Layer):
 check(MlmHead)
 
 # %% [markdown]
-# **See it.** The effect of tying: tokens whose embeddings point in the same direction get the same logits, whatever the
-# sentence is. Below, the rows of *robin* and *sparrow* are nearly equal in the table; look at their two columns.
+# **See it.** The effect of tying: tokens whose embeddings point in the same direction get the same logits, in every
+# sentence. Below, the rows of *robin* and *sparrow* are nearly equal in the table; look at their two columns.
 
 # %%
 birds = ["robin", "sparrow", "hammer", "daisy", "is", "the"]

@@ -759,8 +759,8 @@ for piece, label in zip(["[CLS]", *(piece for pieces in words.values() for piece
 #
 # $$L = -\frac{1}{|M|} \sum_{(b, t) \in M} \log \text{softmax}(\text{logits}[b, t])[\,y_{b,t}\,] \qquad M = \{(b, t) : y_{b,t} \neq -100\}$$
 #
-# The mean is over *all* labelled positions of the batch together, whichever sentence they are in. If there are none,
-# the loss is 0.
+# The mean is over *all* labelled positions of the batch together, from all its sentences. If there are none, the loss
+# is 0.
 
 # %% nbgrader={"grade": false, "grade_id": "tagging-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tagging_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -832,7 +832,7 @@ print(f"your tagger: {scores['accuracy']:.1%} of the words right; F1 of whole en
 # %% [markdown]
 # Once more accuracy is misleading: most words are not code, so "always O" gets most of them right. The metric for named
 # entities, and for this task, is F1 over whole *entities*: a prediction counts only if all words of the entity (here:
-# of the piece of code) and its type are right.
+# of the code) and its type are right.
 #
 # **See it.** Five held-out sentences. `[…]` is what the tagger marks; a ✗ after a word means that its tag is wrong.
 
@@ -1029,8 +1029,8 @@ for prediction in ("J.K. Rowling", "the J. K. Rowling", "written by J.K. Rowling
 # ### Run the fourth task type
 #
 # *What is axis?*, asked about the description of a function's parameters. Every fourth question is asked about the
-# description of another function, which does not contain the answer: there the right answer is none. Question and text
-# must fit into 96 tokens; longer ones are left out here (SQuAD's are split into overlapping windows:
+# description of another function, which does not contain the answer: there the right answer is "no answer". Question
+# and text must fit into 96 tokens; longer ones are left out here (SQuAD's are split into overlapping windows:
 # `bertlab.data.tasks.windows`).
 
 # %%
@@ -1161,9 +1161,9 @@ check(layer_rates)
 # %% [markdown]
 # **See it.** The small world once more, pre-trained; above, all layers had the same rate. Now the rates are halved at
 # each step down; then everything except the head is frozen. Freezing is the cheapest (no gradient below the head), but
-# a head alone cannot make [CLS] look at the noun; it must use whatever is in the [CLS] vector, which was not trained
-# for anything during pre-training. That is why BERT is fine-tuned *as a whole*, and why the paper, where it tries
-# frozen vectors, puts a two-layer BiLSTM on top of them (section 5.3).
+# a head alone cannot make [CLS] look at the noun; it must use the [CLS] vector as it is, which was not trained for
+# anything during pre-training. That is why BERT is fine-tuned *as a whole*, and why the paper, where it tries frozen
+# vectors, puts a two-layer BiLSTM on top of them (section 5.3).
 
 # %%
 def factors(decay: float, frozen: int = 0):

@@ -10,8 +10,8 @@ from autograde.errors import SandboxError
 from autograde.exercises import catalogue
 from autograde.grader.course import make_course
 from autograde.grader.grade import Assignment, open_assignment
+from autograde.grader.launcher import SharedLauncher
 from autograde.grader.results import Result
-from autograde.grader.rooms import Rooms
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 
@@ -45,14 +45,14 @@ def small_class(folder: Path) -> Path:
     return course
 
 
-def open_rooms() -> Rooms:
-    """Rooms, or a skipped test where this machine allows none."""
-    rooms = Rooms()
+def open_shared_launcher() -> SharedLauncher:
+    """SharedLauncher, or a skipped test where this machine allows none."""
+    launcher = SharedLauncher()
     try:
-        rooms.open()
+        launcher.open()
     except SandboxError as error:
         pytest.skip(f"no sandbox can be made here: {error}")
-    return rooms
+    return launcher
 
 
 def solved(edits: dict[str, str] | None = None, after: dict[str, str] | None = None) -> str:

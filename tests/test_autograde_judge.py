@@ -35,7 +35,7 @@ def test_a_forgotten_division_is_shown_as_in_the_course_book():
 def test_a_product_whose_sizes_do_not_fit_says_so_and_what_to_turn():
     verdict = _scores("return q @ k / 4.0")
     assert verdict.status == "raised" and verdict.misconception == "not-turned"
-    assert "matrix sizes do not fit: (2, 5, 16) with (2, 5, 16)" in str(verdict)
+    assert "matrix sizes do not match: (2, 5, 16) and (2, 5, 16)" in str(verdict)
     assert "your line 2:  return q @ k / 4.0" in str(verdict)
     assert "one of the two must be turned, only in its last two axes" in str(verdict)
 

@@ -14,7 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from autograde import fingerprints, planning
 from autograde.exercises import catalogue, cells
-from autograde.student import drawings_data, pictures, plans, state
+from autograde.student import drawings_data, pictures, plans, progress_file
 from autograde.student.checking import Message, _source_of, check
 from autograde.student.overview import Overview, progress
 from autograde.student.validating import CheckFailed
@@ -79,7 +79,7 @@ def test_hints_get_more_specific_with_each_different_failing_try_and_survive_a_r
     assert "Hint 2 of 3" in repr(_scores(WRONG + " + 2"))
     assert "Hint 3 of 3" in repr(_scores(WRONG + " + 3"))
     assert "Hint 3 of 3" in repr(_scores(WRONG + " + 4"))
-    assert json.loads((open(state.FILE)).read())["exercises"]["scores"]["failures"] == 5
+    assert json.loads((open(progress_file.FILE)).read())["exercises"]["scores"]["failures"] == 5
     assert "Hint" not in repr(_scores(RIGHT))
     assert "Hint" not in repr(_scores(WRONG))  # begins anew after a pass
 
@@ -115,7 +115,7 @@ def test_a_damaged_fingerprint_says_what_to_do(tmp_path):
 
 @pytest.mark.parametrize("content", ["", "[]", '{"exercises": 3}', "{broken", '{"exercises": {"scores": 3}}'])
 def test_a_damaged_state_file_costs_nothing_but_its_memory(content):
-    open(state.FILE, "w").write(content)
+    open(progress_file.FILE, "w").write(content)
     assert not _scores(WRONG).verdict.passed
     assert "0 of 8 points" in repr(progress())
 

@@ -1,4 +1,4 @@
-"""Values that pass between the rooms: what goes in comes out, and nothing else gets through."""
+"""Values that pass between the two processes: what goes in comes out, and nothing else gets through."""
 
 import json
 

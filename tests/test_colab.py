@@ -15,7 +15,7 @@ from autograde.grader.results import load_results
 from autograde.planning import write_fingerprints
 from autograde.release import editions, student_wheel
 from autograde.release.assignment import write_assignment
-from tests.grade_class import open_rooms
+from tests.grade_class import open_shared_launcher
 
 pytestmark = pytest.mark.exhaustive
 NOTEBOOKS = ("01_wordpiece", "03_attention")
@@ -114,7 +114,7 @@ print(inspect.getsource(MultiHeadAttention))
 """
     said = python(tmp_path / "another machine", program)
     pieces = sum(len(catalogue.of_notebook(name)) for name in NOTEBOOKS)
-    assert f"{pieces} pieces from mybert_state.zip" in said
+    assert f"{pieces} answers from mybert_state.zip" in said
     assert "class MultiHeadAttention" in said and "stand-in" not in said
     points = sum(exercise.points for exercise in catalogue.of_notebook("03_attention"))
     assert f"{points} of {points} points" in said
@@ -124,7 +124,7 @@ def test_what_colab_saved_is_collected_and_graded_like_any_other(saved, made, tm
     course, download = tmp_path / "course", tmp_path / "download/Jane Doe"
     make_course(course)
     download.mkdir(parents=True)
-    with open_rooms() as rooms:
+    with open_shared_launcher() as launcher:
         for name in NOTEBOOKS:
             write_assignment(course, name, [made[name]])
             (download / f"Copy of {name}.ipynb").write_bytes(saved[0][name].read_bytes())
@@ -132,7 +132,7 @@ def test_what_colab_saved_is_collected_and_graded_like_any_other(saved, made, tm
             assert "nbgrader" not in cell["metadata"]
             outcome = CliRunner().invoke(cli, ["collect", name, str(download.parent), "--course", str(course)])
             assert outcome.exit_code == 0, outcome.output
-            report = grade(open_assignment(course, name), rooms)
+            report = grade(open_assignment(course, name), launcher)
             assert report.graded == 1 and not report.failures
             (result,) = load_results(course, name)
             most = sum(exercise.points for exercise in catalogue.of_notebook(name))

@@ -5,10 +5,9 @@ import pytest
 from autograde_case import asking, verdict_on, visible_plan
 from keras import ops
 
-from autograde import planning
+from autograde import mybert_importer, planning
 from autograde.exercises import catalogue, cells
 from autograde.judge import judge
-from autograde.student import own
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +116,7 @@ def test_a_seeded_question_is_answered_alike_every_time_and_differently_for_anot
 
 
 def test_the_stand_in_carries_the_names_that_later_notebooks_use():
-    with own.only_stand_ins():
+    with mybert_importer.only_stand_ins():
         from mybert.embeddings import BertEmbeddings
 
         layer = BertEmbeddings(vocab_size=9, hidden_size=4, max_positions=6)

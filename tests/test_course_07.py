@@ -110,11 +110,11 @@ def test_a_folder_with_a_run_of_other_settings_is_refused(tmp_path, names):
 
 
 def test_the_run_is_not_started_before_its_checks_have_passed_and_one_line_says_which(tmp_path, monkeypatch, capsys):
-    from autograde.student import state
+    from autograde.student import progress_file
 
     monkeypatch.chdir(tmp_path)
-    state.record("mlm-loss", "passed", 4, "")
-    monkeypatch.setattr(state, "load", lambda: {"mlm-loss": {"status": "passed"}})
+    progress_file.record("mlm-loss", "passed", 4, "")
+    monkeypatch.setattr(progress_file, "load", lambda: {"mlm-loss": {"status": "passed"}})
     assert training_run.ready("mlm-loss")
     assert not training_run.ready("mlm-loss", "decays")
     assert capsys.readouterr().out == "The run did not start: pass 7.9 decays first.\n"

@@ -8,8 +8,8 @@ import textwrap
 import numpy as np
 import pytest
 
+from autograde import mybert_importer
 from autograde.exercises import catalogue, cells
-from autograde.student import own
 
 NOTEBOOK = "08_finetuning"
 
@@ -180,7 +180,7 @@ def test_fine_tuning_starts_from_the_weights_that_notebook_07_handed_in(tmp_path
     from autograde.student.starting_points import from_notebook_07, role_of
 
     sizes = dict(vocab_size=4096, hidden_size=8, num_layers=1, num_heads=2, intermediate_size=16, max_positions=12)
-    with own.only_stand_ins():
+    with mybert_importer.only_stand_ins():
         from mybert.bert import Bert, own_variables
 
         bert = Bert(**sizes)
@@ -198,7 +198,7 @@ def test_fine_tuning_starts_from_the_weights_that_notebook_07_handed_in(tmp_path
 
 def _hidden_after_filling(start, ids):
     """What a fresh encoder, filled by the starting point, makes of a row."""
-    with own.only_stand_ins():
+    with mybert_importer.only_stand_ins():
         from mybert.bert import Bert
 
         bert = Bert(**start.sizes)

@@ -11,7 +11,7 @@ from autograde.grader.results import Result
 from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
 from autograde.release import editions
-from tests.grade_class import NOTEBOOK, POINTS, answer, open_rooms
+from tests.grade_class import NOTEBOOK, POINTS, answer, open_shared_launcher
 
 EXERCISES = catalogue.of_notebook(NOTEBOOK)
 LYING = """
@@ -56,9 +56,9 @@ CHEATS = {
 
 
 @pytest.fixture(scope="module")
-def rooms():
-    with open_rooms() as rooms:
-        yield rooms
+def launcher():
+    with open_shared_launcher() as launcher:
+        yield launcher
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +66,11 @@ def template():
     return Template.read(editions.make(NOTEBOOK).student.encode(), NOTEBOOK)
 
 
-def _graded(rooms, template, tmp_path, content) -> Result:
+def _graded(launcher, template, tmp_path, content) -> Result:
     path = tmp_path / f"{NOTEBOOK}.ipynb"
     path.write_text(json.dumps(content))
     limits = replace(LIMITS, cell_seconds=5.0)
-    return grade_notebook(path, template, EXERCISES, rooms, Result("ps3", "x", NOTEBOOK), b"s" * 32, limits).result
+    return grade_notebook(path, template, EXERCISES, launcher, Result("ps3", "x", NOTEBOOK), b"s" * 32, limits).result
 
 
 def _own(source):
@@ -79,7 +79,7 @@ def _own(source):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", CHEATS)
-def test_a_cheat_in_place_of_answers_earns_nothing(rooms, template, tmp_path, name):
+def test_a_cheat_in_place_of_answers_earns_nothing(launcher, template, tmp_path, name):
     content = json.loads(editions.make(NOTEBOOK).student)
     after_last_answer = max(n for n, cell in enumerate(content["cells"]) if "YOUR CODE HERE" in cell["source"])
     for place in (after_last_answer + 1, 2):  # behind the stubs, where it may overwrite them, and in front
@@ -88,39 +88,39 @@ def test_a_cheat_in_place_of_answers_earns_nothing(rooms, template, tmp_path, na
         graded = cell["metadata"].get("nbgrader", {})
         if graded.get("solution"):
             cell["source"] = f"{CHEATS[name]}\n"
-    result = _graded(rooms, template, tmp_path, content)
+    result = _graded(launcher, template, tmp_path, content)
     assert (result.points, result.max_points) == (0, POINTS)
 
 
 @pytest.mark.parametrize("change", [
     {"points": 99}, {"grade": False, "solution": False}, {"grade_id": "check-mh-attention"}, {"locked": False},
 ])  # fmt: skip
-def test_forged_metadata_gain_nothing(rooms, template, tmp_path, change):
+def test_forged_metadata_gain_nothing(launcher, template, tmp_path, change):
     content = json.loads(editions.make(NOTEBOOK).student)
     for cell in content["cells"]:
         if cell["metadata"].get("nbgrader"):
             cell["metadata"]["nbgrader"] |= change
         if cell["source"].startswith("check("):
             cell["source"] = "1.0  # full marks"
-    result = _graded(rooms, template, tmp_path, content)
+    result = _graded(launcher, template, tmp_path, content)
     assert (result.points, result.max_points) == (0, POINTS)
 
 
-def test_an_answer_copied_from_another_exercise_earns_nothing_there(rooms, template, tmp_path):
+def test_an_answer_copied_from_another_exercise_earns_nothing_there(launcher, template, tmp_path):
     content = json.loads(editions.make(NOTEBOOK).student)
     for cell in content["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade_id") == "attention":
             cell["source"] = answer("scores") + "\nattention = mh_attention = cross_attention = attention_scores"
-    result = _graded(rooms, template, tmp_path, content)
+    result = _graded(launcher, template, tmp_path, content)
     assert [verdict.exercise for verdict in result.verdicts if verdict.points] == ["scores"]  # found by its name
 
 
-def test_seeds_and_inputs_stay_out_of_what_students_see(rooms, template, tmp_path):
+def test_seeds_and_inputs_stay_out_of_what_students_see(launcher, template, tmp_path):
     from autograde.grader.autograded import autograded
     from autograde.grader.repair import read_submission
 
     content = json.loads(editions.make(NOTEBOOK).source)
-    result = _graded(rooms, template, tmp_path, content)
+    result = _graded(launcher, template, tmp_path, content)
     shown = autograded(template, read_submission(tmp_path / f"{NOTEBOOK}.ipynb", template), result.verdicts)
     for verdict in result.verdicts:
         assert verdict.seed and verdict.seed not in json.dumps(shown)

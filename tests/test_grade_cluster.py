@@ -20,9 +20,9 @@ from autograde.exercises import catalogue
 from autograde.grader import cluster
 from autograde.grader.grade import Assignment, grade, without_time
 from autograde.grader.gradebook import Course
+from autograde.grader.launcher import SharedLauncher
 from autograde.grader.regrade import regrade
 from autograde.grader.results import Result, load_results
-from autograde.grader.rooms import Rooms
 from autograde.grader.template import Template
 from autograde.release import editions
 from tests.grade_class import (
@@ -32,7 +32,7 @@ from tests.grade_class import (
     answer,
     copied,
     hand_in,
-    open_rooms,
+    open_shared_launcher,
     opened,
     result_of,
     small_class,
@@ -48,9 +48,9 @@ def calm(tmp_path_factory):
     course = small_class(tmp_path_factory.mktemp("calm"))
     hand_in(course, "unscaled", solved({"scores": answer("scores").replace("/ d_attn**0.5", "* 1.0")}))
     before = copied(course, tmp_path_factory.mktemp("before") / "course")
-    with open_rooms() as rooms:
-        grade(opened(course), rooms)
-        yield course, before, rooms
+    with open_shared_launcher() as launcher:
+        grade(opened(course), launcher)
+        yield course, before, launcher
 
 
 @contextmanager
@@ -140,13 +140,13 @@ class _Pickling(ThreadPoolExecutor):
 def test_what_is_regraded_elsewhere_travels_as_bytes_and_its_failures_come_back(tmp_path, monkeypatch):
     template = Template.read(editions.make(NOTEBOOK).student.encode(), NOTEBOOK)
     assignment = Assignment(tmp_path, NAME, {NOTEBOOK: template}, b"s" * 32)
-    hand_in(tmp_path, "broken", "hello")  # needs no room
+    hand_in(tmp_path, "broken", "hello")  # needs no sandbox
     hand_in(tmp_path, "right", editions.make(NOTEBOOK).source)
 
     def none():
         raise SandboxError("no sandbox works there")
 
-    monkeypatch.setattr(cluster, "_rooms", lambda: Rooms(none))
+    monkeypatch.setattr(cluster, "_shared_launcher", lambda: SharedLauncher(none))
     todo = [Result(NAME, student, NOTEBOOK) for student in ("broken", "right")]
     with _Pickling(1) as pool:
         (_, broken), (_, right) = cluster.grade_again(pool, assignment, catalogue.of_notebook(NOTEBOOK)[:2], todo)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from grade_class import open_rooms
+from grade_class import open_shared_launcher
 
 from autograde.demo.run import NOTEBOOK, grade_sample_class, summary_lines
 from autograde.demo.sample_class import make_class
@@ -28,9 +28,9 @@ def test_the_class_hands_in_what_it_says_and_the_same_every_time():
 
 @pytest.mark.exhaustive
 def test_each_earns_what_they_did_and_nobody_is_graded_twice(tmp_path):
-    with open_rooms() as rooms:
-        graded = grade_sample_class(tmp_path / "class", rooms)
-        again = grade_sample_class(tmp_path / "class", rooms)
+    with open_shared_launcher() as launcher:
+        graded = grade_sample_class(tmp_path / "class", launcher)
+        again = grade_sample_class(tmp_path / "class", launcher)
     points = {result.student: sum(verdict.points for verdict in result.verdicts) for result in graded.results}
     assert points["ada"] == points["dora"] == POINTS and points["finn"] == 0
     assert 0 < points["cleo"] < points["ben"] < POINTS and 0 < points["eli"] < POINTS

@@ -15,22 +15,22 @@ import pytest
 from autograde.grader.grade import grade, without_time
 from autograde.grader.gradebook import Course
 from autograde.grader.results import load_results
-from tests.grade_class import EXPECTED, NAME, copied, open_rooms, opened, small_class
+from tests.grade_class import EXPECTED, NAME, copied, open_shared_launcher, opened, small_class
 
 pytestmark = pytest.mark.exhaustive
 
 
 @pytest.fixture(scope="module")
-def rooms():
-    with open_rooms() as rooms:
-        yield rooms
+def launcher():
+    with open_shared_launcher() as launcher:
+        yield launcher
 
 
 @pytest.fixture(scope="module")
-def calm(tmp_path_factory, rooms):
+def calm(tmp_path_factory, launcher):
     """The class, graded in peace."""
     course = small_class(tmp_path_factory.mktemp("calm"))
-    grade(opened(course), rooms)
+    grade(opened(course), launcher)
     return course
 
 
@@ -66,7 +66,7 @@ def _locked(course):
         other.execute("ROLLBACK")
 
 
-def test_a_gradebook_that_is_locked_for_a_while_is_waited_for(course, calm, rooms):
+def test_a_gradebook_that_is_locked_for_a_while_is_waited_for(course, calm, launcher):
     with Course(course):  # its tables are there
         pass
     held = threading.Event()
@@ -79,7 +79,7 @@ def test_a_gradebook_that_is_locked_for_a_while_is_waited_for(course, calm, room
     other = threading.Thread(target=hold)
     other.start()
     held.wait()
-    report = grade(opened(course), rooms)
+    report = grade(opened(course), launcher)
     other.join()
     assert report.graded == len(EXPECTED) and not report.failures
     assert _outcome(course) == _outcome(calm)
@@ -112,8 +112,8 @@ def test_a_full_disk_is_named_and_what_was_written_before_stays(course, calm, tm
     with _small_disk(tmp_path / "small", "8m") as small:
         there = copied(course, small / "course")
         filler = small / "filler"
-        room = shutil.disk_usage(small).free - 40_000  # enough for a record, not for a notebook
-        filler.write_bytes(bytes(room))
+        spare = shutil.disk_usage(small).free - 40_000  # enough for a record, not for a notebook
+        filler.write_bytes(bytes(spare))
         done, report = _grade_by_command(there)
         said = done.stderr + done.stdout
         assert done.returncode == 1 and "Traceback" not in said, said
@@ -125,11 +125,11 @@ def test_a_full_disk_is_named_and_what_was_written_before_stays(course, calm, tm
         assert _outcome(there) == _outcome(calm)
 
 
-def test_a_clock_that_jumps_changes_no_grade_and_grades_nobody_twice(course, calm, rooms):
-    grade(opened(course), rooms, students=["right", "broken"])
+def test_a_clock_that_jumps_changes_no_grade_and_grades_nobody_twice(course, calm, launcher):
+    grade(opened(course), launcher, students=["right", "broken"])
     for year, path in enumerate(sorted(course.rglob("*.*"))):
         moment = time.time() + (year % 2 * 2 - 1) * 20 * 365 * 86400  # twenty years ago, or ahead
         os.utime(path, (moment, moment))
-    report = grade(opened(course), rooms)
+    report = grade(opened(course), launcher)
     assert (report.graded, report.up_to_date) == (2, 2)
     assert _outcome(course) == _outcome(calm)

@@ -17,9 +17,9 @@ from autograde.errors import SandboxError
 from autograde.exercises import catalogue
 from autograde.grader.grade import GradeError, anything_new, grade, handed_in, without_time
 from autograde.grader.gradebook import Course
+from autograde.grader.launcher import SharedLauncher
 from autograde.grader.regrade import regrade
 from autograde.grader.results import load_results
-from autograde.grader.rooms import Rooms
 from autograde.release import editions
 from tests.grade_class import (
     EXPECTED,
@@ -28,7 +28,7 @@ from tests.grade_class import (
     POINTS,
     copied,
     hand_in,
-    open_rooms,
+    open_shared_launcher,
     opened,
     result_of,
     small_class,
@@ -38,9 +38,9 @@ from tests.grade_class import (
 
 
 @pytest.fixture(scope="module")
-def rooms():
-    with open_rooms() as rooms:
-        yield rooms
+def launcher():
+    with open_shared_launcher() as launcher:
+        yield launcher
 
 
 @pytest.fixture(scope="module")
@@ -62,63 +62,63 @@ def _records(course):
     return [without_time(result) for result in load_results(course, NAME)]
 
 
-def test_a_class_is_graded_once_with_two_workers_as_with_one(course, rooms, tmp_path):
+def test_a_class_is_graded_once_with_two_workers_as_with_one(course, launcher, tmp_path):
     seen = []
     assert anything_new(opened(course))
-    report = grade(opened(course), rooms, progress=lambda *where: seen.append(where))
+    report = grade(opened(course), launcher, progress=lambda *where: seen.append(where))
     assert (report.graded, report.technical, report.failures) == (4, 2, [])
     assert _grades(course) == EXPECTED and [done for _, done, _ in seen] == [1, 2, 3, 4]
-    assert not anything_new(opened(course)) and grade(opened(course), rooms).up_to_date == 4
-    with Rooms(lambda: pytest.fail("a sandbox was opened for nothing")) as none_needed:
+    assert not anything_new(opened(course)) and grade(opened(course), launcher).up_to_date == 4
+    with SharedLauncher(lambda: pytest.fail("a sandbox was opened for nothing")) as none_needed:
         assert grade(opened(course), none_needed).up_to_date == 4
 
     other = copied(course, tmp_path / "other")
-    assert grade(opened(other), rooms, workers=2, again=True).graded == 4
+    assert grade(opened(other), launcher, workers=2, again=True).graded == 4
     assert _grades(other) == EXPECTED and _records(other) == _records(course)
 
 
-def test_only_what_changed_is_graded_again_and_only_whom_was_asked_for(course, rooms):
-    assert grade(opened(course), rooms, ["right"]).graded == 1
+def test_only_what_changed_is_graded_again_and_only_whom_was_asked_for(course, launcher):
+    assert grade(opened(course), launcher, ["right"]).graded == 1
     hand_in(course, "right", editions.make(NOTEBOOK).student)
-    report = grade(opened(course), rooms, ["right", "broken"])
+    report = grade(opened(course), launcher, ["right", "broken"])
     assert (report.graded, report.up_to_date) == (2, 0)
     assert _grades(course)["right"] == 0
     with pytest.raises(GradeError, match="no submission of nobody"):
         handed_in(opened(course), ["nobody"])
 
 
-def test_a_notebook_under_another_name_is_listed(course, rooms):
+def test_a_notebook_under_another_name_is_listed(course, launcher):
     hand_in(course, "renamed", b"{}").rename(course / "submitted/renamed" / NAME / "Untitled3.ipynb")
-    report = grade(opened(course), rooms, ["renamed", "broken"])
+    report = grade(opened(course), launcher, ["renamed", "broken"])
     assert report.graded == 1 and report.failures == [
         ("renamed", "expected 03_attention.ipynb among the submitted files"),
     ]
 
 
-def test_a_fault_in_one_submission_is_listed_and_the_others_are_graded(course, rooms, monkeypatch):
+def test_a_fault_in_one_submission_is_listed_and_the_others_are_graded(course, launcher, monkeypatch):
     from autograde.grader import grade as module
 
     real = module.grade_file
 
-    def faulty(assignment, item, path, rooms, ground):
+    def faulty(assignment, item, path, launcher, sources):
         if item.student == "wrong":
             raise ZeroDivisionError("a fault of ours")
         if item.student == "deadly":
-            raise SandboxError("no room to be had")
-        return real(assignment, item, path, rooms, ground)
+            raise SandboxError("no sandbox to be had")
+        return real(assignment, item, path, launcher, sources)
 
     monkeypatch.setattr(module, "grade_file", faulty)
-    report = grade(opened(course), rooms, workers=2)
+    report = grade(opened(course), launcher, workers=2)
     assert report.graded == 2 and sorted(student for student, _ in report.failures) == ["deadly", "wrong"]
     assert "ZeroDivisionError" in (course / "results" / NAME / "faults/wrong.txt").read_text()
     monkeypatch.undo()
-    assert grade(opened(course), rooms).graded == 2 and _grades(course) == EXPECTED
+    assert grade(opened(course), launcher).graded == 2 and _grades(course) == EXPECTED
 
 
 def test_a_lost_zygote_is_replaced(course):
-    with open_rooms() as rooms:
-        os.kill(rooms.open()._process.pid, signal.SIGKILL)  # as the kernel does when memory is short
-        assert grade(opened(course), rooms, ["right"]).graded == 1
+    with open_shared_launcher() as launcher:
+        os.kill(launcher.open()._process.pid, signal.SIGKILL)  # as the kernel does when memory is short
+        assert grade(opened(course), launcher, ["right"]).graded == 1
     assert _grades(course) == {"right": POINTS}
 
 
@@ -126,14 +126,14 @@ def test_where_no_sandbox_works_nothing_is_run_and_everything_is_listed(course):
     def none():
         raise SandboxError("no sandbox works here")
 
-    report = grade(opened(course), Rooms(none), ["right", "broken"])
-    assert [student for student, _ in report.failures] == ["right"]  # a broken file needs no room
+    report = grade(opened(course), SharedLauncher(none), ["right", "broken"])
+    assert [student for student, _ in report.failures] == ["right"]  # a broken file needs no sandbox
     assert not (course / "results" / NAME / "right").exists()
 
 
-def test_regrading_writes_what_changed_and_leaves_what_people_gave(course, rooms):
+def test_regrading_writes_what_changed_and_leaves_what_people_gave(course, launcher):
     assignment = opened(course)
-    grade(assignment, rooms)
+    grade(assignment, launcher)
     with Course(course) as course_book:
         book = course_book.book
         for name, student in (("check-masked-attention", "right"), ("check-scores", "wrong")):
@@ -141,20 +141,20 @@ def test_regrading_writes_what_changed_and_leaves_what_people_gave(course, rooms
             mark.manual_score, mark.extra_credit = 1.5, 0.5
         book.db.commit()
     before = _records(course)
-    assert regrade(assignment, catalogue.find("scores"), rooms).same == 3
+    assert regrade(assignment, catalogue.find("scores"), launcher).same == 3
     assert _records(course) == before
 
     tampered = result_of(course, "right")
     lost = tuple(replace(v, points=0.0, status="wrong") if v.exercise == "scores" else v for v in tampered.verdicts)
     replace(tampered, verdicts=lost).save(course)
-    report = regrade(assignment, catalogue.find("scores"), rooms)
+    report = regrade(assignment, catalogue.find("scores"), launcher)
     (change,) = report.changed
     assert (change.student, change.before, change.after) == ("right", 0, 3) and report.same == 2
     assert verdict_of(course, "right", "scores").passed
     assert _grades(course) == EXPECTED | {"right": POINTS - 4 + 2, "wrong": POINTS - 3 + 2}
 
     hand_in(course, "deadly", editions.make(NOTEBOOK).source)
-    assert regrade(assignment, catalogue.find("scores"), rooms).outdated == ["deadly"]
+    assert regrade(assignment, catalogue.find("scores"), launcher).outdated == ["deadly"]
 
 
 def _command(course, *arguments):
@@ -163,9 +163,9 @@ def _command(course, *arguments):
 
 
 @pytest.mark.exhaustive
-def test_killed_at_any_moment_and_started_again_it_ends_with_the_same_gradebook(course, rooms, tmp_path):
+def test_killed_at_any_moment_and_started_again_it_ends_with_the_same_gradebook(course, launcher, tmp_path):
     calm = copied(course, tmp_path / "calm")
-    grade(opened(calm), rooms)
+    grade(opened(calm), launcher)
     for seconds in (5, 6, 6.5, 7, 7.5, 8, 9):
         run = _command(course, "--workers", "2")
         time.sleep(seconds)
@@ -178,10 +178,10 @@ def test_killed_at_any_moment_and_started_again_it_ends_with_the_same_gradebook(
 
 
 @pytest.mark.exhaustive
-def test_a_cluster_gives_the_same_grades(course, rooms, tmp_path):
+def test_a_cluster_gives_the_same_grades(course, launcher, tmp_path):
     distributed = pytest.importorskip("distributed")
     calm = copied(course, tmp_path / "calm")
-    grade(opened(calm), rooms)
+    grade(opened(calm), launcher)
     with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as workers:
         arguments = ["grade", NAME, "--course", str(course), "--scheduler", workers.scheduler_address]
         run = CliRunner().invoke(cli, arguments)
@@ -192,9 +192,9 @@ def test_a_cluster_gives_the_same_grades(course, rooms, tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_bare_nbgrader_autograde_takes_the_safe_path(course, rooms, tmp_path):
+def test_bare_nbgrader_autograde_takes_the_safe_path(course, launcher, tmp_path):
     calm = copied(course, tmp_path / "calm")
-    grade(opened(calm), rooms)
+    grade(opened(calm), launcher)
     witness = tmp_path / "witness"
     hand_in(course, "spy", solved(after={"scores": f"open({str(witness)!r}, 'w').write('I ran as the instructor')"}))
     program = os.path.join(os.path.dirname(sys.executable), "nbgrader")
@@ -211,7 +211,7 @@ def test_bare_nbgrader_autograde_takes_the_safe_path(course, rooms, tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_formgraders_button_takes_the_safe_path_and_keeps_manual_scores(course, rooms):
+def test_formgraders_button_takes_the_safe_path_and_keeps_manual_scores(course, launcher):
     from nbgrader.apps.api import NbGraderAPI
     from nbgrader.apps.nbgraderapp import NbGraderApp
 

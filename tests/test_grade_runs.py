@@ -54,7 +54,7 @@ def test_new_weights_make_a_submission_new(tmp_path):
 
 @pytest.mark.exhaustive
 def test_a_run_is_judged_by_the_students_own_model_or_refused_with_the_reason(tmp_path):
-    from grade_class import open_rooms
+    from grade_class import open_shared_launcher
 
     made = editions.make(NOTEBOOK)
     make_course(tmp_path)
@@ -64,8 +64,8 @@ def test_a_run_is_judged_by_the_students_own_model_or_refused_with_the_reason(tm
     _hand_in(tmp_path, "cyd", made.source, _untrained()[:-100])
     _hand_in(tmp_path, "dan", made.source.replace(RIGHT, WRONG), _untrained())
     assignment = open_assignment(tmp_path, NAME)
-    with open_rooms() as rooms:
-        report = grade(assignment, rooms)
+    with open_shared_launcher() as launcher:
+        report = grade(assignment, launcher)
     assert (report.graded, report.failures) == (4, [])
 
     found = {}

@@ -1,4 +1,4 @@
-"""One notebook in a room: what counts, what costs once, what ends a room and what does not end the grading."""
+"""One notebook in a sandbox: what counts, what costs once, what ends a sandbox and what does not end the grading."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,16 +12,16 @@ from autograde.grader.results import Result
 from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
 from autograde.release import editions
-from tests.grade_class import NOTEBOOK, POINTS, answer, open_rooms, solved
+from tests.grade_class import NOTEBOOK, POINTS, answer, open_shared_launcher, solved
 
 ALTERNATIVES = Path(__file__).parent / "solutions_alternative" / NOTEBOOK
 EXERCISES = catalogue.of_notebook(NOTEBOOK)
 
 
 @pytest.fixture(scope="module")
-def rooms():
-    with open_rooms() as rooms:
-        yield rooms
+def launcher():
+    with open_shared_launcher() as launcher:
+        yield launcher
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +30,14 @@ def template():
 
 
 @pytest.fixture
-def graded(rooms, template, tmp_path):
+def graded(launcher, template, tmp_path):
     """Grades a notebook's text; returns the record and its verdicts by exercise."""
 
     def grade(text, limits=LIMITS, student="jane", secret=b"s" * 32):
         path = tmp_path / f"{NOTEBOOK}.ipynb"
         path.write_bytes(text.encode() if isinstance(text, str) else text)
         blank = Result("ps3", student, NOTEBOOK)
-        result = grade_notebook(path, template, EXERCISES, rooms, blank, secret, limits).result
+        result = grade_notebook(path, template, EXERCISES, launcher, blank, secret, limits).result
         return result, {verdict.exercise: verdict for verdict in result.verdicts}
 
     return grade

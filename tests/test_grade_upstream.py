@@ -16,14 +16,14 @@ import pytest
 
 from autograde.exercises import catalogue, cells
 from autograde.exercises.spec import Case, Exercise, Misconception, function, values
-from autograde.grader import cluster, ground
+from autograde.grader import cluster, upstream
 from autograde.grader.course import make_course
 from autograde.grader.grade import grade, open_assignment, without_time
 from autograde.grader.regrade import regrade
 from autograde.grader.results import Result, load_results
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
-from tests.grade_class import SECRET, answer, copied, open_rooms, solved
+from tests.grade_class import SECRET, answer, copied, open_shared_launcher, solved
 
 EARLY, LATE = "03_attention", "04_toy"
 SOLUTION = '''# ---
@@ -105,9 +105,9 @@ TOYS = (
 
 
 @pytest.fixture(scope="module")
-def rooms():
-    with open_rooms() as rooms:
-        yield rooms
+def launcher():
+    with open_shared_launcher() as launcher:
+        yield launcher
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -156,8 +156,8 @@ def _hand_in(course, student, early=None, late=None):
             path.write_text(text)
 
 
-def _grade(course, name, rooms, **options):
-    report = grade(open_assignment(course, name), rooms, **options)
+def _grade(course, name, launcher, **options):
+    report = grade(open_assignment(course, name), launcher, **options)
     assert report.failures == []
     return report
 
@@ -189,48 +189,48 @@ def attention_scores(q, k):
 """
 
 
-def test_the_students_own_passed_pieces_are_what_a_later_notebook_runs_on(course, rooms):
+def test_the_students_own_passed_pieces_are_what_a_later_notebook_runs_on(course, launcher):
     told = "def score_sums(q, k):\n    assert attention_scores(q, k) is not None and attention_scores.used\n"
     told += "    return ops.sum(attention_scores(q, k), axis=-1)"
     _hand_in(course, "own", solved({"scores": QUIRK}), _late({"toy-sums": told}))
-    _grade(course, "a-late", rooms)
+    _grade(course, "a-late", launcher)
     assert _points(course, "own") == [2, 2]
     text = _result(course, "own").upstream["attention"]
     assert "def scale(d)" in text and "SCALE = 2" in text and "print" not in text and "check(" not in text
     assert all(not verdict.notes for verdict in _result(course, "own").verdicts)
 
 
-def test_a_wrong_or_missing_piece_is_stood_in_for_and_costs_nothing_later(course, rooms):
+def test_a_wrong_or_missing_piece_is_stood_in_for_and_costs_nothing_later(course, launcher):
     wrong = answer("scores").replace("/ d_attn**0.5", "")
     _hand_in(course, "wrong", solved({"scores": wrong}), _late())
     _hand_in(course, "missing", None, _late())
-    _grade(course, "a-late", rooms)
+    _grade(course, "a-late", launcher)
     assert _points(course, "wrong") == _points(course, "missing") == [2, 2]
     assert _result(course, "missing").upstream == {}
     for student in ("wrong", "missing"):
         assert [verdict.notes for verdict in _result(course, student).verdicts] == [(STOOD_IN,), (STOOD_IN,)]
 
 
-def test_what_fails_on_the_students_own_package_is_asked_again_on_stand_ins_and_says_so(course, rooms):
+def test_what_fails_on_the_students_own_package_is_asked_again_on_stand_ins_and_says_so(course, launcher):
     _hand_in(course, "beside", None, _late())
     package = course / "submitted/beside/a-late/mybert"
     package.mkdir()
     (package / "attention.py").write_text("def attention_scores(q, k):\n    return q @ k.T\n")
-    _grade(course, "a-late", rooms)
+    _grade(course, "a-late", launcher)
     result = _result(course, "beside")
     assert [verdict.points for verdict in result.verdicts] == [2, 2]
     for verdict in result.verdicts:
         assert "the library's stand-ins for mybert.attention in place of yours" in verdict.notes[0]
     mended = {"attention": "from keras import ops\ndef attention_scores(q, k):\n    return ops.zeros((3, 5))\n"}
     (package / "attention.py").write_text(mended["attention"])
-    assert _grade(course, "a-late", rooms).graded == 1  # another package is another submission
+    assert _grade(course, "a-late", launcher).graded == 1  # another package is another submission
     assert _result(course, "beside").upstream == mended and _points(course, "beside") == [2, 2]
 
 
-def test_a_mistake_of_this_notebook_still_costs_its_points(course, rooms):
+def test_a_mistake_of_this_notebook_still_costs_its_points(course, launcher):
     _hand_in(course, "both", None, _late({"toy-sums": "def score_sums(q, k):\n    return ops.sum(q, axis=-1)"}))
     (course / "submitted/both/a-late/attention.py").write_text("def attention_scores(q, k):\n    return q @ k.T\n")
-    _grade(course, "a-late", rooms)
+    _grade(course, "a-late", launcher)
     assert _points(course, "both") == [0, 2]
     (sentence,) = _result(course, "both").verdicts[1].notes
     assert "4.1 score_sums and the library's stand-ins for mybert.attention" in sentence
@@ -240,15 +240,15 @@ def test_a_mistake_of_this_notebook_still_costs_its_points(course, rooms):
     "deed",
     ["import os\nos._exit(3)", "while True: pass", "raise SystemExit", "import sys\nsys.setrecursionlimit(1 << 30)"],
 )
-def test_a_package_that_ends_the_program_costs_nothing(course, rooms, deed):
+def test_a_package_that_ends_the_program_costs_nothing(course, launcher, deed):
     _hand_in(course, "deadly", None, _late())
     (course / "submitted/deadly/a-late/attention.py").write_text(deed)
     limits = dataclasses.replace(open_assignment(course, "a-late").limits, cell_seconds=3.0)
-    assert grade(open_assignment(course, "a-late", limits), rooms).failures == []
+    assert grade(open_assignment(course, "a-late", limits), launcher).failures == []
     assert _points(course, "deadly") == [2, 2]
 
 
-def test_a_package_that_shadows_ours_or_lies_elsewhere_changes_nothing(course, rooms, tmp_path):
+def test_a_package_that_shadows_ours_or_lies_elsewhere_changes_nothing(course, launcher, tmp_path):
     _hand_in(course, "shadow", None, _late())
     package = course / "submitted/shadow/a-late/mybert"
     package.mkdir()
@@ -260,7 +260,7 @@ def test_a_package_that_shadows_ours_or_lies_elsewhere_changes_nothing(course, r
     (package / "embeddings.py").write_text("#" * 300_000)
     (package / "wordpiece.py").write_bytes(b"\xff\xfe\x00")
     os.mkfifo(package / "pipe.py")
-    _grade(course, "a-late", rooms)
+    _grade(course, "a-late", launcher)
     result = _result(course, "shadow")
     assert [verdict.points for verdict in result.verdicts] == [2, 2] and result.technical is None
     assert set(result.upstream) == {"autograde", "keras", "numpy", "own"}
@@ -275,77 +275,77 @@ def test_a_link_in_place_of_the_package_is_not_followed(course, tmp_path):
     (tmp_path / "mybert/attention.py").write_text("x = 1")
     (course / "here").mkdir()
     os.symlink(tmp_path / "mybert", course / "here/mybert")
-    assert ground.modules_beside(course / "here") == ({}, ())
+    assert upstream.submitted_modules(course / "here") == ({}, ())
 
 
-def test_a_notebook_finds_nothing_of_what_it_builds_itself(course, rooms):
+def test_a_notebook_finds_nothing_of_what_it_builds_itself(course, launcher):
     """Or `from mybert.attention import attention_scores` would be the answer to the exercise."""
     stolen = "from mybert.attention import attention_scores"
     direct = "from autograde.student.stand_ins.attention import attention_scores"
     _hand_in(course, "thief", solved({"scores": stolen}))
     _hand_in(course, "sneak", solved({"scores": direct}))
     (course / "submitted/thief/z-early/attention.py").write_text(answer("scores"))
-    _grade(course, "z-early", rooms)
+    _grade(course, "z-early", launcher)
     for student in ("thief", "sneak"):
         result = Result.load(Result("z-early", student, EARLY).path(course))
         assert next(verdict.points for verdict in result.verdicts if verdict.exercise == "scores") == 0
 
 
-def test_grades_depend_neither_on_workers_nor_on_the_order_of_grading(course, rooms, tmp_path):
+def test_grades_depend_neither_on_workers_nor_on_the_order_of_grading(course, launcher, tmp_path):
     for number in range(3):
         edits = [{}, {"scores": answer("scores").replace("/ d_attn**0.5", "")}, {"scores": "import os\nos._exit(1)"}]
         _hand_in(course, f"s{number}", solved(edits[number]), _late())
     other = copied(course, tmp_path / "other")
     for name in ("z-early", "a-late"):
-        _grade(course, name, rooms)
+        _grade(course, name, launcher)
     for name in ("a-late", "z-early"):
-        _grade(other, name, rooms, workers=2)
+        _grade(other, name, launcher, workers=2)
     assert _records(course) == _records(other) and len(_records(course)) == 6
     assert all(_points(course, f"s{number}") == [2, 2] for number in range(3))
 
 
-def test_what_travels_to_a_cluster_holds_all_that_a_submission_stands_on(course, rooms, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "_rooms", lambda: rooms)
+def test_what_travels_to_a_cluster_holds_all_that_a_submission_stands_on(course, launcher, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "_shared_launcher", lambda: launcher)
     _hand_in(course, "anna", solved({"scores": QUIRK}), _late())
     _hand_in(course, "wrong", solved({"scores": answer("scores").replace("/ d_attn**0.5", "")}), _late())
     there = copied(course, tmp_path / "there")
-    _grade(course, "a-late", rooms)
+    _grade(course, "a-late", launcher)
     with ThreadPoolExecutor(1) as pool:
         report = cluster.grade(pool, 1, open_assignment(there, "a-late"), (), False, lambda *done: None)
     assert report.graded == 2 and _records(there) == _records(course)
     assert "def scale(d)" in _result(there, "anna").upstream["attention"]
 
 
-def test_what_a_submission_stood_on_stays_with_it_until_it_is_handed_in_anew(course, rooms):
+def test_what_a_submission_stood_on_stays_with_it_until_it_is_handed_in_anew(course, launcher):
     _hand_in(course, "anna", solved({"scores": QUIRK}), _late())
     for name in ("z-early", "a-late"):
-        _grade(course, name, rooms)
+        _grade(course, name, launcher)
     before = _records(course)
     _hand_in(course, "anna", solved({"scores": "def attention_scores(q, k):\n    return q"}))
-    _grade(course, "z-early", rooms)
-    assert _grade(course, "a-late", rooms).up_to_date == 1
-    _grade(course, "a-late", rooms, again=True)
-    assert regrade(open_assignment(course, "a-late"), TOYS[0], rooms).same == 1
+    _grade(course, "z-early", launcher)
+    assert _grade(course, "a-late", launcher).up_to_date == 1
+    _grade(course, "a-late", launcher, again=True)
+    assert regrade(open_assignment(course, "a-late"), TOYS[0], launcher).same == 1
     assert _records(course)[-1] == before[-1] and "def scale" in _result(course, "anna").upstream["attention"]
 
     _hand_in(course, "anna", late=_late({"toy-sums": answer("toy-sums") + "\n# handed in once more"}))
-    _grade(course, "a-late", rooms)
+    _grade(course, "a-late", launcher)
     anew = _result(course, "anna").upstream["attention"]
     assert "def scale" not in anew and "stand_ins.attention import attention_scores" in anew  # it failed there
 
 
-def test_notebooks_of_one_assignment_stand_on_each_other(course, rooms, toy_catalogue):
+def test_notebooks_of_one_assignment_stand_on_each_other(course, launcher, toy_catalogue):
     write_assignment(course, "both", [editions.make(name, folder=toy_catalogue) for name in (EARLY, LATE)])
     folder = course / "submitted/ben/both"
     folder.mkdir(parents=True)
     (folder / f"{EARLY}.ipynb").write_text(solved({"scores": QUIRK}))
     (folder / f"{LATE}.ipynb").write_text(_late())
-    _grade(course, "both", rooms)
+    _grade(course, "both", launcher)
     result = Result.load(Result("both", "ben", LATE).path(course))
     assert "def scale(d)" in result.upstream["attention"] and result.points == 4
 
 
 def test_the_modules_before_a_notebook_go_by_its_number():
-    assert ground.modules_before("03_attention") == ("wordpiece", "embeddings")
-    assert ground.modules_before(LATE) == ("wordpiece", "embeddings", "attention")
-    assert "finetuning" in ground.modules_before("09_features") and ground.modules_before("00_welcome") == ()
+    assert upstream.modules_before("03_attention") == ("wordpiece", "embeddings")
+    assert upstream.modules_before(LATE) == ("wordpiece", "embeddings", "attention")
+    assert "finetuning" in upstream.modules_before("09_features") and upstream.modules_before("00_welcome") == ()

@@ -8,7 +8,7 @@ from autograde.grader.grade import grade, open_assignment
 from autograde.grader.results import load_results
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
-from tests.grade_class import open_rooms
+from tests.grade_class import open_shared_launcher
 
 pytestmark = pytest.mark.exhaustive
 
@@ -30,9 +30,9 @@ def course(tmp_path_factory):
 
 def test_solutions_earn_everything_and_the_release_nothing(course):
     runs_of = {run.id for run in runs.RUNS}
-    with open_rooms() as rooms:
+    with open_shared_launcher() as launcher:
         for name in editions.notebooks():
-            report = grade(open_assignment(course, name), rooms, workers=2)
+            report = grade(open_assignment(course, name), launcher, workers=2)
             assert report.graded == 2 and not report.failures, name
             for result in load_results(course, name):
                 verdicts = [verdict for verdict in result.verdicts if verdict.exercise not in runs_of]

@@ -90,7 +90,7 @@ def test_what_a_human_gave_and_took_is_shown():
     page = feedback_page(FULL, {"head": ByHand(3.5, "Good <idea>.")}, late_penalty=1.0)
     text = " ".join(Page(page).text.split())
     assert "6.5 of 13 points" in text
-    assert "Good <idea>." in text and "1 points are taken off" in text
+    assert "Good <idea>." in text and "1 points are deducted" in text
 
 
 def test_an_unreadable_notebook_says_so_first():

@@ -75,7 +75,7 @@ def test_colab_strips_all_metadata():
     submission = read(strip_metadata(notebook(ANSWERS)))
     assert_all_answers(submission)
     assert not any("check(" in c.source for c in submission.program)
-    assert any("by its place" in sentence for sentence in submission.repairs)
+    assert any("by its position" in sentence for sentence in submission.repairs)
 
 
 def test_deleted_and_reordered_tests_are_said_and_harmless():

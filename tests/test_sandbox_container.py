@@ -1,4 +1,4 @@
-"""Rooms in containers, where bubblewrap is missing: the same walls, the same answers. Slow: each room imports anew."""
+"""Sandboxes in containers, where bubblewrap is missing: the same walls and answers. Slow: each sandbox imports anew."""
 
 import os
 import re
@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograde.errors import RoomEnded, SandboxError
-from autograde.sandbox import bubblewrap, container, doctor, sandboxes
+from autograde.errors import SandboxEnded, SandboxError
+from autograde.sandbox import bubblewrap, container, doctor, launchers
 from autograde.sandbox.limits import Limits
 
 ROOT = Path(__file__).parents[1]
@@ -22,35 +22,35 @@ QUICK = Limits(cell_seconds=30, grace_seconds=20, memory=500 << 20, disk=16 << 2
 @pytest.fixture(scope="module")
 def containers():
     try:
-        sandbox = container.Container(packages={})
+        launcher = container.Container(packages={})
     except SandboxError as error:
         pytest.skip(f"no container can be made here: {error}")
-    with sandbox:
-        yield sandbox
+    with launcher:
+        yield launcher
 
 
 @pytest.mark.exhaustive
-def test_a_container_answers_like_any_room_and_is_gone_afterwards(containers, monkeypatch):
+def test_a_container_answers_like_any_sandbox_and_is_gone_afterwards(containers, monkeypatch):
     monkeypatch.setenv("AUTOGRADE_TEST_SECRET", "secret")
-    with containers.room(QUICK) as room:
-        assert room.run_cell("x = 20\nprint('hello')").stdout == "hello\n"
-        error = room.run_cell("def f(x):\n    return 1 / x\nf(0)").error
+    with containers.start(QUICK) as sandbox:
+        assert sandbox.run_cell("x = 20\nprint('hello')").stdout == "hello\n"
+        error = sandbox.run_cell("def f(x):\n    return 1 / x\nf(0)").error
         assert (error.name, error.cell, error.line) == ("ZeroDivisionError", 2, 2)
-        room.run_cell("def double(x): return 2 * x")
+        sandbox.run_cell("def double(x): return 2 * x")
         probe = {"kind": "function", "name": "double", "tensors": False}
-        [answer] = room.ask([{"probe": probe, "arguments": [np.arange(3.0)]}])
+        [answer] = sandbox.ask([{"probe": probe, "arguments": [np.arange(3.0)]}])
         np.testing.assert_array_equal(answer["value"], [0.0, 2.0, 4.0])
-        room.put({"data/words.txt": b"one two"})
-        assert room.run_cell("print(open('data/words.txt').read())").stdout == "one two\n"
-        result = room.run_cell("while True: pass", seconds=1.0)
+        sandbox.put({"data/words.txt": b"one two"})
+        assert sandbox.run_cell("print(open('data/words.txt').read())").stdout == "one two\n"
+        result = sandbox.run_cell("while True: pass", seconds=1.0)
         assert (result.limit, result.error.name) == ("wall clock", "KeyboardInterrupt")
-        assert room.run_cell("print(x)").stdout == "20\n"
+        assert sandbox.run_cell("print(x)").stdout == "20\n"
         seen = "import os\nprint(os.getuid(), 'AUTOGRADE_TEST_SECRET' in os.environ, os.path.exists('/work'))"
-        assert room.run_cell(seen).stdout.startswith(f"{bubblewrap.UNTRUSTED_USER} False")
-        listing = room.run_cell("print(sorted(os.listdir('/room/lib/autograde')))").stdout
-        assert listing == f"{sorted([*(f'{name}.py' for name in bubblewrap.SHARED_MODULES), 'sandbox'])}\n"
-    assert room.ended.reason == "closed"
-    assert room.name not in _containers(containers.engine)
+        assert sandbox.run_cell(seen).stdout.startswith(f"{bubblewrap.UNTRUSTED_USER} False")
+        listing = sandbox.run_cell("print(sorted(os.listdir('/sandbox/lib/autograde')))").stdout
+        assert listing == f"{sorted([*(f'{name}.py' for name in bubblewrap.SHARED_MODULES), 'sandbox', 'student'])}\n"
+    assert sandbox.ended.reason == "closed"
+    assert sandbox.name not in _containers(containers.engine)
 
 
 @pytest.mark.exhaustive
@@ -67,15 +67,15 @@ def test_a_container_answers_like_any_room_and_is_gone_afterwards(containers, mo
     ],
 )  # fmt: skip
 def test_a_container_that_ends_says_how_and_leaves_nothing(containers, code, reason):
-    with containers.room(Limits(cell_seconds=30, grace_seconds=1, memory=500 << 20)) as room:
+    with containers.start(Limits(cell_seconds=30, grace_seconds=1, memory=500 << 20)) as sandbox:
         try:
-            result = room.run_cell(code, seconds=2.0 if "while" in code else 30.0)
+            result = sandbox.run_cell(code, seconds=2.0 if "while" in code else 30.0)
             if not result.error:  # the reply may be out before the end
-                room.run_cell("import time; time.sleep(5)")
+                sandbox.run_cell("import time; time.sleep(5)")
             assert result.error.name == "MemoryError"
-        except RoomEnded:
-            assert room.ended.reason in reason.split(" or "), room.ended
-    assert room.name not in _containers(containers.engine)
+        except SandboxEnded:
+            assert sandbox.ended.reason in reason.split(" or "), sandbox.ended
+    assert sandbox.name not in _containers(containers.engine)
 
 
 def _containers(engine: str) -> str:
@@ -86,8 +86,8 @@ def _containers(engine: str) -> str:
 def test_when_the_grader_is_killed_its_containers_end(containers):
     program = (
         "from autograde.sandbox.container import Container\n"
-        "made = Container(packages={})\nroom = made.room()\nprint(room.name, flush=True)\n"
-        "room.run_cell('while True: pass')"
+        "made = Container(packages={})\nroom = made.start()\nprint(sandbox.name, flush=True)\n"
+        "sandbox.run_cell('while True: pass')"
     )
     grader = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     name = grader.stdout.readline().strip()
@@ -114,8 +114,8 @@ def test_where_bubblewrap_is_missing_the_container_is_taken_and_said(containers,
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(container, "find", lambda: containers.engine)
     lines = []
-    with sandboxes.open_sandbox(tell=lines.append) as sandbox:
-        assert sandbox.kind == "container"
+    with launchers.open_launcher(tell=lines.append) as launcher:
+        assert launcher.kind == "container"
     assert len(lines) == 3 and lines[2].startswith("sandbox: container.")
 
 
@@ -126,7 +126,7 @@ def _made(monkeypatch, tmp_path, engine: str, image: str | None = None) -> conta
     """A sandbox with this engine, of which nothing is started."""
     monkeypatch.setattr(container, "find", lambda: f"/usr/bin/{engine}")
     monkeypatch.setattr(container.Container, "_named_root", lambda self: [self.image or "--rootfs=/skeleton"])
-    monkeypatch.setattr(container.Container, "room", lambda self: open(os.devnull))
+    monkeypatch.setattr(container.Container, "sandbox", lambda self: open(os.devnull))
     if image:
         monkeypatch.setenv(container.IMAGE_VARIABLE, image)
     return container.Container(packages={})
@@ -134,8 +134,8 @@ def _made(monkeypatch, tmp_path, engine: str, image: str | None = None) -> conta
 
 @pytest.mark.parametrize("engine", ["podman", "docker"])
 def test_the_walls_are_on_the_command_line(monkeypatch, tmp_path, engine):
-    with _made(monkeypatch, tmp_path, engine) as sandbox:
-        line = " ".join(sandbox._walls("name", Limits(memory=1000, processes=7)))
+    with _made(monkeypatch, tmp_path, engine) as launcher:
+        line = " ".join(launcher._run_options("name", Limits(memory=1000, processes=7)))
     for wall in ("--network none", "--read-only", "--cap-drop all", "no-new-privileges", "--memory 1000",
                  "--memory-swap 1000", "--pids-limit 7", f"--user {bubblewrap.UNTRUSTED_USER}"):  # fmt: skip
         assert wall in line
@@ -144,8 +144,8 @@ def test_the_walls_are_on_the_command_line(monkeypatch, tmp_path, engine):
 
 
 def test_an_image_brings_its_own_python_and_sees_nothing_of_this_machine_but_our_modules(monkeypatch, tmp_path):
-    with _made(monkeypatch, tmp_path, "docker", image="course:1") as sandbox:
-        shown, program = sandbox._shown(), sandbox._program(Limits(), 0)
+    with _made(monkeypatch, tmp_path, "docker", image="course:1") as launcher:
+        shown, program = launcher._shown(), launcher._program(Limits(), 0)
     package = Path(container.__file__).parents[1]
     assert all(place.is_relative_to(package) and place.is_file() for place in shown)
     assert "python3" in program and program[:2] == ["/usr/bin/env", "-i"]

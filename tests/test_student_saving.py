@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograde.student import home, saving, state, store
+from autograde.student import home, progress_file, saving, store
 from tests.student_notebook import ROWS, SCORES, Notebook, course_folder  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.usefixtures("course")
@@ -49,11 +49,11 @@ def test_loading_adds_to_what_is_there_and_takes_nothing_away(course, tmp_path, 
     monkeypatch.chdir(other)
     newer = SCORES + "\n    # newer"
     Notebook().run(newer).check("attention_scores")
-    assert repr(saving.load_state(tmp_path / "state.zip")).startswith("1 pieces")
+    assert repr(saving.load_state(tmp_path / "state.zip")).startswith("Loaded 1 answer from")
     text = (other / "mybert/attention.py").read_text()
     assert "# newer" in text and "def add_to_rows" in text
     (copy,) = (other / "mybert").glob("attention.edited-*.py")
-    assert copy.read_text() == edited and state.load()["add-to-rows"]["points"] == 2
+    assert copy.read_text() == edited and progress_file.load()["add-to-rows"]["points"] == 2
 
 
 ATTACKS = {
@@ -65,8 +65,8 @@ ATTACKS = {
     "notebook": ("03_attention/03_attention.ipynb", b"{}"),
     "compiled": ("mybert/attention.pyc", b"x"),
     "hidden": ("mybert/.git/config", b"x"),
-    "another's piece": ("mybert/.kept/scores.json", b'{"exercise": "other"}'),
-    "no piece": ("mybert/.kept/scores.json", b"[" * 100_000),
+    "another's answer": ("mybert/.kept/scores.json", b'{"exercise": "other"}'),
+    "no answer": ("mybert/.kept/scores.json", b"[" * 100_000),
     "progress": (".course_progress.json", b"no json"),
     "large": ("mybert/attention.py", b"#" * (1 << 20) + b"x"),
 }
@@ -119,7 +119,7 @@ def test_a_drive_that_is_refused_ends_in_a_sentence_and_the_home_stays(course, t
 def test_a_folder_of_the_drive_becomes_the_home_and_what_is_there_comes_along(course, tmp_path, monkeypatch):
     monkeypatch.setenv(home.VARIABLE, "")  # so that what keep_in_drive sets is taken back
     drive = tmp_path / "MyDrive"
-    with pytest.raises(saving.StateError, match="on Colab"):
+    with pytest.raises(saving.StateError, match="outside of Colab"):
         saving.keep_in_drive(drive=drive)
     drive.mkdir()
     Notebook().run(SCORES).check("attention_scores")
@@ -130,7 +130,7 @@ def test_a_folder_of_the_drive_becomes_the_home_and_what_is_there_comes_along(co
     )
     Notebook().run(ROWS).check("add_to_rows")
     assert set(store.load(drive / "BertLab")) == {"scores", "add-to-rows"} and set(store.load(course)) == {"scores"}
-    assert state.load()["scores"]["points"] == 3
+    assert progress_file.load()["scores"]["points"] == 3
     from mybert.attention import add_to_rows
 
     assert add_to_rows(1, 2) == 3

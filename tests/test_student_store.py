@@ -12,9 +12,9 @@ import pytest
 
 from autograde import planning
 from autograde.exercises import catalogue, cells
-from autograde.student import home, plans, state, store
-from autograde.student.pieces import NotKept, Piece, gather
-from autograde.student.written import module_text
+from autograde.student import home, load_state, plans, progress_file, store, time_limit
+from autograde.student.kept_answers import KeptAnswer, NotKept, gather
+from autograde.student.package_files import module_text
 from tests.student_notebook import ROWS, SCORES, Notebook, course_folder, module_of  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.usefixtures("course")
@@ -65,17 +65,16 @@ check(attention_scores)
 """
 
 
-def test_of_a_cell_that_is_kept_which_the_answer_needs():
+def test_whole_cells_are_kept_but_for_bare_expressions_and_imports_that_nothing_reads():
     notebook = Notebook()
     notebook.space["get_ipython"] = lambda: SimpleNamespace(run_line_magic=print)
     notebook.run(CELL)
-    text = module_text("attention", [notebook.piece("attention_scores")])
-    assert (
-        "import math\n\nfrom keras import ops\n" in text and "POWER = 0.5  # of d\n" in text and "    # done\n" in text
-    )
-    for left_out in ("print", "check", "shown", "matplotlib", "k_"):
+    text = module_text("attention", [notebook.answer("attention_scores")])
+    assert "import math\n\nfrom keras import ops\n" in text and "# my scores\n" in text
+    whole = CELL[CELL.index("POWER") : CELL.index("print")].strip("\n")
+    assert whole in text and "    # done\n" in text and "shown = attention_scores(" in text
+    for left_out in ("print", "check", "matplotlib", "k_"):
         assert left_out not in text
-    assert text.index("POWER") < text.index("def _root") < text.index("def attention_scores")
 
 
 def test_helpers_constants_and_imports_of_other_cells_come_along():
@@ -83,17 +82,41 @@ def test_helpers_constants_and_imports_of_other_cells_come_along():
     notebook.run("import functools as ft\nTABLE = {}\nTABLE['half'] = 0.5")
     notebook.run("def power():\n    return TABLE['half']")
     notebook.run("@ft.lru_cache\ndef root(d):\n    return d ** power()")
+    notebook.run("UNRELATED = 1")
     notebook.run(SCORES.replace("q.shape[-1] ** 0.5", "root(q.shape[-1])"))
-    piece = notebook.piece("attention_scores")
-    assert piece.statements[:3] == ("from keras import ops", "import functools as ft", "TABLE = {}")
-    assert "TABLE['half'] = 0.5" in piece.statements and any("def power" in text for text in piece.statements)
+    kept = notebook.answer("attention_scores").cells
+    assert kept[:3] == ("from keras import ops", "import functools as ft", "TABLE = {}\nTABLE['half'] = 0.5")
+    assert [text.split("\n")[0] for text in kept[3:]] == ["def power():", "@ft.lru_cache", SCORES.split("\n")[0]]
+
+
+@pytest.mark.parametrize(
+    ("cells_before", "answer", "reason"),
+    [
+        (
+            ("TABLE = {'half': 0.5}", "TABLE['half'] = 1"),
+            SCORES.replace("0.5", "(TABLE['half'] / 2)"),
+            "without the rest of the notebook it does not pass its check",
+        ),
+        (
+            ("def twice(f):\n    return f", SCORES),
+            "attention_scores = twice(attention_scores)",
+            "by itself it fails (NameError: name 'attention_scores' is not defined)",
+        ),
+    ],
+)
+def test_what_is_built_up_in_several_cells_is_not_kept_and_one_sentence_says_so(course, cells_before, answer, reason):
+    notebook = Notebook()
+    for cell in cells_before:
+        notebook.run(cell)
+    outcome = notebook.run(answer).check("attention_scores")
+    assert outcome.verdict.passed and reason in outcome.kept
 
 
 def test_a_helper_in_a_timed_cell_is_found():
     notebook = Notebook().run(SCORES.replace("q.shape[-1] ** 0.5", "root(q.shape[-1])"))
     notebook.space["In"].append("get_ipython().run_cell_magic('time', '', 'def root(d):\\n    return d ** 0.5\\n')\n")
     exec(compile("def root(d):\n    return d ** 0.5", "<timed exec>", "exec"), notebook.space)
-    assert "def root(d):\n    return d ** 0.5" in notebook.piece("attention_scores").statements
+    assert "def root(d):\n    return d ** 0.5" in notebook.answer("attention_scores").cells
 
 
 def test_a_name_means_what_it_meant_when_the_check_passed():
@@ -101,57 +124,59 @@ def test_a_name_means_what_it_meant_when_the_check_passed():
         Notebook().run("def root(d):\n    return d").run(SCORES.replace("q.shape[-1] ** 0.5", "root(q.shape[-1])"))
     )
     notebook.run("def root(d):\n    return d ** 0.5")
-    assert "def root(d):\n    return d ** 0.5" in notebook.piece("attention_scores").statements
-
-
-@pytest.mark.parametrize(
-    "value", [0.5, "x", [1, 2.5], {"a": (1,)}, {"b", "a"}, float("inf"), float("nan"), None, b"\0"]
-)
-def test_without_a_history_plain_constants_and_imports_are_read_off_the_values(value):
-    notebook = Notebook(history=False)
-    notebook.space["CONSTANT"] = value
-    notebook.run(SCORES + " + 0 * len(repr(CONSTANT)) * np.zeros(1, 'float32')")
-    piece = notebook.piece("attention_scores")
-    names = {}
-    exec(module_text("attention", [piece]), names)
-    assert repr(names["CONSTANT"]) == repr(value) or names["CONSTANT"] == value
-    assert "import numpy as np" in piece.statements and "from keras import ops" in piece.statements
+    kept = notebook.answer("attention_scores").cells
+    assert "def root(d):\n    return d ** 0.5" in kept and "def root(d):\n    return d" not in kept
 
 
 @pytest.mark.parametrize(
     ("before", "answer", "reason"),
     [
-        ("", SCORES + " + never_defined * 0", "it uses `never_defined`, which this notebook does not define"),
+        ("", SCORES + " + never_defined * 0", "it uses `never_defined`, and no cell that was run in this notebook"),
         ("LARGE = list(range(20000))", SCORES + " + 0 * LARGE[0]", None),
     ],
 )
-def test_what_cannot_stand_by_itself_is_not_kept_and_one_sentence_says_why(before, answer, reason):
+def test_what_cannot_run_by_itself_is_not_kept_and_one_sentence_says_why(before, answer, reason):
     notebook = Notebook().run(before).run(answer)
-    if reason is None:  # the statement that makes it is short
-        assert "LARGE = list(range(20000))" in notebook.piece("attention_scores").statements
+    if reason is None:  # the cell that makes it is short
+        assert "LARGE = list(range(20000))" in notebook.answer("attention_scores").cells
         return
     with pytest.raises(NotKept, match=reason):
-        notebook.piece("attention_scores")
+        notebook.answer("attention_scores")
 
 
-def test_a_value_whose_cell_is_lost_is_named(course):
-    notebook = Notebook(history=False)
+def test_a_value_that_no_cell_made_is_named(course):
+    notebook = Notebook()
     notebook.space["thing"] = object()
     outcome = notebook.run(SCORES + " + (0 if thing else 0)").check("attention_scores")
-    assert outcome.verdict.passed and outcome.kept.startswith("Not kept in your package: it uses `thing` (object)")
+    assert outcome.verdict.passed and outcome.kept.startswith("Not kept in your package: it uses `thing`, and no cell")
     assert not (course / "mybert/attention.py").exists()
 
 
-@pytest.mark.parametrize("history", [True, False])
-def test_pieces_of_other_notebooks_are_imported_from_there(history):
-    notebook = Notebook(history).run(
-        "from mybert.attention import causal_mask as may_see\nimport mybert.attention as m"
-    )
+def test_without_the_notebooks_cells_nothing_is_kept_and_the_check_counts(course):
+    outcome = Notebook(history=False).run(SCORES).check("attention_scores")
+    assert outcome.verdict.passed and "it uses `attention_scores`, and no cell that was run" in outcome.kept
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("waited = time.sleep(30) if __name__ != '__main__' else 0", "its cells take longer than 0.2 s"),
+        ("number = 1 / (__name__ == '__main__')", "by itself it fails (ZeroDivisionError: division by zero)"),
+    ],
+)
+def test_cells_that_fail_or_take_long_by_themselves_are_not_kept(course, monkeypatch, line, reason):
+    monkeypatch.setattr(time_limit, "SECONDS", 0.2)
+    notebook = Notebook().run("import time").run(f"{line}\n{SCORES}")
+    assert reason in notebook.run("_shown = check(attention_scores, seconds=60)").space["_shown"].kept
+    assert not (course / "mybert/attention.py").exists()
+
+
+def test_answers_of_other_notebooks_are_imported_from_there():
+    notebook = Notebook().run("from mybert.attention import causal_mask as may_see\nimport mybert.attention as m")
     notebook.run("def layer(x):\n    return m.padding_mask(x), may_see(x)")
     facts = plans.find("attention_scores") | {"kept_in": "encoder", "names": ["layer"]}
-    imports = {"from mybert.attention import causal_mask as may_see"}
-    imports.add("import mybert.attention as m" if history else "from mybert import attention as m")
-    assert imports <= set(gather(facts, notebook.space, set()).statements)
+    imports = {"from mybert.attention import causal_mask as may_see", "import mybert.attention as m"}
+    assert imports <= set(gather(facts, notebook.space).cells)
 
 
 def test_a_stand_in_is_nobodys_answer(course):
@@ -167,25 +192,24 @@ def _solved(notebook, name="03_attention"):
 
 
 @pytest.mark.parametrize("name", sorted({exercise.notebook for exercise in catalogue.EXERCISES if exercise.kept_in}))
-@pytest.mark.parametrize("history", [True, False])
-def test_every_answer_of_the_course_can_stand_in_a_module(name, history):
-    notebook = _solved(Notebook(history), name)
+def test_every_answer_of_the_course_can_stand_in_a_module(name):
+    notebook = _solved(Notebook(), name)
     exercises = [exercise for exercise in catalogue.of_notebook(name) if exercise.kept_in]
     for module in {exercise.kept_in for exercise in exercises}:
         asked = [exercise.names for exercise in exercises if exercise.kept_in == module]
         space = {"__name__": f"mybert.{module}"}
-        exec(module_text(module, [notebook.piece(names[0]) for names in asked]), space)
+        exec(module_text(module, [notebook.answer(names[0]) for names in asked]), space)
         assert {name for names in asked for name in names if name in notebook.space} <= set(space)
 
 
 def test_a_class_its_neighbours_and_the_course_order():
     notebook = _solved(Notebook())
     names = [exercise.names[0] for exercise in catalogue.of_notebook("03_attention")]
-    text = module_text("attention", [notebook.piece(name) for name in names])
+    text = module_text("attention", [notebook.answer(name) for name in names])
     defined = [node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
     assert defined == names and text.count("HIDDEN = -1e9") == 1
     alone = {}
-    exec(module_text("attention", [notebook.piece("MultiHeadAttention")]), alone)
+    exec(module_text("attention", [notebook.answer("MultiHeadAttention")]), alone)
     assert {"MultiHeadAttention", "attention_scores", "softmax_rows", "HIDDEN"} <= set(alone)
     assert "mh_attention" not in alone
 
@@ -209,19 +233,48 @@ def test_a_whole_notebook_is_kept_whatever_the_order_of_checks(course):
         assert store.passes(exercise.id, course).passed
 
 
-def test_of_two_versions_of_a_helper_the_exercises_own_counts_then_the_newer():
-    def piece(exercise, name, order, *statements):
-        return Piece(exercise, "3.1", "T", "attention", (name,), statements, order)
+def _answer(exercise, name, order, *kept):
+    return KeptAnswer(exercise, "3.1", "T", "attention", (name,), kept, order)
 
-    pieces = [
-        piece(
-            "one", "f", 2, "def helper():\n    return 1", "def g():\n    return 'carried along'", "def f(): return g()"
-        ),
-        piece("two", "g", 1, "def helper():\n    return 2", "def g():\n    return helper()"),
+
+def test_of_two_versions_of_a_helper_the_exercises_own_counts_then_the_newer():
+    carried = "def g():\n    return 'carried along'"
+    answers = [
+        _answer("one", "f", 2, "def helper():\n    return 1", carried, "def f(): return g()"),
+        _answer("two", "g", 1, "def helper():\n    return 2", "def g():\n    return helper()"),
     ]
     names = {}
-    exec(module_text("attention", pieces), names)
-    assert names["f"]() == 1 and module_text("attention", pieces).count("def g") == 1
+    exec(module_text("attention", answers), names)
+    assert names["f"]() == 1 and module_text("attention", answers).count("def g") == 1
+
+
+@pytest.mark.parametrize("orders", [(1, 2), (2, 1)])
+def test_of_a_helper_in_two_answers_own_cells_the_newer_counts_for_both(orders):
+    answers = [
+        _answer("one", "f", orders[0], "def helper():\n    return 1\n\ndef f():\n    return helper()"),
+        _answer("two", "g", orders[1], "def helper():\n    return 2\n\ndef g():\n    return helper()"),
+    ]
+    names = {}
+    exec(module_text("attention", answers), names)
+    newer = 1 if orders[0] > orders[1] else 2
+    assert names["f"]() == names["g"]() == newer
+
+
+def test_a_package_of_version_0_1_loads_works_and_grows(course):
+    """Its answers are lists of statements, two of which change in place what others made."""
+    load_state(Path(__file__).parent / "golden/mybert_state_0.1.zip")
+    kept = ["add-to-rows", "softmax-rows", "scores", "attention", "padding-mask"]
+    assert list(store.load(course)) == kept
+    for exercise in kept:
+        assert store.passes(exercise, course).passed
+    text = module_of(course)
+    assert "def root(d):" in text and text.index("STEPS = []") < text.index("STEPS.append(1)")
+    notebook_03 = Notebook().run("def helper(x):\n    return x").run(ROWS.replace("x + b", "helper(x) + b"))
+    assert notebook_03.check("add_to_rows").kept == "Kept in mybert/attention.py."
+    assert "def helper" in module_of(course) and "def root(d):" in module_of(course)
+    for exercise in kept:
+        assert store.passes(exercise, course).passed
+    assert not list((course / "mybert").glob("*.edited-*"))
 
 
 # --- where ---
@@ -241,12 +294,12 @@ def test_the_home_is_found_from_any_notebook(course, tmp_path, monkeypatch):
 
 def test_progress_counts_the_whole_course_and_takes_over_an_older_file(course, monkeypatch):
     old = {"version": 1, "exercises": {"scores": {"points": 2, "status": "partly", "failures": 1, "last": "x"}}}
-    (course / "03_attention" / state.FILE).write_text(json.dumps(old))
+    (course / "03_attention" / progress_file.FILE).write_text(json.dumps(old))
     (course / "04_encoder").mkdir()
     Notebook().run(ROWS).check("add_to_rows")
     monkeypatch.chdir(course / "04_encoder")
-    assert {name: entry["points"] for name, entry in state.load().items()} == {"scores": 2, "add-to-rows": 2}
-    assert not (course / "03_attention" / state.FILE).exists() and (course / state.FILE).exists()
+    assert {name: entry["points"] for name, entry in progress_file.load().items()} == {"scores": 2, "add-to-rows": 2}
+    assert not (course / "03_attention" / progress_file.FILE).exists() and (course / progress_file.FILE).exists()
 
 
 def test_a_home_that_cannot_be_written_costs_the_package_not_the_check(course, monkeypatch):

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from autograde.student import home, own, store
-from autograde.student.pieces import Piece
+from autograde import mybert_importer
+from autograde.student import home, store
+from autograde.student.kept_answers import KeptAnswer
+from autograde.student.notebook import activate_mybert
 from tests.student_notebook import ROWS, SCORES, Notebook, course_folder, module_of  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.usefixtures("course")
@@ -27,7 +29,7 @@ def test_a_file_edited_by_hand_is_never_written_over_without_a_copy(course):
     edited = path.read_text().replace("** 0.5", "** 0.5  # mine")
     path.write_text(edited)
     assert notebook.check("attention_scores").kept == "Kept in mybert/attention.py." and path.read_text() == edited
-    store.mend(course)
+    store.repair(course)
     assert path.read_text() == edited
     kept = notebook.run(ROWS).check("add_to_rows").kept
     (copy,) = (course / "mybert").glob("attention.edited-*.py")
@@ -44,7 +46,15 @@ def test_whatever_stands_in_a_module_it_is_kept_aside(course, content):
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", "{", '{"exercise": "../x"}', '{"exercise": 3, "names": [], "statements": []}']
+    "content",
+    [
+        "",
+        "[]",
+        "{",
+        '{"exercise": "../x"}',
+        '{"exercise": 3, "names": [], "cells": []}',
+        '{"exercise": 3, "names": [], "statements": 1}',
+    ],
 )
 def test_a_damaged_piece_is_left_out(course, content):
     notebook = Notebook().run(SCORES)
@@ -60,12 +70,12 @@ def test_a_damaged_piece_is_left_out(course, content):
 def test_a_broken_module_costs_only_itself(course, capsys):
     Notebook().run(SCORES).check("attention_scores")
     (course / "mybert/attention.py").write_text("raise SystemExit(3)")
-    own.install(home.find)
+    mybert_importer.activate(home.find)
     from mybert.attention import attention_scores, softmax_rows
 
     assert attention_scores.__module__ == softmax_rows.__module__ == "autograde.student.stand_ins.attention"
     said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("mybert/attention.py cannot be used (SystemExit: 3)")
+    assert said[0].startswith("mybert/attention.py cannot be imported (SystemExit: 3)")
 
 
 def test_what_a_killed_check_left_out_is_written_by_the_next(course):
@@ -75,7 +85,7 @@ def test_what_a_killed_check_left_out_is_written_by_the_next(course):
     for path in whole:
         if path.suffix != ".json":
             path.unlink()
-    own.install(home.find, prepare=store.mend)
+    activate_mybert()
     importlib.import_module("mybert")
     assert {path: path.read_bytes() for path in whole} == whole
 
@@ -106,8 +116,8 @@ def _whole(course):
         ast.parse(path.read_text())
         assert path.name == "__init__.py" or store.is_generated(path.read_text()), path
     for path in (course / "mybert/.kept").glob("*.json"):
-        Piece.from_dict(json.loads(path.read_text()))
-    own.install(home.find)
+        KeptAnswer.from_dict(json.loads(path.read_text()))
+    mybert_importer.activate(home.find)
     return importlib.import_module("mybert.attention")
 
 
@@ -125,7 +135,7 @@ def test_killed_and_concurrent_checks_never_damage_the_package(course):
             assert writer.poll() is None, writer.stderr.read()
             writer.send_signal(signal.SIGKILL)
             writer.communicate()
-        store.mend(course)
+        store.repair(course)
         module = vars(_whole(course))
         assert "attention_scores" in module and "add_to_rows" in module
     assert not list((course / "mybert").glob("*.edited-*"))
@@ -157,5 +167,5 @@ def test_killed_at_every_write_the_package_stays_whole(course, monkeypatch):
         monkeypatch.setattr(os, "replace", real)
         if (course / "mybert/attention.py").exists():
             _whole(course)
-    store.mend(course)
+    store.repair(course)
     assert {"attention_scores", "add_to_rows"} <= set(vars(_whole(course)))

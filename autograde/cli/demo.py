@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.grading import make_rooms, quiet_tensorflow, seconds_text
+from autograde.cli.grading import make_launcher, quiet_tensorflow, seconds_text
 from autograde.errors import SandboxError
 
 
@@ -30,17 +30,17 @@ def demo(out):
 
     began = time.monotonic()
     try:
-        rooms = make_rooms(trust=False)
+        launcher = make_launcher(trust=False)
     except SandboxError as missing:
         click.echo(f"the sample class is not graded: {missing}")
         return
-    with rooms, bar("Grading a sample class") as running:
+    with launcher, bar("Grading a sample class") as running:
 
         def progress(student, done, total):
             running.set_total(total)
             running.advance(note=student)
 
-        graded = grade_sample_class(out, rooms, progress=progress)
+        graded = grade_sample_class(out, launcher, progress=progress)
     click.echo("\n".join(summary_lines(graded)))
     click.echo(f"{'time':<14} {seconds_text(time.monotonic() - began)}")
     if graded.run.failures:

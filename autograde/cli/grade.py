@@ -11,7 +11,7 @@ import click
 from autograde.cli.grading import (
     grading_options,
     limits_of,
-    make_rooms,
+    make_launcher,
     no_trust_on_a_cluster,
     quiet_tensorflow,
     scheduler_option,
@@ -70,8 +70,8 @@ def _places(scheduler, trust, workers, any_new):
         with cluster.cluster(scheduler) as (pool, places):
             yield functools.partial(cluster.grade, pool, places)
     else:
-        with make_rooms(trust, now=any_new) as rooms:
-            yield lambda assignment, *rest: grade_here(assignment, rooms, rest[0], workers, *rest[1:])
+        with make_launcher(trust, now=any_new) as launcher:
+            yield lambda assignment, *rest: grade_here(assignment, launcher, rest[0], workers, *rest[1:])
 
 
 def _with_bar(grade_one, assignment, students, again):

@@ -46,7 +46,7 @@ def grading_options(command):
 
 
 def limits_of(cell_seconds: float):
-    """The limits of a room with this long for a cell."""
+    """The limits of a sandbox with this long for a cell."""
     from dataclasses import replace
 
     from autograde.grader.submission import LIMITS
@@ -54,19 +54,19 @@ def limits_of(cell_seconds: float):
     return replace(LIMITS, cell_seconds=cell_seconds)
 
 
-def make_rooms(trust: bool, now: bool = True):
-    """The rooms of this run, opened now, so that a machine without a sandbox says so before anything else.
+def make_launcher(trust: bool, now: bool = True):
+    """The sandboxes of this run, opened now, so that a machine without a sandbox says so before anything else.
 
     now: False where there is nothing to run; opening takes seconds. Keras is imported meanwhile, for the known
     mistakes: the sandbox spends its start on an import of its own, in another process, so on two processors a run
     starts in half the time.
     """
-    from autograde.grader.rooms import Rooms
-    from autograde.sandbox.sandboxes import open_sandbox
+    from autograde.grader.launcher import SharedLauncher
+    from autograde.sandbox.launchers import open_launcher
     from bertlab.backend import load_backend
 
     if not now:
-        return Rooms(lambda: open_sandbox(trust, tell=lambda line: click.echo(line, err=True)))
+        return SharedLauncher(lambda: open_launcher(trust, tell=lambda line: click.echo(line, err=True)))
     with ThreadPoolExecutor(1) as beside:
         loaded = beside.submit(load_backend)
 
@@ -74,6 +74,6 @@ def make_rooms(trust: bool, now: bool = True):
             loaded.result()  # the import holds back what is written to the terminal
             click.echo(line, err=True)
 
-        rooms = Rooms(lambda: open_sandbox(trust, tell=tell))
-        rooms.open()  # in this thread: a zygote ends with the thread that started it
-    return rooms
+        launcher = SharedLauncher(lambda: open_launcher(trust, tell=tell))
+        launcher.open()  # in this thread: a zygote ends with the thread that started it
+    return launcher

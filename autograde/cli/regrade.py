@@ -10,7 +10,7 @@ import click
 from autograde.cli.grading import (
     grading_options,
     limits_of,
-    make_rooms,
+    make_launcher,
     no_trust_on_a_cluster,
     quiet_tensorflow,
     scheduler_option,
@@ -62,10 +62,10 @@ def _places(scheduler, trust):
     if scheduler:
         no_trust_on_a_cluster(trust)
         with cluster.cluster(scheduler) as (pool, _):
-            yield {"rooms": None, "again": functools.partial(cluster.grade_again, pool)}
+            yield {"launcher": None, "again": functools.partial(cluster.grade_again, pool)}
     else:
-        with make_rooms(trust) as rooms:
-            yield {"rooms": rooms}
+        with make_launcher(trust) as launcher:
+            yield {"launcher": launcher}
 
 
 def _lines(exercise, report) -> list[str]:

@@ -8,9 +8,9 @@ from autograde.demo.sample_class import make_class
 from autograde.grader.course import make_course
 from autograde.grader.feedback import write_feedback
 from autograde.grader.grade import Report, grade, open_assignment
+from autograde.grader.launcher import SharedLauncher
 from autograde.grader.report import write_report
 from autograde.grader.results import Result, load_results
-from autograde.grader.rooms import Rooms
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from bertlab.files import write_text
@@ -29,7 +29,10 @@ class Graded:
 
 
 def grade_sample_class(
-    course: Path, rooms: Rooms, workers: int = 2, progress: Callable[[str, int, int], None] = lambda *done: None
+    course: Path,
+    launcher: SharedLauncher,
+    workers: int = 2,
+    progress: Callable[[str, int, int], None] = lambda *done: None,
 ) -> Graded:
     """Makes the course if it does not exist, grades all students without a grade, and writes the pages."""
     made = editions.make(NOTEBOOK)
@@ -40,7 +43,7 @@ def grade_sample_class(
         path = course / "submitted" / student / ASSIGNMENT / f"{NOTEBOOK}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
-    run = grade(open_assignment(course, ASSIGNMENT), rooms, workers=workers, progress=progress)
+    run = grade(open_assignment(course, ASSIGNMENT), launcher, workers=workers, progress=progress)
     results = sorted(load_results(course, ASSIGNMENT), key=lambda result: result.student)
     report = course / "reports" / f"{ASSIGNMENT}.html"
     report.parent.mkdir(exist_ok=True)

@@ -24,7 +24,7 @@ os.kill(os.getppid(), 9)
 
 
 def make_class(editions: Editions) -> dict[str, str | bytes]:
-    """What each student hands in, by name: the text of a notebook file."""
+    """The submissions by student: the text of a notebook file."""
     exercises = catalogue.of_notebook(editions.name)
     right = {exercise.id: cells.answer_cell(exercise) for exercise in exercises}
     return {

@@ -6,7 +6,7 @@ these weights on text whose masks are drawn from the course's secret: points by 
 
 from dataclasses import dataclass, field
 
-from autograde.student.training_run import WEIGHTS
+from autograde.weights_file import WEIGHTS
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class _Totals:
 def entries(source: Path, limits: Limits = Limits(), zone: tzinfo = UTC) -> Iterator[Entry]:
     """All files of a folder, a zip archive, or the one file itself. zone: of the times in zip archives.
 
-    Raises CollectError if the source is none of these.
+    Raises CollectError for anything else.
     """
     source, totals = Path(source), _Totals()
     if source.is_dir():

@@ -1,9 +1,9 @@
 """Grading on other machines: submissions go to the workers of a Dask cluster, verdicts come back.
 
-Each worker makes rooms of its own, so bubblewrap must work there too. No file system is shared: a submission's files
-travel as bytes, verdicts as JSON text, and only the machine with the course writes. A worker that is lost costs time:
-Dask gives its submissions to another one. The cluster gets the course's secret and every submission, so it must be
-trusted as the grader's own machine is, and its connections protected (Dask: `--tls-*`).
+Each worker makes sandboxes of its own, so bubblewrap must work there too. No file system is shared: a submission's
+files travel as bytes, verdicts as JSON text, and only the machine with the course writes. A worker that is lost costs
+time: Dask gives its submissions to another one. The cluster gets the course's secret and every submission, so it must
+be trusted as the grader's own machine is, and its connections protected (Dask: `--tls-*`).
 """
 
 import functools
@@ -17,13 +17,13 @@ from pathlib import Path
 from autograde.errors import AutogradeError
 from autograde.exercises import catalogue
 from autograde.exercises.spec import Exercise
-from autograde.grader.grade import Assignment, Handed, Report, beside, grade_by, grade_submission, ground_of
-from autograde.grader.ground import Earlier, Ground
+from autograde.grader.grade import Assignment, Handed, Report, beside, grade_by, grade_submission, upstream_sources
+from autograde.grader.launcher import SharedLauncher
 from autograde.grader.notebook_grading import Graded, grade_notebook
 from autograde.grader.regrade import file_behind
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
-from autograde.grader.rooms import Rooms
+from autograde.grader.upstream import EarlierNotebook, UpstreamSources
 
 _PATIENCE = 20.0  # seconds for the scheduler to answer
 
@@ -59,9 +59,9 @@ def grade(pool: Executor, places: int, assignment: Assignment, students, again: 
     def send(item: Handed):
         weights = [file for path in item.files for file in beside(path) if file.exists()]
         files = dict(_content(path) for path in (*item.files, *weights))
-        ground = ground_of(assignment, item)
-        ground = replace(ground, earlier=tuple(map(_portable, ground.earlier)))
-        return pool.submit(_graded_here, bare, item.student, item.handed_in, files, ground)
+        sources = upstream_sources(assignment, item)
+        sources = replace(sources, earlier=tuple(map(_portable, sources.earlier)))
+        return pool.submit(_graded_here, bare, item.student, item.handed_in, files, sources)
 
     def receive(item: Handed, texts: list[str]) -> list[Graded]:
         results = map(Result.from_json, texts)
@@ -89,28 +89,30 @@ def grade_again(pool: Executor, assignment: Assignment, wanted: tuple[Exercise, 
 
 
 def _content(path: Path) -> tuple[str, bytes | None]:
-    """A file's name and bytes; no bytes of what is no file or cannot be read: the worker finds none there either."""
+    """The name and bytes of a file; no bytes if it is not a file or cannot be read, then the worker skips it."""
     try:
         return path.name, path.read_bytes() if path.is_file() and not path.is_symlink() else None
     except OSError:
         return path.name, None
 
 
-def _portable(one: Earlier) -> Earlier:
+def _portable(one: EarlierNotebook) -> EarlierNotebook:
     """With the file's bytes where it is still to be read."""
     return replace(one, source=_content(one.source)[1] or b"")
 
 
 def _graded_here(
-    assignment: Assignment, student: str, handed_in: str, files: dict[str, bytes | None], ground: Ground
+    assignment: Assignment, student: str, handed_in: str, files: dict[str, bytes | None], sources: UpstreamSources
 ) -> list[str]:
-    """On a worker: grades one submission in rooms of this process; its records as JSON texts."""
+    """On a worker: grades one submission in sandboxes of this process; its records as JSON texts."""
     with tempfile.TemporaryDirectory(prefix="autograde-") as folder:
         for name, content in files.items():
             if content is not None:
                 Path(folder, name).write_bytes(content)
         paths = tuple(Path(folder, name) for name in files if name.endswith(".ipynb"))
-        graded = grade_submission(assignment, Handed(assignment.name, student, paths, handed_in), _rooms(), ground)
+        graded = grade_submission(
+            assignment, Handed(assignment.name, student, paths, handed_in), _shared_launcher(), sources
+        )
     return [one.result.to_json() for one in graded]
 
 
@@ -119,10 +121,10 @@ def _graded_again_here(assignment: Assignment, names: list[str], blank: Result, 
     wanted = tuple(exercise for exercise in catalogue.of_notebook(blank.notebook) if exercise.id in names)
     template = assignment.templates[blank.notebook]
     return grade_notebook(
-        content, template, wanted, _rooms(), blank, assignment.secret, assignment.limits
+        content, template, wanted, _shared_launcher(), blank, assignment.secret, assignment.limits
     ).result.to_json()
 
 
 @functools.cache
-def _rooms() -> Rooms:
-    return Rooms()
+def _shared_launcher() -> SharedLauncher:
+    return SharedLauncher()

@@ -222,7 +222,7 @@ class _Folder:
             self._write(newest, old)
 
     def _newest(self, files: list[_Found]) -> dict[str, _Found]:
-        """The newest file of each name; a file that is not a notebook counts only if there is no notebook."""
+        """The newest file of each name; a file that is not a notebook counts only without a notebook."""
         newest: dict[str, _Found] = {}
         for file in sorted(files, key=lambda file: (not file.odd, *file.newest_last)):
             before = newest.get(file.row.file)

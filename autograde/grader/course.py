@@ -47,7 +47,7 @@ class CourseFolderError(AutogradeError):
 def make_course(folder: str | Path, course_id: str = "") -> list[str]:
     """Makes a folder a course; keeps existing files. Returns one sentence for each change.
 
-    Raises CourseFolderError where an nbgrader_config.py of other making would let submissions run outside a room.
+    Raises CourseFolderError where an nbgrader_config.py of other making would let submissions run outside a sandbox.
     """
     from autograde.grader.gradebook import Course
 

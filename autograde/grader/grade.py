@@ -1,10 +1,10 @@
 """Grades an assignment: every new or changed submission, several at a time; one that fails does not stop the others.
 
-    submitted/STUDENT/ASSIGNMENT/ ─▶ worker: read, repair, room, judge ─▶ this thread: gradebook, autograded/, results/
+    submitted/STUDENT/ASSIGNMENT/ ─▶ worker: read, repair, run, judge ─▶ this thread: gradebook, autograded/, results/
 
 A submission's records are written last of all, after its grades: they say that it is done. Killed at any moment and
 started again, the loop does what has no record yet. Grading is a function of the file, of what it stands on (see
-ground.py), the release and the course's secret, so a submission that is graded twice gets the same verdict twice.
+sources.py), the release and the course's secret, so a submission that is graded twice gets the same verdict twice.
 """
 
 import contextlib
@@ -21,12 +21,19 @@ from autograde.exercises import catalogue, runs
 from autograde.grader.autograded import write_autograded
 from autograde.grader.course import read_secret
 from autograde.grader.gradebook import Course, configured_penalty
-from autograde.grader.ground import Earlier, Ground, digest_of, in_order, modules_beside, upstream_of
+from autograde.grader.launcher import SharedLauncher
 from autograde.grader.notebook_grading import Graded, grade_notebook
 from autograde.grader.results import Result, ResultError
-from autograde.grader.rooms import Rooms
 from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template, TemplateError
+from autograde.grader.upstream import (
+    EarlierNotebook,
+    UpstreamSources,
+    digest_of,
+    in_notebook_order,
+    submitted_modules,
+    upstream_modules,
+)
 from autograde.sandbox.limits import Limits
 from bertlab.errors import BertLabError
 from bertlab.files import write_text
@@ -136,7 +143,7 @@ def _current(course: Path, assignment: str, student: str, path: Path) -> Result 
         result = Result.load(where) if where.exists() else None
     except ResultError:  # damaged: the file is graded again
         return None
-    same = result and result.sha256 == digest(path) and result.beside == digest_of(modules_beside(path.parent)[0])
+    same = result and result.sha256 == digest(path) and result.beside == digest_of(submitted_modules(path.parent)[0])
     return result if same else None
 
 
@@ -170,7 +177,7 @@ def _digest(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def ground_of(assignment: Assignment, item: Handed) -> Ground:
+def upstream_sources(assignment: Assignment, item: Handed) -> UpstreamSources:
     """What a submission stands on: what the same student handed in for earlier notebooks, and beside these files."""
     earlier = []
     for name, template in assignment.released:
@@ -178,47 +185,51 @@ def ground_of(assignment: Assignment, item: Handed) -> Ground:
         if path.exists():
             blank = Result(name, item.student, template.name, handed_in=_timestamp(path.parent), sha256=digest(path))
             result = _current(assignment.course, name, item.student, path)
-            earlier.append(Earlier(template, path, blank, modules_beside(path.parent)[0], result))
+            earlier.append(EarlierNotebook(template, path, blank, submitted_modules(path.parent)[0], result))
     recorded = {result.notebook: result.upstream for result in current_results(assignment, item, item.files)}
-    beside, said = modules_beside(item.files[0].parent) if item.files else ({}, ())
-    return Ground(in_order(earlier), beside, recorded, said)
+    beside, said = submitted_modules(item.files[0].parent) if item.files else ({}, ())
+    return UpstreamSources(in_notebook_order(earlier), beside, recorded, said)
 
 
-def grade_submission(assignment: Assignment, item: Handed, rooms: Rooms, ground: Ground | None = None) -> list[Graded]:
+def grade_submission(
+    assignment: Assignment, item: Handed, launcher: SharedLauncher, sources: UpstreamSources | None = None
+) -> list[Graded]:
     """Grades each notebook of one submission. Touches no file of the course: what it returns is written by `record`.
 
-    ground: what it stands on, where the course is not at hand.
+    sources: what it stands on, where the course is not at hand.
     """
-    ground = ground or ground_of(assignment, item)
+    sources = sources or upstream_sources(assignment, item)
     graded = []
     for path in item.files:
-        graded.append(grade_file(assignment, item, path, rooms, ground))
+        graded.append(grade_file(assignment, item, path, launcher, sources))
         done = {one.result.notebook: one.result for one in graded}
-        earlier = tuple(replace(one, result=done.get(one.notebook, one.result)) for one in ground.earlier)
-        ground = replace(ground, earlier=earlier)
+        earlier = tuple(replace(one, result=done.get(one.notebook, one.result)) for one in sources.earlier)
+        sources = replace(sources, earlier=earlier)
     return graded
 
 
-def grade_file(assignment: Assignment, item: Handed, path: Path, rooms: Rooms, ground: Ground | None = None) -> Graded:
-    """Grades one notebook. Raises SandboxError where no room can be made; never for anything in the file."""
-    ground = ground or ground_of(assignment, item)
+def grade_file(
+    assignment: Assignment, item: Handed, path: Path, launcher: SharedLauncher, sources: UpstreamSources | None = None
+) -> Graded:
+    """Grades one notebook. Raises SandboxError where no sandbox can be made; never for anything in the file."""
+    sources = sources or upstream_sources(assignment, item)
 
-    def grade_earlier(one: Earlier, upstream: dict[str, str]) -> Result:
+    def grade_earlier(one: EarlierNotebook, upstream: dict[str, str]) -> Result:
         exercises = catalogue.of_notebook(one.notebook)
         blank = replace(one.blank, upstream=upstream)
         return grade_notebook(
-            one.source, one.template, exercises, rooms, blank, assignment.secret, assignment.limits
+            one.source, one.template, exercises, launcher, blank, assignment.secret, assignment.limits
         ).result
 
     blank = Result(
         assignment.name, item.student, path.stem, handed_in=item.handed_in, sha256=digest(path),
-        upstream=upstream_of(path.stem, ground, grade_earlier), beside=digest_of(ground.beside),
+        upstream=upstream_modules(path.stem, sources, grade_earlier), beside=digest_of(sources.beside),
     )  # fmt: skip
     exercises = catalogue.of_notebook(path.stem)
     graded = grade_notebook(
-        path, assignment.templates[path.stem], exercises, rooms, blank, assignment.secret, assignment.limits
+        path, assignment.templates[path.stem], exercises, launcher, blank, assignment.secret, assignment.limits
     )
-    return replace(graded, result=replace(graded.result, repairs=graded.result.repairs + ground.said))
+    return replace(graded, result=replace(graded.result, repairs=graded.result.repairs + sources.said))
 
 
 def record(
@@ -247,7 +258,7 @@ def record(
 
 def grade(
     assignment: Assignment,
-    rooms: Rooms,
+    launcher: SharedLauncher,
     students: Iterable[str] = (),
     workers: int = 1,
     again: bool = False,
@@ -260,11 +271,11 @@ def grade(
     pool = ThreadPoolExecutor(workers)
     try:
         return grade_by(
-            lambda item: pool.submit(grade_submission, assignment, item, rooms),
+            lambda item: pool.submit(grade_submission, assignment, item, launcher),
             lambda item, graded: graded, assignment, students, workers, again, progress,
         )  # fmt: skip
-    except BaseException:  # Ctrl-C too: the rooms end, so the workers do
-        rooms.close()
+    except BaseException:  # Ctrl-C too: the sandboxes end, so the workers do
+        launcher.close()
         raise
     finally:
         pool.shutdown(cancel_futures=True)

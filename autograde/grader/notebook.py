@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograde.grader.scan import LARGEST_TEXT, TooLarge, without_outputs
+from autograde.syntax import parsed
 
 MOST_CELLS = 5_000
 _SALVAGE_WORK = 64 << 20  # characters looked at while cells of a damaged file are searched
@@ -291,8 +292,6 @@ def _damage(text: str) -> str:
 
 def _take_script(text: str, reading) -> None:
     """A Python script, as Colab and Jupyter export it: one cell, or one per `# %%` and `# In[3]:`."""
-    from autograde.grader.source import parsed
-
     text = _clean(text, reading)
     tree = parsed(text)
     if tree is None or not any(type(part).__name__ in _STATEMENTS for part in tree.body):

@@ -1,4 +1,4 @@
-"""One notebook file → its record: read, repaired, run in a room, judged, followed through."""
+"""One notebook file → its record: read, repaired, run in a sandbox, judged, followed through."""
 
 import time
 from dataclasses import dataclass, replace
@@ -6,15 +6,15 @@ from pathlib import Path
 
 from autograde.exercises.runs import of_notebook as runs_of
 from autograde.exercises.spec import Exercise
+from autograde.grader.carry_forward import carry_forward
+from autograde.grader.launcher import SharedLauncher
 from autograde.grader.mistakes import name_mistakes
 from autograde.grader.repair import Submission, read_submission
 from autograde.grader.results import Result
-from autograde.grader.rooms import Rooms
-from autograde.grader.stood_in import say_what_stood_in
+from autograde.grader.stand_in_notes import add_stand_in_notes
 from autograde.grader.submission import Grading, steps_of, unread, walk_plainly
 from autograde.grader.template import Template
 from autograde.grader.training_runs import grade_run
-from autograde.grader.upstream import follow_through
 from autograde.sandbox.limits import Limits
 
 
@@ -27,12 +27,12 @@ class Graded:
 
 
 def grade_notebook(
-    source: Path | bytes, template: Template, exercises: tuple[Exercise, ...], rooms: Rooms, blank: Result,
+    source: Path | bytes, template: Template, exercises: tuple[Exercise, ...], launcher: SharedLauncher, blank: Result,
     secret: bytes, limits: Limits,
 ) -> Graded:  # fmt: skip
     """The record `blank` filled in; its `upstream` is what the notebook stands on.
 
-    Raises SandboxError where no room can be made; never for what is in the file.
+    Raises SandboxError where no sandbox can be made; never for what is in the file.
     """
     began = time.monotonic()
     submission = read_submission(source, template)
@@ -43,12 +43,12 @@ def grade_notebook(
         return Graded(result, submission)
     grading = Grading(submission, exercises, blank.student, secret, limits, blank.upstream)
     steps = steps_of(submission, template, exercises)
-    walk_plainly(grading, steps, rooms)
-    follow_through(grading, steps, rooms)
+    walk_plainly(grading, steps, launcher)
+    carry_forward(grading, steps, launcher)
     name_mistakes(grading)
-    say_what_stood_in(grading)
+    add_stand_in_notes(grading)
     runs = [run for run in runs_of(blank.notebook) if template.graded_cell(run.id) and isinstance(source, Path)]
-    judged = [grade_run(run, source.parent, grading, steps, rooms) for run in runs]
+    judged = [grade_run(run, source.parent, grading, steps, launcher) for run in runs]
     result = replace(
         blank,
         verdicts=(*(grading.verdicts[exercise.id] for exercise in exercises), *judged),

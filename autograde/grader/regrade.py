@@ -15,9 +15,9 @@ from autograde.exercises.spec import Exercise
 from autograde.grader.autograded import write_autograded
 from autograde.grader.grade import Assignment, GradeError, digest
 from autograde.grader.gradebook import Course, configured_penalty
+from autograde.grader.launcher import SharedLauncher
 from autograde.grader.notebook_grading import Graded, grade_notebook
 from autograde.grader.results import Result, load_results
-from autograde.grader.rooms import Rooms
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Change:
 
 @dataclass
 class Regraded:
-    """What came of it. outdated: students whose file is another one now; failures: (student, what happened)."""
+    """The outcome. outdated: students whose file has changed since; failures: (student, reason)."""
 
     same: int = 0
     changed: list[Change] = field(default_factory=list)
@@ -44,12 +44,14 @@ Again = Callable[[Assignment, tuple[Exercise, ...], list[Result]], Iterator[tupl
 
 
 def regrade(
-    assignment: Assignment, exercise: Exercise, rooms: Rooms | None, students: Iterable[str] = (), workers: int = 1,
+    assignment: Assignment, exercise: Exercise, launcher: SharedLauncher | None, students: Iterable[str] = (),
+    workers: int = 1,
     progress: Callable[[str, int, int], None] = lambda student, done, total: None, again: Again | None = None,
 ) -> Regraded:  # fmt: skip
     """Regrades an exercise. Raises GradeError if it is not in the assignment.
 
-    again: grades these exercises in the files behind old records, in their order, where that is not done in `rooms`.
+    again: grades these exercises in the files behind old records, in their order, where that is not done with
+    `launcher`.
     """
     if exercise.notebook not in assignment.templates:
         raise GradeError(f"{assignment.name}: {exercise.id} is in notebook {exercise.notebook}, which is not in it")
@@ -65,7 +67,7 @@ def regrade(
     with Course(assignment.course) as book:
         every = of_notebook(exercise.notebook)
         wanted = every[: [one.id for one in every].index(exercise.id) + 1]  # earlier answers may carry it
-        pairs = again(assignment, wanted, todo) if again else _again(assignment, wanted, todo, rooms, workers)
+        pairs = again(assignment, wanted, todo) if again else _again(assignment, wanted, todo, launcher, workers)
         for done, (result, graded) in enumerate(pairs, start=1):
             if isinstance(graded, AutogradeError):
                 report.failures.append((result.student, str(graded)))
@@ -80,7 +82,7 @@ def file_behind(assignment: Assignment, result: Result) -> Path:
     return assignment.course / "submitted" / result.student / assignment.name / f"{result.notebook}.ipynb"
 
 
-def _again(assignment, wanted, todo, rooms, workers) -> Iterator[tuple[Result, Graded | AutogradeError]]:
+def _again(assignment, wanted, todo, launcher, workers) -> Iterator[tuple[Result, Graded | AutogradeError]]:
     """Each old record with a new grading of these exercises."""
     template = assignment.templates[wanted[0].notebook]
 
@@ -88,7 +90,7 @@ def _again(assignment, wanted, todo, rooms, workers) -> Iterator[tuple[Result, G
         blank = replace(result, verdicts=())
         try:
             return grade_notebook(
-                file_behind(assignment, result), template, wanted, rooms, blank, assignment.secret, assignment.limits
+                file_behind(assignment, result), template, wanted, launcher, blank, assignment.secret, assignment.limits
             )
         except AutogradeError as reason:
             return reason

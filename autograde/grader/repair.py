@@ -17,8 +17,9 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from autograde.grader.notebook import Cell, Problem, read_notebook
-from autograde.grader.source import alike, called_names, defined_names, parsed, significant, without_commands
+from autograde.grader.source import alike, called_names, defined_names, significant, without_commands
 from autograde.grader.template import CHECK, SETUP, Template, TemplateCell
+from autograde.syntax import parsed
 
 _ALIKE = 0.6  # fraction of the template's lines from which a text counts as an edited copy of it
 _MOST_JOINS = 200  # attempts to join two cells

@@ -26,7 +26,7 @@ class Result:
     verdicts: one for each exercise, in the notebook's order; repairs: sentences about repairs; problem: why the file
     could not be read, for the student; technical: why the grading ended early, for the instructor; handed_in:
     "YYYY-MM-DD HH:MM:SS UTC"; sha256: of the file that was graded; seconds: that grading took; upstream: the student's
-    own modules that it was graded on, name → text, and beside: a digest of those handed in with it (see ground.py).
+    own modules that it was graded on, name → text, and beside: a digest of those handed in with it (see upstream.py).
     """
 
     assignment: str

@@ -5,12 +5,10 @@ Only syntax is looked at (`ast`); nothing is compiled or run.
 
 import ast
 import re
-import warnings
 from collections import Counter
 
-from autograde import syntax
+from autograde.syntax import LARGEST, parsed
 
-LARGEST_CELL = 200_000  # characters that are parsed
 _KEEP_BODY = ("time", "timeit", "capture", "prun")  # cell commands whose body is ordinary Python
 _CELL_COMMAND = re.compile(r"\A\s*%%(\w+)[^\n]*")
 _TIMED = re.compile(r"^(\s*)%(?:time|timeit|prun)\s+(?!-)(\S.*)$")
@@ -18,23 +16,11 @@ _COMMAND = re.compile(r"^(\s*)(?:!|%\w|\?|\w[\w.]*\?{1,2}\s*$|\w+\s*=\s*[!%]).*$
 _DEFINED = re.compile(r"^(?:async\s+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 
 
-def parsed(source: str) -> ast.Module | None:
-    """The syntax tree; None where there is none. (CPython's parser refuses what is nested too deep by itself.)"""
-    if len(source) > LARGEST_CELL:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "invalid escape sequence" is not ours to say
-            return syntax.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
 def defined_names(source: str) -> frozenset[str]:
     """Names a cell defines at its top level: functions, classes, variables; by their looks where it does not parse."""
     tree = parsed(source)
     if tree is None:
-        return frozenset(one or other for one, other in _DEFINED.findall(source[:LARGEST_CELL]))
+        return frozenset(one or other for one, other in _DEFINED.findall(source[:LARGEST]))
     names = set()
     for statement in tree.body:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -1,11 +1,11 @@
-"""Grades one notebook of one student: its cells and the hidden questions in a room, the verdicts out here.
+"""Grades one notebook of one student: its cells and the hidden questions in a sandbox, the verdicts out here.
 
 The program is walked in the order it was handed in: a cell is run, and after the last cell of an answer its exercise
 is asked for, as a test cell below it would. What lacked a name is asked once more at the end, because an answer may
-stand above what it needs. A room that ends takes nothing with it that was earned: the cell or exercise that ended it
-is named and left out, and the rest goes on in a new room.
+stand above what it needs. A sandbox that ends takes nothing with it that was earned: the cell or exercise that ended it
+is named and left out, and the rest goes on in a new sandbox.
 
-All verdicts come from `judge`; nothing that a room says about itself gives points.
+All verdicts come from `judge`; nothing that a sandbox says about itself gives points.
 """
 
 import builtins
@@ -14,49 +14,34 @@ import time
 from dataclasses import dataclass, field, replace
 
 from autograde import planning, syntax
-from autograde.errors import RoomEnded
+from autograde.errors import SandboxEnded
 from autograde.exercises.spec import Exercise
-from autograde.grader.ground import room_files
-from autograde.grader.needed import needed_cells
+from autograde.grader.prerequisites import cells_to_run
 from autograde.grader.repair import Submission
-from autograde.grader.source import parsed
 from autograde.grader.template import Template
+from autograde.grader.upstream import STAND_INS_FOLDER, sandbox_files
 from autograde.judge import clean, judge
 from autograde.sandbox import limits as names
 from autograde.sandbox.limits import Limits
 from autograde.verdict import Verdict
 
 LIMITS = Limits(cell_seconds=30.0, wall_seconds=300.0, cpu_seconds=300.0)
-MOST_ROOMS = 8  # for one notebook
+MAX_SANDBOXES = 8  # for one notebook
 QUESTION_SECONDS = 15.0  # for all questions of one exercise: an honest answer to them takes a fraction of one
 _TENSORFLOW_ERRORS = ("InvalidArgumentError", "NotFoundError", "ResourceExhaustedError", "UnimplementedError")
 _MISSING_NAME = re.compile(r"name '(\w{1,60})' is not defined")
 
-# What notebooks import to be shown things: nothing to see here, and pictures cost time. So whatever they ask for is a
-# thing that does nothing. `mybert` comes from the files that `room_files` has put there.
-_PRELUDE = """
-def _prepare():
-    import importlib, pathlib, sys, types
-    import autograde
+# `mybert` comes from the files that `sandbox_files` has put into the working folder.
+_PRELUDE = f"""
+def _activate():
+    import pathlib
+    from autograde import mybert_importer
 
-    class Nothing:
-        def __call__(self, *arguments, **keywords): return self
-        def __enter__(self): return self
-        def __exit__(self, *error): return None
-        def __iter__(self): return iter(())
-        def __getattr__(self, name):
-            if name.startswith("__"): raise AttributeError(name)
-            return self
+    here = pathlib.Path.cwd()
+    mybert_importer.activate(here, say=lambda line: None, stand_ins=here / "{STAND_INS_FOLDER}")
 
-    student = types.ModuleType("autograde.student")
-    student.__path__ = [str(pathlib.Path(".course").absolute())]
-    student.__getattr__ = Nothing().__getattr__
-    sys.modules["autograde.student"] = autograde.student = student
-    own = importlib.import_module("autograde.student.own")
-    own.install(pathlib.Path.cwd(), say=lambda line: None)
-
-_prepare()
-del _prepare
+_activate()
+del _activate
 """
 
 
@@ -71,8 +56,8 @@ class Step:
 
 @dataclass
 class Grading:
-    """One notebook being graded. `verdicts` by exercise id; `technical`: what ended rooms, sentences; `upstream`: the
-    student's own modules from earlier notebooks (see ground.py)."""
+    """One notebook being graded. `verdicts` by exercise id; `technical`: what ended sandboxes, sentences; `upstream`:
+    the student's own modules from earlier notebooks (see upstream.py)."""
 
     submission: Submission
     exercises: tuple[Exercise, ...]
@@ -84,7 +69,7 @@ class Grading:
     answers: dict[str, list[dict]] = field(default_factory=dict)  # that the verdicts are from
     credited: dict[str, str] = field(default_factory=dict)  # exercise → on what it was asked again (see upstream.py)
     technical: list[str] = field(default_factory=list)
-    ended: set[int] = field(default_factory=set)  # numbers of cells that ended a room
+    ended: set[int] = field(default_factory=set)  # numbers of cells that ended a sandbox
     late: set[int] = field(default_factory=set)  # numbers of cells that ran out of time
     asked_twice: set[str] = field(default_factory=set)
     errors: dict[int, str] = field(default_factory=dict)  # number of a cell → how it failed, for the student
@@ -100,24 +85,24 @@ class Grading:
         answer = self.submission.answers.get(exercise.id)
         return answer.source if answer else ""
 
-    def ask(self, room, exercise: Exercise) -> tuple[Verdict, list[dict]]:
-        """The verdict on one exercise in a room as it is now, and the answers it is from. Raises RoomEnded."""
+    def ask(self, sandbox, exercise: Exercise) -> tuple[Verdict, list[dict]]:
+        """The verdict on one exercise in a sandbox as it is now, and the answers it is from. Raises SandboxEnded."""
         answers: list[dict] = []
 
-        def ask_room(questions):
-            answers.extend(room.ask(questions, QUESTION_SECONDS))
+        def ask_sandbox(questions):
+            answers.extend(sandbox.ask(questions, QUESTION_SECONDS))
             return answers
 
-        verdict = judge(self.plans[exercise.id], ask_room, self.source_of(exercise), reveal=False)
+        verdict = judge(self.plans[exercise.id], ask_sandbox, self.source_of(exercise), reveal=False)
         if verdict.status == "raised":
             verdict = verdict.with_advice(_what_was_raised(answers))
         elif not verdict.passed and any(map(_too_late, answers)):
             verdict = verdict.with_advice(f"To a question it had given no answer after {QUESTION_SECONDS:g} seconds.")
         return verdict, answers
 
-    def ask_and_keep(self, room, exercise: Exercise) -> None:
-        """Asks, and keeps the verdict if it is the first or a better one. Raises RoomEnded."""
-        verdict, answers = self.ask(room, exercise)
+    def ask_and_keep(self, sandbox, exercise: Exercise) -> None:
+        """Asks, and keeps the verdict if it is the first or a better one. Raises SandboxEnded."""
+        verdict, answers = self.ask(sandbox, exercise)
         if exercise.id not in self.verdicts or verdict.points > self.verdicts[exercise.id].points:
             self.verdicts[exercise.id], self.answers[exercise.id] = verdict, answers
 
@@ -138,7 +123,7 @@ def _what_was_raised(answers: list[dict]) -> str:
 
 def steps_of(submission: Submission, template: Template, exercises: tuple[Exercise, ...]) -> list[Step]:
     """Cells in their order; each exercise after its last cell, one without cells before the next exercise's first."""
-    cells = needed_cells(submission.program, template)
+    cells = cells_to_run(submission.program, template)
     last = {}  # exercise id → place of its last cell
     for exercise in exercises:
         answer = submission.answers.get(exercise.id)
@@ -159,28 +144,28 @@ def steps_of(submission: Submission, template: Template, exercises: tuple[Exerci
     return steps
 
 
-def enter(grading: Grading, sandbox, upstream: dict[str, str]):
-    """A room in which a notebook's cells can run, with these modules of the student's own; stand-ins for the rest."""
-    room = sandbox.room(grading.limits, seed=0)
-    room.put(room_files(grading.exercises[0].notebook, upstream))
-    room.run_cell(_PRELUDE)
-    return room
+def enter(grading: Grading, launcher, upstream: dict[str, str]):
+    """A sandbox in which a notebook's cells can run, with these modules of the student's own, else stand-ins."""
+    sandbox = launcher.start(grading.limits, seed=0)
+    sandbox.put(sandbox_files(grading.exercises[0].notebook, upstream))
+    sandbox.run_cell(_PRELUDE)
+    return sandbox
 
 
-def walk_plainly(grading: Grading, steps: list[Step], sandbox) -> None:
+def walk_plainly(grading: Grading, steps: list[Step], launcher) -> None:
     """Fills in the verdict of every exercise."""
     began = time.monotonic()
-    for count in range(MOST_ROOMS):
+    for count in range(MAX_SANDBOXES):
         at = [Step()]
         try:
-            with enter(grading, sandbox, grading.upstream) as room:
-                _one_room(grading, steps, room, at)
+            with enter(grading, launcher, grading.upstream) as sandbox:
+                _walk_once(grading, steps, sandbox, at)
             break
-        except RoomEnded as ended:
-            if ended.reason.reason != names.LOST or count:  # a room may be lost with its zygote, once
+        except SandboxEnded as ended:
+            if ended.reason.reason != names.LOST or count:  # a sandbox may be lost with its zygote, once
                 _blame(grading, at[0], str(ended))
-        if time.monotonic() - began > grading.limits.wall_seconds or count == MOST_ROOMS - 1:
-            grading.technical.append(f"given up after {count + 1} rooms")
+        if time.monotonic() - began > grading.limits.wall_seconds or count == MAX_SANDBOXES - 1:
+            grading.technical.append(f"given up after {count + 1} sandboxes")
             break
     for exercise in grading.exercises:
         if exercise.id not in grading.verdicts:
@@ -189,19 +174,19 @@ def walk_plainly(grading: Grading, steps: list[Step], sandbox) -> None:
     _add_errors(grading)
 
 
-def _one_room(grading: Grading, steps: list[Step], room, at: list[Step]) -> None:
-    """Goes through the steps; at[0] is the one being done, so that whoever ends the room can be named."""
+def _walk_once(grading: Grading, steps: list[Step], sandbox, at: list[Step]) -> None:
+    """Goes through the steps; at[0] is the one being done, so that whoever ends the sandbox can be named."""
     for step in steps:
         at[0] = step
         if step.exercise is None:
-            run_cell(grading, room, step)
+            run_cell(grading, sandbox, step)
         elif step.exercise.id not in grading.verdicts:
-            grading.ask_and_keep(room, step.exercise)
+            grading.ask_and_keep(sandbox, step.exercise)
     for step in steps:
         if step.exercise and _lacked_a_name(grading, step.exercise) and step.exercise.id not in grading.asked_twice:
             at[0] = step
             grading.asked_twice.add(step.exercise.id)
-            grading.ask_and_keep(room, step.exercise)
+            grading.ask_and_keep(sandbox, step.exercise)
 
 
 def _lacked_a_name(grading: Grading, exercise: Exercise) -> bool:
@@ -212,11 +197,11 @@ def _lacked_a_name(grading: Grading, exercise: Exercise) -> bool:
     return any(error and error.get("type") == "NameError" for error in errors)
 
 
-def run_cell(grading: Grading, room, step: Step) -> None:
-    """Runs a cell and notes how it failed. Raises RoomEnded."""
+def run_cell(grading: Grading, sandbox, step: Step) -> None:
+    """Runs a cell and notes how it failed. Raises SandboxEnded."""
     if step.number in grading.ended | grading.late:
         return
-    result = room.run_cell(step.source, grading.limits.cell_seconds)
+    result = sandbox.run_cell(step.source, grading.limits.cell_seconds)
     if result.limit == names.WALL_CLOCK:
         grading.late.add(step.number)
         grading.errors[step.number] = f"it did not end within {grading.limits.cell_seconds:g} seconds"
@@ -226,7 +211,7 @@ def run_cell(grading: Grading, room, step: Step) -> None:
 
 def _how_it_failed(source: str, error) -> str:
     """For the student, in words that the program cannot choose: it may have kept hidden inputs from a question."""
-    if parsed(source) is None:
+    if syntax.parsed(source) is None:
         return _why_no_program(source)
     where = f" in line {error.line}" if error.line else ""
     missing = _MISSING_NAME.fullmatch(error.value)
@@ -251,7 +236,7 @@ def _known(name: str) -> str:
 
 
 def _blame(grading: Grading, step: Step, reason: str) -> None:
-    """Names what ended a room, and leaves it out from now on."""
+    """Names what ended a sandbox, and leaves it out from now on."""
     if step.exercise is None:
         grading.technical.append(f"cell {step.number} ended the program ({reason})" if step.number else reason)
         grading.ended.add(step.number)
@@ -265,7 +250,7 @@ def _blame(grading: Grading, step: Step, reason: str) -> None:
 
 
 def unjudged(exercise: Exercise, plan: dict, reason: str) -> Verdict:
-    """No points, and why: for an exercise whose answers never came out of a room."""
+    """No points, and why: for an exercise whose answers never came out of a sandbox."""
     label = f"{exercise.number} {exercise.names[0]}"
     advice = (f"It could not be graded: {reason}.",)
     return Verdict(exercise.id, label, "technical", 0.0, float(exercise.points), seed=plan["seed"],

@@ -1,9 +1,9 @@
-"""Grades a training run: weights from a file → the student's own model in a room → its guesses → points.
+"""Grades a training run: weights from a file → the student's own model in a sandbox → its guesses → points.
 
-    file ─▶ read_weights (out here: nothing is run, nothing is believed) ─▶ room: model, weights by role, masked rows
+    file ─▶ read_weights (out here: nothing is run, nothing is believed) ─▶ sandbox: model, weights by role, masked rows
     logits ─▶ loss and accuracy (out here) ─▶ points by the run's marks
 
-The room gets rows with holes and never learns what stood there, so nothing it says can be a lucky echo. Where the
+The sandbox gets rows with holes and never learns what stood there, so nothing it says can be a lucky echo. Where the
 student's model cannot take the weights, the course's own answers are put in its place: a mistake costs points only
 where it was made.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograde.errors import RoomEnded
+from autograde.errors import SandboxEnded
 from autograde.exercises import cells
 from autograde.exercises.runs import TrainingRun
 from autograde.exercises.spec import layer
@@ -31,8 +31,8 @@ SECONDS = 60.0  # for all guesses
 _GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 
 
-def grade_run(run: TrainingRun, folder: Path, grading: Grading, steps: list[Step], rooms) -> Verdict:
-    """The verdict on one run whose file lies in `folder`. Raises SandboxError where no room can be made."""
+def grade_run(run: TrainingRun, folder: Path, grading: Grading, steps: list[Step], launcher) -> Verdict:
+    """The verdict on one run whose file lies in `folder`. Raises SandboxError where no sandbox can be made."""
     try:
         weights = read_weights(folder / run.file)
         _check_fit(run, weights)
@@ -44,10 +44,10 @@ def grade_run(run: TrainingRun, folder: Path, grading: Grading, steps: list[Step
     question = _question(run, weights, rows)
     for own in (True, False):
         try:
-            with enter(grading, rooms, grading.upstream if own else {}) as room:
-                _walk(grading, steps, room, own)
-                answer = clean(room.ask([question], SECONDS)[0])
-        except RoomEnded as ended:
+            with enter(grading, launcher, grading.upstream if own else {}) as sandbox:
+                _walk(grading, steps, sandbox, own)
+                answer = clean(sandbox.ask([question], SECONDS)[0])
+        except SandboxEnded as ended:
             grading.technical.append(f"{run.id}: {ended}")
             continue
         logits = _logits(answer, rows)
@@ -102,7 +102,7 @@ def _pieces() -> list[str]:
     return VOCABULARY.read_text(encoding="utf-8").splitlines()
 
 
-# --- the room ---
+# --- the sandbox ---
 
 
 def _question(run: TrainingRun, weights: Weights, rows: dict) -> dict:
@@ -112,13 +112,13 @@ def _question(run: TrainingRun, weights: Weights, rows: dict) -> dict:
     return {"probe": probe, "arguments": [rows[name] for name in names], "keywords": {}, "weights": weights.arrays}
 
 
-def _walk(grading: Grading, steps: list[Step], room, own: bool) -> None:
+def _walk(grading: Grading, steps: list[Step], sandbox, own: bool) -> None:
     """Runs the notebook's cells; on the second try the course's own answer after each exercise's."""
     for step in steps:
         if step.exercise is None:
-            run_cell(grading, room, step)
+            run_cell(grading, sandbox, step)
         elif not own:
-            room.run_cell(cells.answer_cell(step.exercise), grading.limits.cell_seconds)
+            sandbox.run_cell(cells.answer_cell(step.exercise), grading.limits.cell_seconds)
 
 
 def _logits(answer: dict, rows: dict) -> np.ndarray | None:

@@ -1,98 +1,184 @@
-"""One mistake costs once: what fails is asked again on right answers to everything before it.
+"""What a notebook stands on: the student's own pieces from earlier notebooks, and stand-ins where there is none.
 
-After the plain walk, the notebook is walked once more in a room of its own. Each exercise that failed is asked again
-there, and after each exercise the course's own solution is run in its place, so that all that follows stands on firm
-ground. That also helps an answer that is right, and leans on another that is right in its own way. What the student
-built in earlier notebooks (`mybert`, see ground.py) is not in that room; the library's stand-ins are in its place. The
-better of the two verdicts counts.
+When notebook 04 is graded, `mybert` in the sandbox consists of
 
-So solutions come into a room with the student's code, but each only after its own exercise has been judged for the last
-time. The program there could read them; therefore nothing that this room says in words reaches anybody: of the new
-verdict only points and parts are taken.
+1. modules handed in beside the notebook (`mybert/attention.py`, or `attention.py` from a learning-management system);
+2. else the passed answers of the student's own earlier notebooks, as far as these have been handed in;
+3. for every name that is missing there, a stand-in from the student package.
+
+Of the module that the notebook itself builds, and of later ones, nothing is there: it would do the exercise.
+
+**The rule of time.** What a submission stands on is settled when it is first graded and kept in its record
+(`upstream`). It stays with that very submission: grading it again uses what is recorded, whatever has become of the
+earlier notebook since; a new version of the file stands on what is there then. And it does not depend on the order of
+grading: an earlier notebook that has no record yet is graded on the way (only to know what passed; its turn comes).
+
+All of it is text of a stranger's. Here cells are chosen from it (see `dependencies`); it runs in the sandbox only.
 """
 
-from dataclasses import replace
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from autograde.errors import RoomEnded
-from autograde.exercises import cells
-from autograde.exercises.spec import Exercise
-from autograde.grader.submission import Grading, Step, enter, run_cell
-from autograde.student.own import PACKAGE
+from autograde import mybert_importer
+from autograde.dependencies import CodeCell, cells_for, read_cell
+from autograde.exercises import catalogue
+from autograde.grader.repair import read_submission
+from autograde.grader.results import Result
+from autograde.grader.template import Template
 
-_WORTH_ASKING = ("wrong", "partly", "raised", "missing", "technical")
-_MOST_ROOMS = 4
-
-
-def follow_through(grading: Grading, steps: list[Step], sandbox) -> None:
-    """Improves verdicts in place. What ends a room here stays as it was, and the rest goes on without it."""
-    asked = [step.exercise for step in steps if step.exercise]
-    if stands_on(grading, steps):  # what ended or held up the program may have been in the student's own package
-        grading.ended, grading.late = set(), set()
-    else:
-        asked = asked[1:]
-    candidates = [exercise.id for exercise in asked if _worth_asking(grading, exercise)]
-    for _ in range(_MOST_ROOMS):
-        if not candidates:
-            return
-        at = [Step()]
-        try:
-            with enter(grading, sandbox, upstream={}) as room:
-                _walk_on_solutions(grading, steps, room, candidates, at)
-            return
-        except RoomEnded as ended:
-            grading.technical.append(f"while asking again on right answers: {ended}")
-            if at[0].exercise is None:
-                grading.ended.add(at[0].number)
+_MODULE = re.compile(r"[a-z][a-z0-9_]{0,40}")
+_LARGEST = 200_000  # bytes of one module
+_MOST_FILES = 40
+STAND_INS_FOLDER = ".stand_ins"  # in a sandbox's working folder: those that its notebook may use
+STUDENT = Path(mybert_importer.__file__).parent / "student"
 
 
-def stands_on(grading: Grading, steps: list[Step]) -> list[str]:
-    """The student's own modules that this notebook can have used."""
-    mentioned = any(PACKAGE in step.source for step in steps)
-    return [f"{PACKAGE}.{module}" for module in grading.upstream] if mentioned else []
+@dataclass(frozen=True)
+class EarlierNotebook:
+    """One of a student's earlier notebooks. source: its file, or the bytes; result: its record, if it has been graded
+    as it is now; blank: a record to be filled in where there is none."""
+
+    template: Template
+    source: Path | bytes
+    blank: Result
+    beside: dict[str, str] = field(default_factory=dict)
+    result: Result | None = None
+
+    @property
+    def notebook(self) -> str:
+        return self.template.name
 
 
-def _worth_asking(grading: Grading, exercise: Exercise) -> bool:
-    """Whether its own cell ran at all and holds an attempt."""
-    answer = grading.submission.answers.get(exercise.id)
-    if not answer or not answer.attempted or any(position + 1 in grading.ended for position in answer.positions):
-        return False
-    return grading.verdicts[exercise.id].status in _WORTH_ASKING
+@dataclass(frozen=True)
+class UpstreamSources:
+    """What one submission stands on. earlier: notebooks in their order; beside: modules handed in with it, name → text;
+    recorded: notebook → what an earlier grading of the very same file stood on; said: about files that were not taken.
+    """
+
+    earlier: tuple[EarlierNotebook, ...] = ()
+    beside: dict[str, str] = field(default_factory=dict)
+    recorded: dict[str, dict[str, str]] = field(default_factory=dict)
+    said: tuple[str, ...] = ()
 
 
-def _walk_on_solutions(grading: Grading, steps: list[Step], room, candidates: list[str], at: list[Step]) -> None:
-    """One pass. A candidate that was asked, or that ended the room, is no candidate any more. at[0]: the step."""
-    last = max(place for place, step in enumerate(steps) if step.exercise and step.exercise.id in candidates)
-    replaced = stands_on(grading, steps)
-    failed: list[Exercise] = []
-    for step in steps[: last + 1]:
-        at[0] = step
-        if step.exercise is None:
-            run_cell(grading, room, step)
+def modules_before(notebook: str) -> tuple[str, ...]:
+    """The modules of `mybert` that a notebook may build on, by the number in its name."""
+    number = int(notebook[:2]) if notebook[:2].isdecimal() else len(mybert_importer.MODULES) + 1
+    built = {exercise.kept_in for exercise in catalogue.of_notebook(notebook)}
+    return tuple(module for module in mybert_importer.MODULES[: max(number - 1, 0)] if module not in built)
+
+
+def upstream_modules(
+    notebook: str, sources: UpstreamSources, grade: Callable[[EarlierNotebook, dict[str, str]], Result]
+) -> dict[str, str]:
+    """The student's own modules for a notebook, name → text. grade: grades an earlier notebook that has no record."""
+    if notebook in sources.recorded:
+        return sources.recorded[notebook]
+    found: dict[str, str] = {}
+    for one in sources.earlier:
+        if one.notebook < notebook:
+            result = one.result or grade(one, _allowed(one.notebook, found | one.beside))
+            found |= modules_from_answers(one, result)
+    return _allowed(notebook, found | sources.beside)
+
+
+def _allowed(notebook: str, modules: dict[str, str]) -> dict[str, str]:
+    """Without modules that this notebook builds, or later ones; those of no notebook are a student's own helpers."""
+    allowed = modules_before(notebook)
+    return {name: modules[name] for name in sorted(modules) if name in allowed or name not in mybert_importer.MODULES}
+
+
+def modules_from_answers(one: EarlierNotebook, result: Result) -> dict[str, str]:
+    """Module → text, of the passed answers of one notebook and what they need of it.
+
+    What they need of an answer that failed is a stand-in's, where there is one.
+    """
+    program = [read_cell(cell.source) for cell in read_submission(one.source, one.template).program]
+    passed = {verdict.exercise for verdict in result.verdicts if verdict.passed}
+    wanted: dict[str, set[str]] = {}
+    failed: dict[str, set[str]] = {}
+    for exercise in catalogue.of_notebook(one.notebook):
+        if exercise.kept_in:
+            names = wanted if exercise.id in passed else failed
+            names.setdefault(exercise.kept_in, set()).update(exercise.names)
+    return {module: _module_text(module, program, names, failed.get(module, set())) for module, names in wanted.items()}
+
+
+def _module_text(module: str, program: list[CodeCell], names: set[str], failed: set[str]) -> str:
+    chosen = cells_for(names, program)
+    replaced = sorted(failed & set().union(*(cell.defines for cell in chosen.cells)))
+    stand_ins = [
+        f"try:\n    from {mybert_importer.STAND_INS}.{module} import {name}\nexcept ImportError:\n    pass"
+        for name in replaced
+    ]
+    imports = "\n".join(sorted(set(chosen.imports.values())))
+    return "\n\n".join([imports, *(cell.source for cell in chosen.cells), *stand_ins]) + "\n"
+
+
+def sandbox_files(notebook: str, upstream: dict[str, str]) -> dict[str, bytes]:
+    """The files that make `mybert` importable in a sandbox: the allowed stand-ins and the student's modules."""
+    files = {}
+    for module in modules_before(notebook):
+        path = STUDENT / "stand_ins" / f"{module}.py"
+        if path.exists():
+            files[f"{STAND_INS_FOLDER}/{module}.py"] = path.read_bytes()
+    return files | {f"mybert/{module}.py": text.encode("utf-8", "replace") for module, text in upstream.items()}
+
+
+# --- modules handed in beside a notebook ---
+
+
+def submitted_modules(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
+    """(module → text, sentences about what was not taken), from a submission's folder. Follows no link."""
+    found: dict[str, str] = {}
+    said: list[str] = []
+    package = folder / mybert_importer.PACKAGE
+    flat = [folder / f"{module}.py" for module in mybert_importer.MODULES]
+    within = sorted(package.iterdir()) if package.is_dir() and not package.is_symlink() else []
+    candidates = flat + [path for path in within if path.suffix == ".py" and path.name != "__init__.py"]
+    for path in candidates:
+        if not path.is_symlink() and not path.exists():
             continue
-        if step.exercise.id in candidates:
-            candidates.remove(step.exercise.id)
-            _ask_again(grading, room, step.exercise, failed, replaced)
-        if not grading.verdicts[step.exercise.id].passed:
-            failed.append(step.exercise)
-        room.run_cell(cells.answer_cell(step.exercise), grading.limits.cell_seconds)
+        name = path.name if path.parent == folder else f"{mybert_importer.PACKAGE}/{path.name}"
+        if len(found) == _MOST_FILES:
+            said.append(f"More than {_MOST_FILES} modules were handed in; the rest was not used.")
+            break
+        content = _ordinary_file(path) if _MODULE.fullmatch(path.stem) else None
+        if content is None:
+            said.append(f"{name[:80]!r} was not used: not an ordinary Python file of at most {_LARGEST // 1000} kB.")
+        else:
+            found[path.stem] = content
+    return found, tuple(said)
 
 
-def _ask_again(grading: Grading, room, exercise: Exercise, failed: list[Exercise], replaced: list[str]) -> None:
-    before = grading.verdicts[exercise.id]
-    grading.ask_and_keep(room, exercise)
-    now = grading.verdicts[exercise.id]
-    if now is not before:
-        sentence = _what_was_replaced(failed, replaced)
-        grading.credited[exercise.id] = sentence
-        said = {"advice": (), "notes": (sentence,)} if now.passed else {"advice": (sentence,), "notes": ()}
-        grading.verdicts[exercise.id] = replace(now, **said)
+def _ordinary_file(path: Path) -> str | None:
+    """A file's text; None of links, devices, what is too large and what is no UTF-8."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return None
+        content = file.read(_LARGEST + 1)
+    try:
+        return content.decode("utf-8") if len(content) <= _LARGEST else None
+    except UnicodeDecodeError:
+        return None
 
 
-def _what_was_replaced(failed: list[Exercise], replaced: list[str]) -> str:
-    names = ", ".join(f"{other.number} {other.names[0]}" for other in failed)
-    if not names and not replaced:
-        names = "answers to the exercises before it"
-    course = f"the course's own {names}" if names else ""
-    library = f"the library's stand-ins for {', '.join(replaced)}" if replaced else ""
-    both = " and ".join(filter(None, (course, library)))
-    return f"Graded with {both} in place of yours: a mistake there costs points only there."
+def digest_of(modules: dict[str, str]) -> str:
+    """One digest of modules handed in; empty where there are none."""
+    text = json.dumps(modules, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() if modules else ""
+
+
+def in_notebook_order(found: Iterable[EarlierNotebook]) -> tuple[EarlierNotebook, ...]:
+    """By notebook; where one was handed in several times, the last of `found` counts."""
+    return tuple(one for _, one in sorted({one.notebook: one for one in found}.items()))

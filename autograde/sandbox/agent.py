@@ -1,6 +1,6 @@
-"""What serves the hatch inside a room: runs cells in an IPython shell and answers probes.
+"""What serves the channel inside a sandbox: runs cells in an IPython shell and answers probes.
 
-Nothing here is trusted. Student code shares this process, may rewrite all of it and hold the hatch itself; what keeps
+Nothing here is trusted. Student code shares this process, may rewrite all of it and hold the channel itself; what keeps
 it in are the walls (isolation.py), and what keeps its answers harmless is the other end (client.py). So this file only
 has to be right for honest code, and to keep honest mistakes (a print loop, a picture of 100 MB) within the caps.
 
@@ -12,15 +12,15 @@ import os
 import traceback
 
 from autograde import probe, values
-from autograde.errors import HatchClosed
-from autograde.hatch import Hatch
+from autograde.channel import Channel
+from autograde.errors import ChannelClosed
 from autograde.sandbox import limits as names
 from autograde.sandbox.outputs import Outputs
 
 _LONGEST_MESSAGE = 2000
 _LONGEST_TRACEBACK = 20_000
-_INERT_LINE = ("pip", "conda", "mamba", "micromamba", "uv", "system", "sx", "load_ext", "run", "edit")
-_INERT_CELL = ("bash", "sh", "script", "system", "sx", "!", "perl", "ruby", "writefile")
+_DISABLED_LINE_MAGICS = ("pip", "conda", "mamba", "micromamba", "uv", "system", "sx", "load_ext", "run", "edit")
+_DISABLED_CELL_MAGICS = ("bash", "sh", "script", "system", "sx", "!", "perl", "ruby", "writefile")
 _BY_ERRNO = {
     errno.EFBIG: names.FILE_SIZE,
     errno.EMFILE: names.OPEN_FILES,
@@ -41,38 +41,38 @@ def make_shell():
     shell = InteractiveShell.instance(config=config)
     shell.compile.get_code_name = lambda raw_code, code, number: f"<cell {number}>"
     shell.events.register("post_execute", flush_figures)
-    shell.system = shell.getoutput = _say_inert
+    shell.system = shell.getoutput = _refuse_command
     shell.enable_gui = lambda gui=None: None  # `%matplotlib inline` is what we have anyway
     shell.showtraceback = shell.showsyntaxerror = lambda *arguments, **keywords: None  # errors come out as data
     hook = shell.displayhook  # a last expression's value is an output like any other
     hook.write_output_prompt = lambda: None
     hook.write_format_data = lambda data, metadata=None: shell.display_pub.publish(data, metadata or {})
-    for name in _INERT_LINE:
-        shell.register_magic_function(_say_inert, "line", name)
-    for name in _INERT_CELL:
-        shell.register_magic_function(_say_inert, "cell", name)
+    for name in _DISABLED_LINE_MAGICS:
+        shell.register_magic_function(_refuse_command, "line", name)
+    for name in _DISABLED_CELL_MAGICS:
+        shell.register_magic_function(_refuse_command, "cell", name)
     return shell
 
 
-def _say_inert(*arguments, **keywords):
+def _refuse_command(*arguments, **keywords):
     print("Not run: the grader works without a command line, and every package of the course is installed here.")
     return []
 
 
 class Agent:
-    """One room's agent. `serve` returns when the other end closes the hatch."""
+    """One sandbox's agent. `serve` returns when the other end closes the channel."""
 
-    def __init__(self, hatch: Hatch, shell, limits: dict):
-        self.hatch, self.shell, self.limits = hatch, shell, limits
+    def __init__(self, channel: Channel, shell, limits: dict):
+        self.channel, self.shell, self.limits = channel, shell, limits
 
     def serve(self) -> None:
         operations = {"cell": self.run_cell, "probe": self.answer, "put": self.put_files}
         while True:
             try:
-                request, buffers = self.hatch.receive()
+                request, buffers = self.channel.receive()
                 reply, out = operations[request["op"]](request, buffers)
-                self.hatch.send({"id": request["id"], **reply}, out)
-            except HatchClosed:
+                self.channel.send({"id": request["id"], **reply}, out)
+            except ChannelClosed:
                 return
             except KeyboardInterrupt:
                 continue  # an interrupt that came a moment after the work was done
@@ -129,7 +129,7 @@ def describe_error(error: BaseException, index: int) -> dict:
 
 
 def _limit_behind(error: BaseException | None) -> str | None:
-    """Which of the room's limits an honest program ran into, judging by its exception."""
+    """Which of the sandbox's limits an honest program ran into, judging by its exception."""
     if isinstance(error, MemoryError):
         return names.MEMORY
     if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
@@ -141,6 +141,6 @@ def _limit_behind(error: BaseException | None) -> str | None:
     return _BY_ERRNO.get(error.errno)
 
 
-def run(hatch: int, shell, limits: dict) -> None:
-    """Serves the hatch on this descriptor until the other end closes it."""
-    Agent(Hatch(hatch, hatch), shell, limits).serve()
+def run(channel: int, shell, limits: dict) -> None:
+    """Serves the channel on this descriptor until the other end closes it."""
+    Agent(Channel(channel, channel), shell, limits).serve()

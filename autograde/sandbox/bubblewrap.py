@@ -1,7 +1,7 @@
 """The command line that puts a program behind bubblewrap's walls. Trusted side.
 
 Inside: the system's /usr, the Python environment and a few modules of ours, all read-only; an empty /tmp; no network.
-Of this package only what the room needs is there: exercises, references and the grader are not, even if they are
+Of this package only what the sandbox needs is there: exercises, references and the grader are not, even if they are
 installed in the environment that is shown.
 """
 
@@ -13,9 +13,10 @@ from pathlib import Path
 
 from autograde.errors import SandboxError
 
-LIBRARY = "/room/lib"  # where the room finds our modules
-SHARED_MODULES = ("errors", "hatch", "values", "plain", "probe", "tracing")
-ROOM_MODULES = ("__init__", "limits", "kernel", "seccomp", "isolation", "zygote", "alone", "agent", "outputs")
+LIBRARY = "/sandbox/lib"  # where the sandbox finds our modules
+SHARED_MODULES = ("errors", "channel", "values", "plain_values", "probe", "tracing", "mybert_importer")
+STUDENT_MODULES = ("student/__init__", "student/quiet", "student/stand_ins/__init__")  # without a single stand-in
+SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "standalone", "agent", "outputs")
 UNTRUSTED_USER = 64999  # nobody's account: from the range that systemd keeps for users without a password entry
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 OPTIONAL = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/nix/store")
@@ -68,7 +69,7 @@ def command(program: list[str], environment: dict[str, str], packages: dict[str,
     """
     as_root = os.geteuid() == 0
     shown = python_folders()
-    words = [find(), "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--hostname", "room"]
+    words = [find(), "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--hostname", "sandbox"]
     words += ["--new-session", "--clearenv", "--cap-drop", "ALL", "--as-pid-1"]
     words += [word for name in _ROOT_KEEPS for word in ("--cap-add", name)] if as_root else ["--unshare-user"]
     words += ["--ro-bind", "/usr", "/usr", *_system_folders(), "--dev", "/dev"]
@@ -115,24 +116,31 @@ def _our_modules(shown: list[Path]) -> list[str]:
     words = []
     if any(package.is_relative_to(folder) for folder in (*shown, Path("/usr"))):
         words += ["--tmpfs", str(package), "--remount-ro", str(package)]
-    words += parents(Path(LIBRARY) / "autograde" / "sandbox" / "x")
-    files = [f"{name}.py" for name in SHARED_MODULES] + [f"sandbox/{name}.py" for name in ROOM_MODULES]
-    for name in files:
+    for folder in ("sandbox", "student/stand_ins"):
+        words += parents(Path(LIBRARY) / "autograde" / folder / "x")
+    for name in our_files():
         words += ["--ro-bind", str(package / name), f"{LIBRARY}/autograde/{name}"]
     return words
 
 
-def room_environment(threads: int) -> dict[str, str]:
-    """The whole environment of a room: nothing of the grader's own passes."""
+def our_files(*more: str) -> list[str]:
+    """The files of this package that a sandbox sees, and `more` of its own modules."""
+    inside = [f"sandbox/{name}" for name in (*SANDBOX_MODULES, *more)]
+    return [f"{name}.py" for name in (*SHARED_MODULES, *STUDENT_MODULES, *inside)]
+
+
+def sandbox_environment(threads: int) -> dict[str, str]:
+    """The whole environment of a sandbox: nothing of the grader's own passes."""
     return {
         "PATH": f"{sys.prefix}/bin:/usr/bin:/bin",
         "PYTHONPATH": LIBRARY,
         "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",  # the order of sets is the same in every room
+        "PYTHONHASHSEED": "0",  # the order of sets is the same in every sandbox
         "PYTHONSAFEPATH": "1",
         "PYTHONNOUSERSITE": "1",
         "HOME": "/home/student",
         "USER": "student",
+        "AUTOGRADE_IN_SANDBOX": "1",  # checks and drawings do nothing (autograde/student/quiet.py)
         "LANG": "C.UTF-8",
         "TMPDIR": "/tmp",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",

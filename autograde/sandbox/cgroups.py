@@ -1,6 +1,6 @@
-"""Limits on a whole room by the kernel, where a control group (version 2) has been delegated to the grader.
+"""Limits on a whole sandbox by the kernel, where a control group (version 2) has been delegated to the grader.
 
-Without one nothing is lost but sharpness: the trusted side's watch (watch.py) ends a room that is over its limits a
+Without one nothing is lost but sharpness: the trusted side's watch (watch.py) ends a sandbox that is over its limits a
 tenth of a second late; with one the kernel does it at once, and memory in the page cache counts too. Two ways to get
 a delegated group:
 
@@ -23,7 +23,7 @@ _names = itertools.count()
 
 
 def delegated() -> "Delegated | None":
-    """The group given to this process, ready for rooms, or None."""
+    """The group given to this process, ready for sandboxes, or None."""
     group = _given()
     return Delegated(group) if group else None
 
@@ -64,7 +64,7 @@ class Delegated:
                     (own / "cgroup.procs").write_text(pid)
 
     def new(self, limits) -> "Group":
-        """A group for one room."""
+        """A group for one sandbox."""
         group = self.group / f"autograde-{os.getpid()}-{next(_names)}"
         group.mkdir()
         wanted = {"memory.max": limits.memory, "memory.swap.max": 0, "pids.max": limits.processes}
@@ -75,7 +75,7 @@ class Delegated:
 
 
 class Group:
-    """One room's group."""
+    """One sandbox's group."""
 
     def __init__(self, path: Path):
         self.path = path

@@ -1,12 +1,12 @@
-"""The trusted end of a room: sends cells and questions in, takes plain data out, ends the room when it must.
+"""The trusted end of a sandbox: sends cells and questions in, takes plain data out, ends the sandbox when it must.
 
-    with sandbox.room(Limits()) as room:
-        result = room.run_cell("x = 1 / 0")          # CellResult; result.error.name == "ZeroDivisionError"
-        answers = room.ask([question, …], 10)        # see autograde.probe for questions and answers
+    with launcher.start(Limits()) as sandbox:
+        result = sandbox.run_cell("x = 1 / 0")          # CellResult; result.error.name == "ZeroDivisionError"
+        answers = sandbox.ask([question, …], 10)        # see autograde.probe for questions and answers
 
-A room that ends, for whatever reason, raises `RoomEnded` from the call during which it ended and from every later
-one; `room.ended` says how. Nothing that comes out is believed: sizes are capped, types are exact, text is made valid
-Unicode, pictures are PNGs of bounded size, and an answer that is not exactly an answer ends the room as "protocol".
+A sandbox that ends, for whatever reason, raises `SandboxEnded` from the call during which it ended and from every later
+one; `sandbox.ended` says how. Nothing that comes out is believed: sizes are capped, types are exact, text is made valid
+Unicode, pictures are PNGs of bounded size, and an answer that is not exactly an answer ends the sandbox as "protocol".
 """
 
 import contextlib
@@ -20,14 +20,14 @@ import time
 from dataclasses import dataclass, replace
 
 from autograde import values
-from autograde.errors import DeadlinePassed, HatchClosed, ProtocolError, RoomEnded, SandboxError
-from autograde.hatch import Hatch
+from autograde.channel import Channel
+from autograde.errors import ChannelClosed, DeadlinePassed, ProtocolError, SandboxEnded, SandboxError
 from autograde.sandbox import limits as names
 from autograde.sandbox.limits import End, Limits
 from autograde.sandbox.watch import Watch, waiting_seconds
 
-LAST_WORDS = 2.0  # seconds that init has to report an end
-_START = 60.0  # seconds until a room must have started (without a zygote it imports first)
+SHUTDOWN_SECONDS = 2.0  # seconds that init has to report an end
+_START = 60.0  # seconds until a sandbox must have started (without a zygote it imports first)
 _PIXELS = 20_000_000  # largest picture kept
 _STATUSES = ("ok", "raised", "missing", "not attempted", "refused")
 _SOFT_LIMITS = (names.WALL_CLOCK, names.MEMORY, names.PROCESSES, names.DISK, names.INODES, names.FILE_SIZE,
@@ -72,12 +72,12 @@ class CellResult:
         return "".join(output.text for output in self.outputs if output.kind == "stdout")
 
 
-class Room:
-    """One running room. Made by a sandbox (sandboxes.py); used by one thread at a time."""
+class Sandbox:
+    """One running sandbox. Made by a launcher (launchers.py); used by one thread at a time."""
 
-    def __init__(self, limits: Limits, hatch: socket.socket, control: socket.socket, cgroup=None):
+    def __init__(self, limits: Limits, channel: socket.socket, control: socket.socket, cgroup=None):
         self.limits, self.ended, self._cells = limits, None, 0
-        self._sockets = (hatch, control)
+        self._sockets = (channel, control)
         self._handles: list[int] = []
         self._cgroup = cgroup
         self._deadline = time.monotonic() + limits.wall_seconds
@@ -86,12 +86,12 @@ class Room:
         except BaseException:
             self._release()
             raise
-        self.pid = _pid_behind(self._handles[0])  # the room's init, as this side sees it
+        self.pid = _pid_behind(self._handles[0])  # the sandbox's init, as this side sees it
         self._agent = _pid_behind(self._handles[1])
         self._watch = Watch(self.pid, limits)
         if cgroup:
             cgroup.take(_pid_behind(handle) for handle in self._handles)
-        self._hatch = Hatch(hatch.fileno(), hatch.fileno(), look=self._look)
+        self._channel = Channel(channel.fileno(), channel.fileno(), on_wait=self._check_limits)
 
     def __enter__(self):
         return self
@@ -99,24 +99,24 @@ class Room:
     def __exit__(self, *error):
         self.close()
 
-    # --- what a room is for ---
+    # --- what a sandbox is for ---
 
     def run_cell(self, source: str, seconds: float | None = None, rich: bool = False) -> CellResult:
-        """Runs one cell. Raises RoomEnded. `seconds` defaults to the limits'; `rich` lets text/html come out."""
+        """Runs one cell. Raises SandboxEnded. `seconds` defaults to the limits'; `rich` lets text/html come out."""
         self._cells += 1
         began = time.monotonic()
         request = {"op": "cell", "index": self._cells, "source": source, "rich": rich}
         reply, pictures, late = self._exchange(request, [], seconds or self.limits.cell_seconds)
-        with self._ending_on_nonsense():
+        with self._ending_on_protocol_errors():
             result = _cell_result(reply, pictures, self.limits, time.monotonic() - began)
         return replace(result, limit=names.WALL_CLOCK) if late else result
 
     def ask(self, questions: list[dict], timeout: float | None = None) -> list[dict]:
-        """Puts questions to the student's code; one answer each. Raises RoomEnded. One deadline for all of them."""
+        """Puts questions to the student's code; one answer each. Raises SandboxEnded. One deadline for all of them."""
         header, buffers = values.encode(questions)
         seconds = timeout or self.limits.cell_seconds
         reply, back, late = self._exchange({"op": "probe", "questions": header}, buffers, seconds)
-        with self._ending_on_nonsense():
+        with self._ending_on_protocol_errors():
             answers = values.decode(reply["answers"], back) if late or "answers" in reply else None
             if type(answers) is not list or len(answers) > len(questions) or not all(map(_is_answer, answers)):
                 raise ProtocolError("the answers are not answers")
@@ -125,7 +125,7 @@ class Room:
         return answers + [_too_late(seconds)] * (len(questions) - len(answers))
 
     def put(self, files: dict[str, bytes]) -> None:
-        """Writes files into the room's working folder. Names are relative; the write happens inside the room."""
+        """Writes files into the sandbox's working folder. Names are relative; the write happens inside the sandbox."""
         self._exchange({"op": "put", "names": list(files)}, list(files.values()), self.limits.cell_seconds)
 
     def usage(self) -> dict:
@@ -133,20 +133,20 @@ class Room:
         return {"cpu_seconds": self._watch.cpu, "peak_memory": self._watch.peak}
 
     def close(self) -> None:
-        """Ends the room; nothing of it lives afterwards."""
+        """Ends the sandbox; nothing of it lives afterwards."""
         if self.ended is None:
             self._kill(names.CLOSED, "the grader was done with it")
 
     # --- the exchange ---
 
     def _exchange(self, request: dict, buffers: list[bytes], seconds: float) -> tuple[dict, list[bytes], bool]:
-        """(reply, buffers, whether it had to be interrupted). Raises RoomEnded."""
+        """(reply, buffers, whether it had to be interrupted). Raises SandboxEnded."""
         if self.ended:
-            raise RoomEnded(self.ended)
+            raise SandboxEnded(self.ended)
         word, late = secrets.token_hex(16), False
-        with self._ending_on_nonsense():
+        with self._ending_on_protocol_errors():
             try:
-                self._hatch.send({**request, "id": word}, buffers, time.monotonic() + seconds)
+                self._channel.send({**request, "id": word}, buffers, time.monotonic() + seconds)
                 try:
                     reply, back = self._receive(seconds)
                 except DeadlinePassed:
@@ -155,10 +155,10 @@ class Room:
                     reply, back = self._receive(self.limits.grace_seconds)
             except DeadlinePassed:
                 self._kill(names.WALL_CLOCK, f"no answer within {seconds:g} s, and the interrupt was ignored")
-                raise RoomEnded(self.ended) from None
-            except HatchClosed:
+                raise SandboxEnded(self.ended) from None
+            except ChannelClosed:
                 self._finish()
-                raise RoomEnded(self.ended) from None
+                raise SandboxEnded(self.ended) from None
             if reply.pop("id", None) != word:
                 raise ProtocolError("a reply to something that was not asked")
         return reply, back, late
@@ -170,7 +170,7 @@ class Room:
         while True:
             deadline = began + seconds + self._waited() - waited
             try:
-                return self._hatch.receive(deadline)
+                return self._channel.receive(deadline)
             except DeadlinePassed:
                 if began + seconds + self._waited() - waited <= time.monotonic():
                     raise
@@ -180,32 +180,32 @@ class Room:
         return waiting_seconds(self._agent)
 
     @contextlib.contextmanager
-    def _ending_on_nonsense(self):
+    def _ending_on_protocol_errors(self):
         try:
             yield
         except (ProtocolError, values.ValueTreeError, KeyError) as error:
             self._kill(names.PROTOCOL, f"the program broke the protocol: {error}")
-            raise RoomEnded(self.ended) from None
+            raise SandboxEnded(self.ended) from None
 
-    def _look(self) -> None:
-        """Called while waiting: ends the room if it is over a limit of the whole room."""
+    def _check_limits(self) -> None:
+        """Called while waiting: ends the sandbox if it is over a limit of the whole sandbox."""
         over = self._watch.over()
         if time.monotonic() > self._deadline and time.monotonic() > self._deadline + self._waited():
-            over = names.WALL_CLOCK, f"the room has been open for {self.limits.wall_seconds:g} s"
+            over = names.WALL_CLOCK, f"the sandbox has been open for {self.limits.wall_seconds:g} s"
         if over:
             self._kill(*over)
-            raise RoomEnded(self.ended)
+            raise SandboxEnded(self.ended)
 
     # --- beginning and end ---
 
     def _await_start(self) -> list[int]:
         message, handles = self._report(_START, descriptors=2)
         if "started" not in message or len(handles) != 2:
-            raise SandboxError(f"the room could not be made: {message.get('failed', 'its maker went away')}")
+            raise SandboxError(f"the sandbox could not be made: {message.get('failed', 'its maker went away')}")
         return handles
 
     def _report(self, seconds: float, descriptors: int = 0) -> tuple[dict, list[int]]:
-        """The next message of the room's init (our code): empty if none comes."""
+        """The next message of the sandbox's init (our code): empty if none comes."""
         control = self._sockets[1]
         if not select.select([control], [], [], seconds)[0]:
             return {}, []
@@ -224,17 +224,17 @@ class Room:
         self._end(End(reason, detail))
 
     def _end_processes(self) -> None:
-        """Kills init: the kernel then kills all that lives in the room's pid namespace, and only then ends init."""
+        """Kills init: the kernel then kills all that lives in the sandbox's pid namespace, and only then ends init."""
         self._signal(1, signal.SIGKILL)  # without a pid namespace (trusted submissions) this is what ends the agent
         self._signal(0, signal.SIGKILL)
-        select.select([self._handles[0]], [], [], LAST_WORDS)
+        select.select([self._handles[0]], [], [], SHUTDOWN_SECONDS)
 
     def _finish(self) -> None:
-        """The room ended by itself: finds out how."""
-        message, _ = self._report(LAST_WORDS)
+        """The sandbox ended by itself: finds out how."""
+        message, _ = self._report(SHUTDOWN_SECONDS)
         code = message.get("exit")
         if code is None:
-            self._kill(names.LOST, message.get("failed", "the room went away without a word"))
+            self._kill(names.LOST, message.get("failed", "the sandbox went away without a word"))
             return
         usage = {"cpu_seconds": message["cpu"], "peak_memory": message["peak"]}
         self._end_processes()

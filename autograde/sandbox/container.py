@@ -1,13 +1,13 @@
-"""Rooms in containers, for machines without bubblewrap: Podman or Docker makes the walls.
+"""Sandboxes in containers, for machines without bubblewrap: Podman or Docker makes the walls.
 
-On Linux a room needs no image: the container's root is a skeleton of empty folders, and this machine's /usr and Python
-environment are shown in it, read-only (Podman takes a folder as the root; Docker imports the skeleton as an image).
-Elsewhere the container is a Linux of its own, so it needs an image with the course's Python environment: build
+On Linux a sandbox needs no image: the container's root is a skeleton of empty folders, and this machine's /usr and
+Python environment are shown in it, read-only (Podman takes a folder as the root; Docker imports the skeleton as an
+image). Elsewhere the container is a Linux of its own, so it needs an image with the course's Python environment: build
 `Containerfile`, which lies beside this file, and name it in AUTOGRADE_IMAGE.
 
-Every room is a container: no network, no capabilities, no new privileges, a read-only root, memory and processes held
-by the engine's control group, and in it the same agent, resource limits and system-call filter as in any other room.
-The number of files is held by memory only, and a room takes the engine's start and the imports' seconds.
+Every sandbox is a container: no network, no capabilities, no new privileges, a read-only root, memory and processes
+held by the engine's control group, and in it the same agent, resource limits and system-call filter as in any other
+sandbox. The number of files is held by memory only, and a sandbox takes the engine's start and the imports' seconds.
 """
 
 import io
@@ -26,18 +26,17 @@ import threading
 import time
 from pathlib import Path
 
+from autograde.channel import Channel, parse_header
 from autograde.errors import ProtocolError, SandboxError
-from autograde.hatch import Hatch, parse_header
 from autograde.sandbox import bubblewrap, seccomp
-from autograde.sandbox.client import LAST_WORDS, Room
+from autograde.sandbox.client import SHUTDOWN_SECONDS, Sandbox
+from autograde.sandbox.launchers import Launcher, default_packages
 from autograde.sandbox.limits import DEFAULT_LIMITS, Limits
-from autograde.sandbox.sandboxes import Sandbox, default_packages
 
 IMAGE_VARIABLE = "AUTOGRADE_IMAGE"
 _ENGINES = ("podman", "docker")
-_SKELETON_IMAGE = "autograde-room"
-_MODULES = (*bubblewrap.ROOM_MODULES, "contained")
-_START = 240.0  # seconds until a room must have started: the engine, and all imports
+_SKELETON_IMAGE = "autograde-sandbox"
+_START = 240.0  # seconds until a sandbox must have started: the engine, and all imports
 _LONGEST_MESSAGE = 1 << 16
 _numbers = itertools.count()
 
@@ -50,27 +49,27 @@ def find() -> str:
     raise SandboxError(f"no container engine: neither {' nor '.join(_ENGINES)} is installed")
 
 
-class Container(Sandbox):
-    """Every room a container. Raises SandboxError where the engine cannot make one."""
+class Container(Launcher):
+    """Every sandbox a container. Raises SandboxError where the engine cannot make one."""
 
     kind = "container"
-    says = (
-        "Every room is a container: no bubblewrap here. The number of files is limited by memory only, and a room "
-        "takes seconds to start."
+    description = (
+        "Every sandbox is a container: no bubblewrap here. The number of files is limited by memory only, and a "
+        "sandbox takes seconds to start."
     )
 
     def __init__(self, packages: dict[str, Path] | None = None):
         self.engine, self.image = find(), os.environ.get(IMAGE_VARIABLE)
         if self.image is None and sys.platform != "linux":
             raise SandboxError(
-                f"outside Linux a room needs an image with the course's Python: build {Path(__file__).parent}/"
+                f"outside Linux a sandbox needs an image with the course's Python: build {Path(__file__).parent}/"
                 f"Containerfile and name it in {IMAGE_VARIABLE}"
             )
         self._packages = default_packages() if packages is None else packages
         self._folder = tempfile.TemporaryDirectory(prefix="autograde-container-")
         try:
             self._root = self._named_root()
-            with self.room():  # shows that it works here, or raises
+            with self.start():  # shows that it works here, or raises
                 pass
         except BaseException:
             self.close()
@@ -79,18 +78,18 @@ class Container(Sandbox):
     def close(self) -> None:
         self._folder.cleanup()
 
-    def room(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> "ContainerRoom":
+    def start(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> "ContainerSandbox":
         name = f"autograde-{os.getpid()}-{next(_numbers)}"
-        words = [*self._walls(name, limits), *self._root, *self._program(limits, seed)]
+        words = [*self._run_options(name, limits), *self._root, *self._program(limits, seed)]
         process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
-        return ContainerRoom(limits, [self.engine, "kill"], name, process)
+        return ContainerSandbox(limits, [self.engine, "kill"], name, process)
 
     # --- the command line ---
 
-    def _walls(self, name: str, limits: Limits) -> list[str]:
-        words = [self.engine, "run", "--rm", "--interactive", "--name", name, "--hostname", "room"]
+    def _run_options(self, name: str, limits: Limits) -> list[str]:
+        words = [self.engine, "run", "--rm", "--interactive", "--name", name, "--hostname", "sandbox"]
         words += ["--network", "none", "--read-only", "--cap-drop", "all", "--security-opt", "no-new-privileges"]
         words += ["--user", f"{bubblewrap.UNTRUSTED_USER}:{bubblewrap.UNTRUSTED_USER}", "--workdir", "/"]
         words += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
@@ -105,9 +104,9 @@ class Container(Sandbox):
         return words
 
     def _shown(self) -> dict[Path, str]:
-        """Folders and files of this machine → where the room sees them."""
+        """Folders and files of this machine → where the sandbox sees them."""
         package = Path(__file__).resolve().parent.parent
-        files = [f"{name}.py" for name in bubblewrap.SHARED_MODULES] + [f"sandbox/{name}.py" for name in _MODULES]
+        files = bubblewrap.our_files("in_container")
         shown = {package / name: f"{bubblewrap.LIBRARY}/autograde/{name}" for name in files}
         shown |= {folder: f"{bubblewrap.LIBRARY}/{name}" for name, folder in self._packages.items()}
         if self.image is None:
@@ -120,15 +119,26 @@ class Container(Sandbox):
         return shown
 
     def _program(self, limits: Limits, seed: int | None) -> list[str]:
-        environment = bubblewrap.room_environment(limits.threads) | {"HOME": "/tmp"}
+        environment = bubblewrap.sandbox_environment(limits.threads) | {"HOME": "/tmp"}
         python = sys.executable
         if self.image is not None:
             python = "python3"
             environment["PATH"] = "/opt/venv/bin:/usr/local/bin:/usr/bin:/bin"
-        request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported(), "rooms_own_disk": False}
-        request["processes"] = _most_processes()  # of one user, who may have other rooms; the engine counts this one's
+        request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported(), "own_disk": False}
+        request["processes"] = (
+            _most_processes()
+        )  # of one user, who may have other sandboxes; the engine counts this one's
         settings = [f"{name}={value}" for name, value in environment.items()]
-        return ["/usr/bin/env", "-i", *settings, python, "-P", "-m", "autograde.sandbox.contained", json.dumps(request)]
+        return [
+            "/usr/bin/env",
+            "-i",
+            *settings,
+            python,
+            "-P",
+            "-m",
+            "autograde.sandbox.in_container",
+            json.dumps(request),
+        ]
 
     # --- the root ---
 
@@ -171,13 +181,13 @@ class Container(Sandbox):
         return folder
 
 
-class ContainerRoom(Room):
-    """A room behind three pipes; `contained.py` is at the other end of them."""
+class ContainerSandbox(Sandbox):
+    """A sandbox behind three pipes; `in_container.py` is at the other end of them."""
 
     def __init__(self, limits: Limits, end: list[str], name: str, process: subprocess.Popen):
         self.limits, self.ended, self._cells = limits, None, 0
         self._end_command, self.name, self._process = end, name, process
-        self._came = b""
+        self._received = b""
         self._watch = _Unwatched()
         self._deadline = time.monotonic() + _START
         try:
@@ -187,7 +197,7 @@ class ContainerRoom(Room):
             self._release()
             raise
         self._deadline = time.monotonic() + limits.wall_seconds
-        self._hatch = Hatch(process.stdout.fileno(), process.stdin.fileno(), look=self._look)
+        self._channel = Channel(process.stdout.fileno(), process.stdin.fileno(), on_wait=self._check_limits)
 
     def _waited(self) -> float:
         """Nobody outside can tell."""
@@ -196,26 +206,26 @@ class ContainerRoom(Room):
     def _await_start(self) -> None:
         message, _ = self._report(_START)
         if "started" not in message:
-            reason = message.get("failed") or _last_line(self._came) or "its maker went away"
-            raise SandboxError(f"the room could not be made: {reason}")
+            reason = message.get("failed") or _last_line(self._received) or "its maker went away"
+            raise SandboxError(f"the sandbox could not be made: {reason}")
 
     def _report(self, seconds: float, descriptors: int = 0) -> tuple[dict, list[int]]:
         """The next message of the container's first process; what the engine says between is kept."""
         end = time.monotonic() + seconds
         pipe = self._process.stderr.fileno()
-        while (left := end - time.monotonic()) > 0 and len(self._came) < _LONGEST_MESSAGE:
-            line, found, rest = self._came.partition(b"\n")
+        while (left := end - time.monotonic()) > 0 and len(self._received) < _LONGEST_MESSAGE:
+            line, found, rest = self._received.partition(b"\n")
             if found and line.startswith(b"{"):
-                self._came = rest
+                self._received = rest
                 return _message(line), []
             if found and rest:
-                self._came = rest
+                self._received = rest
                 continue
             if select.select([pipe], [], [], left)[0]:
                 chunk = os.read(pipe, 4096)
                 if not chunk:
                     break
-                self._came += chunk
+                self._received += chunk
         return {}, []
 
     def _signal(self, which: int, number: int) -> None:
@@ -227,7 +237,7 @@ class ContainerRoom(Room):
         """Lets go of the pipe, at which the first process ends; asks the engine where it does not."""
         self._process.stdin.close()
         try:
-            self._process.wait(LAST_WORDS)
+            self._process.wait(SHUTDOWN_SECONDS)
         except subprocess.TimeoutExpired:
             words = [*self._end_command, self.name]
             subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -239,7 +249,7 @@ class ContainerRoom(Room):
 
 
 class _Unwatched:
-    """In place of watch.py's: the engine's control group holds the room to its memory."""
+    """In place of watch.py's: the engine's control group holds the sandbox to its memory."""
 
     cpu, peak = None, None
 
@@ -248,7 +258,7 @@ class _Unwatched:
 
 
 def _message(line: bytes) -> dict:
-    """A message with the fields that `Room` reads, of the types that it expects; empty if it is none."""
+    """A message with the fields that `Sandbox` reads, of the types that it expects; empty if it is none."""
     try:
         message = parse_header(line)
     except ProtocolError:
@@ -259,7 +269,7 @@ def _message(line: bytes) -> dict:
 
 
 def _most_processes() -> int:
-    """For all rooms of the user together, within the limit that this process has: an engine may not raise it."""
+    """For all sandboxes of the user together, within the limit that this process has: an engine may not raise it."""
     hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     return 4096 if hard == resource.RLIM_INFINITY else min(hard, 4096)
 

@@ -1,4 +1,4 @@
-"""Is the sandbox real here? Every protection is tried in a live room, not looked up.
+"""Is the sandbox real here? Every protection is tried in a live sandbox, not looked up.
 
     for finding in examine():
         print(finding)            # "ok  no network: …" or "BAD  …, and what to do about it"
@@ -12,16 +12,16 @@ import subprocess
 import threading
 from dataclasses import dataclass
 
-from autograde.errors import RoomEnded, SandboxError
-from autograde.sandbox import bubblewrap, cgroups, sandboxes, seccomp
+from autograde.errors import SandboxEnded, SandboxError
+from autograde.sandbox import bubblewrap, cgroups, launchers, seccomp
 from autograde.sandbox.container import Container
 from autograde.sandbox.limits import Limits
 
 _SECRET = "AUTOGRADE_DOCTOR_SECRET"
 _FIX_NAMESPACES = (
     "let bubblewrap make user namespaces: `sudo sysctl user.max_user_namespaces=15000`; "
-    "on older Debian also `sudo sysctl kernel.unprivileged_userns_clone=1`; "
-    "on Ubuntu 24.04 and later also `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`"
+    "on older Debian also `sudo sysctl syscalls.unprivileged_userns_clone=1`; "
+    "on Ubuntu 24.04 and later also `sudo sysctl syscalls.apparmor_restrict_unprivileged_userns=0`"
 )
 _REPORT = "please report this with the output of `bwrap --version; uname -a`, and do not grade strangers' work here"
 _TIGHT = Limits(grace_seconds=0.5, cpu_seconds=60, memory=400 << 20, disk=16 << 20, inodes=300,
@@ -45,7 +45,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Trial:
-    """Code that prints "open" where a protection is missing. `ends`: how a room may end instead of answering."""
+    """Code that prints "open" where a protection is missing. `ends`: how a sandbox may end instead of answering."""
 
     name: str
     code: str
@@ -60,9 +60,9 @@ def _trials(port: int, canary: str) -> list[Trial]:
         Trial("environment", f"import os\nprint('open' if {_SECRET!r} in os.environ else '')",
               "the grader's environment is not visible"),
         Trial("files", f"import os\nprint('open' if os.path.exists({canary!r}) else '')",
-              "files outside the room are not visible"),
+              "files outside the sandbox are not visible"),
         Trial("read-only system", "open('/usr/autograde-doctor', 'w')\nprint('open')", "nothing of it can be changed"),
-        Trial("references", "import autograde.exercises\nprint('open')", "the right answers are not in the room"),
+        Trial("references", "import autograde.exercises\nprint('open')", "the right answers are not in the sandbox"),
         Trial("ordinary user", "import os\nprint('open' if os.getuid() == 0 else '')", "no root inside"),
         Trial("no capabilities", "t = open('/proc/self/status').read()\n"
               "print('open' if any(int(t.split(c)[1].split()[0], 16) for c in ('CapEff:', 'CapPrm:', 'CapInh:')) "
@@ -70,7 +70,7 @@ def _trials(port: int, canary: str) -> list[Trial]:
         Trial("network", f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)\nprint('open')",
               "a server on this machine cannot be reached"),
         Trial("other processes", "import os\nprint('open' if len([p for p in os.listdir('/proc') if p.isdigit()]) > 3 "
-              "else '')", "only the room's own are visible"),
+              "else '')", "only the sandbox's own are visible"),
         Trial("system-call filter", "import ctypes\nl = ctypes.CDLL(None)\n"
               f"print('open' if l.syscall({number('io_uring_setup')}, 1, ctypes.create_string_buffer(120)) >= 0 "
               f"or l.syscall({number('add_key')}, b'user', b'x', b'x', 1, -2) >= 0 else '')",
@@ -91,14 +91,14 @@ def _trials(port: int, canary: str) -> list[Trial]:
 
 
 def examine() -> list[Finding]:
-    """Every finding, the way rooms are made first. Takes some seconds."""
+    """Every finding, the way sandboxes are made first. Takes some seconds."""
     findings = [_bubblewrap()]
     os.environ[_SECRET] = "visible"
     try:
-        with _small_sandbox(findings) as sandbox:
-            findings += _try_all(sandbox)
+        with _small_launcher(findings) as launcher:
+            findings += _try_all(launcher)
     except SandboxError as error:
-        findings.append(Finding("rooms", False, f"no way to make one works here: {error}", _way_out(findings[0])))
+        findings.append(Finding("sandboxes", False, f"no way to make one works here: {error}", _way_out(findings[0])))
     finally:
         del os.environ[_SECRET]
     return [*findings, _filter(), _cgroup()]
@@ -115,37 +115,37 @@ def _bubblewrap() -> Finding:
 
 
 def _way_out(found: Finding) -> str:
-    """What makes rooms possible: bubblewrap, or namespaces for it."""
+    """What makes sandboxes possible: bubblewrap, or namespaces for it."""
     return _FIX_NAMESPACES if found.ok else found.remedy
 
 
-def _small_sandbox(findings: list[Finding]) -> sandboxes.Sandbox:
-    """The best way to make rooms that works here, without TensorFlow: the walls are the same, and up in a second.
+def _small_launcher(findings: list[Finding]) -> launchers.Launcher:
+    """The best way to make sandboxes that works here, without TensorFlow: the walls are the same, and up in a second.
 
     Raises SandboxError if none does.
     """
     ways = (
-        ("warm rooms", lambda: sandboxes.Zygote(packages={}, preload=("numpy",)), "forks of a warm process"),
-        ("cold rooms", lambda: sandboxes.Bubblewrap(packages={}), "each a bubblewrap of its own, seconds to start"),
+        ("warm sandboxes", lambda: launchers.Zygote(packages={}, preload=("numpy",)), "forks of a warm process"),
+        ("cold sandboxes", lambda: launchers.Bubblewrap(packages={}), "each a bubblewrap of its own, seconds to start"),
         ("containers", lambda: Container(packages={}), "each a container, seconds to start"),
     )
     for name, make, how in ways if findings[0].ok else ways[2:]:
         try:
-            sandbox = make()
+            launcher = make()
         except SandboxError as error:
             reason = error
             findings.append(Finding(name, False, str(error), _way_out(findings[0]), grave=False))
             continue
-        findings.append(Finding(name, True, f"rooms are {how}"))
-        return sandbox
+        findings.append(Finding(name, True, f"sandboxes are {how}"))
+        return launcher
     raise SandboxError(str(reason))
 
 
-def _try_all(sandbox: sandboxes.Sandbox, only: set[str] | None = None) -> list[Finding]:
+def _try_all(launcher: launchers.Launcher, only: set[str] | None = None) -> list[Finding]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=_accept, args=(server,), daemon=True).start()
         trials = _trials(server.getsockname()[1], canary=__file__)
-        return [_try(sandbox, trial) for trial in trials if only is None or trial.name in only]
+        return [_try(launcher, trial) for trial in trials if only is None or trial.name in only]
 
 
 def _accept(server: socket.socket) -> None:
@@ -156,14 +156,14 @@ def _accept(server: socket.socket) -> None:
         return
 
 
-def _try(sandbox: sandboxes.Sandbox, trial: Trial) -> Finding:
-    with sandbox.room(_TIGHT) as room:
+def _try(launcher: launchers.Launcher, trial: Trial) -> Finding:
+    with launcher.start(_TIGHT) as sandbox:
         try:
-            open_door = "open" in room.run_cell(trial.code, trial.seconds).stdout
-        except RoomEnded as end:
+            open_door = "open" in sandbox.run_cell(trial.code, trial.seconds).stdout
+        except SandboxEnded as end:
             expected = end.reason.reason in trial.ends
             return Finding(trial.name, expected, trial.closed if expected else str(end), "" if expected else _REPORT)
-    if trial.name == "number of files" and open_door and sandbox.kind in ("bubblewrap", "container"):
+    if trial.name == "number of files" and open_door and launcher.kind in ("bubblewrap", "container"):
         return Finding(trial.name, False, "not limited without a zygote", _FIX_NAMESPACES, grave=False)
     return Finding(
         trial.name, not open_door, "got through" if open_door else trial.closed, _REPORT if open_door else ""
@@ -179,7 +179,7 @@ def _filter() -> Finding:
 
 def _cgroup() -> Finding:
     if cgroups.is_delegated():
-        return Finding("control group", True, "delegated: the kernel itself holds each room to its limits")
+        return Finding("control group", True, "delegated: the kernel itself holds each sandbox to its limits")
     return Finding(
         "control group", False, "none delegated: the grader itself watches memory and CPU time, ten times a second",
         "start the grader with `systemd-run --user --scope -p Delegate=yes …` for sharper limits", grave=False,

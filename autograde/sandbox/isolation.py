@@ -1,8 +1,8 @@
-"""How a process becomes a room. Three roles, each a fork of the one before:
+"""How a process becomes a sandbox. Three roles, each a fork of the one before:
 
     keeper   (zygote mode only) moves into fresh namespaces and furnishes them
-    init     process 1 of the room: starts the agent, buries orphans, reports how the agent ended. When it ends,
-             the kernel kills whatever else lives in its pid namespace: nothing outlives a room
+    init     process 1 of the sandbox: starts the agent, buries orphans, reports how the agent ended. When it ends,
+             the kernel kills whatever else lives in its pid namespace: nothing outlives a sandbox
     agent    no capabilities, resource limits, a system-call filter; runs the student's code
 
 Keeper and init run our code only. They have the same user id as the agent, which cannot touch them all the same: the
@@ -21,86 +21,86 @@ import socket
 import sys
 from collections.abc import Callable
 
-from autograde.sandbox import kernel, seccomp
+from autograde.sandbox import seccomp, syscalls
 
 HOME = "/home/student"
 _SPARE_ADDRESS_SPACE = 4 << 30  # TensorFlow's thread stacks and malloc arenas are reserved, not used
-_FUNERALS = 500  # milliseconds between two burials of orphans
+_REAP_INTERVAL = 500  # milliseconds between two burials of orphans
 _MOST_DESCRIPTORS = 1 << 20  # the kernel's default ceiling (fs.nr_open); closing is one system call
 _AGENT_FAILED = 70  # exit code, as sysexits.h has it for "internal software error"
-_LOW_PRIORITY_FOR_LIFE = "1000"  # oom_score_adj: if the machine runs out of memory, the room goes first
+_LOW_PRIORITY_FOR_LIFE = "1000"  # oom_score_adj: if the machine runs out of memory, the sandbox goes first
 
 
 def enter_namespaces() -> None:
     """A user namespace of our own, and in it all the others. Needs a single-threaded process."""
     user, group = os.getuid(), os.getgid()
-    kernel.unshare("user", "mount", "pid", "net", "ipc", "uts", "cgroup")
+    syscalls.unshare("user", "mount", "pid", "net", "ipc", "uts", "cgroup")
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w") as file:
             file.write(text)
-    kernel.mount(None, "/", flags=kernel.RECURSIVE | kernel.PRIVATE)
+    syscalls.mount(None, "/", flags=syscalls.RECURSIVE | syscalls.PRIVATE)
 
 
-def furnish(limits: dict) -> None:
+def mount_disk(limits: dict) -> None:
     """One small disk, /tmp; /dev/shm and the working folder are parts of it, so one limit holds for all three."""
     options = f"size={limits['disk']},nr_inodes={limits['inodes']},mode=1777"
     covered = {folder: os.open(folder, os.O_PATH) for folder in limits["keep"]}
-    kernel.mount("tmpfs", "/tmp", "tmpfs", kernel.NO_SETUID | kernel.NO_DEVICES, options)
+    syscalls.mount("tmpfs", "/tmp", "tmpfs", syscalls.NO_SETUID | syscalls.NO_DEVICES, options)
     for folder, handle in covered.items():  # a Python environment that itself lies under /tmp
         os.makedirs(folder)
-        kernel.mount(f"/proc/self/fd/{handle}", folder, flags=kernel.BIND | kernel.RECURSIVE)
+        syscalls.mount(f"/proc/self/fd/{handle}", folder, flags=syscalls.BIND | syscalls.RECURSIVE)
         os.close(handle)
     for part, place in (("/tmp/.shm", "/dev/shm"), ("/tmp/.home", HOME)):
         os.mkdir(part)
-        kernel.mount(part, place, flags=kernel.BIND)
+        syscalls.mount(part, place, flags=syscalls.BIND)
 
 
-def close_the_door() -> None:
-    """In init: a /proc that shows this room only, no more user namespaces, no capabilities."""
-    kernel.mount("proc", "/proc", "proc", kernel.NO_SETUID | kernel.NO_DEVICES | kernel.NO_EXECUTABLES)
+def lock_down() -> None:
+    """In init: a /proc that shows this sandbox only, no more user namespaces, no capabilities."""
+    syscalls.mount("proc", "/proc", "proc", syscalls.NO_SETUID | syscalls.NO_DEVICES | syscalls.NO_EXECUTABLES)
     with open("/proc/sys/user/max_user_namespaces", "w") as file:
         file.write("0")
-    kernel.drop_capabilities()
+    syscalls.drop_capabilities()
 
 
-def run_init(hatch: int, control: int, limits: dict, agent: Callable[[int], None]) -> None:
+def run_init(channel: int, control: int, limits: dict, agent: Callable[[int], None]) -> None:
     """Starts the agent, hands the trusted side a handle on both processes, waits. Never returns.
 
     Two messages go out on the control socket: {"started"} with a pidfd of each process, and at the end
     {"exit", "cpu", "peak"}; or {"failed"}.
     """
-    channel = socket.socket(fileno=control)
+    reports = socket.socket(fileno=control)
     try:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
-        kernel.forbid_new_privileges()
-        kernel.set_dumpable(False)
+        syscalls.forbid_new_privileges()
+        syscalls.set_dumpable(False)
         child = os.fork()
         if child == 0:
-            _become_agent(hatch, channel, limits, agent)
-        os.close(hatch)
+            _start_agent(channel, reports, limits, agent)
+        os.close(channel)
         handles = [os.pidfd_open(os.getpid()), os.pidfd_open(child)]
-        socket.send_fds(channel, [json.dumps({"started": True}).encode()], handles)
+        socket.send_fds(reports, [json.dumps({"started": True}).encode()], handles)
         for handle in handles:
             os.close(handle)
-        status = _wait_for(child, channel)
+        status = _wait_for(child, reports)
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         report = {"exit": os.waitstatus_to_exitcode(status), "cpu": usage.ru_utime + usage.ru_stime}
-        channel.send(json.dumps({**report, "peak": usage.ru_maxrss * 1024}).encode())
+        reports.send(json.dumps({**report, "peak": usage.ru_maxrss * 1024}).encode())
     except OSError as error:
         with contextlib.suppress(OSError):  # the trusted side may be gone; then nobody is left to tell
-            channel.send(json.dumps({"failed": str(error)}).encode())
+            reports.send(json.dumps({"failed": str(error)}).encode())
     os._exit(0)
 
 
-def _wait_for(child: int, channel: socket.socket) -> int:
-    """Buries the room's orphans until the agent ends, and ends it when the trusted side lets go. Its wait status."""
+def _wait_for(child: int, reports: socket.socket) -> int:
+    """Buries the sandbox's orphans until the agent ends, and ends it when the trusted side lets go. Its wait status."""
     waiting = select.poll()
-    waiting.register(channel, select.POLLIN)  # the trusted side never writes: readable means closed
+    waiting.register(reports, select.POLLIN)  # the trusted side never writes: readable means closed
     waiting.register(os.pidfd_open(child), select.POLLIN)
     while True:
-        for descriptor, _ in waiting.poll(_FUNERALS):
-            if descriptor == channel.fileno():
+        for descriptor, _ in waiting.poll(_REAP_INTERVAL):
+            if descriptor == reports.fileno():
                 os.kill(child, signal.SIGKILL)
         pid = -1
         while pid:
@@ -109,35 +109,35 @@ def _wait_for(child: int, channel: socket.socket) -> int:
                 return status
 
 
-def _become_agent(hatch: int, channel: socket.socket, limits: dict, agent: Callable[[int], None]) -> None:
+def _start_agent(channel: int, reports: socket.socket, limits: dict, agent: Callable[[int], None]) -> None:
     """In the agent's process, before any student code: everything that cannot be taken back. Never returns."""
     try:
-        kernel.set_dumpable(True)
+        syscalls.set_dumpable(True)
         signal.signal(signal.SIGINT, signal.default_int_handler)  # how the trusted side stops a cell
         os.setsid()
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write(_LOW_PRIORITY_FOR_LIFE)
-        os.chdir(HOME if limits["rooms_own_disk"] else os.environ["HOME"])
+        os.chdir(HOME if limits["own_disk"] else os.environ["HOME"])
         _limit_resources(limits)
         _reseed(limits["seed"])
         if limits["filter"]:
             seccomp.install()
     except Exception as error:
-        channel.send(json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
+        reports.send(json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
         os._exit(0)
-    channel.detach()
+    reports.detach()
     code = _AGENT_FAILED
     try:
-        agent(_only_descriptor(hatch))
+        agent(_close_other_descriptors(channel))
         code = 0
     finally:  # whatever student code made of the agent, this process never returns into ours
         os._exit(code)
 
 
-def _only_descriptor(hatch: int) -> int:
-    """Standard streams lead nowhere, the hatch is 3, all else is closed."""
+def _close_other_descriptors(channel: int) -> int:
+    """Standard streams lead nowhere, the channel is 3, all else is closed."""
     null = os.open("/dev/null", os.O_RDWR)
-    moved = os.dup(hatch) if hatch < 3 else hatch
+    moved = os.dup(channel) if channel < 3 else channel
     for stream in (0, 1, 2):
         os.dup2(null, stream)
     if moved != 3:
@@ -147,7 +147,7 @@ def _only_descriptor(hatch: int) -> int:
 
 
 def _limit_resources(limits: dict) -> None:
-    """Limits of one process; those of the whole room are the trusted side's (watch.py) or a cgroup's."""
+    """Limits of one process; those of the whole sandbox are the trusted side's (watch.py) or a cgroup's."""
     with open("/proc/self/statm") as file:
         pages = file.read().split()
     mapped, writable = int(pages[0]) * resource.getpagesize(), int(pages[5]) * resource.getpagesize()
@@ -170,7 +170,7 @@ def _limit_resources(limits: dict) -> None:
 
 
 def _reseed(seed: int | None) -> None:
-    """The zygote's random state is every room's: replace it, by a given seed or a fresh one."""
+    """The zygote's random state is every sandbox's: replace it, by a given seed or a fresh one."""
     seed = int.from_bytes(os.urandom(4), "little") if seed is None else seed
     random.seed(seed)
     if "numpy" in sys.modules:

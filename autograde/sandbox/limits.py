@@ -1,8 +1,8 @@
-"""What a room may use, and the names of the ways in which it can end."""
+"""What a sandbox may use, and the names of the ways in which it can end."""
 
 from dataclasses import asdict, dataclass
 
-# Why a room ended, or why a cell was cut short. These words reach the student's feedback.
+# Why a sandbox ended, or why a cell was cut short. These words reach the student's feedback.
 WALL_CLOCK = "wall clock"
 CPU_TIME = "cpu time"
 MEMORY = "memory"
@@ -21,14 +21,14 @@ LOST = "lost"
 
 @dataclass(frozen=True)
 class Limits:
-    """Caps on one room. Sizes in bytes, times in seconds.
+    """Caps on one sandbox. Sizes in bytes, times in seconds.
 
-    Time that a room's program spends waiting for a processor that others use does not count.
+    Time that a sandbox's program spends waiting for a processor that others use does not count.
     """
 
     cell_seconds: float = 60.0  # one cell, or one round of questions
     grace_seconds: float = 2.0  # that an interrupted cell has to come back
-    wall_seconds: float = 900.0  # the whole room
+    wall_seconds: float = 900.0  # the whole sandbox
     cpu_seconds: float = 600.0  # all its processes together
     memory: int = 3 << 30  # all its processes together, pages shared with the zygote counted by share
     processes: int = 256  # threads count
@@ -50,7 +50,7 @@ DEFAULT_LIMITS = Limits()
 
 @dataclass(frozen=True)
 class End:
-    """How a room ended. `reason` is one of the words above; `detail` is one sentence; usage where it is known."""
+    """How a sandbox ended. `reason` is one of the words above; `detail` is one sentence; usage where it is known."""
 
     reason: str
     detail: str

@@ -1,4 +1,4 @@
-"""What a cell prints and draws, kept up to a cap. Runs in the room; the trusted end checks the caps again."""
+"""What a cell prints and draws, kept up to a cap. Runs in the sandbox; the trusted end checks the caps again."""
 
 import base64
 import contextlib
@@ -21,11 +21,11 @@ class CappedText(io.TextIOBase):
     def write(self, text: str) -> int:
         if not isinstance(text, str):
             raise TypeError(f"write() takes text, not {type(text).__name__}")
-        room = self.limit - self.length
-        if room > 0:
-            self.kept.append(text[:room])
+        left = self.limit - self.length
+        if left > 0:
+            self.kept.append(text[:left])
             self.length += len(self.kept[-1])
-        self.lost += max(0, len(text) - max(room, 0))
+        self.lost += max(0, len(text) - max(left, 0))
         return len(text)
 
     def text(self) -> str:
@@ -54,7 +54,7 @@ class Outputs:
             for name, stream in (("stdout", self.stdout), ("stderr", self.stderr))
             if stream.length
         ]
-        pictures, cut, room = [], bool(self.stdout.lost or self.stderr.lost), self.limits["output"]
+        pictures, cut, left = [], bool(self.stdout.lost or self.stderr.lost), self.limits["output"]
         for item in self.shown:
             png = _png_bytes(item.data.get("image/png"))
             text = item.data.get("text/html") if rich else None
@@ -64,9 +64,9 @@ class Outputs:
                     outputs.append({"kind": "png", "text": ""})
                     continue
             kind, text = ("html", text) if isinstance(text, str) else ("text", item.data.get("text/plain", ""))
-            cut |= png is not None or len(text) > room
-            outputs.append({"kind": kind, "text": text[:room]})
-            room -= len(outputs[-1]["text"])
+            cut |= png is not None or len(text) > left
+            outputs.append({"kind": kind, "text": text[:left]})
+            left -= len(outputs[-1]["text"])
         return outputs[:200], pictures, cut or len(outputs) > 200
 
 

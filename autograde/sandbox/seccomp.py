@@ -1,10 +1,10 @@
-"""The system calls that code in a room cannot make: a seccomp filter in classic BPF.
+"""The system calls that code in a sandbox cannot make: a seccomp filter in classic BPF.
 
 It is written by hand because it is short, and because libseccomp's binding would add a system library to every
 instructor's machine. It denies by name rather than allowing by name: TensorFlow, XLA and NumPy use several hundred
 calls that change with their versions, and the namespaces, not the filter, are what isolates; the filter takes away the
 parts of the kernel that an exercise never needs and that have been ways out. A denied call fails with EPERM, so an
-attempt is an ordinary Python exception. Each denial is tried in a live room by the tests.
+attempt is an ordinary Python exception. Each denial is tried in a live sandbox by the tests.
 
 Numbers: Linux's arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
 """
@@ -14,7 +14,7 @@ import errno
 import platform
 import struct
 
-from autograde.sandbox import kernel
+from autograde.sandbox import syscalls
 
 # name: (x86-64, 64-bit ARM); None where the architecture has no such call
 DENIED = {
@@ -44,7 +44,7 @@ DENIED = {
     "socket": (41, 198),
 }  # fmt: skip
 _SPECIAL = {"clone": (56, 220), "clone3": (435, 435), "socketpair": (53, 199)}
-_CLONE_FLAGS = sum(kernel.NEW_NAMESPACES.values())
+_CLONE_FLAGS = sum(syscalls.NEW_NAMESPACES.values())
 _AF_UNIX = 1
 
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column above, AUDIT_ARCH_…
@@ -102,5 +102,5 @@ def install() -> None:
     code = program()
     buffer = ctypes.create_string_buffer(code, len(code))
     description = _Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p))
-    kernel.forbid_new_privileges()
-    kernel.prctl(_SET_SECCOMP, _FILTER_MODE, ctypes.addressof(description))
+    syscalls.forbid_new_privileges()
+    syscalls.prctl(_SET_SECCOMP, _FILTER_MODE, ctypes.addressof(description))

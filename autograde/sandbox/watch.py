@@ -1,18 +1,18 @@
-"""What a whole room uses, read from /proc by the trusted side: no delegation of cgroups needed, nobody inside asked.
+"""What a whole sandbox uses, read from /proc by the trusted side: no delegation of cgroups needed, nobody inside asked.
 
-Resource limits bind one process; a room may fork. Memory is the proportional share (Pss): a page that the room still
-shares with the zygote counts by share, so an idle room costs little and a copy counts in full.
+Resource limits bind one process; a sandbox may fork. Memory is the proportional share (Pss): a page that the sandbox
+still shares with the zygote counts by share, so an idle sandbox costs little and a copy counts in full.
 """
 
 import os
 import time
 
-_PAUSE = 0.1  # seconds between two looks: what a room can overshoot by is what it can touch in this time
+_PAUSE = 0.1  # seconds between two looks: what a sandbox can overshoot by is what it can touch in this time
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def processes(root: int) -> list[int]:
-    """The process and all its descendants that live now. Orphans of a room are its init's children, so none escapes."""
+    """The process and all its live descendants. A sandbox's orphans are its init's children, so none escapes."""
     found, waiting = [], [root]
     while waiting:
         pid = waiting.pop()
@@ -63,7 +63,7 @@ def memory(pids: list[int], enough: int) -> int:
 
 
 class Watch:
-    """Looks at one room now and then. `over()` names the limit it is over, with a sentence, or None."""
+    """Looks at one sandbox now and then. `over()` names the limit it is over, with a sentence, or None."""
 
     def __init__(self, root: int, limits):
         self.root, self.limits, self.next = root, limits, 0.0
@@ -77,10 +77,10 @@ class Watch:
         self.cpu = max(self.cpu, cpu_seconds(pids))
         used = memory(pids, self.limits.memory)
         self.peak = max(self.peak, used)
-        # looking at a room of many processes takes longer: never spend more than a fifth of the time on it
+        # looking at a sandbox of many processes takes longer: never spend more than a fifth of the time on it
         self.next = time.monotonic() + max(_PAUSE, 4 * (time.monotonic() - now))
         if used > self.limits.memory:
-            return "memory", f"the room used {used >> 20} MiB; it may use {self.limits.memory >> 20}"
+            return "memory", f"the sandbox used {used >> 20} MiB; it may use {self.limits.memory >> 20}"
         if self.cpu > self.limits.cpu_seconds:
-            return "cpu time", f"the room used {self.cpu:.1f} s of CPU; it may use {self.limits.cpu_seconds:g}"
+            return "cpu time", f"the sandbox used {self.cpu:.1f} s of CPU; it may use {self.limits.cpu_seconds:g}"
         return None

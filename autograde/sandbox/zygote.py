@@ -1,13 +1,13 @@
-"""A process that has imported everything once and forks a room per request. Runs inside bubblewrap.
+"""A process that has imported everything once and forks a sandbox per request. Runs inside bubblewrap.
 
 It never runs a TensorFlow operation and never starts a thread: a fork copies one thread only, and a lock held by
 another at that moment would stay locked for ever. It holds no secret: its environment is cleared by bubblewrap, its
-requests are limits, and every room gets a copy of its memory.
+requests are limits, and every sandbox gets a copy of its memory.
 
     python -m autograde.sandbox.zygote CONTROL_FD '{"user": 64999 or null, "preload": [...]}'
 
-One request is one message on the control socket: a JSON dict of limits with two descriptors, the room's end of the
-hatch and of its own control socket.
+One request is one message on the control socket: a JSON dict of limits with two descriptors, the sandbox's end of the
+channel and of its own control socket.
 """
 
 import gc
@@ -18,22 +18,22 @@ import signal
 import socket
 import sys
 
-from autograde.sandbox import isolation, kernel
+from autograde.sandbox import isolation, syscalls
 
 
-def become_ordinary(user: int | None) -> None:
+def drop_root(user: int | None) -> None:
     """Mounts /proc and, started as root, becomes an ordinary user for good (bubblewrap left root just enough)."""
     if user is not None:
-        kernel.mount("proc", "/proc", "proc", kernel.NO_SETUID | kernel.NO_DEVICES | kernel.NO_EXECUTABLES)
+        syscalls.mount("proc", "/proc", "proc", syscalls.NO_SETUID | syscalls.NO_DEVICES | syscalls.NO_EXECUTABLES)
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
-        kernel.set_dumpable(True)  # or /proc/self would still belong to root
-    kernel.drop_capabilities(bounding=False)
+        syscalls.set_dumpable(True)  # or /proc/self would still belong to root
+    syscalls.drop_capabilities(bounding=False)
 
 
 def preload(modules: list[str]) -> None:
-    """Imports what rooms will want. A module that is not installed is left out: the student's import will say so."""
+    """Imports what sandboxes will want, but for modules that are not installed: the student's import will say so."""
     for name in modules:
         try:
             importlib.import_module(name)
@@ -46,7 +46,7 @@ def preload(modules: list[str]) -> None:
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = json.loads(sys.argv[2])
-    become_ordinary(settings["user"])
+    drop_root(settings["user"])
     preload(settings["preload"])
     from autograde.sandbox import agent  # only now: it imports IPython
 
@@ -60,26 +60,26 @@ def main() -> None:
             return
         if os.fork() == 0:
             control.close()
-            keep(json.loads(message), *descriptors, shell)
+            supervise(json.loads(message), *descriptors, shell)
         for descriptor in descriptors:
             os.close(descriptor)
 
 
-def keep(limits: dict, hatch: int, control: int, shell) -> None:
-    """In a fork of the zygote: makes the room and waits for it. Never returns."""
+def supervise(limits: dict, channel: int, control: int, shell) -> None:
+    """In a fork of the zygote: makes the sandbox and waits for it. Never returns."""
     from autograde.sandbox import agent
 
     try:
-        kernel.die_with_parent(signal.SIGKILL)
+        syscalls.die_with_parent(signal.SIGKILL)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         isolation.enter_namespaces()
-        isolation.furnish(limits)
+        isolation.mount_disk(limits)
         child = os.fork()
         if child == 0:
-            kernel.die_with_parent(signal.SIGKILL)
-            isolation.close_the_door()
-            isolation.run_init(hatch, control, limits, lambda fd: agent.run(fd, shell, limits))
-        os.close(hatch)
+            syscalls.die_with_parent(signal.SIGKILL)
+            isolation.lock_down()
+            isolation.run_init(channel, control, limits, lambda fd: agent.run(fd, shell, limits))
+        os.close(channel)
         os.close(control)
         os.waitpid(child, 0)
     except OSError as error:

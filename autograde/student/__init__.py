@@ -1,51 +1,45 @@
 """What a notebook imports: `check`, `progress`, the drawings, and what keeps a student's work. All of it works offline.
 
-from autograde.student import check, heat_maps, lines, load_backend, progress
+    from autograde.student import check, heat_maps, lines, load_backend, progress
+
+    load_backend()
+
+A name is loaded when it is first used: importing this package does nothing else. In the grader's sandbox nobody looks
+at checks and drawings, so there every name is a `Quiet` object.
 """
 
+import importlib
 import os
 
-from autograde.student import home, own, store
-from autograde.student.checking import check
-from autograde.student.drawings_bert import blocks, guess_bars, shares
-from autograde.student.drawings_data import bars, token_boxes
-from autograde.student.drawings_embeddings import sum_of_rows, tables
-from autograde.student.drawings_encoder import curves, histograms, stacked_boxes
-from autograde.student.drawings_finetuning import read_offs, span_bars
-from autograde.student.drawings_welcome import course_map
-from autograde.student.drawings_wordpiece import colour_pieces, input_table
-from autograde.student.overview import progress
-from autograde.student.pictures import heat_maps, lines
-from autograde.student.saving import keep_in_drive, load_state, save_state
-from bertlab.backend import load_backend
+from autograde.student.quiet import IN_SANDBOX, Quiet
 
-# TensorFlow repeats every error of a student's on the terminal in words of its own; `check` says it better.
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+_MODULES = {
+    "checking": ("check",),
+    "drawings_bert": ("blocks", "guess_bars", "shares"),
+    "drawings_data": ("bars", "token_boxes"),
+    "drawings_embeddings": ("sum_of_rows", "tables"),
+    "drawings_encoder": ("curves", "histograms", "stacked_boxes"),
+    "drawings_finetuning": ("read_offs", "span_bars"),
+    "drawings_welcome": ("course_map",),
+    "drawings_wordpiece": ("colour_pieces", "input_table"),
+    "notebook": ("activate_mybert", "load_backend"),
+    "overview": ("progress",),
+    "pictures": ("heat_maps", "lines"),
+    "saving": ("keep_in_drive", "load_state", "save_state"),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+__all__ = sorted(_MODULE_OF)
 
-own.install(home.find, prepare=store.mend)
 
-__all__ = [
-    "bars",
-    "blocks",
-    "check",
-    "colour_pieces",
-    "course_map",
-    "curves",
-    "guess_bars",
-    "heat_maps",
-    "histograms",
-    "input_table",
-    "keep_in_drive",
-    "lines",
-    "load_backend",
-    "load_state",
-    "progress",
-    "read_offs",
-    "save_state",
-    "shares",
-    "span_bars",
-    "stacked_boxes",
-    "sum_of_rows",
-    "tables",
-    "token_boxes",
-]
+def __getattr__(name: str):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if os.environ.get(IN_SANDBOX):
+        return Quiet()
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -9,7 +9,7 @@ import textwrap
 
 from autograde.judge import judge
 from autograde.rendering import as_html, as_text
-from autograde.student import patience, plans, state, store, validating
+from autograde.student import plans, progress_file, store, time_limit, validating
 from autograde.verdict import Verdict
 
 _FAILED = ("partly", "wrong", "raised")
@@ -40,21 +40,21 @@ class Message:
         return self.text
 
 
-def check(thing, seconds: float = patience.SECONDS) -> Outcome | Message | None:
+def check(thing, seconds: float = time_limit.SECONDS) -> Outcome | Message | None:
     """Checks the exercise that `thing` belongs to: the function or layer itself, or its name as a string.
 
     seconds: time limit of one call; an endless loop is stopped then, and its line is shown. The inputs are the same for
     everybody and every time; the grader uses others. Nothing leaves this machine.
     Raises nothing, except CheckFailed where nbgrader's Validate runs the notebook (see validating.py).
     """
-    found = _found(thing, sys._getframe(1).f_globals, seconds)
+    found = _outcome(thing, sys._getframe(1).f_globals, seconds)
     if not validating.is_validating():
         return found
     validating.raise_unless_passed(found.verdict, str(found))
     return None  # a result that is shown would be taken for a number of points
 
 
-def _found(thing, space: dict, seconds: float) -> Outcome | Message:
+def _outcome(thing, space: dict, seconds: float) -> Outcome | Message:
     name = _name_of(thing, space)
     facts = plans.find(name)
     if facts is None:
@@ -65,11 +65,11 @@ def _found(thing, space: dict, seconds: float) -> Outcome | Message:
     source = _source_of(space.get(facts["names"][0]))
     with _full_precision():
         verdict = judge(
-            plans.plan(facts["id"]), lambda questions: patience.answer_in_time(questions, space, seconds), source
+            plans.plan(facts["id"]), lambda questions: time_limit.answer_in_time(questions, space, seconds), source
         )
-    failures = state.record(facts["id"], verdict.status, verdict.points, source)
+    failures = progress_file.record(facts["id"], verdict.status, verdict.points, source)
     kept = store.keep(facts, space) if verdict.passed and facts["kept_in"] else ""
-    advice = *_begin_there(facts, verdict, source, space), *_hints(facts, verdict, failures)
+    advice = *_failed_prerequisites(facts, verdict, source, space), *_hints(facts, verdict, failures)
     return Outcome(verdict.with_advice(*advice), kept)
 
 
@@ -125,11 +125,11 @@ def _hints(facts, verdict, failures):
     return (f"Hint {level} of {len(hints)}: {hints[level - 1]}",)
 
 
-def _begin_there(facts, verdict, source, space):
+def _failed_prerequisites(facts, verdict, source, space):
     """A sentence for each earlier answer that this one uses and that failed its own check when it was last tried."""
     if verdict.status not in _FAILED:
         return ()
-    entries, used = state.load(), _names_in(source)
+    entries, used = progress_file.load(), _names_in(source)
     failing = [other for other in plans.index() if entries.get(other["id"], {}).get("status") in _FAILED]
     return tuple(
         f"Your code uses `{name}`, which failed its own check ({other['number']}): fix that one first."

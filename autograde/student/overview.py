@@ -4,7 +4,7 @@ import html
 from itertools import groupby
 
 from autograde.rendering import MARKS, points_text
-from autograde.student import plans, state
+from autograde.student import plans, progress_file
 
 _WIDTH = 20
 
@@ -84,7 +84,7 @@ def _html_row(facts, points, status):
 
 def progress() -> Overview:
     """Your points and the remaining exercises, notebook by notebook, from the checks on this machine."""
-    entries = state.load()
+    entries = progress_file.load()
     rows = []
     for facts in plans.index():
         entry = entries.get(facts["id"], {})

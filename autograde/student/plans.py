@@ -1,10 +1,11 @@
 """Where `check` finds the exercises: the fingerprints that a release put beside this file.
 
-In an instructor's checkout there are none before `make release`; there the plans are made on the spot from the
-exercises themselves, so that a solution notebook can be written and run without building anything.
+In an instructor's checkout there are none before `make release`. There `autograde.planning`, which no student has,
+makes the plans from the exercises themselves, so that a solution notebook can be run without building anything.
 """
 
 import functools
+import importlib
 import importlib.util
 import os
 from pathlib import Path
@@ -26,12 +27,7 @@ def index() -> list[dict]:
     place = folder()
     if place is not None:
         return fingerprints.load_index(place)
-    if importlib.util.find_spec("autograde.exercises") is None:
-        raise fingerprints.FingerprintError(f"{BESIDE}: there are no exercises here; install the course package again")
-    from autograde.exercises import catalogue
-    from autograde.planning import reader_facts
-
-    return [reader_facts(exercise) for exercise in catalogue.EXERCISES]
+    return _planning().index()
 
 
 @functools.cache
@@ -40,10 +36,14 @@ def plan(exercise: str) -> dict:
     place = folder()
     if place is not None:
         return fingerprints.load(place / f"{exercise}.npz")
-    from autograde.exercises import catalogue
-    from autograde.planning import make_plan
+    return _planning().plan_of(exercise)
 
-    return make_plan(catalogue.find(exercise))
+
+def _planning():
+    """The instructor's side, where it is installed. Raises FingerprintError."""
+    if importlib.util.find_spec("autograde.planning") is None:
+        raise fingerprints.FingerprintError(f"{BESIDE}: there are no exercises here; install the course package again")
+    return importlib.import_module("autograde.planning")
 
 
 def find(name: str) -> dict | None:

@@ -16,15 +16,16 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from autograde import mybert_importer
 from autograde.errors import AutogradeError
-from autograde.student import home, own, state, store
-from autograde.student.pieces import Piece
+from autograde.student import home, notebook, progress_file, store
+from autograde.student.kept_answers import KeptAnswer
 from bertlab.files import write_bytes, write_whole
 
 FILE = "mybert_state.zip"
 _PACKAGE_FILE = re.compile(
     rf"{home.PACKAGE}/(?:[a-z_][a-z0-9_]{{0,60}}(?:\.edited-[0-9a-f]{{6}})?\.py|pyproject\.toml|README\.md"
-    rf"|tests/[a-z_][a-z0-9_]{{0,60}}\.py|\{store.PIECES}/[a-z0-9][a-z0-9_-]{{0,60}}\.json)"
+    rf"|tests/[a-z_][a-z0-9_]{{0,60}}\.py|\{store.KEPT}/[a-z0-9][a-z0-9_-]{{0,60}}\.json)"
 )
 _MOST_FILES = 500
 _LARGEST = 1 << 20  # bytes of one file
@@ -40,7 +41,7 @@ class StateError(AutogradeError, ValueError):
     """A file that is not a saved state."""
 
 
-class Said(str):
+class Notice(str):
     """A sentence for the notebook, shown without quotes. `path`: the file or folder it is about."""
 
     path: Path
@@ -49,13 +50,17 @@ class Said(str):
         return str(self)
 
 
-def _say(sentence: str, path: Path) -> Said:
-    said = Said(sentence)
+def _notice(sentence: str, path: Path) -> Notice:
+    said = Notice(sentence)
     said.path = path
     return said
 
 
-def save_state(path: str | Path | None = None) -> Said:
+def _count(answers: int) -> str:
+    return "1 answer" if answers == 1 else f"{answers} answers"
+
+
+def save_state(path: str | Path | None = None) -> Notice:
     """Writes the package and the progress into one zip file; on Colab the browser downloads it.
 
     path: where to; `mybert_state.zip` in the course's home if not given. The same state gives the same bytes.
@@ -67,23 +72,24 @@ def save_state(path: str | Path | None = None) -> Said:
     write_whole(target, lambda partial: _pack(partial, files))
     if path is None:
         _download(target)
-    pieces = sum(name.startswith(f"{home.PACKAGE}/{store.PIECES}/") for name in files)
-    return _say(f"Saved {pieces} answers and your progress in {target}.", target)
+    answers = sum(name.startswith(f"{home.PACKAGE}/{store.KEPT}/") for name in files)
+    return _notice(f"Saved {_count(answers)} and your progress in {target}.", target)
 
 
-def load_state(path: str | Path | None = None) -> Said:
+def load_state(path: str | Path | None = None) -> Notice:
     """Puts a saved state into the course's home. Raises StateError, and then has changed nothing.
 
-    path: the file; on Colab, without one, the browser asks for it. Where a piece is both here and in the file, the one
-    that is here stays; of progress the better counts; a file that was edited by hand comes beside what is here.
+    path: the file; on Colab, without one, the browser asks for it. If an answer is both here and in the file, the
+    one that is here stays; of progress the better counts; a file that was edited by hand is
+    saved beside the one here.
     """
     folder = home.find()
     source = Path(path) if path is not None else _uploaded(folder)
     taken = _take_over(_unpacked(source), folder)
-    return _say(f"Loaded {taken} answers from {source.name} into {folder / home.PACKAGE}.", folder)
+    return _notice(f"Loaded {_count(taken)} from {source.name} into {folder / home.PACKAGE}.", folder)
 
 
-def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
+def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Notice:
     """Makes a folder in Google Drive the home of the course, for this notebook; what is here already is taken along.
 
     To be called in the first cell of every notebook on Colab; it asks for the Drive where that is not mounted yet.
@@ -93,14 +99,16 @@ def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Said:
     if not drive.is_dir():
         refused = _mount(drive)
         if refused:
-            return _say(_WITHOUT_DRIVE.format(refused), home.find())
+            return _notice(_WITHOUT_DRIVE.format(refused), home.find())
     before, target = home.find(), drive / folder
     target.mkdir(parents=True, exist_ok=True)
     if before.absolute() != target.absolute():
         _take_over(_files(before), target)
     os.environ[home.VARIABLE] = str(target)
-    own.install(home.find, prepare=store.mend)
-    return _say(f"Your course is stored in {target} now; answers that passed their check survive a disconnect.", target)
+    notebook.activate_mybert()
+    return _notice(
+        f"Your course is stored in {target} now; answers that passed their check survive a disconnect.", target
+    )
 
 
 # --- what a state consists of ---
@@ -140,15 +148,15 @@ def _unpacked(source: Path) -> dict[str, bytes]:
 
 
 def _contents(source: Path, archive: zipfile.ZipFile, members):
-    room = _LARGEST_TOTAL
+    left = _LARGEST_TOTAL
     for member in members:
         name = member.filename
         if name != home.PROGRESS and not _PACKAGE_FILE.fullmatch(name):
             raise StateError(f"{source}: {name[:80]!r} does not belong in a saved state; nothing was loaded")
         with archive.open(member) as file:
-            content = file.read(min(_LARGEST, room) + 1)  # what a member says about its own size is not believed
-        room -= len(content)
-        if len(content) > _LARGEST or room < 0:
+            content = file.read(min(_LARGEST, left) + 1)  # what a member says about its own size is not believed
+        left -= len(content)
+        if len(content) > _LARGEST or left < 0:
             raise StateError(f"{source}: {name} is too large for a saved state; nothing was loaded")
         if not _fits(name, content):
             raise StateError(f"{source}: {name} is damaged; nothing was loaded")
@@ -159,17 +167,17 @@ def _fits(name: str, content: bytes) -> bool:
     """Whether a file is of the kind that its name says."""
     try:
         if name == home.PROGRESS:
-            state.entries_of(content)
+            progress_file.parse(content)
         elif name.endswith(".json"):
-            piece = Piece.from_dict(json.loads(content))
-            return name == f"{home.PACKAGE}/{store.PIECES}/{piece.exercise}.json"
+            answer = KeptAnswer.from_dict(json.loads(content))
+            return name == f"{home.PACKAGE}/{store.KEPT}/{answer.exercise}.json"
     except (ValueError, RecursionError):
         return False
     return True
 
 
 def _take_over(files: dict[str, bytes], folder: Path) -> int:
-    """Adds a state's files to a home; returns how many pieces came."""
+    """Adds a state's files to a home; returns how many answers came."""
     taken = 0
     with home.locked(folder):
         for name, content in files.items():
@@ -181,14 +189,14 @@ def _take_over(files: dict[str, bytes], folder: Path) -> int:
                 write_bytes(path, content)
                 taken += name.endswith(".json")
             elif path.read_bytes() != content and name.endswith(".py") and not store.is_generated(_text(content)):
-                shown = store.beside(path, _text(content))
+                shown = store.edited_copy(path, _text(content))
                 if not shown.exists():
                     write_bytes(shown, content)
         store.write(folder, store.load(folder))
     if home.PROGRESS in files:
-        state.merge(state.entries_of(files[home.PROGRESS]), folder / home.PROGRESS)
-    for module in own.MODULES:
-        own.forget(module)
+        progress_file.merge(progress_file.parse(files[home.PROGRESS]), folder / home.PROGRESS)
+    for module in mybert_importer.MODULES:
+        mybert_importer.forget(module)
     return taken
 
 

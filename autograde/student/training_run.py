@@ -17,9 +17,9 @@ import numpy as np
 from autograde.errors import AutogradeError
 from autograde.probe import places_of
 from autograde.roles import CONFIG, model_roles, weight_shapes
+from autograde.weights_file import WEIGHTS, WeightsError, read_weights
 
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
-WEIGHTS = "pretraining_weights.safetensors"  # what is handed in, beside the notebook
 HELD_OUT_ROWS = 512
 _STATE = "state.safetensors"
 _NAMES = {"input_ids": "token_ids", "token_type_ids": "token_type_ids", "attention_mask": "attention_mask",
@@ -162,9 +162,9 @@ def blank_lines(data: RunData, rows: int = 3) -> None:
 
 def ready(*exercises: str) -> bool:
     """Whether the checks of these exercises have passed here; if not, one line says which are missing."""
-    from autograde.student import plans, state
+    from autograde.student import plans, progress_file
 
-    entries = state.load()
+    entries = progress_file.load()
     missing = [plans.find(name) for name in exercises if entries.get(name, {}).get("status") != "passed"]
     if missing:
         names = ", ".join(f"{facts['number']} {facts['names'][0]}" for facts in missing)
@@ -269,8 +269,6 @@ class Run:
 
 def check_weights(path: str | Path = WEIGHTS) -> str:
     """The grader's first check of the file: whether it can be read and graded."""
-    from autograde.weights_file import WeightsError, read_weights
-
     try:
         weights = read_weights(path)
     except WeightsError as reason:

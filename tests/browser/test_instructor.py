@@ -8,7 +8,7 @@ from conftest import PICTURES, Lab, give, press
 from autograde.demo.run import ASSIGNMENT, NOTEBOOK, grade_sample_class
 from autograde.exercises import catalogue
 from autograde.grader.gradebook import Course
-from autograde.grader.rooms import Rooms
+from autograde.grader.launcher import SharedLauncher
 
 pytestmark = pytest.mark.browser
 
@@ -19,8 +19,8 @@ POINTS = sum(exercise.points for exercise in catalogue.of_notebook(NOTEBOOK))
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     folder = tmp_path_factory.mktemp("course")
-    with Rooms() as rooms:
-        grade_sample_class(folder, rooms)
+    with SharedLauncher() as launcher:
+        grade_sample_class(folder, launcher)
     return folder
 
 

@@ -1,4 +1,4 @@
-"""The surroundings of the attacks: canaries outside the room, servers to talk to, a process to hurt, a sandbox."""
+"""The surroundings of the attacks: canaries outside the sandbox, servers to talk to, a process to hurt, a sandbox."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograde.errors import SandboxError
-from autograde.sandbox import bubblewrap, sandboxes, seccomp
+from autograde.sandbox import bubblewrap, launchers, seccomp
 
 CANARY = "CANARY-7f3a91"
 SECRET_NAME = "AUTOGRADE_HOSTILE_SECRET"
@@ -38,7 +38,7 @@ def _server(family, address):
 
 @pytest.fixture(scope="session")
 def world():
-    """Everything outside the room that an attack could want. `settings` is what every attack is told."""
+    """Everything outside the sandbox that an attack could want. `settings` is what every attack is told."""
     os.environ[SECRET_NAME] = CANARY
     # not under pytest's own folder: that one is closed to other users, which would hide the file for another reason
     with tempfile.TemporaryDirectory(prefix="autograde-hostile-", dir="/var/tmp") as folder:
@@ -60,7 +60,7 @@ def world():
             "MY_FILE": str(outside / "mine"), "SHARED_FILE": str(shared), "SHARED_TMP": "/tmp", "VICTIM": victim.pid,
             "PORT_4": servers[0].getsockname()[1], "PORT_6": servers[1].getsockname()[1],
             "ABSTRACT_SOCKET": f"\0autograde-hostile-{os.getpid()}", "PATH_SOCKET": str(outside / "socket"),
-            "NUMBERS": {name: seccomp.number(name) for name in (*seccomp.DENIED, "clone", "clone3")}, "HATCH": 3,
+            "NUMBERS": {name: seccomp.number(name) for name in (*seccomp.DENIED, "clone", "clone3")}, "CHANNEL": 3,
             "GRADER_PATHS": [str(Path(__file__).parents[2])],
         }  # fmt: skip
         world = SimpleNamespace(outside=outside, scratch=outside / "scratch", settings=settings, victim=victim)
@@ -105,11 +105,11 @@ def _victim():
 
 
 @pytest.fixture(scope="session")
-def sandbox(world):
+def launcher(world):
     """A zygote with the small packages only: TensorFlow's seconds are spent in the exhaustive tests."""
     try:
         small = ("numpy", "IPython.core.interactiveshell", "matplotlib_inline.backend_inline")
-        zygote = sandboxes.Zygote(packages={}, preload=small)
+        zygote = launchers.Zygote(packages={}, preload=small)
     except SandboxError as error:
         pytest.skip(f"no sandbox can be made here: {error}")
     with zygote:

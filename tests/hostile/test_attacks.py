@@ -1,8 +1,8 @@
-"""Attacks on the room: each works against a grader without defences (undefended.py) and fails in a room.
+"""Attacks on the sandbox: each works against a grader without defences (undefended.py) and fails in a sandbox.
 
 An attack is a file in attacks/. Its first lines say what it tries, how one sees that it works where nothing stops it
 ("owned": it prints so; "silence": the grader's own last line never comes; "heartbeat": something goes on after it;
-"hatch": a trusting reader gets anything but the honest reply), and how it ends in a room.
+"channel": a trusting reader gets anything but the honest reply), and how it ends in a sandbox.
 """
 
 import os
@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from autograde.errors import RoomEnded
+from autograde.errors import SandboxEnded
 from autograde.sandbox.limits import Limits
 
 from .conftest import CANARY
-from .undefended import TRUSTED, hatch_reply, run
+from .undefended import TRUSTED, channel_reply, run
 
 FILES = sorted((Path(__file__).parent / "attacks").glob("*.py"))
 TIGHT = Limits(
@@ -36,7 +36,7 @@ TIGHT = Limits(
 
 
 def _facts(path: Path) -> dict[str, str]:
-    return dict(re.findall(r"^# (idea|undefended|room|limits): (.+)$", path.read_text(), re.MULTILINE))
+    return dict(re.findall(r"^# (idea|undefended|sandbox|limits): (.+)$", path.read_text(), re.MULTILINE))
 
 
 def _told(settings: dict) -> str:
@@ -64,11 +64,11 @@ def _living_in(namespace: int) -> list[int]:
     return found
 
 
-def _what_happened(room, source: str) -> tuple[str, str]:
+def _what_happened(sandbox, source: str) -> tuple[str, str]:
     """(everything that came out, what a test can expect: "error …", "limit …", "ended …" or "harmless")."""
     try:
-        result = room.run_cell(source)
-    except RoomEnded as end:
+        result = sandbox.run_cell(source)
+    except SandboxEnded as end:
         return str(end.reason), f"ended {end.reason.reason}"
     shown = repr(result)
     if result.limit:
@@ -83,20 +83,20 @@ def _limits(facts: dict[str, str]) -> Limits:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_an_attack_fails_in_a_room(path, sandbox, world):
+def test_an_attack_fails_in_a_sandbox(path, launcher, world):
     before, facts = _state(world.outside), _facts(path)
-    with sandbox.room(_limits(facts)) as room:
-        namespace = _namespace(room.pid)
-        room.run_cell(_told(world.settings))
-        shown, outcome = _what_happened(room, path.read_text())
+    with launcher.start(_limits(facts)) as sandbox:
+        namespace = _namespace(sandbox.pid)
+        sandbox.run_cell(_told(world.settings))
+        shown, outcome = _what_happened(sandbox, path.read_text())
 
-    assert outcome in facts["room"].split(" or "), shown
+    assert outcome in facts["sandbox"].split(" or "), shown
     assert "OWNED" not in re.sub(r"traceback='.*", "", shown)  # which quotes the attack's own text
     assert CANARY not in shown
     assert _state(world.outside) == before
     assert world.victim.poll() is None
     assert _living_in(namespace) == []
-    with sandbox.room(TIGHT) as other:
+    with launcher.start(TIGHT) as other:
         assert other.run_cell("print(6 * 7)").stdout == "42\n"
 
 
@@ -107,8 +107,8 @@ def test_the_same_attack_works_where_nothing_stops_it(path, world):
     environment = {name: os.environ[name] for name in (world.settings["SECRET_NAME"],)}
     source, kind = _told(settings) + path.read_text(), _facts(path)["undefended"]
     try:
-        if kind == "hatch":
-            assert hatch_reply(source, environment, world.outside / "canary", world.outside) != TRUSTED
+        if kind == "channel":
+            assert channel_reply(source, environment, world.outside / "canary", world.outside) != TRUSTED
             return
         printed = run(source, environment, world.outside / "canary", world.outside)
         assert "THE BEGINNING" in printed, printed
@@ -125,7 +125,7 @@ def test_the_same_attack_works_where_nothing_stops_it(path, world):
 @pytest.mark.exhaustive
 def test_an_honest_program_gets_through_to_the_grader_without_defences(world):
     assert run("print(1)", {}, world.outside / "canary", world.outside) == "THE BEGINNING\n1\nTHE END\n"
-    assert hatch_reply("", {}, world.outside / "canary", world.outside) == TRUSTED
+    assert channel_reply("", {}, world.outside / "canary", world.outside) == TRUSTED
 
 
 def _still_beating(file: Path) -> bool:
@@ -138,6 +138,6 @@ def _still_beating(file: Path) -> bool:
 
 def test_every_attack_says_what_it_is():
     for path in FILES:
-        assert {"idea", "undefended", "room"} <= set(_facts(path)), path.name
-        assert _facts(path)["undefended"] in ("owned", "silence", "heartbeat", "hatch"), path.name
+        assert {"idea", "undefended", "sandbox"} <= set(_facts(path)), path.name
+        assert _facts(path)["undefended"] in ("owned", "silence", "heartbeat", "channel"), path.name
     assert len(FILES) >= 40

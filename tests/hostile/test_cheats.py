@@ -24,7 +24,7 @@ from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
 from autograde.judge import judge
 from autograde.release import editions
-from tests.grade_class import NOTEBOOK, answer, open_rooms
+from tests.grade_class import NOTEBOOK, answer, open_shared_launcher
 
 SCORES = catalogue.find("scores")
 HIDDEN_TEST = """
@@ -116,25 +116,25 @@ def test_that_grader_tells_right_from_plainly_wrong(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def rooms():
-    with open_rooms() as rooms:
-        yield rooms
+def launcher():
+    with open_shared_launcher() as launcher:
+        yield launcher
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", CHEATS)
-def test_the_same_cheat_earns_nothing_here(name, rooms, tmp_path):
-    result = _graded(_with_answer(CHEATS[name]), rooms, tmp_path).result
+def test_the_same_cheat_earns_nothing_here(name, launcher, tmp_path):
+    result = _graded(_with_answer(CHEATS[name]), launcher, tmp_path).result
     (verdict,) = result.verdicts
     assert verdict.points == 0 and "FULL MARKS" not in result.to_json(), verdict
 
 
-def _graded(content: dict, rooms, tmp_path):
+def _graded(content: dict, launcher, tmp_path):
     """The notebook with the one exercise."""
     path = tmp_path / f"{NOTEBOOK}.ipynb"
     path.write_text(json.dumps(content))
     blank, limits = Result("ps3", "x", NOTEBOOK), replace(LIMITS, cell_seconds=5.0)
-    return grade_notebook(path, _template(), (SCORES,), rooms, blank, b"s" * 32, limits)
+    return grade_notebook(path, _template(), (SCORES,), launcher, blank, b"s" * 32, limits)
 
 
 def _template() -> Template:
@@ -158,12 +158,12 @@ def test_a_package_of_ones_own_in_place_of_numpy_works_where_the_kernel_starts_i
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("place", [".", "mybert"])
-def test_the_same_package_earns_nothing_here(place, rooms, tmp_path):
+def test_the_same_package_earns_nothing_here(place, launcher, tmp_path):
     content = _with_answer(WRONG)
     (tmp_path / place).mkdir(exist_ok=True)
     for name in ("numpy", "keras", "autograde", "__init__"):
         (tmp_path / place / f"{name}.py").write_text(OWN_NUMPY)
-    result = _graded(content, rooms, tmp_path).result
+    result = _graded(content, launcher, tmp_path).result
     assert [verdict.points for verdict in result.verdicts] == [0] and result.technical is None
 
 
@@ -178,9 +178,9 @@ def test_html_that_a_cell_shows_acts_on_a_page_made_as_nbgrader_makes_it():
 
 
 @pytest.mark.exhaustive
-def test_html_that_a_cell_shows_reaches_no_page_here(rooms, tmp_path):
+def test_html_that_a_cell_shows_reaches_no_page_here(launcher, tmp_path):
     display = f"from IPython.display import HTML, display\ndisplay(HTML({SCRIPT!r}))\nprint({SCRIPT!r})\n"
-    graded = _graded(_with_answer(display + WRONG, shown=SCRIPT), rooms, tmp_path)
+    graded = _graded(_with_answer(display + WRONG, shown=SCRIPT), launcher, tmp_path)
     assert "example.org" not in feedback_page(graded.result) + graded.result.to_json()
     for_formgrader = autograded(_template(), graded.submission, graded.result.verdicts)
     assert not [

@@ -49,7 +49,7 @@ def run(source: str, environment: dict[str, str], canary: Path, outside: Path, s
             return process.communicate()[0]
 
 
-def hatch_reply(source: str, environment: dict[str, str], canary: Path, outside: Path, seconds: float = 3.0):
+def channel_reply(source: str, environment: dict[str, str], canary: Path, outside: Path, seconds: float = 3.0):
     """What a trusting reader at the other end of descriptor 3 makes of it: a header, or the exception it died of."""
     ours, theirs = socket.socketpair()
     ours.settimeout(seconds)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: abort()
 # undefended: silence
-# room: ended signal
+# sandbox: ended signal
 import os
 
 os.abort()

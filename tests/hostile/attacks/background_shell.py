@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a shell command that goes on by itself
 # undefended: heartbeat
-# room: harmless
+# sandbox: harmless
 import subprocess
 
 line = f"while sleep 0.2; do echo x >> {OUTSIDE}/heartbeat; done"

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: spread a loop over children, none of which breaks a limit of its own
 # undefended: owned
-# room: ended cpu time
+# sandbox: ended cpu time
 # limits: cpu_seconds=1.0, cell_seconds=6.0
 import os, time
 

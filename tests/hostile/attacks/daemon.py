@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a double fork that outlives the kernel
 # undefended: heartbeat
-# room: ended exit
+# sandbox: ended exit
 import os, time
 
 if os.fork() == 0:

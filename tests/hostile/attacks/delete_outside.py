@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: delete the file of another student
 # undefended: owned
-# room: error FileNotFoundError
+# sandbox: error FileNotFoundError
 import os
 
 os.unlink(MY_FILE)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: fill the disk, in files small enough each
 # undefended: owned
-# room: limit disk
+# sandbox: limit disk
 import os, tempfile
 
 folder = tempfile.mkdtemp(dir=SHARED_TMP)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: fill /dev/shm
 # undefended: owned
-# room: limit disk
+# sandbox: limit disk
 import os
 
 names = [f"/dev/shm/autograde-hostile-{index}" for index in range(12)]

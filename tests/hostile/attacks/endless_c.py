@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a loop inside C code, which looks at no signal
 # undefended: silence
-# room: ended wall clock
+# sandbox: ended wall clock
 import itertools
 
 sum(itertools.repeat(1))

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a loop that catches every exception
 # undefended: silence
-# room: ended wall clock or limit wall clock
+# sandbox: ended wall clock or limit wall clock
 while True:
     try:
         while True:

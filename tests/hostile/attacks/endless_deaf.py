@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a loop that ignores the interrupt
 # undefended: silence
-# room: ended wall clock
+# sandbox: ended wall clock
 import signal
 
 signal.signal(signal.SIGINT, signal.SIG_IGN)

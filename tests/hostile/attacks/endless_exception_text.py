@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: an exception whose message is gigantic
 # undefended: owned
-# room: error ValueError or ended memory or limit memory
+# sandbox: error ValueError or ended memory or limit memory
 if __name__ == "<plain>":
     print("OWNED" + "x" * 100_000_000)
 raise ValueError("x" * 100_000_000)

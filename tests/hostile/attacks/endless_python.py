@@ -1,6 +1,6 @@
 # ruff: noqa
 # idea: a loop without an end
 # undefended: silence
-# room: limit wall clock
+# sandbox: limit wall clock
 while True:
     continue

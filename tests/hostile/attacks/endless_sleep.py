@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: wait for ever without using the processor
 # undefended: silence
-# room: limit wall clock
+# sandbox: limit wall clock
 import time
 
 time.sleep(10_000)

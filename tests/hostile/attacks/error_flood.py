@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: the same on stderr, and past Python on the descriptors
 # undefended: owned
-# room: limit output
+# sandbox: limit output
 import os, sys
 
 for _ in range(3_000):

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: leave without a word
 # undefended: silence
-# room: ended exit
+# sandbox: ended exit
 import os
 
 os._exit(0)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: code that runs when the interpreter ends
 # undefended: owned
-# room: ended exit
+# sandbox: ended exit
 import atexit, os, sys
 
 atexit.register(lambda: os.write(1, b"OWNED"))

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: open files by number instead of by name
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import ctypes, os
 
 libc = ctypes.CDLL(None, use_errno=True)

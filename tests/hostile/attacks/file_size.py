@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: one file larger than allowed
 # undefended: owned
-# room: limit file size
+# sandbox: limit file size
 import os, tempfile
 
 with open(os.path.join(tempfile.mkdtemp(dir=SHARED_TMP), "large"), "wb") as file:

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: more processes than anyone needs
 # undefended: owned
-# room: limit processes or ended processes or ended memory
+# sandbox: limit processes or ended processes or ended memory
 import os, time
 
 made = 0

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a second name for a file outside
 # undefended: owned
-# room: error FileNotFoundError
+# sandbox: error FileNotFoundError
 import os
 
 name = os.path.join(os.path.dirname(CANARY_FILE), "second-name")

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: import the grader's own exercises and read how they are judged
 # undefended: owned
-# room: error ModuleNotFoundError
+# sandbox: error ModuleNotFoundError
 import sys
 
 sys.path += GRADER_PATHS

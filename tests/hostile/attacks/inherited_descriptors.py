@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a file that the grader left open
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import os
 
 for number in range(3, 256):

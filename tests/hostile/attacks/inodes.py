@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a million empty files
 # undefended: owned
-# room: limit inodes
+# sandbox: limit inodes
 import tempfile
 
 folder = tempfile.mkdtemp(dir=SHARED_TMP)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: an IPython hook that rewrites every later cell
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 if __name__ == "<plain>":
     print("OWNED")
 else:

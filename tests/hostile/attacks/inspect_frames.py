@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: walk up the stack to the grader's own variables
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import sys
 
 frame = sys._getframe()

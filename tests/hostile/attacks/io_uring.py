@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: system calls through a ring that a filter does not see
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import ctypes, os
 
 libc = ctypes.CDLL(None, use_errno=True)

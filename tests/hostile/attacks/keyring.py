@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: leave something in the kernel's key ring
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import ctypes, os
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: end another process of the same user
 # undefended: owned
-# room: error ProcessLookupError
+# sandbox: error ProcessLookupError
 import os, signal
 
 os.kill(VICTIM, signal.SIGTERM)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: end the process that looks after the kernel
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import os, signal, time
 
 parent = os.getppid()

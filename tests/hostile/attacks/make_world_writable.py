@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: open a folder for others
 # undefended: owned
-# room: error FileNotFoundError
+# sandbox: error FileNotFoundError
 import os
 
 os.chmod(MY_FILE, 0o777)

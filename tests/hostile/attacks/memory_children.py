@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: many children with a little too much each
 # undefended: owned
-# room: ended memory or limit memory or limit processes
+# sandbox: ended memory or limit memory or limit processes
 # limits: cell_seconds=6.0
 import os, time
 

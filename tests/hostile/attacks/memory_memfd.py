@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: memory in a nameless file that no process is charged for
 # undefended: owned
-# room: error PermissionError
+# sandbox: error PermissionError
 # limits: cell_seconds=6.0
 import os
 

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: an ever longer list
 # undefended: owned
-# room: limit memory or ended memory
+# sandbox: limit memory or ended memory
 # limits: cell_seconds=6.0
 blocks = []
 for _ in range(40):

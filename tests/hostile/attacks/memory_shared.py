@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: shared mappings, which the limit on private data does not count
 # undefended: owned
-# room: ended memory or limit memory
+# sandbox: ended memory or limit memory
 # limits: cell_seconds=6.0
 import mmap, time
 

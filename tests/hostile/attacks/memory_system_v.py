@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a System V segment that stays when its maker is gone
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 # limits: cell_seconds=6.0
 import ctypes
 

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: put a file system of one's own over something
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import ctypes, os
 
 libc = ctypes.CDLL(None, use_errno=True)

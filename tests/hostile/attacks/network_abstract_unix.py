@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: an abstract Unix socket has no file to protect it
 # undefended: owned
-# room: error PermissionError
+# sandbox: error PermissionError
 import socket
 
 with socket.socket(socket.AF_UNIX) as line:

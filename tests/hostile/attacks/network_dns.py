@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a name server sees what is asked for
 # undefended: owned
-# room: error PermissionError
+# sandbox: error PermissionError
 import socket
 
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: send what was found to a server
 # undefended: owned
-# room: error PermissionError
+# sandbox: error PermissionError
 import socket
 
 with socket.socket(socket.AF_INET) as line:

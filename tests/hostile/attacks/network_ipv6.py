@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: the same over IPv6
 # undefended: owned
-# room: error PermissionError
+# sandbox: error PermissionError
 import socket
 
 with socket.socket(socket.AF_INET6) as line:

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: open a door for others
 # undefended: owned
-# room: error PermissionError
+# sandbox: error PermissionError
 import socket
 
 with socket.socket() as line:

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: ask the kernel about the network's interfaces
 # undefended: owned
-# room: error PermissionError
+# sandbox: error PermissionError
 import socket
 
 line = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a Unix socket that lies in the file system
 # undefended: owned
-# room: error PermissionError
+# sandbox: error PermissionError
 import socket
 
 with socket.socket(socket.AF_UNIX) as line:

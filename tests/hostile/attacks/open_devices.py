@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a device of the machine: a graphics card, a disk, FUSE
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import os, stat
 
 harmless = {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "console"}

@@ -1,6 +1,6 @@
 # ruff: noqa
 # idea: open files until none is left
 # undefended: owned
-# room: limit open files
+# sandbox: limit open files
 files = [open("/dev/null") for _ in range(600)]
 print("OWNED", len(files))

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: 32-bit system calls have other numbers
 # undefended: owned
-# room: ended signal
+# sandbox: ended signal
 import ctypes, mmap, platform
 
 code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)

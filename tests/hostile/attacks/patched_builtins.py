@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: print, open and isinstance replaced for all later code
 # undefended: owned
-# room: harmless or ended wall clock or ended exit or ended protocol
+# sandbox: harmless or ended wall clock or ended exit or ended protocol
 import builtins, json
 
 builtins.isinstance = lambda *arguments: True

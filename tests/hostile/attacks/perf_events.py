@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: count what the processor does
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import ctypes, os
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a library in the folder from which TensorFlow loads plug-ins when it is next imported, by whomever
 # undefended: owned
-# room: error OSError
+# sandbox: error OSError
 import os, shutil, sysconfig
 
 library = next(

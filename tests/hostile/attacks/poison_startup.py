@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: leave a start-up file for the next kernel
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import os
 
 folder = os.path.expanduser("~/.ipython/profile_default/startup")

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: print without an end
 # undefended: owned
-# room: limit output or limit wall clock
+# sandbox: limit output or limit wall clock
 for _ in range(30_000):
     print("x" * 1000)
 print("OWNED")

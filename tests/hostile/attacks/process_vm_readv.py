@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: read another process's memory by a system call
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import ctypes, os
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: lift the limits again
 # undefended: owned
-# room: error ValueError
+# sandbox: error ValueError
 import resource
 
 soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: /proc shows every process's arguments, and one holds a secret
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import os
 
 for pid in filter(str.isdigit, os.listdir("/proc")):

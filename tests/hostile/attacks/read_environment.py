@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: the grader's environment holds a secret
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import os
 
 if SECRET_NAME in os.environ:

@@ -1,5 +1,5 @@
 # ruff: noqa
 # idea: a solution lies in a folder everyone may read
 # undefended: owned
-# room: error FileNotFoundError
+# sandbox: error FileNotFoundError
 print("OWNED", open(CANARY_FILE).read())

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: /proc shows the environment a parent process was started with
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import os
 
 pid = os.getppid()

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: another process of the same user can be read through /proc/PID/mem
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import os
 
 pid = VICTIM or os.getppid()

@@ -1,5 +1,5 @@
 # ruff: noqa
 # idea: another program's file in /dev/shm
 # undefended: owned
-# room: error FileNotFoundError
+# sandbox: error FileNotFoundError
 print("OWNED", open(SHARED_FILE).read())

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: the collector lists every object, the grader's among them
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import gc
 
 for thing in gc.get_objects():

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: read from address 0
 # undefended: silence
-# room: ended signal
+# sandbox: ended signal
 import ctypes
 
 ctypes.string_at(0)

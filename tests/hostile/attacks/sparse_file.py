@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a file that claims to be a terabyte
 # undefended: owned
-# room: limit file size
+# sandbox: limit file size
 import os, tempfile
 
 with open(os.path.join(tempfile.mkdtemp(dir=SHARED_TMP), "sparse"), "wb") as file:

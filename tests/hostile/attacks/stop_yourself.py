@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a stopped process answers nothing and does not die
 # undefended: silence
-# room: ended wall clock
+# sandbox: ended wall clock
 import os, signal
 
 os.kill(os.getpid(), signal.SIGSTOP)

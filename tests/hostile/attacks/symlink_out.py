@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: a link in the working folder that leads out of it
 # undefended: owned
-# room: error FileNotFoundError
+# sandbox: error FileNotFoundError
 import os, tempfile
 
 link = tempfile.mktemp()

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: change a package that later submissions import
 # undefended: owned
-# room: error OSError
+# sandbox: error OSError
 import os, site, sys
 
 place = os.path.dirname(MY_FILE) if os.path.exists(MY_FILE) else os.path.dirname(os.__file__)

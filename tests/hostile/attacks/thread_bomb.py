@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: more threads than anyone needs
 # undefended: owned
-# room: limit processes or limit memory
+# sandbox: limit processes or limit memory
 import threading, time
 
 for _ in range(100):

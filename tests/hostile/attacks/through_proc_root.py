@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: /proc/PID/root is a door to the file system another process sees
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import os
 
 for pid in (VICTIM, os.getppid(), 1):

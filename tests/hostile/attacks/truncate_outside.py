@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: empty a file that belongs to the course
 # undefended: owned
-# room: error FileNotFoundError
+# sandbox: error FileNotFoundError
 import os
 
 os.truncate(MY_FILE, 0)

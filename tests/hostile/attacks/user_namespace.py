@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: become root in a namespace of one's own
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import ctypes, os
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: the same through clone
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import ctypes, os
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: hold the kernel in the middle of a copy
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import ctypes, os
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: look for anything that is called like a gradebook
 # undefended: owned
-# room: harmless
+# sandbox: harmless
 import os
 
 for place in ("/home", "/srv", "/var", "/opt", "/mnt", "/media", os.path.dirname(CANARY_FILE)):

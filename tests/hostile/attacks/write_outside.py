@@ -1,7 +1,7 @@
 # ruff: noqa
 # idea: leave a file where everyone may write
 # undefended: owned
-# room: error FileNotFoundError
+# sandbox: error FileNotFoundError
 with open(OUTSIDE + "/left-behind", "w") as file:
     file.write("x")
 print("OWNED")

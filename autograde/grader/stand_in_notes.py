@@ -1,0 +1,81 @@
+"""Says in a verdict which of the student's own earlier pieces it did without.
+
+A later notebook builds on `mybert`. What a student has not built, or what failed there, is stood in for by the library
+(see upstream.py), and an answer can then be right, or wrong, for a reason that the student cannot see: a helper that
+expects the library's names in a layer of their own, say. So the verdict names what stood in.
+
+All of it is read off the texts: of the notebook, what the exercise needs; of each own module that it imports from, what
+that name needs in turn. What a sandbox says about itself is not asked.
+"""
+
+import ast
+import functools
+from collections.abc import Iterator
+from dataclasses import replace
+
+from autograde import syntax
+from autograde.dependencies import CodeCell, cells_for, statements
+from autograde.grader.submission import Grading
+from autograde.grader.upstream import STUDENT, modules_before
+from autograde.mybert_importer import PACKAGE, STAND_INS
+
+_ANSWERED = ("passed", "partly", "wrong", "raised")
+
+
+def add_stand_in_notes(grading: Grading) -> None:
+    """Adds a note to each verdict on answers that ran on stand-ins, unless it says so already (see upstream.py)."""
+    program = [statement for cell in grading.submission.program for statement in statements(cell.source)]
+    for exercise in grading.exercises:
+        verdict = grading.verdicts[exercise.id]
+        if verdict.status in _ANSWERED and exercise.id not in grading.credited:
+            names = stand_ins_used(program, set(exercise.names), exercise.notebook, grading.upstream)
+            if names:
+                note = _sentence(names)
+                grading.verdicts[exercise.id] = replace(verdict, notes=(*verdict.notes, note))
+
+
+def stand_ins_used(program: list[CodeCell], names: set[str], notebook: str, upstream: dict[str, str]) -> list[str]:
+    """The names "mybert.module.name" that these names of a program need, directly or through own modules, and that are
+    not the student's own. upstream: module → text of the own ones."""
+    allowed = set(modules_before(notebook))
+    found: set[str] = set()
+    seen: set[tuple[str, str, str]] = set()
+    waiting = list(_imports(program, names))
+    while waiting:
+        package, module, name = asked = waiting.pop()
+        if asked in seen or module not in allowed or name not in _stand_in_names(module):
+            continue
+        seen.add(asked)
+        own = statements(upstream.get(module, ""))
+        if package == PACKAGE and any(name in {*statement.defines, *statement.imports} for statement in own):
+            waiting += _imports(own, {name})
+        else:
+            found.add(f"{PACKAGE}.{module}.{name}")
+    return sorted(found)
+
+
+def _sentence(names: list[str]) -> str:
+    quoted = [f"`{name}`" for name in names]
+    both = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
+    return f"It ran on the library's stand-in for {both}: no passed answer of yours was there."
+
+
+def _imports(program: list[CodeCell], names: set[str]) -> Iterator[tuple[str, str, str]]:
+    """(package, module, name) of what these names need of `mybert` or of the stand-ins."""
+    chosen = cells_for(names, program)
+    used = names.union(*(statement.reads for statement in chosen.cells))
+    for text in (*chosen.imports.values(), *(statement.source for statement in chosen.cells)):
+        for node in ast.walk(syntax.parse(text)):
+            package, _, module = (getattr(node, "module", None) or "").rpartition(".")
+            if isinstance(node, ast.ImportFrom) and package in (PACKAGE, STAND_INS):
+                wanted = [alias.name for alias in node.names if (alias.asname or alias.name) in used]
+                yield from ((package, module, name) for name in wanted)
+
+
+@functools.cache
+def _stand_in_names(module: str) -> frozenset[str]:
+    """The names for which there is a stand-in: its `__all__`, read without importing it (that would load Keras)."""
+    path = STUDENT / "stand_ins" / f"{module}.py"
+    body = ast.parse(path.read_text(encoding="utf-8")).body if path.exists() else []
+    lists = [node.value for node in body if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"]
+    return frozenset(ast.literal_eval(lists[0])) if lists else frozenset()

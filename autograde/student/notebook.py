@@ -1,0 +1,20 @@
+"""What the first cell of a notebook calls: the backend is loaded, and `import mybert` finds the student's package."""
+
+import os
+
+from autograde import mybert_importer
+from autograde.student import home, store
+from bertlab import backend
+
+
+def load_backend() -> None:
+    """Imports Keras and its backend without their start-up notes; lets `import mybert` find the student's package."""
+    # TensorFlow repeats each error in the student's code on the terminal, in its own words; `check` explains it better.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    backend.load_backend()
+    activate_mybert()
+
+
+def activate_mybert() -> None:
+    """Lets `import mybert` find the student's package, as the first cell of a notebook does by `load_backend()`."""
+    mybert_importer.activate(home.find, prepare=store.repair)

@@ -1,0 +1,173 @@
+"""The texts of the student's own package, from the kept answers: modules, tests, project file, README."""
+
+import sys
+from itertools import groupby
+
+from autograde.dependencies import CodeCell, read_cell
+from autograde.mybert_importer import PACKAGE
+from autograde.student.kept_answers import KeptAnswer
+
+_DISTRIBUTIONS = {"tensorflow_text": "tensorflow-text", "sklearn": "scikit-learn", "PIL": "pillow"}
+
+_TEST = '''"""The checks that these pieces passed. They need the course's package: run `pytest mybert/tests`."""
+
+from pathlib import Path
+
+import pytest
+
+from autograde.student.store import passes
+
+HOME = Path(__file__).resolve().parents[2]
+EXERCISES = """
+{exercises}
+""".split()
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_{module}_passes_the_check_of(exercise):
+    assert passes(exercise, HOME).passed
+'''
+
+_PROJECT = """[build-system]
+requires = ["setuptools>=64"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "mybert"
+version = "0.{answers}"
+description = "My own BERT, built piece by piece"
+requires-python = ">=3.11"
+dependencies = [{dependencies}]
+
+[tool.setuptools]
+packages = ["mybert"]
+package-dir = {{ mybert = "." }}
+"""
+
+_README = """# My own BERT
+
+Built in the course, piece by piece: each function and layer here passed its check. `pip install ./mybert` installs it
+anywhere; `from mybert.attention import …` then works without the course. The checks in `tests/` need the course's
+package.
+
+The files are written anew when a check passes. Edit them as you like: an edited file is kept beside the new one.
+
+| piece | module | exercise |
+|---|---|---|
+{rows}
+"""
+
+
+def module_text(module: str, answers: list[KeptAnswer]) -> str:
+    """A module: imports on top, then the answers in order, each after what it needs."""
+    notebook = answers[0].number.partition(".")[0]
+    imports, blocks = _in_order(answers)
+    head = [f'"""What I built in notebook {notebook:0>2}: {module}."""', *_import_groups(imports)]
+    return "\n\n".join(head) + "\n" + _spaced(blocks)
+
+
+def _in_order(answers: list[KeptAnswer]) -> tuple[set[str], list[str]]:
+    """(import statements, blocks of text): each cell once, after the cells that it needs or replaces a name of."""
+    known = [(answer, cell) for answer in answers for cell in map(_read, answer.cells)]
+    owners = _owners(known)
+    chosen = [(answer, cell) for answer, cell in known if cell.source and _counts(answer, cell, owners)]
+    blocks, used, done = [], set(), set()
+
+    def emit(answer, cell):
+        if cell.source in done:
+            return
+        done.add(cell.source)
+        used.update(cell.reads)
+        replaced = {name for name in cell.defines if owners[name] is answer}
+        for other_answer, other in chosen:
+            if other.defines & (cell.reads - cell.defines) or other_answer is not answer and other.defines & replaced:
+                emit(other_answer, other)
+        titles = [owner for owner in answers if cell.defines & set(owner.names)]
+        blocks.append((f"# {titles[0].number} {titles[0].title}\n" if titles else "") + cell.source)
+
+    for answer, cell in chosen:
+        emit(answer, cell)
+    imports = {}
+    for _, cell in sorted(known, key=lambda pair: pair[0].order):  # of two imports of one name the newer counts
+        imports |= cell.imports
+    return {statement for name, statement in imports.items() if name in used}, blocks
+
+
+def _read(cell: str) -> CodeCell:
+    return read_cell(cell, with_expressions=True)
+
+
+def _owners(known: list[tuple[KeptAnswer, CodeCell]]) -> dict[str, KeptAnswer]:
+    """For each name the answer whose version counts: the exercise's own, else the one that was kept last."""
+    owners: dict[str, KeptAnswer] = {}
+    for answer, cell in known:
+        for name in cell.defines:
+            best = owners.get(name)
+            if best is None or (name in answer.names, answer.order) > (name in best.names, best.order):
+                owners[name] = answer
+    return owners
+
+
+def _counts(answer: KeptAnswer, cell: CodeCell, owners: dict[str, KeptAnswer]) -> bool:
+    return not cell.defines or any(owners[name] is answer for name in cell.defines)
+
+
+def _spaced(blocks: list[str]) -> str:
+    """Two empty lines around functions and classes, none between assignments of one line each."""
+    text, short_before = "", False
+    for block in blocks:
+        short = "\n" not in block
+        text += ("" if short and short_before else "\n" if short else "\n\n") + f"{block}\n"
+        short_before = short
+    return text
+
+
+def _import_groups(statements: set[str]) -> list[str]:
+    """Import statements in three groups, as PEP 8 has them."""
+    keys = sorted(map(_sort_key, statements))
+    return ["\n".join(_joined([line for *_, line in group])) for _, group in groupby(keys, key=lambda key: key[0])]
+
+
+def _sort_key(line: str) -> tuple:
+    root = _package_of(line)
+    group = 0 if root in sys.stdlib_module_names else 2 if root in (PACKAGE, "autograde") else 1
+    return group, line.startswith("from"), line.split()[1], line
+
+
+def _package_of(statement: str) -> str:
+    return statement.split()[1].partition(".")[0]
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """`from a import b` and `from a import c` as one."""
+    whole = []
+    for head, group in groupby(lines, key=lambda line: line.partition(" import ")[0] if "from" in line[:4] else line):
+        names = [line.partition(" import ")[2] for line in group]
+        whole.append(f"{head} import {', '.join(names)}" if head.startswith("from ") else head)
+    return whole
+
+
+def test_text(module: str, answers: list[KeptAnswer]) -> str:
+    """The tests of a module: the checks that its answers passed."""
+    return _TEST.format(module=module, exercises="\n".join(answer.exercise for answer in answers))
+
+
+def project_text(answers: list[KeptAnswer]) -> str:
+    """What `pip install ./mybert` reads."""
+    cells = [_read(cell) for answer in answers for cell in answer.cells]
+    packages = {_package_of(statement) for cell in cells for statement in cell.imports.values()}
+    foreign = sorted(packages - set(sys.stdlib_module_names) - {PACKAGE, "autograde", ""})
+    names = ", ".join(f'"{_DISTRIBUTIONS.get(package, package)}"' for package in foreign)
+    return _PROJECT.format(answers=len(answers), dependencies=names)
+
+
+def readme_text(answers: list[KeptAnswer], index: list[dict]) -> str:
+    """What is in the package, and what is still to come."""
+    there = {answer.exercise for answer in answers}
+    rows = [
+        f"| {', '.join(f'`{name}`' for name in facts['names'])} | "
+        f"{'`' + facts['kept_in'] + '`' if facts['id'] in there else 'to come'} | {facts['number']} {facts['title']} |"
+        for facts in index
+        if facts.get("kept_in")
+    ]
+    return _README.format(rows="\n".join(rows))

@@ -1,0 +1,133 @@
+"""A check ends also where a student's code does not: an alarm after some seconds, and the loop in which it was.
+
+    answers = answer_in_time(questions, space, seconds=20)
+
+An alarm signal raises `TimeLimitExceeded` in the running code, in the main thread of Linux and macOS, where a
+notebook's cells run. It is no `Exception`, so that a student's `except Exception` does not swallow it; to get past a
+bare `except:` it rings again every second. Where there is no such signal (Windows, other threads), or where it does not
+get through (one long operation of a library, that bare `except:` again), a line says how to end the cell by hand.
+"""
+
+import ast
+import contextlib
+import linecache
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+
+from autograde import probe, tracing
+from autograde.wording import TOO_LONG
+
+SECONDS = 20.0  # for one call; the slowest right answer of the course takes 0.6 on one processor
+_REPEAT_SECONDS = 1.0  # seconds between two alarms
+_GRACE = 5.0  # seconds after the alarm until the line that says how to end the cell
+_LOOPS = (ast.While, ast.For)
+
+
+class TimeLimitExceeded(BaseException):
+    """A student's code ran for too long."""
+
+
+def answer_in_time(questions: list[dict], space: dict, seconds: float = SECONDS) -> list[dict]:
+    """The answers to a plan's questions (see `probe`), each within its seconds.
+
+    After the first that takes too long nothing more is asked: it and the questions behind it are answered with a
+    TimeoutError and the line in which the code was.
+    """
+    answers = []
+    for question in questions:
+        try:
+            with limit(seconds):
+                answers += probe.answer([question], space)
+        except TimeLimitExceeded as raised:
+            late = _timeout_answer(raised, space, question, seconds)
+            return answers + [late] * (len(questions) - len(answers))
+    return answers
+
+
+def _timeout_answer(raised: TimeLimitExceeded, space: dict, question: dict, seconds: float) -> dict:
+    """The answer of code that was stopped: where it was, and in which loop."""
+    error = tracing.describe_error(raised, space, question)
+    message = f"{TOO_LONG} {seconds:g} s{_loop_text(tracing.student_frames(raised, space, question))}"
+    return {
+        "status": "raised",
+        "value": None,
+        "notes": {},
+        "error": error | {"type": "TimeoutError", "message": message},
+    }
+
+
+# --- the alarm ---
+
+
+@contextlib.contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """Raises TimeLimitExceeded in the code within, once the seconds are over, where that can be done."""
+    can_ring = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    line = threading.Timer(seconds + (_GRACE if can_ring else 0), _print_how_to_stop, [sys.stdout, seconds])
+    line.daemon = True
+    line.start()
+    try:
+        with _alarm(seconds) if can_ring else contextlib.nullcontext():
+            yield
+    finally:
+        line.cancel()
+
+
+@contextlib.contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    before = signal.signal(signal.SIGALRM, _raise_exception)
+
+    def cancel():
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)
+
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds, _REPEAT_SECONDS)
+        yield
+    except TimeLimitExceeded:
+        cancel()
+        raise
+    finally:
+        try:
+            cancel()
+        except TimeLimitExceeded:  # it rang at that very moment; the next alarm is a second away
+            cancel()
+
+
+def _raise_exception(number, frame):
+    raise TimeLimitExceeded
+
+
+def _print_how_to_stop(stream, seconds: float) -> None:
+    print(
+        f"Your code has been running for more than {seconds:g} s; is there an endless loop? The ■ button stops the "
+        "cell; if it does not, restart the kernel.",
+        file=stream,
+        flush=True,
+    )
+
+
+# --- the loop ---
+
+
+def _loop_text(frames: list[tuple]) -> str:
+    """ ", in the loop that begins in line 4: `while low < high:`"; "" for code that was in none.
+
+    frames: (frame, line) of the student's code, the outermost first. A `while` is likelier to be endless than a `for`.
+    """
+    loops = [loop for frame, line in reversed(frames) for loop in _loops_around(frame, line)]
+    loop = next((loop for loop in loops if isinstance(loop[0], ast.While)), loops[0] if loops else None)
+    return f", in the loop that begins in line {loop[0].lineno}: `{loop[1]}`" if loop else ""
+
+
+def _loops_around(frame, line: int) -> list[tuple]:
+    """The loops around a line that is running, the innermost first: each with the text of its first line."""
+    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        return []
+    around = [node for node in ast.walk(tree) if isinstance(node, _LOOPS) and node.lineno <= line <= node.end_lineno]
+    return [(loop, lines[loop.lineno - 1].strip()) for loop in sorted(around, key=lambda loop: -loop.lineno)]

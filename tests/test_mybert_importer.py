@@ -1,0 +1,80 @@
+"""The student's own package: imported where it is there, filled in where it is not."""
+
+import dataclasses
+import importlib
+
+import pytest
+from autograde_case import asking
+
+from autograde import mybert_importer, planning
+from autograde.exercises import catalogue
+from autograde.judge import judge
+
+
+@pytest.fixture
+def said(tmp_path):
+    lines = []
+    with mybert_importer.only_stand_ins():
+        mybert_importer.activate(tmp_path, lines.append)
+        yield lines
+
+
+def _write(tmp_path, text):
+    (tmp_path / "mybert").mkdir()
+    (tmp_path / "mybert" / "attention.py").write_text(text)
+
+
+def test_a_piece_that_is_there_is_the_students_own(tmp_path, said):
+    _write(tmp_path, "def softmax_rows(a):\n    return 'mine'\n")
+    from mybert.attention import softmax_rows
+
+    assert softmax_rows(None) == "mine" and said == []
+
+
+def test_a_missing_piece_is_filled_in_and_one_line_says_so(tmp_path, said):
+    _write(tmp_path, "def softmax_rows(a):\n    return 'mine'\n")
+    from mybert.attention import causal_mask
+
+    assert causal_mask(3).shape == (3, 3)
+    assert len(said) == 1 and "mybert.attention.causal_mask: you have not passed this exercise yet" in said[0]
+
+
+def test_a_module_that_cannot_run_is_replaced_and_one_line_says_why(tmp_path, said):
+    _write(tmp_path, "softmax_rows = undefined\n")
+    from mybert.attention import softmax_rows
+
+    assert softmax_rows.__module__.startswith("autograde.student.stand_ins")
+    assert "NameError" in said[0]
+
+
+def test_a_name_that_no_notebook_builds_is_an_import_error(said):
+    with pytest.raises(ImportError):
+        from mybert.attention import no_such_thing  # noqa: F401
+    with pytest.raises(ImportError):
+        import mybert.no_such_module  # noqa: F401
+
+
+def test_afterwards_mybert_is_what_it_was(tmp_path, said):
+    _write(tmp_path, "mine = 1\n")
+    import mybert.attention as before
+
+    with mybert_importer.only_stand_ins():
+        from mybert import attention
+
+        assert not hasattr(attention, "mine")
+    import mybert.attention as after
+
+    assert after is before and after.mine == 1
+
+
+@pytest.mark.parametrize("module", sorted({exercise.kept_in for exercise in catalogue.EXERCISES} - {""}))
+def test_stand_ins_would_pass_the_checks_but_for_what_the_exercises_forbid(module):
+    with mybert_importer.only_stand_ins():
+        pieces = vars(importlib.import_module(f"autograde.student.stand_ins.{module}"))
+    exercises = [exercise for exercise in catalogue.EXERCISES if exercise.kept_in == module]
+    exercises = [exercise for exercise in exercises if exercise.names[0] in pieces]
+    for exercise in exercises:
+        plan = planning.make_plan(dataclasses.replace(exercise, forbidden=()), "stand-ins", misconceptions=False)
+        verdict = judge(plan, asking(pieces), "")
+        assert verdict.passed, str(verdict)
+    assert exercises
