@@ -1,8 +1,8 @@
 """Objectives: the tasks that a model is pre-trained on. A run has one or several; its loss is the sum of theirs.
 
 The trainer, evaluation, history, alarm and progress bar work with the list and know no objective by name. A new
-objective is a file beside the others, with a collator if stored rows do not hold its targets. How objectives to come
-fit:
+objective is a file beside the others, with a collator if stored rows do not hold its targets. How future objectives
+fit in:
 
 - *Sentence order* (ALBERT): as `NextSentence`. The pairs are swapped, and labelled, where rows are made.
 - *Replaced tokens* (ELECTRA): the model holds generator and discriminator. It fills in the masks, samples, and returns
