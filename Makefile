@@ -59,10 +59,11 @@ test: $(READY) sandbox  ## the quick tests: no peers, no network
 	$(RUN)/python -m pytest -q $(PARALLEL) -m "not exhaustive and not peers and not browser" $(ARGS)
 
 .PHONY: lint
-lint: $(READY)  ## the code's form, and who may import whom
+lint: $(READY)  ## check format, imports between modules, and plain words (docs/words.toml)
 	$(RUN)/ruff check
 	$(RUN)/ruff format --check --quiet
 	$(RUN)/lint-imports --no-logo
+	$(RUN)/python -m scripts.check_words
 
 .PHONY: test-peers
 test-peers: $(PEERS_READY)  ## live comparison with transformers, tokenizers, PyTorch and JAX

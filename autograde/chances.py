@@ -1,9 +1,9 @@
-"""How far a count may lie from what is expected before it is no accident.
+"""Exact bounds for counts of random events: outside of them a result is not an accident.
 
-A function that draws at random has no expected value to compare with, but the *number* of times that something happens
-in n independent tries has a known distribution: binomial, P(K = k) = C(n, k) pᵏ (1 − p)ⁿ⁻ᵏ. `bounds` gives the range
-that a right function leaves with a probability of at most `false_alarm`. Nothing is approximated: the tails are summed
-term by term, each from its logarithm, so they are right where a normal curve is not.
+A random function has no expected value to compare with, but the *number* of times that an event happens in n
+independent tries has a known distribution: binomial, P(K = k) = C(n, k) pᵏ (1 − p)ⁿ⁻ᵏ. `bounds` returns the range that
+a right function leaves with a probability of at most `false_alarm`. There is no approximation: the tails are summed
+term by term, each from its logarithm, so they are also right where a normal approximation is not.
 
     bounds(1500, 0.8, 1e-9)     (1103, 1291)
 """

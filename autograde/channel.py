@@ -2,7 +2,7 @@
 
     4 bytes, big-endian: length of the header │ header: one JSON object │ the raw buffers its "sizes" name, in order
 
-Student code shares a process with the far end, so assume it writes whatever it likes. The near end therefore
+Student code shares a process with the far end, so it may write any bytes. The near end therefore
 - checks every length against `FrameLimits` *before* setting memory aside for it,
 - waits no longer than a deadline for the whole frame, however slowly it drips,
 - accepts JSON objects only: no NaN, no deep nesting, no number of a million digits,
@@ -56,7 +56,7 @@ class Channel:
             self._write(memoryview(part), deadline)
 
     def receive(self, deadline: float | None = None) -> tuple[dict, list[bytes]]:
-        """Reads one frame. Raises ChannelClosed, ProtocolError, or DeadlinePassed: a later call then goes on."""
+        """Reads one frame. Raises ChannelClosed, ProtocolError, or DeadlinePassed: a later call then continues."""
         length = int.from_bytes(self._fill(0, 4, deadline), "big")
         if length > self.limits.header:
             raise ProtocolError(f"a header of {length} bytes was announced; at most {self.limits.header} may come")

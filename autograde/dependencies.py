@@ -36,7 +36,7 @@ class CodeCell:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What some names depend on. cells: in the program's order; imports: name → statement; missing: in no cell."""
+    """The dependencies of some names. cells: in the program's order; imports: name → statement; missing: in no cell."""
 
     cells: list[CodeCell]
     imports: dict[str, str]

@@ -6,7 +6,7 @@ class AutogradeError(Exception):
 
 
 class ProtocolError(AutogradeError):
-    """The other end of the channel sent something that no honest program sends."""
+    """The other end of the channel sent invalid data."""
 
 
 class ChannelClosed(AutogradeError):
@@ -18,7 +18,7 @@ class DeadlinePassed(AutogradeError):
 
 
 class SandboxError(AutogradeError):
-    """No sandbox could be made here; the message says what is missing and how to get it."""
+    """No sandbox could be made here; the message explains what is missing and how to get it."""
 
 
 class SandboxEnded(AutogradeError):

@@ -1,4 +1,4 @@
-"""Plans as files: what the student edition carries instead of references and solutions.
+"""Plans as files, which the student edition contains instead of references and solutions.
 
 One `.npz` per exercise holds a plan's header (JSON) and the raw bytes of its arrays; `index.json` lists the exercises.
 The files are read without pickle, and the same plans give the same bytes.

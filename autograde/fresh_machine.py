@@ -40,7 +40,7 @@ def complete(say=print) -> None:
 
 
 def missing(requirements) -> list[str]:
-    """Those of a distribution's requirements ("click>=8.1") that are not installed; what an extra asks for is not."""
+    """The requirements of a distribution ("click>=8.1") that are not installed, without those of extras."""
     needed = [requirement for requirement in requirements if "extra ==" not in requirement]
     return [requirement for requirement in needed if _version(_NAME.match(requirement)[0]) is None]
 
@@ -66,7 +66,7 @@ def _version(distribution: str) -> str | None:
 
 
 def _install_beside_the_rest(wanted: list[str]) -> str:
-    """Installs with every version that is here held fast: rather a failure than another TensorFlow."""
+    """Installs without changing any installed version: it fails rather than replace TensorFlow."""
     here = {one.metadata["Name"]: one.version for one in metadata.distributions()}
     lines = [f"{name}=={version}\n" for name, version in here.items() if name and _VERSION.fullmatch(version or "")]
     with tempfile.TemporaryDirectory() as folder:

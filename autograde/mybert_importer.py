@@ -62,7 +62,7 @@ class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__file__ = str(path)
         try:
             exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
-        except (Exception, SystemExit) as error:  # whatever a student's file can raise: the stand-ins take its place
+        except (Exception, SystemExit) as error:  # any error of a student's file: use the library's versions
             self.say(
                 f"{PACKAGE}/{path.name} cannot be imported ({type(error).__name__}: {error}); "
                 "using the library's version."
@@ -91,7 +91,7 @@ class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def activate(
     folder: Path | Callable[[], Path] | None, say=print, prepare=lambda: None, stand_ins: Path | None = None
 ) -> None:
-    """Makes `import mybert` read from a folder (None: the library's versions only), anew if it was imported before.
+    """Makes `import mybert` read from a folder (None: the library's versions only), again if it was imported before.
 
     prepare: called before the package is read for the first time. stand_ins: the folder with the only library
     versions that may be used, in place of all (in the grader's sandbox).

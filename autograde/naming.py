@@ -1,4 +1,4 @@
-"""Recognises a known mistake by what it outputs: the same inputs went through each misconception's code beforehand."""
+"""Recognises a known mistake by its results: each misconception's code was run on the same inputs before."""
 
 import math
 import re

@@ -39,7 +39,7 @@ def visible_seed(exercise: Exercise) -> str:
 
 
 def hidden_seed(secret: bytes, student: str, exercise: Exercise) -> str:
-    """The seed of one student's hidden inputs: nobody without the course's secret can compute it."""
+    """The seed of one student's hidden inputs, which cannot be computed without the course's secret."""
     message = "\0".join((student, exercise.notebook, exercise.id)).encode()
     return hmac.new(secret, message, hashlib.sha256).hexdigest()[:32]
 
@@ -78,7 +78,7 @@ def _ready_made(exercise):
 
 
 def with_misconceptions(exercise: Exercise, plan: dict) -> dict:
-    """The same plan with what the known mistakes answer. Only needed once somebody has failed: most do not."""
+    """The same plan with the answers of the known mistakes. Only needed after a failed check."""
     return plan | {"misconceptions": _outcomes(exercise, plan["questions"])}
 
 
@@ -92,7 +92,7 @@ def _reader_facts(exercise):
 
 
 def _claims(exercise, trial, questions):
-    """Puts a trial's calls among the questions and yields what must hold, with places in that list."""
+    """Adds a trial's calls to the questions and yields its claims, with indices into that list."""
     first = len(questions)
     for case in trial.cases:
         questions.append(as_question(exercise, case, watch=not questions))
@@ -131,7 +131,7 @@ def _claims(exercise, trial, questions):
 
 
 def _chance_claim(claim, case):
-    """A claim about a random function. The bounds of its events share the false alarms that one claim may give."""
+    """A claim about a random function. Its events share the probability of a false alarm of one claim."""
     stated = {"rule": claim.rule, "given": list(case.arguments), "calls": len(case.seeds)}
     if isinstance(claim, Obeys):
         return stated | {"kind": "obeys"}
@@ -145,7 +145,7 @@ def _chance_claim(claim, case):
 
 
 def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
-    """The question that puts this case to the student's thing."""
+    """The question that tests the student's code with this case."""
     more = {name: value for name, value in (("config", case.config), ("seeds", list(case.seeds))) if value}
     question = {"probe": exercise.probe | more, "arguments": list(case.arguments), "keywords": case.keywords}
     if case.weights:
@@ -216,7 +216,7 @@ def _outcomes(exercise, questions):
 
 
 def _first_case(exercise):
-    """The first visible case: hints speak of its numbers, so they tell nothing about hidden ones."""
+    """The first visible case: hints contain its numbers, so they reveal nothing about hidden ones."""
     return exercise.parts[0].trials(generator(exercise, visible_seed(exercise)))[0].cases[0]
 
 

@@ -1,4 +1,4 @@
-"""Asks a student's code a question and tells plainly what came back. Runs in *their* process, so holds no secret.
+"""Asks a student's code a question and returns the result as a plain value. Runs in *their* process, without secrets.
 
     answers = answer(questions, namespace)      # one answer per question, in order; never raises for what they wrote
 
@@ -8,15 +8,15 @@ A **question** is a plain value (see `values`), a dict:
      "arguments": [array, …],          NumPy arrays arrive as tensors, unless the probe says {"tensors": False}
      "keywords": {"mask": array},      optional
      "weights": {role: array},         optional: for layers
-     "seed": 7,                        optional: of everything random, set before the thing is made or called
+     "seed": 7,                        optional: random seed, set before the layer is made or the function called
      "watch": ["keras.ops.softmax"]}   optional: note whether any of these functions or layers ran
 
 **Probes** by kind:
 
     {"kind": "function", "name": …}                      calls it → what it returns
     {"kind": "layer", "name": …, "config": {…}, "roles": {role: [path, …]}}
-                                                         constructs it, calls it once so that it builds itself, puts
-                                                         the question's weights in by role, calls it again
+                                                         constructs it, calls it once so that it builds itself, sets
+                                                         the question's weights by role, calls it again
     {"kind": "gradient", "of": probe, "with_respect_to": [0, role, …]}
                                                          gradients of Σ output · question["cotangent"] with
                                                          respect to arguments by index or weights by role
@@ -25,7 +25,7 @@ A **question** is a plain value (see `values`), a dict:
                                                          that seed as its last argument → list of what it returns
     {"kind": "items", "name": …, "most": 12}             calls a function and takes the first items of what it returns
     {"kind": "step", "name": …, "model": …, "config": {…}, "roles": {…}}
-                                                         constructs the model, puts weights in by role, calls the
+                                                         constructs the model, sets weights by role, calls the
                                                          function with (model, plain SGD, the batch) keywords["steps"]
                                                          times at keywords["rate"] → {"loss": …, role: weight after it}
     {"kind": "fill", "name": …}                          calls a function whose first argument, a dict of arrays,
@@ -35,15 +35,15 @@ A **question** is a plain value (see `values`), a dict:
     {"kind": "weights", …as for layer}                   [[path, shape], …] of the built layer
 
 A role's paths are tried in turn: "query.kernel" is an attribute of an attribute, "layers_.0" an item of a list; in
-"query.*.kernel" the star stands for every item of a list, and the array is shared out among them along its last axis
-(one Dense per head). A weight of another shape but the same size is filled in row-major order, so (H, A·d) also fits
+"query.*.kernel" the star means every item of a list, and the array is split among them along its last axis (one Dense
+per head). A weight of another shape but the same size is filled in row-major order, so (H, A·d) also fits
 (H, A, d).
 
 An **answer** is a plain value, a dict:
 
-    status   "ok" | "raised" | "missing" (no such name) | "not attempted" (the stub as it was) | "refused" (no plain
-             form, too large, weights that cannot be put in)
-    value    what came back, when "ok"; else None
+    status   "ok" | "raised" | "missing" (no such name) | "not attempted" (the unchanged stub) | "refused" (no plain
+             form, too large, weights that cannot be set)
+    value    the result if "ok", otherwise None
     error    None or {"type", "message", "line": number or None, "text": that line, "function"}: the student's own
              innermost line
     notes    facts that only this process can see: {"returned": "tensor" | "NumPy array" | "nothing" | …,
@@ -65,7 +65,7 @@ from autograde.plain_values import describe, is_tensor, to_plain, to_tensors, wh
 from autograde.values import Limits, encode
 
 LONGEST_MESSAGE = 600
-WATCHED_CALLS = 20  # of a function that is called hundreds of times, those after which its arguments are looked at
+WATCHED_CALLS = 20  # number of calls after which changed arguments are searched, for functions called hundreds of times
 _MODEL_READS = ("token_ids", "token_type_ids", "attention_mask", "positions")  # of a batch, in the order of its call
 _STUB_INSTRUCTIONS = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "POP_TOP"}
 
@@ -114,7 +114,7 @@ def _answer_one(question, namespace, limits):
     except AutogradeError as refused:
         status, error = "refused", {"type": type(refused).__name__, "message": str(refused)[:LONGEST_MESSAGE],
                                     "line": None, "text": "", "function": ""}  # fmt: skip
-    except (Exception, SystemExit) as raised:  # whatever a student's code can raise is an answer, not a failure
+    except (Exception, SystemExit) as raised:  # every error of a student's code is an answer, not a failure
         status, error = "raised", tracing.describe_error(raised, namespace, question)
     notes["printed"], notes["watched"] = printed.count, sorted(watched)
     return {"status": status, "value": value if status == "ok" else None, "error": error, "notes": notes}
@@ -248,7 +248,7 @@ def _seeded(probe, question, namespace, notes):
 
 
 def _compact(value):
-    """A list of NumPy's whole numbers as a list of Python's, also within a tuple: each would be an array by itself."""
+    """Converts a list of NumPy integers to Python integers, also in a tuple: each would be a separate array."""
     if type(value) is tuple:
         return tuple(map(_compact, value))
     numbers = whole_numbers(value) if type(value) is list else None
@@ -294,7 +294,7 @@ def _joined_places(variables):
 
 
 def _built_layer(probe, arguments, keywords, namespace, notes):
-    """Constructs the layer and calls it once: however it makes its weights, they exist afterwards."""
+    """Constructs the layer and calls it once, so that its weights exist."""
     layer = _named(probe, namespace)(**probe.get("config", {}))
     if not callable(layer):
         raise RefusedError(f"{probe['name']}(…) gives a {type(layer).__name__}, which cannot be called")
@@ -339,7 +339,7 @@ def _few_weights(weights, most=6):
 
 
 def places_of(layer, paths):
-    """The variables that the first path to lead anywhere leads to; None if none does."""
+    """The variables at the first path that exists; None if no path exists."""
     for path in paths:
         found = [layer]
         for name in path.split("."):

@@ -1,4 +1,4 @@
-"""Claims about functions that draw at random: what every result obeys, and how often things happen over many calls.
+"""Claims about random functions: rules for every result, and how often events happen over many calls.
 
     {"kind": "obeys", "answer": 0, "rule": "replaced", "given": [arguments], "calls": 300, …}
     {"kind": "rates", …the same…, "events": ["masked", …], "tries": [1500, …], "probabilities": [0.8, …],
@@ -7,8 +7,8 @@
 The answer is a list with one result for each call; the last call repeats the first one's seed. With `calls` of 0 the
 answer is one result. A right function leaves a claim's bounds with a probability of at most `chances.FALSE_ALARM`.
 
-A known mistake is recognised here by what happens, not by the very numbers that its code drew: two programs that make
-the same mistake need not draw alike.
+A known mistake is recognised by its events, not by the numbers it drew: two programs with the same mistake need not
+draw the same numbers.
 """
 
 from collections import Counter
@@ -44,7 +44,7 @@ def _expectations(claim):
 
 
 def _happened(claim, answer) -> Counter | Difference:
-    """The events of all calls but the repeated one, or the first thing that breaks the rule."""
+    """The events of all calls except the repeated one, or the first result that breaks the rule."""
     rule, value = RULES[claim["rule"]], answer["value"]
     results = [value] if claim["calls"] == 0 else value
     if type(results) is not list or len(results) != max(claim["calls"], 1):
@@ -66,7 +66,7 @@ def _happened(claim, answer) -> Counter | Difference:
 
 
 def recognise(plan: dict, answers: list[dict]) -> dict | None:
-    """The one known mistake under which the same things happen as in these answers; None if none or several."""
+    """The one known mistake with the same events as these answers; None if there is no such mistake or several."""
     claims = [claim for part in plan["parts"] for claim in part["claims"]]
     if not any(claim["kind"] in KINDS for claim in claims):
         return None

@@ -1,4 +1,4 @@
-"""Where the pre-training model of the course keeps its weights: a *role* for each, whatever a student called it.
+"""The weights of the course's pre-training model: a *role* for each, independent of the student's names.
 
 The check of notebook 07 puts weights in by role, and the trained weights are handed in under the same roles. So a file
 of weights fits every layer that follows the course's agreement on names, and says nothing about how it was written.

@@ -1,4 +1,4 @@
-"""Finds the library call that would do an exercise for the student, in the text of their code.
+"""Finds forbidden library calls, which would do an exercise for the student, in the text of their code.
 
 The text is parsed, never run. `import keras as k; k.ops.softmax`, `from keras.ops import softmax as s` and
 `from keras import ops` all lead to `keras.ops.softmax`; a forbidden prefix forbids everything below it.
@@ -16,8 +16,8 @@ LONGEST_SOURCE = 200_000  # characters; no honest answer is as long
 def first_forbidden(source: str, forbidden: list[str]) -> str | None:
     """The first forbidden dotted name that the source uses, as the exercise states it; None if there is none.
 
-    Text that is no Python (a magic, a broken cell) is left to fail when it runs; one longer than any answer is not
-    parsed (what runs is still watched, see `tracing.watching`).
+    Text that is not Python (a magic, a broken cell) fails when it runs; text longer than any answer is not parsed
+    (calls are still watched at run time, see `tracing.watching`).
     """
     if not forbidden or not source or len(source) > LONGEST_SOURCE:
         return None

@@ -1,4 +1,4 @@
-"""Where in a student's code an error arose, and which library functions it used. Runs in the student's process."""
+"""Finds the line of a student's code that raised an error, and the library functions it used. Runs in their process."""
 
 import contextlib
 import importlib
@@ -38,13 +38,13 @@ def _message(error):
 
 
 def student_frames(error: BaseException, namespace: dict, question: dict) -> list[tuple]:
-    """The student's own frames that an error went through, each with its line, the outermost first."""
+    """The student's own frames in an error's traceback, each with its line, the outermost first."""
     homes = {id(namespace)} | {id(home) for home in _student_globals(namespace, question)}
     return [place for place in traceback.walk_tb(error.__traceback__) if id(place[0].f_globals) in homes]
 
 
 def _student_frame(error, namespace, question):
-    """The student's own innermost frame and its line; None if the error arose in nothing of theirs."""
+    """The student's own innermost frame and its line; None if the error is not in their code."""
     return next(reversed(student_frames(error, namespace, question)), None)
 
 
@@ -63,7 +63,7 @@ def _thing(namespace, question):
 
 
 def _student_globals(namespace, question):
-    """The globals in which the thing under question was written: the notebook's, or those of a module of theirs."""
+    """The globals of the tested function or class: the notebook's, or those of a module of the student."""
     thing = _thing(namespace, question)
     if inspect.isfunction(thing):
         yield thing.__globals__
@@ -75,7 +75,7 @@ def _student_globals(namespace, question):
 
 @contextlib.contextmanager
 def watching(names):
-    """Collects in a set which of the named functions and layers run inside the block."""
+    """Collects in a set the named functions and layers that run inside the block."""
     ran: set[str] = set()
     codes = {code: name for name in names for code in _codes(name)}
     if not codes:

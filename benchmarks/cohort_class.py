@@ -25,7 +25,7 @@ HARMLESS = ("right", "mistake", "half")
 _MIX = ("right", "mistake", "attack", "half", "mistake", "right", "broken", "mistake", "attack", "half")
 _BESIDE = {"masked-attention": "HIDDEN = -1e9\n"}  # what a solution's cell holds besides its function
 
-# What the attack files expect to be told (tests/hostile/conftest.py tells the truth).
+# Constants that the attack files expect (tests/hostile/conftest.py has the real values).
 _TOLD = """
 SECRET_NAME = "COURSE_TOKEN"; CANARY_FILE = "/srv/course/gradebook.db"; OUTSIDE = "/srv/course"; MY_FILE = "/srv/mine"
 SHARED_FILE = "/dev/shm/shared"; SHARED_TMP = "/tmp"; VICTIM = 1; PORT_4 = PORT_6 = 9; CHANNEL = 3

@@ -96,7 +96,7 @@ class Measured(threading.Thread):
             family = processes(self.pid)
             for pid in family:
                 self._cpu[pid] = max(self._cpu.get(pid, 0.0), _cpu_seconds(pid))
-            if looks % 10 == 0:  # adding up memory is dear
+            if looks % 10 == 0:  # adding up memory is expensive
                 self.memory.append(sum(map(_memory, family)))
             looks += 1
             time.sleep(0.1)

@@ -22,7 +22,7 @@ from benchmarks.cohort_class import Student
 from benchmarks.cohort_course import Grader, graded, new_course
 
 _LEFT = 40_000  # bytes on a full disk: enough for a record, not for a notebook
-_SPARE = 96 << 20  # what grading writes besides what was handed in, with room for the gradebook's journal
+_SPARE = 96 << 20  # space for the files of grading besides the submissions, including the gradebook's journal
 _YEARS = 20 * 365 * 86400
 
 # The grader, with every clock of the calendar twenty years ahead or back.

@@ -76,7 +76,7 @@ def worker(name: str, folder: Path) -> dict | None:
 
 
 def best(rounds: list[dict]) -> dict:
-    """The best of each figure over the rounds: the one least disturbed by other programs."""
+    """The best value of each metric over the rounds: the one least disturbed by other programs."""
     largest = ("rows_per_second", "texts_per_second")
     numbers = [name for name, value in rounds[0].items() if isinstance(value, float)]
     found = {name: (max if name in largest else min)(one[name] for one in rounds) for name in numbers}

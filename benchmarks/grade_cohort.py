@@ -1,17 +1,18 @@
-"""A class of strangers, graded: the same grades whatever the number of workers and whatever happens; and how fast.
+"""An untrusted class, graded: the same grades with any number of workers and after any interruption; and how fast.
 
     python -m benchmarks.grade_cohort --size 200 --stock 12                 # everything, about twenty minutes
-    python -m benchmarks.grade_cohort --size 200 --only kills               # one piece; finished ones are kept
+    python -m benchmarks.grade_cohort --size 200 --only kills               # one part; finished ones are kept
 
 1. `workers`: the class (cohort_class.py: right in five styles, mistaken, half done, broken, hostile) is graded with one
    worker, two and four. Grades and verdicts must be identical, nobody may be without one, and nobody may earn what
    they should not.
 2. `kills`: graded again by a grader that is killed at random moments, with a full disk, a locked gradebook, a wrong
-   clock, and without its sandboxes (cohort_hard_times.py). What comes of it must be the same.
-3. `stock`: the harmless part again, by ours and, some of it, by stock `nbgrader autograde` (cohort_stock.py).
+   clock, and without its sandboxes (cohort_hard_times.py). The results must be the same.
+3. `stock`: the harmless submissions again, with BertLab and, some of them, with plain `nbgrader autograde`
+   (cohort_stock.py).
 
-What is finished is kept in the folder (`build/cohort`), so that a run can be ended and started again; `--again` makes a
-piece anew. `log.txt` there tells what happened when. How things are measured: cohort_course.py.
+Finished parts are stored in the folder (`build/cohort`), so that an interrupted run resumes; `--again` repeats a part.
+`log.txt` there lists what happened when. cohort_course.py explains the measurements.
 """
 
 import argparse
@@ -30,12 +31,12 @@ from benchmarks.cohort_class import HARMLESS, ROOT, make_class
 from benchmarks.cohort_hard_times import in_hard_times
 from benchmarks.cohort_stock import all_points, graded_by_stock, some_of_each, stock_course
 
-PIECES = ("workers", "kills", "stock")
+PARTS = ("workers", "kills", "stock")
 _HEAD = f"{'':<38}{'n':>5}{'s each':>10}{'CPU s':>10}{'peak':>10}{'early':>10}{'late':>10}   MiB"
 
 
 class Cohort:
-    """The class, the folder, and what is finished. Each finished piece is a value in `state.json`."""
+    """The class, the folder, and what is finished. Each finished part is a value in `state.json`."""
 
     def __init__(self, folder: Path, size: int, kills: int, stock: int):
         self.folder, self.kills, self.stock = folder, kills, stock
@@ -70,7 +71,7 @@ class Cohort:
             self.keep(name, courses.graded(self.course(name), workers))
         self.say(row(f"autograde, {workers} worker{'s' * (workers > 1)}", self.done[name], len(self.students)))
 
-    # --- the pieces ---
+    # --- the parts ---
 
     def workers(self) -> None:
         for number in (1, 2, 4):
@@ -129,20 +130,20 @@ def row(name: str, measured: dict, submissions: int) -> str:
 def main() -> None:
     options = _options()
     cohort = Cohort(options.folder, options.size, options.kills, options.stock)
-    chosen = options.only or PIECES
+    chosen = options.only or PARTS
     if options.again:
         names = {
             "workers": ("workers 1", "workers 2", "workers 4"),
             "kills": ("kills",),
             "stock": ("stock", "harmless"),
         }
-        for piece in chosen:
-            cohort.forget(*names[piece])
+        for part in chosen:
+            cohort.forget(*names[part])
     cohort.say(f"{options.size} submissions, {os.cpu_count()} processors")
     cohort.say(_HEAD)
-    pieces = {"workers": cohort.workers, "kills": cohort.hard_times, "stock": cohort.beside_stock}
-    for piece in chosen:
-        pieces[piece]()
+    parts = {"workers": cohort.workers, "kills": cohort.hard_times, "stock": cohort.beside_stock}
+    for part in chosen:
+        parts[part]()
 
 
 def _options():
@@ -150,8 +151,8 @@ def _options():
     parser.add_argument("--size", type=int, default=200, help="students in the class")
     parser.add_argument("--kills", type=int, default=20, help="how often the grader is killed")
     parser.add_argument("--stock", type=int, default=12, help="submissions for stock nbgrader, half of each notebook")
-    parser.add_argument("--only", choices=PIECES, action="append", help="this piece only; may be given several times")
-    parser.add_argument("--again", action="store_true", help="make the chosen pieces anew")
+    parser.add_argument("--only", choices=PARTS, action="append", help="this part only; may be given several times")
+    parser.add_argument("--again", action="store_true", help="repeat the chosen parts")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/cohort", help="where courses and results are kept")
     return parser.parse_args()
 

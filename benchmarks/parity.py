@@ -45,7 +45,7 @@ def worker(*arguments: str | Path, backend: str = "tensorflow") -> None:
 
 
 def differences(expected, found) -> dict[str, tuple[float, float]]:
-    """For each array: max|found − expected|, and the scale that its tolerance is a share of (see above)."""
+    """For each array: max|found − expected|, and the scale that its tolerance is relative to (see above)."""
     measured = {}
     for name in expected:
         if "/input/" in name:
@@ -64,7 +64,7 @@ def differences(expected, found) -> dict[str, tuple[float, float]]:
 
 
 def relative_differences(expected, found) -> dict[str, float]:
-    """Each array's difference as a share of its scale: what `tolerance` limits."""
+    """Each array's difference relative to its scale, which `tolerance` limits."""
     return {name: absolute / scale for name, (absolute, scale) in differences(expected, found).items()}
 
 
@@ -130,7 +130,7 @@ def main() -> int:
         Console(stderr=True).print("none of the backends asked for is installed: nothing was compared")
         return 2
     Console().print(table(columns))
-    Console().print("Outputs: absolute. Gradients: as a share of each tensor's largest.")
+    Console().print("Outputs: absolute. Gradients: relative to each tensor's largest value.")
     return 0 if all_within else 1
 
 

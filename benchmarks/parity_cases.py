@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 SMALL = dict(vocab_size=61, max_position_embeddings=24)
-LENGTHS = (1, 2, 3, 7, 16, 23, 24)  # JAX compiles every operation anew for each length, hence not all of them
+LENGTHS = (1, 2, 3, 7, 16, 23, 24)  # JAX compiles every operation again for each length, hence not all of them
 
 
 @dataclass(frozen=True)

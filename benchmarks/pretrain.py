@@ -6,8 +6,8 @@
 
 The same batches, sizes, dropout, optimizer (AdamW, weight decay 0.01, global norm clipped to 1) and precision for all,
 each in a process of its own, one after the other, `--rounds` times; the table shows the best round of each. Rows are
-padded as the published procedure pads them (one in ten is short). Tokens are counted without padding. The share of the
-peak is that of the fastest matrix product that any of the frameworks reached on this machine, in this precision.
+padded as the published procedure pads them (one in ten is short). Tokens are counted without padding. The fraction of
+the peak is that of the fastest matrix product that any of the frameworks reached on this machine, in this precision.
 """
 
 import argparse
@@ -49,7 +49,7 @@ CONTENDERS = {
 
 
 def add_sizes(parser: argparse.ArgumentParser) -> None:
-    """The options that say what a step computes."""
+    """The options that define a step's computation."""
     parser.add_argument("--size", choices=SIZES, help="a named size instead of --num-layers and --hidden-size")
     parser.add_argument("--num-layers", type=int, default=4)
     parser.add_argument("--hidden-size", type=int, default=256)
@@ -61,7 +61,7 @@ def add_sizes(parser: argparse.ArgumentParser) -> None:
 
 
 def config_of(options) -> BertConfig:
-    """A named size, or --layers × --hidden; vocabulary and dropout as the options say."""
+    """A named size, or --layers × --hidden; vocabulary and dropout from the options."""
     sizes = {"vocab_size": options.vocab_size, "hidden_dropout": options.dropout, "attention_dropout": options.dropout}
     if options.size:
         return BertConfig.named(options.size, **sizes)
@@ -74,7 +74,7 @@ def config_of(options) -> BertConfig:
 
 
 def random_rows(number: int, length: int, vocab_size: int) -> dict[str, np.ndarray]:
-    """Rows of random pieces with the shapes, masks and short rows of the published procedure."""
+    """Rows of random tokens with the shapes, masks and short rows of the published procedure."""
     rng = np.random.default_rng(0)
     predictions = max(1, round(0.15 * length))
     short = rng.random(number) < SHORT_ROWS
@@ -122,7 +122,7 @@ def rows_of_documents(source: str, length: int, packing: bool, number: int) -> t
 
 
 def measure(name: str, rows: Path, config: Path, options) -> dict:
-    """What one contender measured in a process of its own."""
+    """The measurements of one package, in a separate process."""
     environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
     if CONTENDERS[name].backend:
         environment["KERAS_BACKEND"] = CONTENDERS[name].backend

@@ -21,7 +21,7 @@ WARM_UP = 10  # steps before the clock starts, compiling among them; the timed s
 
 @dataclass
 class Job:
-    """What is to be trained on what."""
+    """The model and the data of a measurement."""
 
     rows: dict[str, np.ndarray]
     config: BertConfig

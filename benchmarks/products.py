@@ -124,7 +124,7 @@ def seconds_of(product: Product, left: tuple[int, int], right: tuple[int, int], 
 
 
 def figures(flops: float, seconds: float, count: int, peak: float) -> tuple[str, ...]:
-    """What a step spends on a product that it computes `count` times, and how fast it is."""
+    """The time of a product that a step computes `count` times, and its speed."""
     rate = flops / seconds
     return f"{count * flops / 1e9:.2f}", f"{1000 * count * seconds:.2f}", f"{rate / 1e9:.0f}", f"{rate / peak:.0%}"
 

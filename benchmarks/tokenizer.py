@@ -57,7 +57,7 @@ def make_vocabulary(lines: list[str]) -> Vocabulary:
 
 
 def data_pipeline(tokenize):
-    """Runs a tokenizer on batches of lines in `tf.data`; returns the number of pieces."""
+    """Runs a tokenizer on batches of lines in `tf.data`; returns the number of tokens."""
     import tensorflow as tf
 
     def run(lines: list[str]) -> int:
@@ -73,7 +73,7 @@ def data_pipeline(tokenize):
 
 
 def contestants(tokenizer: WordPieceTokenizer, folder: Path) -> dict:
-    """name → function from lines to the number of pieces."""
+    """name → function from lines to the number of tokens."""
     found = {
         "bertlab readable": lambda lines: sum(len(tokenizer.encode(line)) for line in lines),
         "bertlab batch": lambda lines: len(tokenizer.encode_batch(lines).values),
@@ -106,7 +106,7 @@ def count_pieces(theirs, lines: list[str]) -> int:
 
 
 def measure(functions: dict, lines: list[str], rounds: int) -> dict[str, dict]:
-    """Interleaved runs; speeds of the best one, pieces, and how much memory's peak grew in the last round."""
+    """Interleaved runs; speeds of the best one, tokens, and how much memory's peak grew in the last round."""
     results = {name: {"mb_per_s": 0.0, "mb_per_cpu_s": 0.0} for name in functions}
     for function in functions.values():
         function(lines[:100])  # traces graphs, imports what is imported late
@@ -134,7 +134,7 @@ def peak_megabytes() -> float:
 def report(results: dict[str, dict]) -> str:
     """A Markdown table; × compares with Hugging Face's `encode_batch`, by the clock and by CPU time."""
     reference = results.get("Hugging Face encode_batch")
-    lines = ["| tokenizer | MB/s | × | MB per CPU second | × | pieces | peak memory grew in the last round by |"]
+    lines = ["| tokenizer | MB/s | × | MB per CPU second | × | tokens | peak memory grew in the last round by |"]
     lines.append("|---|---|---|---|---|---|---|")
     for name, result in results.items():
         cells = [name]
@@ -152,7 +152,7 @@ def main() -> None:
     parser.add_argument("--vocab", type=Path, help="vocab.txt of an uncased vocabulary")
     parser.add_argument("--megabytes", type=int, default=45, help="how much text is made up or read at most")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", action="store_true", help="print figures as JSON")
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     options = parser.parse_args()
     if options.text:
         lines = options.text.read_bytes()[: options.megabytes * 1_000_000].decode("utf-8", "ignore").split("\n")

@@ -3,7 +3,7 @@
     python benchmarks/vocabulary.py TEXT --held-out OTHER_TEXT [--megabytes 43] [--sizes 4000,8000] [--rounds 1]
 
 Needs `tokenizers` and `tensorflow-text` (requirements/peers.txt); what is not installed is left out and named.
-Times go from a text file to a list of pieces, imports not counted. Rounds are interleaved (every learner once, then
+Times go from a text file to a list of tokens, imports not counted. Rounds are interleaved (every learner once, then
 every learner again) and the fastest round counts. Quality is measured on the held-out text, by one and the same
 tokenizer, so the learners' own ideas of a word cannot differ.
 """
@@ -88,7 +88,7 @@ def run(path: Path, sizes: list[int], rounds: int, held_out) -> list[dict]:
                 pieces[size, name] = learn(path, size)
                 spent = (time.perf_counter() - elapsed, cpu_seconds() - cpu)
                 best[size, name] = min(spent, best.get((size, name), spent))
-                print(f"{name}, {size:,} pieces: {spent[0]:.1f} s, CPU {spent[1]:.1f} s", file=sys.stderr, flush=True)
+                print(f"{name}, {size:,} tokens: {spent[0]:.1f} s, CPU {spent[1]:.1f} s", file=sys.stderr, flush=True)
     rows = []
     for (size, name), found in pieces.items():
         report = measure(Vocabulary(found), held_out)
@@ -104,7 +104,7 @@ def run(path: Path, sizes: list[int], rounds: int, held_out) -> list[dict]:
 
 
 def print_table(rows: list[dict]) -> None:
-    print("| asked | learner | pieces | s | CPU s | × TF Text | × CPU | pieces/word | whole words | [UNK] |")
+    print("| asked | learner | tokens | s | CPU s | × TF Text | × CPU | tokens/word | whole words | [UNK] |")
     print("|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for row in rows:
         ratios = [f"{row[name]:.1f}" if row[name] else "—" for name in ("times_faster", "times_less_cpu")]

@@ -3,9 +3,9 @@
     python -m benchmarks.vocabulary_mlm [--text FILE_OR_FOLDER] [--size 4096] [--steps 600]
 
 The same small BERT is pre-trained for the same number of steps on rows of the same number of tokens, once for each
-vocabulary. A loss per piece cannot be compared between vocabularies; per character of the held-out text it can:
+vocabulary. A loss per token cannot be compared between vocabularies; per character of the held-out text it can:
 
-    bits per character = (mean −log₂ p of a masked piece) · pieces / characters
+    bits per character = (mean −log₂ p of a masked token) · tokens / characters
 """
 
 import argparse
@@ -78,7 +78,7 @@ def bits_per_character(vocabulary: Vocabulary, train: list, held_out: list, step
     pieces, characters = len(tokenizer.encode_batch(texts).values), sum(map(len, texts))
     return {
         "loss": float(loss),
-        "pieces per character": pieces / characters,
+        "tokens per character": pieces / characters,
         "bits per character": float(loss) / math.log(2) * pieces / characters,
     }
 
@@ -95,8 +95,8 @@ def main():
     train, held_out = [], []
     for document in load_documents(str(source)):
         (held_out if is_validation(document.id) else train).append(document)
-    table = Table(title=f"{arguments.size} pieces, {arguments.steps} steps of {BATCH_SIZE} × {LENGTH} tokens")
-    for column in ("learner", "pieces", "loss", "pieces per character", "bits per character", "s"):
+    table = Table(title=f"{arguments.size} tokens, {arguments.steps} steps of {BATCH_SIZE} × {LENGTH} tokens")
+    for column in ("learner", "pieces", "loss", "tokens per character", "bits per character", "s"):
         table.add_column(column, justify="left" if column == "learner" else "right")
     for name, learn in LEARNERS.items():
         start = time.perf_counter()

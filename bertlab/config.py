@@ -15,7 +15,7 @@ from bertlab.files import write_text
 ACTIVATIONS = ("gelu", "gelu_tanh", "gelu_sigmoid", "relu")
 POSITION_EMBEDDINGS = ("learned", "sinusoidal")
 
-# Hugging Face's name of each field that is called otherwise here. The original `bert_config.json` uses the same names.
+# Hugging Face's name of each field that has another name here. The original `bert_config.json` uses the same names.
 _HUGGINGFACE_NAMES = {
     "num_layers": "num_hidden_layers",
     "num_heads": "num_attention_heads",
@@ -41,12 +41,12 @@ def _is_number(value) -> bool:
 
 @dataclass(frozen=True)
 class BertConfig:
-    """Everything that decides a BERT's shape and numerics. The defaults are BERT-base, uncased.
+    """All settings of a BERT's architecture and numerics. The defaults are BERT-base, uncased.
 
-    Raises ConfigError when the values contradict one another.
+    Raises ConfigError if the values contradict one another.
     """
 
-    vocab_size: int = 30522  # V: pieces in the vocabulary
+    vocab_size: int = 30522  # V: tokens in the vocabulary
     hidden_size: int = 768  # H: width of every vector between two layers
     num_layers: int = 12  # L
     num_heads: int = 12  # A: heads of H / A dimensions each
@@ -60,10 +60,10 @@ class BertConfig:
     )
     initializer_range: float = 0.02  # standard deviation of the truncated normal
     layer_norm_eps: float = 1e-12  # TensorFlow's usual 1e-3 and PyTorch's 1e-5 both break parity
-    pad_token_id: int = 0  # [PAD] is piece 0 in every published vocabulary
+    pad_token_id: int = 0  # [PAD] is token 0 in every published vocabulary
     pre_norm: bool = False  # True: LayerNorm before each sub-layer (Xiong et al. 2020) instead of after
     position_embedding: str = "learned"  # learned (BERT) | sinusoidal (Vaswani et al. 2017, section 3.5)
-    causal: bool = False  # True: a token sees itself and what stands before it (left-to-right, section 5.1)
+    causal: bool = False  # True: a token attends to itself and the tokens before it (left-to-right, section 5.1)
 
     def __post_init__(self):
         for name in ("vocab_size", "hidden_size", "num_layers", "num_heads", "intermediate_size",
@@ -115,7 +115,7 @@ class BertConfig:
     # --- dictionaries and files ---
 
     def to_dict(self) -> dict:
-        """Our own field names, for `get_config`."""
+        """The fields by BertLab's names, for `get_config`."""
         return dataclasses.asdict(self)
 
     @classmethod
@@ -127,7 +127,7 @@ class BertConfig:
         return cls(**values)
 
     def to_huggingface(self) -> dict:
-        """The content of a `config.json`. What Hugging Face has no name for is kept under our own (pre_norm …)."""
+        """The content of a `config.json`. Fields without a Hugging Face name keep BertLab's (pre_norm …)."""
         values = {_HUGGINGFACE_NAMES.get(name, name): value for name, value in self.to_dict().items()}
         values["hidden_act"] = _ACTIVATIONS_FOR_HUGGINGFACE[self.hidden_act]
         values["position_embedding_type"] = "absolute"
@@ -137,8 +137,8 @@ class BertConfig:
     def from_huggingface(cls, values: dict, where: str = "config.json") -> "BertConfig":
         """Reads the content of a Hugging Face `config.json` or of an original `bert_config.json`.
 
-        Fields that say nothing about the model's shape are ignored; a missing one takes BERT's default, except the
-        four without which no model can be built. Raises ConfigError, naming `where`.
+        Fields that do not concern the model's architecture are ignored. A missing field takes BERT's default, except
+        the four required ones. Raises ConfigError, with `where`.
         """
         if not isinstance(values, dict):
             raise ConfigError(f"{where}: expected a JSON object, found {type(values).__name__}")
@@ -172,7 +172,7 @@ class BertConfig:
 
     @classmethod
     def load(cls, path: str | Path) -> "BertConfig":
-        """Reads a `config.json` or `bert_config.json`. Raises ConfigError, naming the file."""
+        """Reads a `config.json` or `bert_config.json`. Raises ConfigError with the file's name."""
         try:
             values = json.loads(Path(path).read_text(encoding="utf-8"))
         except FileNotFoundError:

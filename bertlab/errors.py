@@ -1,12 +1,12 @@
-"""The errors a user can cause. Each message says what was wrong, where, what was expected and what to do.
+"""The errors a user can cause. Each message contains the problem, its location, the expected value and the remedy.
 
 The command line prints the message of a `BertLabError` as one line and exits with 2; any other
-exception is a defect of ours and keeps its traceback.
+exception is a bug in BertLab and keeps its traceback.
 """
 
 
 class BertLabError(Exception):
-    """Base of every error that a user's input, files or settings can cause."""
+    """Base class of the errors that a user's input, files or settings can cause."""
 
 
 class ConfigError(BertLabError, ValueError):
@@ -26,7 +26,7 @@ class CheckpointError(BertLabError, ValueError):
 
 
 class TrainingError(BertLabError, ArithmeticError):
-    """A training run that is lost: its loss is no number any more, or has risen out of reach."""
+    """A training run that failed: its loss is not a number, or has risen too far."""
 
 
 class MissingDependencyError(BertLabError, ImportError):

@@ -1,4 +1,4 @@
-"""Files that are there in full or not at all, whoever is killed, and whatever disk is full, while they are written."""
+"""Atomic writing: a file is complete or absent, even after a kill or with a full disk."""
 
 import os
 from collections.abc import Callable
@@ -7,11 +7,11 @@ from pathlib import Path
 from bertlab.errors import BertLabError, DataError
 
 
-def write_whole(path: str | Path, write: Callable[[Path], object], error: type[BertLabError] = DataError) -> None:
-    """Lets `write` fill a file beside `path`, then puts it there in one step.
+def write_atomically(path: str | Path, write: Callable[[Path], object], error: type[BertLabError] = DataError) -> None:
+    """Lets `write` fill a temporary file next to `path`, then renames it to `path`.
 
-    Raises `error`, naming the file and the reason, when the system refuses (a full disk, a folder that is not ours);
-    what stood at `path` before then still stands there.
+    Raises `error`, with the file and the reason, if the system refuses (a full disk, a folder without permission);
+    an older file at `path` then stays as it was.
     """
     path = Path(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
@@ -30,10 +30,10 @@ def write_whole(path: str | Path, write: Callable[[Path], object], error: type[B
 
 
 def write_text(path: str | Path, text: str, error: type[BertLabError] = DataError) -> None:
-    """Writes a text file, UTF-8, as `write_whole` does."""
+    """Writes a text file, UTF-8, as `write_atomically` does."""
     write_bytes(path, text.encode("utf-8"), error)
 
 
 def write_bytes(path: str | Path, content, error: type[BertLabError] = DataError) -> None:
-    """Writes bytes, or an array's bytes, as `write_whole` does."""
-    write_whole(path, lambda partial: partial.write_bytes(content), error)
+    """Writes bytes, or an array's bytes, as `write_atomically` does."""
+    write_atomically(path, lambda partial: partial.write_bytes(content), error)

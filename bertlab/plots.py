@@ -1,6 +1,6 @@
-"""Drawings in one house style: large enough for a projector, legible without colour.
+"""Plots in one common style: large enough for a projector, legible without colour.
 
-Every function returns a matplotlib `Figure` that belongs to no window; `figure_svg` turns one into text for a page.
+Every function returns a matplotlib `Figure` without a window; `figure_svg` converts it to SVG text for a page.
 """
 
 import io
@@ -24,7 +24,7 @@ BLUE, ORANGE, GREY, GREEN, PURPLE = "#1f5fa8", "#c8500a", "#6b6b6b", "#2e7d32", 
 
 
 def new_figure(width: float, height: float, rows: int = 1, columns: int = 1):
-    """A figure in house style and its axes, (rows, columns) squeezed. width, height: in inches."""
+    """A figure in the common style and its axes, (rows, columns) squeezed. width, height: in inches."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -35,7 +35,7 @@ def new_figure(width: float, height: float, rows: int = 1, columns: int = 1):
 
 
 def figure_svg(figure) -> str:
-    """The figure as an <svg> element to stand in an HTML page."""
+    """The figure as an <svg> element for an HTML page."""
     import matplotlib
 
     buffer = io.StringIO()
@@ -59,7 +59,7 @@ def training_curves(
     history: rows of `bertlab.training.runs.callbacks.History`; key: masked_lm_loss, masked_lm_accuracy …
     """
     figure, axes = new_figure(6.2, 3.8)
-    history = [row for row in history if key in row]  # not every part of a run measures everything
+    history = [row for row in history if key in row]  # not every row has every metric
     steps = [row["step"] for row in history]
     axes.plot(steps, [row[key] for row in history], color=BLUE, label="training")
     if f"val_{key}" in history[0]:
@@ -91,14 +91,14 @@ def attention_grid(pieces: Sequence[str], maps: np.ndarray):
         axis.set_title(f"layer {layer + 1}, head {head + 1}", fontsize=11)
         axis.set_xticks(range(tokens), pieces, rotation=90, fontsize=8)
         axis.set_yticks(range(tokens), pieces if head == 0 else [""] * tokens, fontsize=8)
-    figure.colorbar(image, ax=axes, shrink=0.5, label="share of attention")
+    figure.colorbar(image, ax=axes, shrink=0.5, label="attention weight")
     return figure
 
 
 def confusion_matrix(counts: np.ndarray, labels: Sequence[str], most: int = 40):
-    """What was taken for what: counts[i, j] rows of class i were called j. Written out as numbers, shaded by row.
+    """A confusion matrix: counts[i, j] rows of class i were predicted as j. Shows the numbers, shaded by row.
 
-    Of more classes than `most` those with the most mistakes are drawn; the title says so.
+    If there are more than `most` classes, only those with the most mistakes are drawn; the title mentions it.
     """
     drawn = _most_confused(counts, most)
     size = 0.62 * len(drawn) + 2.2
@@ -106,7 +106,7 @@ def confusion_matrix(counts: np.ndarray, labels: Sequence[str], most: int = 40):
     axes.grid(False)
     shares = counts / np.maximum(
         counts.sum(axis=1, keepdims=True), 1
-    )  # of all rows of a class, also of those not drawn
+    )  # of all rows of a class, including those not drawn
     if len(drawn) < len(labels):
         axes.set_title(f"the {len(drawn)} of {len(labels)} classes with the most mistakes")
     counts, shares = counts[np.ix_(drawn, drawn)], shares[np.ix_(drawn, drawn)]
@@ -115,7 +115,7 @@ def confusion_matrix(counts: np.ndarray, labels: Sequence[str], most: int = 40):
         if count:
             colour = "white" if shares[row, column] > 0.5 else "black"
             axes.text(column, row, str(int(count)), ha="center", va="center", color=colour, fontsize=10)
-    names = [labels[index] for index in drawn]  # as they are: a $ in them begins no formula
+    names = [labels[index] for index in drawn]  # literally: a $ in them does not begin a formula
     axes.set_xticks(range(len(names)), names, rotation=60, ha="right", parse_math=False)
     axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.set(xlabel="called", ylabel="is")
@@ -123,7 +123,7 @@ def confusion_matrix(counts: np.ndarray, labels: Sequence[str], most: int = 40):
 
 
 def _most_confused(counts: np.ndarray, most: int) -> np.ndarray:
-    """The indices, in order, of the classes in whose row and column the most stands beside the diagonal."""
+    """The indices, in order, of the classes with the most counts off the diagonal of their row and column."""
     mistakes = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
     return np.sort(np.argsort(-mistakes, kind="stable")[:most])
 
@@ -148,11 +148,11 @@ def pretraining_runs(
     along: str = "step",
     references: Sequence[str] = (),
 ):
-    """Loss and accuracy of pre-training runs, side by side, each run with a line style and colour of its own.
+    """Loss and accuracy of pre-training runs, side by side, each run with its own line style and colour.
 
     runs: name → rows of `bertlab.training.runs.callbacks.History`. objectives: name → the objective to draw, such as
-    masked_lm. along: step | tokens | seconds. references: the runs drawn in grey. Held-out text, where a run of one's
-    own has some, is drawn with dots.
+    masked_lm. along: step | tokens | seconds. references: the runs drawn in grey. Held-out text of your own
+    runs is drawn with dots.
     """
     figure, panels = new_figure(11.0, 4.2, 1, 2)
     styles = [(colour, line) for line in ("-", "--", "-.") for colour in (BLUE, ORANGE, GREEN, PURPLE)]
@@ -175,12 +175,12 @@ def pretraining_runs(
 
 
 def _cycled(styles: list, names: list, name: str):
-    """The style of `name`, by its place among the names; from the first again when there are more names than styles."""
+    """The style of `name`, by its index among the names; styles repeat if there are more names than styles."""
     return styles[names.index(name) % len(styles)]
 
 
 def _points(rows: Sequence[dict], along: str, key: str) -> tuple[list, list]:
-    """Where the rows stand on the horizontal axis, and their figure `key`; rows without one are left out."""
+    """The rows' positions on the horizontal axis, and their metric `key`; rows without it are left out."""
     if along == "tokens":
         places = np.cumsum([row.get("tokens", 0.0) for row in rows]) / 1e6
     else:

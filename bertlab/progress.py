@@ -1,4 +1,4 @@
-"""Progress bars with an estimate of the time left, which vanish when nobody is looking at a terminal."""
+"""Progress bars with an estimate of the remaining time, drawn only on a terminal."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -41,7 +41,7 @@ def _console():
     return Console(stderr=True)
 
 
-def bars_are_seen() -> bool:
+def bars_are_shown() -> bool:
     """Whether bars are drawn: on a terminal only."""
     return _console().is_terminal
 
@@ -51,12 +51,12 @@ def bar(description: str, total: int | None = None, start: int = 0) -> Iterator[
     """A progress bar for work that is not a plain loop: ``with bar("Reading", total=10) as b: b.advance()``."""
     from rich.progress import Progress
 
-    with Progress(*_columns(), console=_console(), disable=not bars_are_seen()) as bars:
+    with Progress(*_columns(), console=_console(), disable=not bars_are_shown()) as bars:
         yield Bar(bars, bars.add_task(description, total=total, completed=start, note=""))
 
 
 def track(items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
-    """Yields the items of an iterable under a progress bar. total: their number, if `len` does not tell it."""
+    """Yields the items of an iterable under a progress bar. total: their number, if it has no `len`."""
     if total is None and hasattr(items, "__len__"):
         total = len(items)
     with bar(description, total) as running:

@@ -1,12 +1,12 @@
-"""Work that can be stopped at any moment: a folder that knows what it was begun with, so the same work resumes in it.
+"""Work that can be stopped at any moment: a folder stores how it was started, so that the same work resumes in it.
 
     work = WorkFolder("run", "run.json", {"settings": settings.to_dict()})
-    work.check()        # refuses a folder that was begun with other settings, and names them
+    work.check()        # refuses a folder that was started with other settings, and names them
     work.begin()        # makes the folder and writes run.json
 
-The *identity* of a piece of work is everything that decides its result, as JSON values: settings, hashes of the data,
-the name of the backend. Two runs with the same identity end with the same result, so what one of them has finished
-the other need not do again. Every file is written whole or not at all (see `bertlab.files`).
+The *identity* of some work is everything that decides its result, as JSON values: settings, hashes of the data,
+the name of the backend. Two runs with the same identity end with the same result, so one need not repeat the finished
+work of the other. Every file is written atomically (see `bertlab.files`).
 """
 
 import json
@@ -19,7 +19,7 @@ from bertlab.files import write_text
 
 @dataclass(frozen=True)
 class Difference:
-    """A value that is not what it was when the folder was begun. name: its path, such as settings.learning_rate."""
+    """A value that has changed since the folder was started. name: its path, such as settings.learning_rate."""
 
     name: str
     found: object
@@ -32,7 +32,7 @@ class Difference:
 def differences(found, wanted, defaults=None, name: str = "") -> list[Difference]:
     """Where two trees of JSON values differ, in the order of the first.
 
-    defaults: values for what `found` lacks because it was written before that setting existed; a tree like the others.
+    defaults: values for settings that did not exist when `found` was written; a tree like the others.
     """
     if not (isinstance(found, dict) and isinstance(wanted, dict)):
         return [] if found == wanted else [Difference(name, found, wanted)]
@@ -52,25 +52,25 @@ def check_same(
     defaults: dict | None = None,
     error: type[BertLabError] = ConfigError,
 ) -> None:
-    """Raises `error`, naming every difference, unless the work at `where` was begun with the wanted identity.
+    """Raises `error`, naming every difference, unless the work at `where` was started with the wanted identity.
 
-    delete: what has to be deleted to start again.
+    delete: the files to delete in order to start again.
     """
     others = differences(found, json_values(wanted), json_values(defaults))
     if others:
         raise error(
-            f"{where}: was begun with other settings ({'; '.join(map(str, others))}). Repeat the same settings to "
+            f"{where}: was started with other settings ({'; '.join(map(str, others))}). Repeat the same settings to "
             f"resume; otherwise choose another name, or delete {delete} to start again"
         )
 
 
 class WorkFolder:
-    """A folder that belongs to one piece of work.
+    """A folder that belongs to one job.
 
     Args:
         path: the folder.
         file: the JSON file in it, or in a folder below it, that holds the identity.
-        identity: what decides the result; tuples become lists, as in JSON.
+        identity: the values that decide the result; tuples become lists, as in JSON.
         defaults: the identity of work with default settings: see `differences`.
         error: raised for a folder of other work, or one that cannot be written to.
     """
@@ -89,18 +89,18 @@ class WorkFolder:
         self.error = error
 
     def found(self) -> dict | None:
-        """The identity that the folder was begun with; None if it was not begun. Raises `error` for a damaged file."""
+        """The identity that the folder was started with; None for a new one. Raises `error` for a damaged file."""
         return read_json(self.file, self.error) if self.file.exists() else None
 
     def differences(self) -> list[Difference]:
-        """What is not the same as when the folder was begun; [] also where nothing was begun."""
+        """The differences from the identity that the folder was started with; [] also for a new folder."""
         found = self.found()
         return [] if found is None else differences(found, self.identity, self.defaults)
 
     def check(self, found: dict | None = None) -> None:
-        """Raises `error`, naming every difference, if the folder was begun with another identity.
+        """Raises `error`, naming every difference, if the folder was started with another identity.
 
-        found: the identity in the folder, where `file` does not hold it.
+        found: the identity in the folder, if `file` does not contain it.
         """
         found = self.found() if found is None else found
         if found is None:
@@ -108,21 +108,21 @@ class WorkFolder:
         check_same(found, self.identity, self.path, "this folder", self.defaults, self.error)
 
     def begin(self) -> None:
-        """Makes the folder and writes the identity down. Raises `error` when the system refuses either."""
+        """Creates the folder and writes the identity. Raises `error` if the system refuses either."""
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as reason:
-            raise self.error(f"{self.path}: cannot be made ({reason.strerror}); choose another folder") from None
+            raise self.error(f"{self.path}: cannot create it ({reason.strerror}); choose another folder") from None
         write_json(self.file, self.identity, self.error)
 
 
 def json_values(values):
-    """The same values as JSON gives them back: tuples as lists, keys as strings."""
+    """The values after a round trip through JSON: tuples as lists, keys as strings."""
     return json.loads(json.dumps(values))
 
 
 def write_json(path: str | Path, values, error: type[BertLabError] = DataError) -> None:
-    """Writes a JSON file, whole or not at all. Raises `error` when the system refuses."""
+    """Writes a JSON file atomically. Raises `error` if the system refuses."""
     write_text(path, json.dumps(values, indent=1, ensure_ascii=False) + "\n", error)
 
 

@@ -1,7 +1,7 @@
-"""House words and riddles that docs/words.toml lists must not come back: `python -m scripts.check_words`.
+"""Checks prose for the words that docs/words.toml lists: `python -m scripts.check_words`.
 
 It reads prose wherever a person does: Markdown, the notebooks' text cells, docstrings, comments and string literals
-(help texts, error messages). Code, and what stands in backticks, is left out. The configuration is docs/words.toml.
+(help texts, error messages). Code, and text in backticks, is left out. The configuration is docs/words.toml.
 """
 
 import ast

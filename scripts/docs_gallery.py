@@ -14,7 +14,7 @@ OF_THE_DEMO = {
     "accuracy": ("Pre-training: blanks", "Masked accuracy over the training steps"),
     "attention": ("Where the heads look", "Attention weights of every head, a row per layer"),
     "finetuning": ("Fine-tuning", "Accuracy after each epoch, pre-trained and from scratch"),
-    "confusion": ("What was taken for what", "Confusion matrix of the best fine-tuned model"),
+    "confusion": ("Confusion matrix", "Confusion matrix of the best fine-tuned model"),
 }
 
 

@@ -44,7 +44,7 @@ def on_files(files: Files, config) -> Files:
 
 
 def _section(module: str) -> str:
-    """A module's docstrings; of a package only its own words, since what it re-exports stands below."""
+    """A module's docstrings; of a package only its own words, since its members have their own pages."""
     is_package = (ROOT / module.replace(".", "/")).is_dir()
     return f"::: {module}\n" + ("    options:\n      members: false\n" if is_package else "")
 

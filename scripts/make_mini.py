@@ -1,16 +1,17 @@
-"""Trains bertlab-mini, the BERT that every installation carries, and puts it into bertlab/pretrained/bertlab-mini.
+"""Trains bertlab-mini, the packaged BERT, and writes it to bertlab/pretrained/bertlab-mini.
 
-    python scripts/make_mini.py NOVELS.txt          # a file or folder of text beside the built-in corpus
+    python scripts/make_mini.py NOVELS.txt          # a file or folder of text in addition to the built-in corpus
 
-Everything is a command of `bertlab`, printed before it runs. Killed, the same line goes on where it was: data, training
-and all. Two cores need about a quarter of an hour for the data and about four hours for the training.
+Every step is a command of `bertlab`, printed before it runs. After a kill the same line resumes, in data and training.
+Two cores need about a quarter of an hour for the data and about four hours for the training.
 
-What decides the recipe: the layers are BERT's own (post-LN, learned positions, tied output), so that the folder loads
-wherever a published BERT does, a student's included; initialisation scaled to the width, short rows first at positions
-of the whole range, 30 % masked (bertlab/training/recipes/presets.py has the sources). A second run starts there with
-pairs of 64 tokens, of which one update has twice as many, and 15 % masked (Ankner et al. 2024, "Dynamic Masking Rate
-Schedules for MLM Pretraining": many blanks first, fewer later). A third does the same on passages of the novels: for
-the first two a novel is one long text, so that a random sentence came from another book, and its names gave it away.
+The recipe: the layers are BERT's own (post-LN, learned positions, tied output), so that the folder loads
+wherever a published BERT does, including a student's model; initialisation scaled to the width, short rows first at
+positions of the whole range, 30 % masked (sources: bertlab/training/recipes/presets.py). A second run continues from
+there with pairs of 64 tokens, of which one update has twice as many, and 15 % masked (Ankner et al. 2024, "Dynamic
+Masking Rate Schedules for MLM Pretraining": many blanks first, fewer later). A third does the same on passages of the
+novels: for the first two a novel is one long text, so that a random sentence came from another book, and its names gave
+it away.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from bertlab.data.documents import load_documents
 
 PASSAGE = 50  # paragraphs
 VOCABULARY = "{work}/words.txt --size 8192 --out {work}/vocab.txt --score frequency"
-# 32 tokens of running text, masked anew at each reading.
+# 32 tokens of running text, with new masks for every batch.
 SHORT = "{text} --vocab {work}/vocab.txt --out {work}/short --split train --preset roberta --no-packing"
 SHORT += " --dynamic-masking --sequence-length 32 --short-sequence-probability 0 --seed 1"
 # Then pairs of 128 tokens, with the next-sentence question.

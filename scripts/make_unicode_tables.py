@@ -1,7 +1,8 @@
-"""Writes bertlab/wordpiece/unicode_tables.json: what BERT's tokenizer asks about a character, frozen at Unicode 14.0.
+"""Writes bertlab/wordpiece/unicode_tables.json: the character properties that BERT's tokenizer needs, frozen at Unicode
+14.0.
 
-Every Python brings its own Unicode version, so `str.lower` and `unicodedata` would cut the same text into other pieces
-after an upgrade. Unicode 14.0 is that of Python 3.11, the oldest Python we support; run this script with it:
+Every Python brings its own Unicode version, so `str.lower` and `unicodedata` would split the same text into other
+tokens after an upgrade. Unicode 14.0 is that of Python 3.11, the oldest Python we support; run this script with it:
 
     python3.11 scripts/make_unicode_tables.py
 
@@ -42,7 +43,7 @@ def is_dropped(char: str) -> bool:
 
 
 def is_whitespace(char: str) -> bool:
-    """What `_is_whitespace` turns into a blank, and what `str.split` cuts at afterwards (U+2028 and U+2029)."""
+    """Characters that `_is_whitespace` turns into a space, or at which `str.split` splits (U+2028, U+2029)."""
     return not is_dropped(char) and (unicodedata.category(char) == "Zs" or char.isspace())
 
 
@@ -53,7 +54,7 @@ def is_punctuation(char: str) -> bool:
 
 
 # The rule of the final sigma (Unicode, table 3-17) needs two properties that `unicodedata` does not show, but
-# `str.lower` does: ΑΣ ends in ς, unless a cased letter follows, whatever case-ignorable characters stand between.
+# `str.lower` does: ΑΣ ends in ς, unless a cased letter follows, with any case-ignorable characters between them.
 
 
 def is_cased(char: str) -> bool:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_pieces, word_tags
+from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens, word_tags
 from bertlab.data.tasks.features import encode_rows
 from bertlab.data.tasks.rows import TaggingRow
 from bertlab.errors import DataError
@@ -32,7 +32,7 @@ def test_all_pieces_carry_labels_if_asked_and_an_entity_goes_on_inside_its_word(
 
 
 def test_words_without_pieces_carry_nothing_and_wrong_numbers_of_tags_are_errors():
-    assert first_pieces([2, 0, 1]).tolist() == [0, -1, 2]
+    assert first_tokens([2, 0, 1]).tolist() == [0, -1, 2]
     with pytest.raises(DataError, match="2 words but 1 tags"):
         align_tags([1, 1], [0])
 

@@ -304,7 +304,7 @@ def test_the_tokenizer_is_saved_with_the_model_and_comes_back(format, tmp_path):
 
 
 def test_a_tokenizer_that_is_larger_than_the_token_table_is_refused(tmp_path):
-    with pytest.raises(CheckpointError, match="has 61 pieces, but the model's vocab_size is 40"):
+    with pytest.raises(CheckpointError, match="has 61 tokens, but the model's vocab_size is 40"):
         save(make("encoder", SMALL.replace(vocab_size=40)), tmp_path, tokenizer=tokenizer())
 
 

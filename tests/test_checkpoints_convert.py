@@ -41,7 +41,7 @@ def test_half_precision_halves_the_file(tmp_path):
 
 def test_a_folder_with_something_in_it_is_not_touched_unless_told_to(tmp_path):
     (tmp_path / "thesis.txt").write_text("precious")
-    with pytest.raises(CheckpointError, match="is not empty; .*--overwrite"):
+    with pytest.raises(CheckpointError, match="expected an empty folder; .*--overwrite"):
         convert(GOLDEN / "gelu", tmp_path, "--to", "bertlab")
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
     assert convert(GOLDEN / "gelu", tmp_path, "--to", "bertlab", "--overwrite").exit_code == 0

@@ -153,7 +153,7 @@ def test_a_config_without_a_size_is_named(model, folder):
 @pytest.mark.parametrize(("pieces", "advice"), [(60, "padded_vocabulary=True"), (62, "belongs to the weights")])
 def test_a_vocabulary_that_is_off_by_one_is_refused(model, folder, pieces, advice):
     tokenizer(pieces).vocabulary.save(folder / "vocab.txt")
-    assert_refused(model, folder, f"vocab.txt: has {pieces} pieces, but the config's vocab_size is 61; .*{advice}")
+    assert_refused(model, folder, f"vocab.txt: has {pieces} tokens, but the config's vocab_size is 61; .*{advice}")
 
 
 def test_a_padded_token_table_loads_when_asked_for(folder):

@@ -37,7 +37,7 @@ def run(*command: str):
         ("bertlab vocab learn folder --out v.txt", "folder: cannot be read"),
         ("bertlab vocab learn text.txt --out text.txt/v.txt", "text.txt"),
         ("autograde init text.txt/course", "text.txt/course"),
-        ("autograde status --course folder", "folder: this is no course folder"),
+        ("autograde status --course folder", "folder: expected a course folder"),
         ("autograde release 99_none --to folder", "99_none.py: there is no such solution notebook"),
     ],
 )

@@ -165,12 +165,12 @@ def _reshaped():
 
 
 REFUSED = {
-    "There is no": lambda path: None,
+    "does not exist": lambda path: None,
     "not a safetensors file": lambda path: path.write_bytes(pickle.dumps({"mlm/bias": [1.0] * 9})),
     "header is not JSON": lambda path: path.write_bytes((5).to_bytes(8, "little") + b"{{{{{" + b"\0" * 40),
     "is not a safetensors file": lambda path: path.write_bytes((1 << 62).to_bytes(8, "little") + b"{}"),
-    "larger than 32 MiB": lambda path: path.write_bytes(b"\0" * (LARGEST_FILE + 1)),
-    "cut off": lambda path: path.write_bytes(_written(path).read_bytes()[:-400]),
+    "at most 32 MiB": lambda path: path.write_bytes(b"\0" * (LARGEST_FILE + 1)),
+    "is truncated": lambda path: path.write_bytes(_written(path).read_bytes()[:-400]),
     "more numbers than the model": lambda path: path.write_bytes(_written(path).read_bytes() + b"\0" * 8),
     "contains NaN or infinity": lambda path: _written(path, _poisoned()),
     "to have shape": lambda path: _written(path, _reshaped()),
@@ -192,7 +192,7 @@ def test_a_file_that_cannot_be_used_is_refused_and_the_reason_said(reason, tmp_p
 
 def test_a_link_is_not_followed(tmp_path):
     (tmp_path / "w.safetensors").symlink_to(_written(tmp_path / "other.safetensors"))
-    with pytest.raises(WeightsError, match="There is no"):
+    with pytest.raises(WeightsError, match="does not exist"):
         read_weights(tmp_path / "w.safetensors")
 
 

@@ -88,7 +88,10 @@ def test_bad_input_stops_with_file_and_line_or_is_skipped_and_counted(tmp_path, 
     "make, message",
     [
         (lambda folder: folder / "absent.txt", "no such file or folder"),
-        (lambda folder: write(folder / "a.csv", "a,b"), ".csv is not read as text"),
+        (
+            lambda folder: write(folder / "a.csv", "a,b"),
+            "expected a .txt, a .jsonl or a folder of .txt files, got '.csv'",
+        ),
         (lambda folder: folder, "no .txt, .md or .jsonl file"),
     ],
 )

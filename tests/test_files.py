@@ -3,7 +3,7 @@
 import pytest
 
 from bertlab.errors import CheckpointError, DataError, VocabularyError
-from bertlab.files import write_text, write_whole
+from bertlab.files import write_atomically, write_text
 
 
 def test_what_stood_there_stays_when_writing_fails(tmp_path):
@@ -15,7 +15,7 @@ def test_what_stood_there_stays_when_writing_fails(tmp_path):
         raise OSError(28, "No space left on device")
 
     with pytest.raises(CheckpointError, match=r"notes\.txt: cannot be written \(No space left on device\)"):
-        write_whole(path, full_disk, CheckpointError)
+        write_atomically(path, full_disk, CheckpointError)
     assert path.read_text() == "first"
     assert list(tmp_path.iterdir()) == [path], "something of the failed write is left"
 

@@ -77,7 +77,7 @@ def test_declared_labels_name_the_choices(tmp_path):
 def test_one_cell_that_is_no_number_does_not_make_all_numbers_classes(tmp_path, written):
     odd = [value for value in written if str(value).isalpha()]
     path = table(tmp_path / "a.jsonl", *written)
-    message = f"a.jsonl line {1 + written.index(odd[0])}: the label '{odd[0]}' is no number, .* correct it, .*--labels"
+    message = f"a.jsonl line {1 + written.index(odd[0])}: expected a number .*, got .{odd[0]}.; correct it, .*--labels"
     with pytest.raises(DataError, match=message):
         load_task(path)
     problems = Problems("skip")
@@ -109,7 +109,7 @@ def test_rows_of_one_class_are_refused_with_the_class(tmp_path):
     "labels, message",
     [
         (("a",), "the only label is 'a'"),
-        (("a", "a"), "a label comes twice in a, a"),
+        (("a", "a"), "expected each label once, got a, a"),
         (("a", ""), "is empty"),
         ("ab", "must be several names"),
     ],
@@ -120,12 +120,12 @@ def test_labels_that_cannot_be_declared_are_refused(tmp_path, labels, message):
 
 
 def test_labels_are_refused_where_a_task_has_its_own_or_none(tmp_path):
-    with pytest.raises(DataError, match="package: .* without labels; leave it away"):
+    with pytest.raises(DataError, match="package: the format of its rows is fixed; leave out labels"):
         load_task("package", labels=("a", "b"))
-    with pytest.raises(DataError, match="rte: .* without labels; leave it away"):
+    with pytest.raises(DataError, match="rte: the format of its rows is fixed; leave out labels"):
         load_task("rte", data_dir=tmp_path, labels=())
     (tmp_path / "a.conll").write_text("Rome B\nwins O\n")
-    with pytest.raises(DataError, match="a tagging task is no regression"):
+    with pytest.raises(DataError, match="regression is for sentences and pairs, not for a tagging task"):
         load_task(tmp_path / "a.conll", labels=())
     (tmp_path / "b.csv").write_text("question,context\nWho?,He.\n")
     with pytest.raises(DataError, match="questions have no labels"):

@@ -56,7 +56,7 @@ def test_a_defect_is_named_with_article_paragraph_and_question_or_skipped(tmp_pa
 
 
 def test_an_id_that_comes_twice_is_an_error(tmp_path):
-    with pytest.raises(DataError, match="question 1: the id 'q1' comes twice"):
+    with pytest.raises(DataError, match="question 1: duplicate id 'q1'"):
         read_squad(squad(tmp_path, question(), question()), Problems())
 
 

@@ -45,7 +45,7 @@ def test_a_submission_of_another_length_class_or_task_is_refused(tmp_path):
         write_glue(tmp_path, "rte", [0, 1])
     with pytest.raises(DataError, match="there is no class"):
         write_glue(tmp_path, "wnli", [2] * 146)
-    with pytest.raises(DataError, match="'squad' is not a task of GLUE"):
+    with pytest.raises(DataError, match="'squad': expected a task of GLUE"):
         write_glue(tmp_path, "squad", [])
 
 
@@ -64,7 +64,7 @@ def test_conll_output_has_word_gold_and_prediction_and_reads_back(tmp_path):
 
 def test_conll_output_refuses_what_would_break_its_columns(tmp_path):
     row = TaggingRow(("New York",), (0,))
-    with pytest.raises(DataError, match="the word 'New York' would break its line"):
+    with pytest.raises(DataError, match="the word 'New York' contains white space"):
         write_conll(tmp_path / "a.txt", [row], ("O",), [[0]])
     with pytest.raises(DataError, match="sentence 0: 1 words but 2 predicted tags"):
         write_conll(tmp_path / "a.txt", [row], ("O",), [[0, 0]])

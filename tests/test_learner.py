@@ -206,8 +206,8 @@ def test_learning_from_text_splits_words_as_the_tokenizer_does():
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (dict(size=10), "no room for the special tokens and the alphabet, which are 13"),
-        (dict(score="bpe"), "score 'bpe' is not known; choose one of wordpiece, frequency"),
+        (dict(size=10), "size must be at least 13 .the special tokens and the alphabet., not 10"),
+        (dict(score="bpe"), "unknown score 'bpe'; choose one of wordpiece, frequency"),
         (dict(min_frequency=0), "min_frequency must be at least 1"),
         (dict(alphabet_limit=0), "alphabet_limit must be at least 1"),
         (dict(reserved=-1), "reserved must be at least 0"),
@@ -219,6 +219,6 @@ def test_a_setting_that_makes_no_sense_is_named(wrong, message):
 
 
 def test_a_word_that_could_be_taken_for_the_middle_of_one_is_refused():
-    with pytest.raises(DataError, match="word '##a': the basic tokenizer makes every # a word of its own"):
+    with pytest.raises(DataError, match="word '##a': expected words without #: the basic tokenizer splits at #"):
         learn_pieces({"a": 3, "##a": 3}, 100, progress=False)
     assert "#" in learn_from_counts({"a": 3, "#": 3}, 100, progress=False)

@@ -85,7 +85,7 @@ def test_a_line_longer_than_a_block_is_cut_between_words(tmp_path, monkeypatch):
     [
         (b"fine\nfine\nbr\xffken\n", r"text.txt line 3: not UTF-8 \(byte 0xff: invalid start byte\)"),
         (b"fine\nlast \xc3", r"text.txt line 2: not UTF-8 \(byte 0xc3: unexpected end of data\)"),
-        ("fine\n".encode("utf-16-le"), "text.txt line 1: a NUL byte; is this UTF-16"),
+        ("fine\n".encode("utf-16-le"), "text.txt line 1: contains a NUL byte; expected UTF-8 text: convert UTF-16"),
     ],
 )
 def test_bytes_that_are_no_text_are_named_by_file_and_line(tmp_path, content, message):
@@ -105,7 +105,7 @@ def test_the_line_is_counted_over_blocks(tmp_path, monkeypatch):
 
 def test_endless_bytes_without_a_space_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(learner_counting, "BLOCK", 16)
-    monkeypatch.setattr(learner_counting, "LONGEST_LINE_PART", 64)
+    monkeypatch.setattr(learner_counting, "MAX_LINE_PART", 64)
     path = tmp_path / "text.txt"
     path.write_bytes(b"first line, all\n" + b"x" * 200)
     with pytest.raises(DataError, match="text.txt line 2: 80 bytes without a space"):

@@ -38,7 +38,7 @@ def test_coverage_fertility_and_unknown_are_weighted_by_count():
 
 
 def test_measuring_on_nothing_is_refused():
-    with pytest.raises(DataError, match="no word"):
+    with pytest.raises(DataError, match="at least one word"):
         measure(Vocabulary(SPECIAL_TOKENS), {})
 
 
@@ -87,7 +87,7 @@ def test_learning_twice_gives_the_same_bytes(text, tmp_path):
 
 def test_learn_says_when_the_corpus_is_too_small(text, tmp_path):
     result = run("learn", text, "--size", 8000, "--out", tmp_path / "vocab.txt")
-    assert "Fewer than the 8,000 asked for" in result.stderr
+    assert "Expected 8,000 tokens, got fewer" in result.stderr
 
 
 def test_learn_names_file_and_line_of_broken_text(tmp_path):
@@ -107,7 +107,7 @@ def test_show_splits_words_and_measures_text(text, tmp_path):
     run("learn", text, "--size", 400, "--out", tmp_path / "vocab.txt")
     result = run("show", tmp_path / "vocab.txt", "--word", "Cats", "--text", text)
     assert "Cats → cat ##s\n" in result.stdout
-    assert "1.000 pieces per word, 100.0% of words are one piece" in result.stdout
+    assert "1.000 tokens per word, 100.0% of words are one token" in result.stdout
     facts = json.loads(run("show", tmp_path / "vocab.txt", "--json").stdout)
     assert facts["special_ids"]["[MASK]"] == 4
     assert facts["report"] is None
@@ -121,5 +121,5 @@ def test_plot_draws_both_scores(text, tmp_path):
 
 @pytest.mark.parametrize("name", ["plot", "plot.txt"])
 def test_plot_refuses_an_unknown_kind_of_picture_before_it_counts(text, tmp_path, name):
-    with pytest.raises(DataError, match="choose one of these endings"):
+    with pytest.raises(DataError, match="expected a name that ends with .png, .svg or .pdf"):
         run("plot", text, "--out", tmp_path / name)

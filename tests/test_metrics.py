@@ -87,7 +87,7 @@ def test_spearman_does_not_change_under_a_rising_function(values, scale, shift):
 def test_what_cannot_be_measured_is_an_error():
     with pytest.raises(DataError, match=r"\(2,\) labels and \(3,\) predictions"):
         accuracy([0, 1], [0, 1, 1])
-    with pytest.raises(DataError, match="there are no rows"):
+    with pytest.raises(DataError, match="expected at least one row"):
         accuracy([], [])
     with pytest.raises(DataError, match="some rows have no label"):
         accuracy([0, None], [0, 1])

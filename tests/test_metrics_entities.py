@@ -110,7 +110,7 @@ def test_a_perfect_prediction_has_f1_1_or_no_entities_at_all(tags):
 def test_unreadable_tags_and_missing_ones_are_errors():
     with pytest.raises(DataError, match="the tag 'NOUN' is neither O nor B-TYPE nor I-TYPE"):
         entities(["NOUN"])
-    with pytest.raises(DataError, match="not as many as the words"):
+    with pytest.raises(DataError, match="expected one predicted tag for each word"):
         entity_scores([["O", "O"]], [["O"]])
-    with pytest.raises(DataError, match="no words"):
+    with pytest.raises(DataError, match="expected at least one word"):
         entity_scores([], [])

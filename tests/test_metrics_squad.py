@@ -119,5 +119,5 @@ def test_a_question_without_prediction_or_score_is_an_error_not_a_silent_gain():
         squad_scores({"a": ["x"], "b": ["y"]}, {"a": "x"})
     with pytest.raises(DataError, match="no no-answer score"):
         squad_scores({"a": ["x"]}, {"a": "x"}, {})
-    with pytest.raises(DataError, match="no questions"):
+    with pytest.raises(DataError, match="expected at least one question"):
         squad_scores({}, {})

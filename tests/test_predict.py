@@ -276,7 +276,7 @@ def test_a_model_of_mnli_hands_in_another_test_set_of_the_same_kind(nli_folder, 
 
 
 @pytest.mark.parametrize(("task", "words"), [
-    ("squad", "not a task of GLUE"), ("nonsense", "not a task of GLUE"),
+    ("squad", "expected a task of GLUE"), ("nonsense", "expected a task of GLUE"),
     ("rte", "rte asks for one of entailment, not_entailment for each pair, but .* mnli"),
     ("mnli-mm", "test_mismatched"),
 ])  # fmt: skip

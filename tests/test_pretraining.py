@@ -194,7 +194,7 @@ def test_a_run_that_ended_before_it_kept_anything_does_not_bind_the_next_one(dat
     first = PretrainingRun(CONFIG, [data / "long"], tmp_path, settings(learning_rate=1.0))
     (tmp_path / "run.json").write_text(json.dumps(first.identity()))
     assert len(pretrain(CONFIG, [data / "long"], tmp_path, settings(steps=4))) == 1
-    with pytest.raises(ConfigError, match="was begun with other settings"):
+    with pytest.raises(ConfigError, match="was started with other settings"):
         PretrainingRun(CONFIG, [data / "long"], tmp_path, settings(learning_rate=1.0))
 
 

@@ -373,7 +373,7 @@ def test_a_model_is_not_judged_by_rows_of_another_tokenizer(tmp_path):
 def test_a_run_in_a_log_file_says_now_and_then_how_far_it_is(monkeypatch):
     from bertlab.training.runs import callbacks
 
-    monkeypatch.setattr(callbacks, "bars_are_seen", lambda: False)
+    monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
     said, history = [], callbacks.History(50, [{"step": 100, "seconds": 9.0, "loss": 3.0}])
     progress = callbacks.TrainingBar("Pre-training", 2400, history, said.append)
     progress.began -= 60

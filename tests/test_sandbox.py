@@ -353,6 +353,11 @@ def test_without_any_way_to_make_sandboxes_the_doctor_says_what_to_install(monke
     assert grave[0].remedy == bubblewrap.install_command()
 
 
+def test_the_doctors_remedy_names_settings_of_the_kernel():
+    settings = re.findall(r"sysctl (\S+)=", doctor._FIX_NAMESPACES)
+    assert len(settings) == 3 and all(name.startswith(("kernel.", "user.")) for name in settings)
+
+
 def test_the_doctor_tries_every_protection_and_finds_them_here(zygote):
     findings = doctor.examine()
     assert len(findings) > 15

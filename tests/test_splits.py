@@ -72,11 +72,11 @@ def test_a_small_share_holds_back_one_text_and_a_large_one_leaves_one():
 
 
 def test_where_nothing_can_be_held_back_the_reason_is_said():
-    with pytest.raises(DataError, match="mine: there are no training rows, so none can be held back"):
+    with pytest.raises(DataError, match="mine: there are no training rows, so none can be held out"):
         hold_out(sentences(), 0.2)
     with pytest.raises(DataError, match="mine: all training rows are about one text"):
         hold_out(TaskData("mine", "question", (), [QuestionRow(str(n), "?", "text") for n in range(9)]), 0.2)
-    with pytest.raises(DataError, match="mine: no row can be held back, because each is needed for its class"):
+    with pytest.raises(DataError, match="mine: no row can be held out, because every class needs a training row"):
         hold_out(sentences(0, 1, 2), 0.3)
     with pytest.raises(DataError, match="between 0 and 1, not 1.5"):
         hold_out(sentences(0, 1), 1.5)

@@ -229,14 +229,18 @@ def test_a_conll_file_of_ones_own_takes_its_columns_and_tags(tmp_path):
 @pytest.mark.parametrize(
     "name, options, message",
     [
-        ("package", {"columns": {"text": "a"}}, "without columns; leave it away"),
-        ("package", {"shape": "pair", "conll": {"tag_column": 1}}, "without shape, conll; leave them away"),
-        ("rte", {"columns": {"text": "a"}}, "without columns; leave it away"),
-        ("rte", {"shape": "tagging"}, "without shape; leave it away"),
-        ("rte", {"conll": {"tag_column": 1}}, "without conll; leave it away"),
-        ("a.jsonl", {"conll": {"tag_column": 1}}, "without conll; leave it away"),
-        ("squad.json", {"columns": {"text": "a"}}, "without columns; leave it away"),
-        ("squad.json", {"shape": "pair"}, "without shape; leave it away"),
+        ("package", {"columns": {"text": "a"}}, "rows is fixed; leave out columns"),
+        (
+            "package",
+            {"shape": "pair", "conll": {"tag_column": 1}},
+            "rows is fixed; leave out shape, conll",
+        ),
+        ("rte", {"columns": {"text": "a"}}, "rows is fixed; leave out columns"),
+        ("rte", {"shape": "tagging"}, "rows is fixed; leave out shape"),
+        ("rte", {"conll": {"tag_column": 1}}, "rows is fixed; leave out conll"),
+        ("a.jsonl", {"conll": {"tag_column": 1}}, "rows is fixed; leave out conll"),
+        ("squad.json", {"columns": {"text": "a"}}, "rows is fixed; leave out columns"),
+        ("squad.json", {"shape": "pair"}, "rows is fixed; leave out shape"),
     ],
 )
 def test_what_has_no_part_in_how_a_file_is_read_is_refused_and_not_ignored(name, options, message, tmp_path):
@@ -295,10 +299,10 @@ def test_what_cannot_be_loaded_says_what_was_expected(tmp_path, call, message):
 
 def test_two_files_for_one_split_and_empty_files_are_errors(tmp_path):
     (tmp_path / "train.csv").write_text("text,label\n")
-    with pytest.raises(DataError, match="not a single record"):
+    with pytest.raises(DataError, match="expected at least one record"):
         load_task(tmp_path / "train.csv")
     (tmp_path / "dev.csv").write_text("text,label\nx,a\n")
-    with pytest.raises(DataError, match="the training split has not a single record"):
+    with pytest.raises(DataError, match="expected at least one training record"):
         load_task(tmp_path)
     (tmp_path / "train.tsv").write_text("text\tlabel\n")
     with pytest.raises(DataError, match="train.csv and train.tsv are both the train split"):

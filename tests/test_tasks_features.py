@@ -60,15 +60,15 @@ def test_rows_without_labels_give_no_targets():
 
 
 def test_rows_of_several_shapes_questions_and_too_short_lengths_are_refused():
-    with pytest.raises(DataError, match="one shape, found PairRow, SentenceRow"):
+    with pytest.raises(DataError, match="one task type, found PairRow, SentenceRow"):
         encode_rows([SentenceRow("a"), PairRow("a", "b")], TOKENIZER)
-    with pytest.raises(DataError, match="one shape, found none"):
+    with pytest.raises(DataError, match="one task type, found none"):
         encode_rows([], TOKENIZER)
     with pytest.raises(DataError, match="make_windows"):
         encode_rows([QuestionRow("1", "a", "b")], TOKENIZER)
-    with pytest.raises(ConfigError, match="no room for text beside 3"):
+    with pytest.raises(ConfigError, match="must be greater than the number of special tokens, 3"):
         encode_rows([PairRow("a", "b")], TOKENIZER, 3)
-    with pytest.raises(ConfigError, match="4 tokens, more than the length 3"):
+    with pytest.raises(ConfigError, match="4 tokens, more than length=3"):
         encode_rows([SentenceRow("a b")], TOKENIZER).arrays(length=3)
 
 

@@ -76,7 +76,7 @@ def test_long_questions_are_cut_and_counted_and_lost_answers_too():
 
 
 def test_settings_that_leave_no_room_are_refused():
-    with pytest.raises(ConfigError, match="max_length 7 leaves no room for context beside 4 question tokens"):
+    with pytest.raises(ConfigError, match="max_length must be at least 8, for 4 question tokens"):
         windows_of(row("a"), max_length=7)
     with pytest.raises(ConfigError, match="at least 1"):
         windows_of(row("a"), stride=0)

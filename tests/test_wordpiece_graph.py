@@ -69,7 +69,7 @@ def test_packing_in_the_graph_is_packing_in_numpy(graph, max_length):
 def test_packed_batches_have_a_known_width(graph):
     data = tf.data.Dataset.from_tensors(TEXTS).map(lambda texts: graph.encode_packed(texts, max_length=7))
     assert data.element_spec["input_ids"].shape.as_list() == [None, 7]
-    with pytest.raises(ConfigError, match="max_length 1 has no room"):
+    with pytest.raises(ConfigError, match="max_length must be at least 2, for the special tokens, not 1"):
         graph.encode_packed(TEXTS, max_length=1)
 
 

@@ -159,7 +159,7 @@ def test_a_batch_is_padded_to_max_length_or_to_its_longest_row():
 
 
 def test_packing_refuses_what_it_cannot_do():
-    with pytest.raises(ConfigError, match="max_length 2 has no room for the 3 special tokens"):
+    with pytest.raises(ConfigError, match="max_length must be at least 3, for the special tokens, not 2"):
         TOKENIZER.encode_packed(["a"], ["b"], max_length=2)
     with pytest.raises(DataError, match="2 first and 1 second texts"):
         TOKENIZER.encode_packed(["a", "b"], ["c"])
@@ -245,7 +245,7 @@ def test_the_batch_form_forgets_chunks_and_stays_right(monkeypatch):
 
     monkeypatch.setattr(batch, "TABLE_CHUNKS", 10)
     monkeypatch.setattr(batch, "BLOCK_CHARS", 50)
-    monkeypatch.setattr(batch, "LONGEST_CHUNK", 4)
+    monkeypatch.setattr(batch, "MAX_CHUNK_LENGTH", 4)
     tokenizer = WordPieceTokenizer(TOKENIZER.vocabulary)
     texts = [f"hello {'abc'[n % 3] * n} don't é{n}é x" for n in range(60)]
     assert tokenizer.encode_batch(texts).to_list() == [tokenizer.encode(text) for text in texts]

@@ -19,7 +19,7 @@ def test_ids_are_places():
     vocabulary = Vocabulary(PIECES)
     assert [vocabulary.index(piece) for piece in PIECES] == list(range(len(vocabulary)))
     assert "##a" in vocabulary and "c" not in vocabulary
-    with pytest.raises(VocabularyError, match="'c' is not among the 8 pieces"):
+    with pytest.raises(VocabularyError, match="'c' is not among the 8 tokens"):
         vocabulary.index("c")
 
 
@@ -42,11 +42,11 @@ def test_line_endings_do_not_matter(tmp_path, ending, last):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([*PIECES, "", "c"], "vocab.txt line 9: empty token; each line holds one piece"),
+        ([*PIECES, "", "c"], "vocab.txt line 9: empty token; each line holds one token"),
         ([*PIECES, " ", "c"], "vocab.txt line 9: empty token"),
-        ([*PIECES, "a"], "vocab.txt line 9: 'a' was already piece 6"),
-        (PIECES[1:], r"vocab.txt line 7 is the last one and \[PAD\] did not occur"),
-        (["a", "b"], r"\[PAD\], \[UNK\], \[CLS\], \[SEP\], \[MASK\] did not occur"),
+        ([*PIECES, "a"], "vocab.txt line 9: 'a' is a duplicate of token 6"),
+        (PIECES[1:], r"vocab.txt line 7 is the last one, and \[PAD\] is missing"),
+        (["a", "b"], r"\[PAD\], \[UNK\], \[CLS\], \[SEP\], \[MASK\] is missing"),
         ([], "line 0 is the last one"),
     ],
 )
@@ -70,5 +70,5 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_a_piece_with_a_line_break_is_refused():
-    with pytest.raises(VocabularyError, match=r"piece 6: 'a\\nb' contains a line break"):
+    with pytest.raises(VocabularyError, match=r"token 6: 'a\\nb' contains a line break"):
         Vocabulary([*SPECIAL_TOKENS, "a\nb"])

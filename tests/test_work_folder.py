@@ -53,7 +53,7 @@ def test_the_same_identity_resumes_and_another_is_refused(tmp_path):
     work.begin()
     WorkFolder(tmp_path / "run", "run.json", {"seeds": [1, 2], "rate": 0.5}).check()
     other = WorkFolder(tmp_path / "run", "run.json", {"seeds": (1, 3), "rate": 0.5}, error=DataError)
-    with pytest.raises(DataError, match=r"run: was begun with other settings \(seeds was \[1, 2\], is \[1, 3\]\)"):
+    with pytest.raises(DataError, match=r"run: was started with other settings \(seeds was \[1, 2\], is \[1, 3\]\)"):
         other.check()
 
 
@@ -62,7 +62,7 @@ def test_what_cannot_be_read_or_made_is_an_error_that_names_the_file(tmp_path):
     work.file.write_text('{"half": ')
     with pytest.raises(ConfigError, match="run.json: expected JSON"):
         work.check()
-    with pytest.raises(ConfigError, match="run.json: cannot be made"):
+    with pytest.raises(ConfigError, match="run.json: cannot create it"):
         WorkFolder(work.file, "deeper/run.json", {}).begin()
 
 
@@ -129,10 +129,10 @@ def test_an_old_file_of_vectors_goes_on(old):
     from bertlab import checkpoints
     from bertlab.analysis.layers import LayerChoice
     from bertlab.analysis.vector_files import write_vectors
-    from bertlab.analysis.vectors import VectorMaker
+    from bertlab.analysis.vectors import VectorEncoder
 
     encoder, tokenizer = checkpoints.load("checkpoint", "encoder"), checkpoints.load_tokenizer("checkpoint")
-    maker = VectorMaker(encoder, tokenizer, LayerChoice.of("-1", None, None), "mean", False, 32, False)
+    maker = VectorEncoder(encoder, tokenizer, LayerChoice.of("-1", None, None), "mean", False, 32, False)
     texts, done = ["the film was good", "it was bad", "paris is a city", "rome"], []
     settings = {"model": "checkpoint", "pooling": "mean"}
     assert write_vectors(maker, texts, "encode/v.npy", settings, done.append) == (4, 16)

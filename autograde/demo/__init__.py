@@ -1,1 +1,1 @@
-"""`autograde demo`: a made-up class hands in a notebook, and is graded as a real one would be."""
+"""`autograde demo`: an invented class hands in a notebook and is graded like a real one."""

@@ -1,4 +1,4 @@
-"""A course from nothing to the pages that students and their instructor read: init, release, hand in, grade, report."""
+"""A whole course, from an empty folder to the pages for students and instructor: init, release, grade, report."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

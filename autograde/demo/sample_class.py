@@ -1,7 +1,7 @@
-"""Six made-up students and what they hand in: right, mistaken, half done, stripped by another editor, broken, hostile.
+"""Six invented students: right, with mistakes, half done, without metadata, damaged, hostile.
 
-Everything is made from the released notebook, the solution's own cells and the known mistakes, so the class changes
-with the course. The same course gives the same class.
+Their notebooks are made from the released notebook, the solution's own cells and the known mistakes, so the class
+changes with the course. The same course gives the same class.
 """
 
 import json
@@ -10,7 +10,7 @@ from autograde.exercises import catalogue, cells
 from autograde.exercises.spec import Exercise
 from autograde.release.editions import Editions
 
-# Put before the first answer by the hostile one: looks around, calls home, gives itself points, kills what it can.
+# First cell of the hostile student: reads files, opens connections, gives itself points, kills processes.
 _HOSTILE = """
 import builtins, os, socket
 print(os.listdir(".."), [name for name in os.listdir("/proc") if name.isdigit()])

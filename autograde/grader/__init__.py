@@ -5,5 +5,5 @@
                           gradebook.db ◀─ gradebook ◀──────────────────────────────────────────────┤
                           grades.csv … ◀─ export                   feedback, report, similarity ◀──┘
 
-What a student handed in is text here: it is read, compared, counted and escaped, never run, imported or rendered.
+Submissions are text here: they are read, compared, counted and escaped, never run, imported or rendered.
 """

@@ -1,14 +1,14 @@
-"""One mistake costs once: what fails is asked again on right answers to everything before it.
+"""Carries errors forward: a mistake costs points only once, because later exercises are tested again on right answers.
 
-After the plain walk, the notebook is walked once more in a sandbox of its own. Each exercise that failed is asked again
-there, and after each exercise the course's own solution is run in its place, so that all that follows builds on right
-answers. That also helps an answer that is right, and leans on another that is right in its own way. What the student
-built in earlier notebooks (`mybert`, see upstream.py) is not in that sandbox; the library's stand-ins are in its place.
-The better of the two verdicts counts.
+After the first run, the notebook is run once more in a second sandbox. Each failed exercise is tested again there, and
+after each exercise the course's own solution is run, so that all later exercises build on right answers. That also
+helps a right answer that depends on another right answer of an unusual form. The student's answers to earlier notebooks
+(`mybert`, see upstream.py) are not in that sandbox; the library's versions are used instead. The better of the two
+verdicts counts.
 
-So solutions come into a sandbox with the student's code, but each only after its own exercise has been judged for the
-last time. The program there could read them; therefore nothing that this sandbox says in words reaches anybody: of the
-new verdict only points and parts are taken.
+So solutions are in a sandbox with the student's code, but each only after its own exercise has been graded for the last
+time. The program there could read them; therefore no text from this sandbox is shown to anybody: only points and parts
+of the new verdict are used.
 """
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ _MAX_SANDBOXES = 4
 
 
 def carry_forward(grading: Grading, steps: list[Step], launcher) -> None:
-    """Improves verdicts in place. What ends a sandbox here stays as it was, and the rest goes on without it."""
+    """Improves verdicts in place. An exercise that ends a sandbox here keeps its verdict; the others continue."""
     asked = [step.exercise for step in steps if step.exercise]
     if own_modules_used(grading, steps):  # what ended or held up the program may have been in the student's own package
         grading.ended, grading.late = set(), set()

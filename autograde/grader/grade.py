@@ -2,9 +2,9 @@
 
     submitted/STUDENT/ASSIGNMENT/ ─▶ worker: read, repair, run, judge ─▶ this thread: gradebook, autograded/, results/
 
-A submission's records are written last of all, after its grades: they say that it is done. Killed at any moment and
-started again, the loop does what has no record yet. Grading is a function of the file, of what it stands on (see
-sources.py), the release and the course's secret, so a submission that is graded twice gets the same verdict twice.
+A submission's records are written last, after its grades: they mark it as done. After a kill and a new start, the loop
+grades the submissions without records. Grading is a function of the file, its upstream modules (see upstream.py), the
+release and the course's secret, so a submission that is graded twice gets the same verdict twice.
 """
 
 import contextlib
@@ -170,7 +170,7 @@ def beside(path: Path) -> list[Path]:
 
 
 def _digest(path: Path) -> str:
-    """SHA-256 of a file; of a link, device or folder, of nothing."""
+    """SHA-256 of a file; "" for a link, device or folder."""
     if path.is_symlink() or not path.is_file():
         return ""
     with path.open("rb") as file:
@@ -178,7 +178,7 @@ def _digest(path: Path) -> str:
 
 
 def upstream_sources(assignment: Assignment, item: Handed) -> UpstreamSources:
-    """What a submission stands on: what the same student handed in for earlier notebooks, and beside these files."""
+    """The upstream sources of a submission: the student's earlier notebooks, and modules handed in with these files."""
     earlier = []
     for name, template in assignment.released:
         path = assignment.course / "submitted" / item.student / name / f"{template.name}.ipynb"
@@ -194,9 +194,9 @@ def upstream_sources(assignment: Assignment, item: Handed) -> UpstreamSources:
 def grade_submission(
     assignment: Assignment, item: Handed, launcher: SharedLauncher, sources: UpstreamSources | None = None
 ) -> list[Graded]:
-    """Grades each notebook of one submission. Touches no file of the course: what it returns is written by `record`.
+    """Grades each notebook of one submission. Writes no file of the course: `record` writes the results.
 
-    sources: what it stands on, where the course is not at hand.
+    sources: the upstream sources, if the course folder is not available.
     """
     sources = sources or upstream_sources(assignment, item)
     graded = []
@@ -211,7 +211,7 @@ def grade_submission(
 def grade_file(
     assignment: Assignment, item: Handed, path: Path, launcher: SharedLauncher, sources: UpstreamSources | None = None
 ) -> Graded:
-    """Grades one notebook. Raises SandboxError where no sandbox can be made; never for anything in the file."""
+    """Grades one notebook. Raises SandboxError if no sandbox can be made; never for anything in the file."""
     sources = sources or upstream_sources(assignment, item)
 
     def grade_earlier(one: EarlierNotebook, upstream: dict[str, str]) -> Result:
@@ -242,7 +242,7 @@ def record(
 ) -> None:
     """Writes one submission's grades: gradebook, then the notebooks for formgrader, then the records. Idempotent.
 
-    others: records of the student's other notebooks, where not all were graded now.
+    others: records of the student's other notebooks, if not all were graded now.
     """
     results = [one.result for one in graded]
     book.write(assignment.name, item.student, [*results, *others], assignment.templates, penalty)
@@ -290,7 +290,7 @@ def grade_by(
     again: bool,
     progress: Callable[[str, int, int], None],
 ) -> Report:
-    """`grade`, wherever the work is done: `send` starts it, `receive` makes what the future gives into records."""
+    """`grade` on any machine: `send` starts a submission, `receive` turns the future's result into records."""
     report = Report()
     waiting = [item for item in handed_in(assignment, students) if _has_files(assignment, item, report)]
     todo = [item for item in waiting if again or not is_up_to_date(assignment, item)]
@@ -314,7 +314,7 @@ def _has_files(assignment: Assignment, item: Handed, report: Report) -> bool:
 
 
 def _as_completed(send, todo: list[Handed], most: int) -> Iterator[tuple[Handed, Future]]:
-    """Submissions as they are done. Only a few are under way at a time: memory does not grow with the class."""
+    """Yields finished submissions. Only a few are in progress at a time: memory does not grow with the class."""
     rest = iter(todo)
     running: dict[Future, Handed] = {}
     while True:
@@ -332,7 +332,7 @@ def _finish(assignment, item: Handed, result: Callable[[], list[Graded]], book: 
         record(assignment, item, graded, book, penalty)
     except (AutogradeError, BertLabError) as reason:
         report.failures.append((item.student, str(reason)))
-    except Exception as fault:  # a fault of ours in one submission must not cost the others their grades
+    except Exception as fault:  # a bug of the grader in one submission must not stop the others
         path = assignment.course / "results" / assignment.name / "faults" / f"{item.student}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, "".join(traceback.format_exception(fault)))

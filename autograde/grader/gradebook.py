@@ -97,7 +97,7 @@ class Course:
             self._retry_while_locked(transaction)
 
     def _submission(self, assignment: str, student: str):
-        """The submission with a grade and a comment for every cell of the release; made where it is not there."""
+        """The submission with a grade and a comment for every cell of the release; missing ones are created."""
         from nbgrader import api
 
         try:
@@ -179,7 +179,7 @@ class Course:
                 raise
 
     def forget(self, student: str) -> bool:
-        """Deletes a student with all submissions, grades and comments; returns whether there was one."""
+        """Deletes a student with all submissions, grades and comments; returns whether the student existed."""
         from nbgrader import api
         from sqlalchemy import text
 

@@ -1,7 +1,7 @@
-"""Names the mistake behind wrong answers, when it is a known one: the last step of grading, and the slowest.
+"""Recognises known mistakes in wrong answers: the last step of grading, and the slowest.
 
-Known mistakes run in this process, on the student's own inputs. Most are ruled out by the questions of the first part,
-so only the others are asked everything.
+Known mistakes run in this process, on the student's own inputs. The questions of the first part exclude most of them,
+so only the others get all questions.
 """
 
 import threading
@@ -18,7 +18,7 @@ _one_at_a_time = threading.Lock()  # Python's and TensorFlow's output is redirec
 
 
 def name_mistakes(grading: Grading) -> None:
-    """Puts the mistake's id and hint into each verdict that is wrong, half right, or raised an error."""
+    """Adds the mistake's id and hint to each verdict that is wrong, partly right, or raised an error."""
     for exercise in grading.exercises:
         if grading.verdicts[exercise.id].status in ("wrong", "partly", "raised") and grading.answers.get(exercise.id):
             _name_mistake(grading, exercise)

@@ -1,4 +1,4 @@
-"""One notebook file → its record: read, repaired, run in a sandbox, judged, followed through."""
+"""Grades one notebook file: read, repair, run in a sandbox, judge, carry errors forward, write the record."""
 
 import time
 from dataclasses import dataclass, replace
@@ -30,9 +30,9 @@ def grade_notebook(
     source: Path | bytes, template: Template, exercises: tuple[Exercise, ...], launcher: SharedLauncher, blank: Result,
     secret: bytes, limits: Limits,
 ) -> Graded:  # fmt: skip
-    """The record `blank` filled in; its `upstream` is what the notebook stands on.
+    """The record `blank` filled in; its `upstream` has the upstream modules of the notebook.
 
-    Raises SandboxError where no sandbox can be made; never for what is in the file.
+    Raises SandboxError if no sandbox can be made; never for anything in the file.
     """
     began = time.monotonic()
     submission = read_submission(source, template)

@@ -1,7 +1,7 @@
-"""Which of a notebook's cells have to run.
+"""Finds the cells of a notebook that have to run.
 
-The release itself shows a lot: pictures, timings, worked examples. Such a cell, handed in as it was released, runs
-only if something that the student wrote, or another cell that runs, uses a name that it assigns.
+The release contains many cells with pictures, timings and worked examples. Such a cell, if unchanged, runs only if the
+student's code, or another cell that runs, uses a name that it assigns.
 """
 
 from autograde.dependencies import names_of

@@ -1,7 +1,7 @@
-"""Grades one exercise again in every graded submission, after its reference, tolerance or points were mended.
+"""Grades one exercise again in every graded submission, after its reference, tolerance or points were corrected.
 
-Everything else stays: the verdicts on other exercises, scores given by hand, extensions, extra credit, comments. What
-comes out as before is not written at all. A file that has changed since it was graded is left to `grade`.
+Everything else stays: the verdicts on other exercises, scores given by hand, extensions, extra credit, comments. An
+unchanged verdict is not written. A file that has changed since it was graded is left to `grade`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +22,7 @@ from autograde.grader.results import Result, load_results
 
 @dataclass(frozen=True)
 class Change:
-    """One verdict that is another now."""
+    """One verdict that has changed."""
 
     student: str
     before: float

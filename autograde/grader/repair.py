@@ -169,7 +169,7 @@ class _Matching:
         return self.texts[place] not in ("", self.released[answer])
 
     def _by_text(self, answer: TemplateCell) -> None:
-        """A cell nobody owns that is an edited copy of the template."""
+        """An unmatched cell that is an edited copy of the template."""
         if answer.grade_id in self.claims:
             return
         best, best_share = None, _ALIKE
@@ -190,7 +190,7 @@ class _Matching:
         return [place for place in range(len(self.cells)) if place not in owned and self.texts[place]]
 
     def _by_place(self, answer: TemplateCell) -> None:
-        """All free cells of the right kind between the known neighbours: texts of students resemble no template."""
+        """All unmatched cells of the right kind between the known neighbours: free text resembles no template."""
         if answer.grade_id in self.claims:
             return
         anchors, here = self._anchors(), self.template.cells.index(answer)
@@ -302,7 +302,7 @@ class _Matching:
 
 
 def _once(texts: list[str]) -> list:
-    """The texts, with those that are empty or occur twice made unlike anything else."""
+    """The texts; empty and repeated ones are replaced by unique objects, so that they match nothing."""
     counts = Counter(texts)
     return [text if text and counts[text] == 1 else object() for text in texts]
 
@@ -319,7 +319,7 @@ def _runs(cell: Cell) -> bool:
 
 
 def _continues(first: Cell, second: Cell) -> bool:
-    """Whether two cells, of which one is no program by itself, are one together."""
+    """Whether two cells, of which one is not a complete program, are a program together."""
     joined = f"{first.source}\n{second.source}"
     return len(joined) <= _LONGEST_JOINED and bool(second.source.strip()) and parsed(joined) is not None
 

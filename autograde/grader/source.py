@@ -17,7 +17,7 @@ _DEFINED = re.compile(r"^(?:async\s+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[
 
 
 def defined_names(source: str) -> frozenset[str]:
-    """Names a cell defines at its top level: functions, classes, variables; by their looks where it does not parse."""
+    """Names a cell defines at its top level: functions, classes, variables; by pattern if it does not parse."""
     tree = parsed(source)
     if tree is None:
         return frozenset(one or other for one, other in _DEFINED.findall(source[:LARGEST]))
@@ -36,7 +36,7 @@ def _parts(target):
 
 
 def called_names(source: str, function: str) -> list[str]:
-    """What `function` is called with, where the cell is nothing but such calls: check(a) → ["a"], check("a") too."""
+    """The arguments of `function`, if the cell contains only such calls: check(a) → ["a"], check("a") too."""
     tree = parsed(source)
     names = []
     for statement in tree.body if tree else []:
@@ -86,6 +86,6 @@ def significant(text: str) -> str:
 
 
 def alike(template: str, text: str) -> float:
-    """The share of the template's lines that a text still has, 0 to 1; both as `significant` gives them."""
+    """The fraction of the template's lines that a text still has; both as `significant` returns them."""
     wanted = Counter(template.split("\n"))
     return (wanted & Counter(text.split("\n"))).total() / wanted.total()

@@ -1,11 +1,11 @@
-"""Says in a verdict which of the student's own earlier pieces it did without.
+"""Notes in a verdict which library versions were used instead of the student's own earlier answers.
 
-A later notebook builds on `mybert`. What a student has not built, or what failed there, is stood in for by the library
-(see upstream.py), and an answer can then be right, or wrong, for a reason that the student cannot see: a helper that
-expects the library's names in a layer of their own, say. So the verdict names what stood in.
+A later notebook builds on `mybert`. If an earlier answer is missing or failed, the library's version is used (see
+upstream.py), and an answer can then be right or wrong for a reason that the student cannot see: for example, a helper
+that expects other names in a layer. So the verdict names the library versions.
 
-All of it is read off the texts: of the notebook, what the exercise needs; of each own module that it imports from, what
-that name needs in turn. What a sandbox says about itself is not asked.
+The names are found in the texts: the names that the exercise needs in the notebook, and the names that these need in
+each own module. The sandbox is not asked.
 """
 
 import ast
@@ -23,7 +23,7 @@ _ANSWERED = ("passed", "partly", "wrong", "raised")
 
 
 def add_stand_in_notes(grading: Grading) -> None:
-    """Adds a note to each verdict on answers that ran on stand-ins, unless it says so already (see upstream.py)."""
+    """Adds a note to each verdict on answers that used library versions, unless it has one (see upstream.py)."""
     program = [statement for cell in grading.submission.program for statement in statements(cell.source)]
     for exercise in grading.exercises:
         verdict = grading.verdicts[exercise.id]

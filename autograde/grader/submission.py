@@ -1,11 +1,11 @@
-"""Grades one notebook of one student: its cells and the hidden questions in a sandbox, the verdicts out here.
+"""Grades one notebook of one student: cells and hidden questions run in a sandbox, verdicts are made outside.
 
-The program is walked in the order it was handed in: a cell is run, and after the last cell of an answer its exercise
-is asked for, as a test cell below it would. What lacked a name is asked once more at the end, because an answer may
-stand above what it needs. A sandbox that ends takes nothing with it that was earned: the cell or exercise that ended it
-is named and left out, and the rest goes on in a new sandbox.
+The program is run in the order in which it was handed in: cell by cell, and after the last cell of an answer its
+exercise is tested, like in a test cell below it. An exercise that lacked a name is tested again at the end, because an
+answer may be above the cells it needs. If a sandbox ends, earned points stay: the cell or exercise that ended it is
+named and skipped, and the others continue in a new sandbox.
 
-All verdicts come from `judge`; nothing that a sandbox says about itself gives points.
+All verdicts come from `judge`; no claim of a sandbox about itself gives points.
 """
 
 import builtins
@@ -47,7 +47,7 @@ del _activate
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do: run a cell (source, number) or, where `exercise` is given, ask for it."""
+    """One step: run a cell (source, number) or, if `exercise` is given, test it."""
 
     number: int = 0
     source: str = ""
@@ -112,7 +112,7 @@ def _too_late(answer: dict) -> bool:
 
 
 def _what_was_raised(answers: list[dict]) -> str:
-    """The first error in words of ours: a message or a made-up name could carry the hidden input out."""
+    """The first error in our own words: a message or an invented name could reveal the hidden input."""
     error = next(clean(answer)["error"] for answer in answers if answer["status"] == "raised")
     if error["type"] == "TimeoutError":
         return f"It had given no answer after {QUESTION_SECONDS:g} seconds."
@@ -145,7 +145,7 @@ def steps_of(submission: Submission, template: Template, exercises: tuple[Exerci
 
 
 def enter(grading: Grading, launcher, upstream: dict[str, str]):
-    """A sandbox in which a notebook's cells can run, with these modules of the student's own, else stand-ins."""
+    """A sandbox in which a notebook's cells can run, with these modules of the student, otherwise the library's."""
     sandbox = launcher.start(grading.limits, seed=0)
     sandbox.put(sandbox_files(grading.exercises[0].notebook, upstream))
     sandbox.run_cell(_PRELUDE)
@@ -175,7 +175,7 @@ def walk_plainly(grading: Grading, steps: list[Step], launcher) -> None:
 
 
 def _walk_once(grading: Grading, steps: list[Step], sandbox, at: list[Step]) -> None:
-    """Goes through the steps; at[0] is the one being done, so that whoever ends the sandbox can be named."""
+    """Does the steps in order; at[0] is the current one, so that the one that ends the sandbox can be named."""
     for step in steps:
         at[0] = step
         if step.exercise is None:
@@ -190,7 +190,7 @@ def _walk_once(grading: Grading, steps: list[Step], sandbox, at: list[Step]) -> 
 
 
 def _lacked_a_name(grading: Grading, exercise: Exercise) -> bool:
-    """Whether something was not there yet: an answer may stand above what it needs."""
+    """Whether a name was missing: an answer may be above the cells it needs."""
     if grading.verdicts[exercise.id].status == "missing":
         return True
     errors = [answer["error"] for answer in grading.answers.get(exercise.id, ())]
@@ -210,7 +210,7 @@ def run_cell(grading: Grading, sandbox, step: Step) -> None:
 
 
 def _how_it_failed(source: str, error) -> str:
-    """For the student, in words that the program cannot choose: it may have kept hidden inputs from a question."""
+    """A message for the student in words that the program cannot choose: it may have stored hidden inputs."""
     if syntax.parsed(source) is None:
         return _why_no_program(source)
     where = f" in line {error.line}" if error.line else ""
@@ -236,7 +236,7 @@ def _known(name: str) -> str:
 
 
 def _blame(grading: Grading, step: Step, reason: str) -> None:
-    """Names what ended a sandbox, and leaves it out from now on."""
+    """Records what ended a sandbox, and skips it from now on."""
     if step.exercise is None:
         grading.technical.append(f"cell {step.number} ended the program ({reason})" if step.number else reason)
         grading.ended.add(step.number)
@@ -264,7 +264,7 @@ def unread(exercise: Exercise, message: str) -> Verdict:
 
 
 def _add_errors(grading: Grading) -> None:
-    """Tells why a name is missing: the cell that was to define it failed."""
+    """Adds the reason why a name is missing: the cell that defines it failed."""
     for exercise in grading.exercises:
         verdict = grading.verdicts[exercise.id]
         answer = grading.submission.answers.get(exercise.id)

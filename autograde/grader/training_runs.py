@@ -1,11 +1,10 @@
-"""Grades a training run: weights from a file → the student's own model in a sandbox → its guesses → points.
+"""Grades a training run: weights from a file → the student's own model in a sandbox → its predictions → points.
 
-    file ─▶ read_weights (out here: nothing is run, nothing is believed) ─▶ sandbox: model, weights by role, masked rows
-    logits ─▶ loss and accuracy (out here) ─▶ points by the run's marks
+    file ─▶ read_weights (outside: nothing is run, nothing is trusted) ─▶ sandbox: model, weights by role, masked rows
+    logits ─▶ loss and accuracy (outside) ─▶ points by the run's marks
 
-The sandbox gets rows with holes and never learns what stood there, so nothing it says can be a lucky echo. Where the
-student's model cannot take the weights, the course's own answers are put in its place: a mistake costs points only
-where it was made.
+The sandbox gets masked rows but never the original tokens, so its predictions cannot be copied. If the weights do not
+fit the student's model, the course's own answers are used instead: a mistake costs points only where it was made.
 """
 
 import functools
@@ -27,7 +26,7 @@ from autograde.student.training_run import VOCABULARY, documents_of
 from autograde.verdict import PartResult, Verdict
 from autograde.weights_file import Weights, WeightsError, read_weights
 
-SECONDS = 60.0  # for all guesses
+SECONDS = 60.0  # for all predictions
 _GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 
 
@@ -73,7 +72,7 @@ def _check_fit(run: TrainingRun, weights: Weights) -> None:
 
 
 def hidden_rows(run: TrainingRun, secret: bytes, student: str) -> dict[str, np.ndarray]:
-    """Masked rows for one student: held-out text, with masks that nobody without the secret can know."""
+    """Masked rows for one student: held-out text, with masks that cannot be computed without the secret."""
     from bertlab.data.pretraining.examples import examples_from_tokens
     from bertlab.data.pretraining.settings import ExampleSettings
 
@@ -122,7 +121,7 @@ def _walk(grading: Grading, steps: list[Step], sandbox, own: bool) -> None:
 
 
 def _logits(answer: dict, rows: dict) -> np.ndarray | None:
-    """The MLM logits, if that is what came back: (B, P, V) finite floats."""
+    """The MLM logits (B, P, V), or None if the answer is anything else than finite floats of this shape."""
     value = answer["value"]
     if answer["status"] != "ok" or type(value) not in (tuple, list) or not value:
         return None
@@ -136,7 +135,7 @@ def _logits(answer: dict, rows: dict) -> np.ndarray | None:
 
 
 def figures(logits: np.ndarray, rows: dict) -> tuple[float, float]:
-    """Mean loss and share of right guesses over the blanks, in float64."""
+    """Mean loss and accuracy over the masked positions, in float64."""
     real = rows["masked_lm_weights"] > 0
     chosen, labels = logits[real].astype("float64"), rows["masked_lm_ids"][real]  # (n, V), (n,)
     chosen -= chosen.max(axis=1, keepdims=True)

@@ -1,19 +1,19 @@
-"""What a notebook stands on: the student's own pieces from earlier notebooks, and stand-ins where there is none.
+"""The upstream modules of a notebook: the student's answers to earlier notebooks, or the library's versions of them.
 
 When notebook 04 is graded, `mybert` in the sandbox consists of
 
-1. modules handed in beside the notebook (`mybert/attention.py`, or `attention.py` from a learning-management system);
-2. else the passed answers of the student's own earlier notebooks, as far as these have been handed in;
-3. for every name that is missing there, a stand-in from the student package.
+1. modules handed in with the notebook (`mybert/attention.py`, or `attention.py` from a learning-management system);
+2. otherwise the passed answers of the student's own earlier notebooks, if these have been handed in;
+3. for every name that is missing there, the library's version from the student package.
 
-Of the module that the notebook itself builds, and of later ones, nothing is there: it would do the exercise.
+The module that the notebook itself builds, and later ones, are left out: they would do the exercise.
 
-**The rule of time.** What a submission stands on is settled when it is first graded and kept in its record
-(`upstream`). It stays with that very submission: grading it again uses what is recorded, whatever has become of the
-earlier notebook since; a new version of the file stands on what is there then. And it does not depend on the order of
-grading: an earlier notebook that has no record yet is graded on the way (only to know what passed; its turn comes).
+**Fixed at the first grading.** The upstream modules of a submission are chosen when it is first graded and stored in
+its record (`upstream`). Grading the same file again uses the record, even if the earlier notebook has changed since; a
+new version of the file uses the modules of that time. The choice does not depend on the order of grading: an earlier
+notebook without a record is graded first (only to find the passed answers; its own grading follows later).
 
-All of it is text of a stranger's. Here cells are chosen from it (see `dependencies`); it runs in the sandbox only.
+All of it is untrusted text. Here cells are chosen from it (see `dependencies`); it runs only in the sandbox.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ STUDENT = Path(mybert_importer.__file__).parent / "student"
 @dataclass(frozen=True)
 class EarlierNotebook:
     """One of a student's earlier notebooks. source: its file, or the bytes; result: its record, if it has been graded
-    as it is now; blank: a record to be filled in where there is none."""
+    in this version; blank: a record to fill in otherwise."""
 
     template: Template
     source: Path | bytes
@@ -57,8 +57,10 @@ class EarlierNotebook:
 
 @dataclass(frozen=True)
 class UpstreamSources:
-    """What one submission stands on. earlier: notebooks in their order; beside: modules handed in with it, name → text;
-    recorded: notebook → what an earlier grading of the very same file stood on; said: about files that were not taken.
+    """The upstream sources of one submission.
+
+    earlier: notebooks in their order; beside: modules handed in with it, name → text; recorded: notebook → upstream
+    modules of an earlier grading of the same file; said: notes about refused files.
     """
 
     earlier: tuple[EarlierNotebook, ...] = ()
@@ -89,7 +91,7 @@ def upstream_modules(
 
 
 def _allowed(notebook: str, modules: dict[str, str]) -> dict[str, str]:
-    """Without modules that this notebook builds, or later ones; those of no notebook are a student's own helpers."""
+    """Without the modules of this notebook and later ones; other modules are a student's own helpers and stay."""
     allowed = modules_before(notebook)
     return {name: modules[name] for name in sorted(modules) if name in allowed or name not in mybert_importer.MODULES}
 
@@ -97,7 +99,7 @@ def _allowed(notebook: str, modules: dict[str, str]) -> dict[str, str]:
 def modules_from_answers(one: EarlierNotebook, result: Result) -> dict[str, str]:
     """Module → text, of the passed answers of one notebook and what they need of it.
 
-    What they need of an answer that failed is a stand-in's, where there is one.
+    Names that they need of a failed answer come from the library's version, if it has them.
     """
     program = [read_cell(cell.source) for cell in read_submission(one.source, one.template).program]
     passed = {verdict.exercise for verdict in result.verdicts if verdict.passed}
@@ -135,7 +137,7 @@ def sandbox_files(notebook: str, upstream: dict[str, str]) -> dict[str, bytes]:
 
 
 def submitted_modules(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
-    """(module → text, sentences about what was not taken), from a submission's folder. Follows no link."""
+    """(module → text, sentences about refused files), from a submission's folder. Follows no link."""
     found: dict[str, str] = {}
     said: list[str] = []
     package = folder / mybert_importer.PACKAGE
@@ -158,7 +160,7 @@ def submitted_modules(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def _ordinary_file(path: Path) -> str | None:
-    """A file's text; None of links, devices, what is too large and what is no UTF-8."""
+    """A file's text; None for links, devices, too large files and text that is not UTF-8."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -174,11 +176,11 @@ def _ordinary_file(path: Path) -> str | None:
 
 
 def digest_of(modules: dict[str, str]) -> str:
-    """One digest of modules handed in; empty where there are none."""
+    """One digest of the modules handed in; "" without modules."""
     text = json.dumps(modules, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() if modules else ""
 
 
 def in_notebook_order(found: Iterable[EarlierNotebook]) -> tuple[EarlierNotebook, ...]:
-    """By notebook; where one was handed in several times, the last of `found` counts."""
+    """By notebook; if one was handed in several times, the last of `found` counts."""
     return tuple(one for _, one in sorted({one.notebook: one for one in found}.items()))

@@ -19,7 +19,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 
 
 def write_student_edition(editions: Editions, exercises: tuple[Exercise, ...], folder: Path) -> Path:
-    """Writes `folder/NN_topic/NN_topic.ipynb`; returns its path. Raises ReleaseError where an answer would show."""
+    """Writes `folder/NN_topic/NN_topic.ipynb`; returns its path. Raises ReleaseError if it would contain an answer."""
     refuse_leaks(editions, exercises)
     path = folder / editions.name / f"{editions.name}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,22 +44,22 @@ def refuse_leaks(editions: Editions, exercises: tuple[Exercise, ...]) -> None:
 def write_fingerprints(folder: Path | None, progress=iter) -> Path:
     """Writes the visible plan of every exercise of the catalogue; returns the folder.
 
-    Those that the same sources have made before are left as they are. folder: the one beside the student package if
-    None. progress: wraps the exercises, to show how far it is.
+    Does nothing if the same sources have made them before. folder: None for the one beside the student package.
+    progress: wraps the exercises, to show the progress.
     """
     folder = folder or BESIDE
     note, made_from = folder / MADE_FROM, _sources_hash()
     complete = all((folder / f"{exercise.id}.npz").is_file() for exercise in catalogue.EXERCISES)
     if complete and note.is_file() and note.read_text() == made_from:
         return folder
-    note.unlink(missing_ok=True)  # from here until all are written, they are of several makes
+    note.unlink(missing_ok=True)  # until all are written, the folder contains old and new ones
     planning.write_fingerprints(catalogue.EXERCISES, folder, progress)
     write_text(note, made_from)
     return folder
 
 
 def _sources_hash() -> str:
-    """A hash of what fingerprints depend on: every line of both packages and of the solutions, and who computes."""
+    """A hash of everything that fingerprints depend on: both packages, the solutions, and the versions of libraries."""
     import keras
     import numpy as np
     import tensorflow as tf
@@ -73,7 +73,7 @@ def _sources_hash() -> str:
 def write_assignment(course: Path, assignment: str, notebooks: list[Editions]) -> list[Path]:
     """Writes the sources and lets nbgrader generate the assignment from them; returns the released notebooks.
 
-    Raises ReleaseError with nbgrader's own words where it refuses.
+    Raises ReleaseError with nbgrader's own message if it fails.
     """
     from nbgrader.apps.api import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory

@@ -1,7 +1,7 @@
-"""The two editions of a notebook, from its one source: with the answers for the instructor, with stubs for students.
+"""The two editions of a notebook, from one source: with answers for the instructor, with stubs for students.
 
-Cell ids come from the notebook's name, the cell's place and its grade_id, never from chance: the same source gives the
-same bytes. Outputs are in neither edition.
+Cell ids are computed from the notebook's name, the cell's index and its grade_id, so the same source gives the same
+bytes. Neither edition has outputs.
 """
 
 import hashlib
@@ -83,7 +83,7 @@ def _cell(name: str, place: int, cell) -> dict:
 
 
 def _with_package(name: str, written: list[dict], package: str) -> list[dict]:
-    """The cells with the wheel's address: in the notebook's own setting for it, else in a cell before all code."""
+    """The cells with the wheel's address: in the notebook's own setting for it, or in a new first code cell."""
     filled = [cell | {"source": cell["source"].replace(_SETTING, f"COURSE_PACKAGE = {package!r}")} for cell in written]
     if filled != written:
         return filled

@@ -11,8 +11,8 @@ CELL_SECONDS = 600
 def write_executed(editions: Editions, folder: Path, course: Path) -> tuple[Path, Path]:
     """Runs a notebook's solutions and writes `NN_topic.ipynb` and `NN_topic.html` to `folder`; returns both paths.
 
-    course: where it runs, in a folder of its own name, as in a student's course: what one notebook keeps in `mybert`,
-    the next one builds on. Raises ReleaseError with the cell's own error where one fails.
+    course: the folder in which it runs, like a student's course: later notebooks use the answers that earlier ones
+    saved in `mybert`. Raises ReleaseError with the cell's own error if one fails.
     """
     import nbformat
     from nbclient import NotebookClient

@@ -95,7 +95,7 @@ def _label_over_arrow(element) -> None:
 
 
 def _spaced(children: list) -> list:
-    """A row of elements, each with what its neighbours make of it: signs, gaps around functions, bars."""
+    """A row of elements, each adapted to its neighbours: signs, gaps around functions, bars."""
     made, bars = [], 0
     for place, child in enumerate(children):
         before = children[place - 1] if place else None
@@ -136,7 +136,7 @@ def _is_bracketed(element) -> bool:
 
 
 def _starts_a_term(before) -> bool:
-    """Whether a plus or minus behind this element is a sign."""
+    """Whether a plus or minus after this element is a sign."""
     return before is None or (before.tag == "mo" and before.text not in _CLOSING | {"!"}) or before.tag == "mspace"
 
 

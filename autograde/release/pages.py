@@ -1,4 +1,4 @@
-"""Executed notebooks as HTML pages that need nothing beside them: no network, no script, formulas as MathML."""
+"""Executed notebooks as self-contained HTML pages: no network, no script, formulas as MathML."""
 
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath

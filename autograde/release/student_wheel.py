@@ -1,6 +1,6 @@
 """The package that students install: the library, the modules that `check` needs, and the fingerprints. No answers.
 
-The wheel is the same distribution as this one, marked `+student`, so that nobody has both. It is built by setuptools
+The wheel is the same distribution as this one, marked `+student`, so that they replace each other. setuptools builds it
 from a copy of the files that belong in it; the same files give the same bytes.
 """
 

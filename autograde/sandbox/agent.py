@@ -1,8 +1,8 @@
-"""What serves the channel inside a sandbox: runs cells in an IPython shell and answers probes.
+"""The agent inside a sandbox: runs cells in an IPython shell and answers probes over the channel.
 
-Nothing here is trusted. Student code shares this process, may rewrite all of it and hold the channel itself; what keeps
-it in are the walls (isolation.py), and what keeps its answers harmless is the other end (client.py). So this file only
-has to be right for honest code, and to keep honest mistakes (a print loop, a picture of 100 MB) within the caps.
+Nothing here is trusted. Student code shares this process, may rewrite all of it and use the channel itself;
+isolation.py confines it, and the other end (client.py) checks its answers. So this file only has to be correct for
+honest code, and to keep honest mistakes (a print loop, a picture of 100 MB) within the caps.
 
 A request is {"op", "id", …}; the reply repeats "id", a random word that cannot be known before the question.
 """

@@ -1,4 +1,4 @@
-"""The command line that puts a program behind bubblewrap's walls. Trusted side.
+"""The command line that runs a program in bubblewrap. Trusted side.
 
 Inside: the system's /usr, the Python environment and a few modules of ours, all read-only; an empty /tmp; no network.
 Of this package only what the sandbox needs is there: exercises, references and the grader are not, even if they are
@@ -17,7 +17,7 @@ LIBRARY = "/sandbox/lib"  # where the sandbox finds our modules
 SHARED_MODULES = ("errors", "channel", "values", "plain_values", "probe", "tracing", "mybert_importer")
 STUDENT_MODULES = ("student/__init__", "student/quiet", "student/stand_ins/__init__")  # without a single stand-in
 SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "standalone", "agent", "outputs")
-UNTRUSTED_USER = 64999  # nobody's account: from the range that systemd keeps for users without a password entry
+UNTRUSTED_USER = 64999  # an unused account: from the range that systemd keeps for users without a password entry
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 OPTIONAL = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/nix/store")
 _ROOT_KEEPS = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID")  # until the zygote has become an ordinary user
@@ -100,7 +100,7 @@ def _system_folders() -> list[str]:
 
 
 def python_folders() -> list[Path]:
-    """What this interpreter needs outside /usr: its environment, its base installation, where its links lead."""
+    """The folders that this interpreter needs outside /usr: environment, base installation, targets of links."""
     folders = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
     return sorted(folder for folder in folders if not folder.is_relative_to("/usr") and folder != Path("/"))
 

@@ -7,7 +7,7 @@ a delegated group:
     systemd-run --user --scope -p Delegate=yes autograde grade …
     AUTOGRADE_CGROUP=/sys/fs/cgroup/some/group autograde grade …     a group made for it by an administrator
 
-Root could write to every group, which says nothing about which one was meant for this: root has to name one.
+Root could write to every group, so it is unknown which one is meant: root has to name one.
 """
 
 import contextlib
@@ -54,7 +54,7 @@ class Delegated:
         (group / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in self.controllers))
 
     def _leave_it(self) -> None:
-        """A group that hands controllers down may hold no process itself: whoever is in it moves one level down."""
+        """Moves all processes of the group one level down: a group that delegates controllers may contain none."""
         inside = (self.group / "cgroup.procs").read_text().split()
         if self.controllers and inside:
             own = self.group / "autograde-grader"

@@ -4,8 +4,8 @@
         result = sandbox.run_cell("x = 1 / 0")          # CellResult; result.error.name == "ZeroDivisionError"
         answers = sandbox.ask([question, …], 10)        # see autograde.probe for questions and answers
 
-A sandbox that ends, for whatever reason, raises `SandboxEnded` from the call during which it ended and from every later
-one; `sandbox.ended` says how. Nothing that comes out is believed: sizes are capped, types are exact, text is made valid
+A sandbox that ends, for any reason, raises `SandboxEnded` from the call during which it ended and from every later one;
+`sandbox.ended` is the reason. Nothing that comes out is trusted: sizes are capped, types are exact, text is made valid
 Unicode, pictures are PNGs of bounded size, and an answer that is not exactly an answer ends the sandbox as "protocol".
 """
 
@@ -36,7 +36,7 @@ _SOFT_LIMITS = (names.WALL_CLOCK, names.MEMORY, names.PROCESSES, names.DISK, nam
 
 @dataclass(frozen=True)
 class CellError:
-    """The exception that ended a cell. `cell` and `line` are where the student's own innermost line stands."""
+    """The exception that ended a cell. `cell` and `line`: the student's own innermost line."""
 
     name: str
     value: str
@@ -47,7 +47,7 @@ class CellError:
 
 @dataclass(frozen=True)
 class Output:
-    """One piece of output. kind: "stdout", "stderr", "text", "html" (escape it!) or "png" (then `png` holds it)."""
+    """One output. kind: "stdout", "stderr", "text", "html" (escape it!) or "png" (then `png` holds it)."""
 
     kind: str
     text: str = ""
@@ -56,7 +56,7 @@ class Output:
 
 @dataclass(frozen=True)
 class CellResult:
-    """What a cell did. `limit` names the limit an honest program ran into, or that its output was cut."""
+    """The result of a cell. `limit` names the limit that an honest program reached, or that its output was cut."""
 
     outputs: tuple[Output, ...]
     error: CellError | None

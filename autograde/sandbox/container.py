@@ -1,4 +1,4 @@
-"""Sandboxes in containers, for machines without bubblewrap: Podman or Docker makes the walls.
+"""Sandboxes in containers, for machines without bubblewrap: Podman or Docker isolates them.
 
 On Linux a sandbox needs no image: the container's root is a skeleton of empty folders, and this machine's /usr and
 Python environment are shown in it, read-only (Podman takes a folder as the root; Docker imports the skeleton as an
@@ -258,7 +258,7 @@ class _Unwatched:
 
 
 def _message(line: bytes) -> dict:
-    """A message with the fields that `Sandbox` reads, of the types that it expects; empty if it is none."""
+    """A message with the fields that `Sandbox` reads, of the types that it expects; empty for anything else."""
     try:
         message = parse_header(line)
     except ProtocolError:

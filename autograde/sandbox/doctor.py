@@ -1,4 +1,4 @@
-"""Is the sandbox real here? Every protection is tried in a live sandbox, not looked up.
+"""Tests every protection of the sandbox by attacking it in a running sandbox.
 
     for finding in examine():
         print(finding)            # "ok  no network: …" or "BAD  …, and what to do about it"
@@ -19,18 +19,18 @@ from autograde.sandbox.limits import Limits
 
 _SECRET = "AUTOGRADE_DOCTOR_SECRET"
 _FIX_NAMESPACES = (
-    "let bubblewrap make user namespaces: `sudo sysctl user.max_user_namespaces=15000`; "
-    "on older Debian also `sudo sysctl syscalls.unprivileged_userns_clone=1`; "
-    "on Ubuntu 24.04 and later also `sudo sysctl syscalls.apparmor_restrict_unprivileged_userns=0`"
+    "allow bubblewrap to make user namespaces: `sudo sysctl user.max_user_namespaces=15000`; "
+    "on older Debian also `sudo sysctl kernel.unprivileged_userns_clone=1`; "
+    "on Ubuntu 24.04 and later also `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`"
 )
-_REPORT = "please report this with the output of `bwrap --version; uname -a`, and do not grade strangers' work here"
+_REPORT = "report this with the output of `bwrap --version; uname -a`, and do not grade submissions on this machine"
 _TIGHT = Limits(grace_seconds=0.5, cpu_seconds=60, memory=400 << 20, disk=16 << 20, inodes=300,
                 processes=40, file_size=8 << 20)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was tried. `remedy` is one line, empty where all is well; `grave` means: grade nobody's work."""
+    """The result of one test. `remedy` is one line, empty if `ok`; `grave` means: do not grade submissions here."""
 
     name: str
     ok: bool
@@ -45,11 +45,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Trial:
-    """Code that prints "open" where a protection is missing. `ends`: how a sandbox may end instead of answering."""
+    """Code that prints "open" if a protection is missing. `ends`: how a sandbox may end instead of answering."""
 
     name: str
     code: str
-    closed: str  # what to say when it holds
+    closed: str  # the message if the protection works
     ends: tuple[str, ...] = ()
     seconds: float = 6.0
 
@@ -91,14 +91,14 @@ def _trials(port: int, canary: str) -> list[Trial]:
 
 
 def examine() -> list[Finding]:
-    """Every finding, the way sandboxes are made first. Takes some seconds."""
+    """All findings; the first is how sandboxes are made. Takes some seconds."""
     findings = [_bubblewrap()]
     os.environ[_SECRET] = "visible"
     try:
         with _small_launcher(findings) as launcher:
             findings += _try_all(launcher)
     except SandboxError as error:
-        findings.append(Finding("sandboxes", False, f"no way to make one works here: {error}", _way_out(findings[0])))
+        findings.append(Finding("sandboxes", False, f"none can be made here: {error}", _way_out(findings[0])))
     finally:
         del os.environ[_SECRET]
     return [*findings, _filter(), _cgroup()]
@@ -115,14 +115,14 @@ def _bubblewrap() -> Finding:
 
 
 def _way_out(found: Finding) -> str:
-    """What makes sandboxes possible: bubblewrap, or namespaces for it."""
+    """The remedy that makes sandboxes possible: bubblewrap, or namespaces for it."""
     return _FIX_NAMESPACES if found.ok else found.remedy
 
 
 def _small_launcher(findings: list[Finding]) -> launchers.Launcher:
-    """The best way to make sandboxes that works here, without TensorFlow: the walls are the same, and up in a second.
+    """The best launcher that works here, without TensorFlow: it has the same protections and starts in a second.
 
-    Raises SandboxError if none does.
+    Raises SandboxError if none works.
     """
     ways = (
         ("warm sandboxes", lambda: launchers.Zygote(packages={}, preload=("numpy",)), "forks of a warm process"),
@@ -172,15 +172,15 @@ def _try(launcher: launchers.Launcher, trial: Trial) -> Finding:
 
 def _filter() -> Finding:
     if seccomp.supported():
-        return Finding("architecture", True, "the system-call filter knows this processor")
+        return Finding("architecture", True, "the system-call filter supports this processor")
     return Finding("architecture", False, "no system-call filter for this processor", "grade on x86-64 or 64-bit ARM",
                    grave=False)  # fmt: skip
 
 
 def _cgroup() -> Finding:
     if cgroups.is_delegated():
-        return Finding("control group", True, "delegated: the kernel itself holds each sandbox to its limits")
+        return Finding("control group", True, "delegated: the kernel enforces the limits of each sandbox")
     return Finding(
-        "control group", False, "none delegated: the grader itself watches memory and CPU time, ten times a second",
-        "start the grader with `systemd-run --user --scope -p Delegate=yes …` for sharper limits", grave=False,
+        "control group", False, "not delegated: the grader checks memory and CPU time ten times a second instead",
+        "start the grader with `systemd-run --user --scope -p Delegate=yes …` for exact limits", grave=False,
     )  # fmt: skip

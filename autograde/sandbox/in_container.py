@@ -39,7 +39,7 @@ def main() -> None:
     signal.alarm(int(limits["wall_seconds"]) + _SPARE_SECONDS)
     threading.Thread(target=_copy_in, args=(channel,), daemon=True).start()
     _copy_out(channel, control)
-    os._exit(0)  # the kernel ends whatever else is in the container
+    os._exit(0)  # the kernel ends all other processes in the container
 
 
 def _run_sandbox(channel: int, control: int, limits: dict) -> None:
@@ -60,7 +60,7 @@ def _run_sandbox(channel: int, control: int, limits: dict) -> None:
 
 
 def _copy_in(channel: socket.socket) -> None:
-    """What the grader sends; when it lets go of the pipe, the container ends."""
+    """Forwards data from the grader; when it closes the pipe, the container ends."""
     with contextlib.suppress(OSError):
         while chunk := os.read(0, _CHUNK):
             channel.sendall(chunk)
@@ -68,7 +68,7 @@ def _copy_in(channel: socket.socket) -> None:
 
 
 def _copy_out(channel: socket.socket, control: socket.socket) -> None:
-    """What the sandbox says, until its init ends (whatever ended it); its last words come after all it has sent."""
+    """Forwards data from the sandbox until its init ends for any reason; the last message comes after all others."""
     agents: list[int] = []
     signal.signal(signal.SIGINT, lambda *_: _interrupt(agents))
     waiting = [channel, control]

@@ -2,7 +2,7 @@
 
     keeper   (zygote mode only) moves into fresh namespaces and furnishes them
     init     process 1 of the sandbox: starts the agent, buries orphans, reports how the agent ended. When it ends,
-             the kernel kills whatever else lives in its pid namespace: nothing outlives a sandbox
+             the kernel kills all other processes in its pid namespace: nothing outlives a sandbox
     agent    no capabilities, resource limits, a system-call filter; runs the student's code
 
 Keeper and init run our code only. They have the same user id as the agent, which cannot touch them all the same: the
@@ -130,7 +130,7 @@ def _start_agent(channel: int, reports: socket.socket, limits: dict, agent: Call
     try:
         agent(_close_other_descriptors(channel))
         code = 0
-    finally:  # whatever student code made of the agent, this process never returns into ours
+    finally:  # student code may have changed the agent: this process must never return into our code
         os._exit(code)
 
 

@@ -108,7 +108,7 @@ class Zygote(Launcher):
 
 
 class Bubblewrap(Launcher):
-    """Every sandbox a bubblewrap of its own: the same walls, seconds to start, no cap on the number of files."""
+    """Every sandbox is a separate bubblewrap: the same isolation, seconds to start, no cap on the number of files."""
 
     kind = "bubblewrap"
     description = (
@@ -215,9 +215,9 @@ def _stop(process: subprocess.Popen) -> None:
 
 
 def _startup_error(message: dict, process: subprocess.Popen) -> str:
-    """What a process that did not come up said last."""
+    """The last error message of a process that did not start."""
     if message.get("threads", 1) > 1:
         return f"the zygote has {message['threads']} threads after its imports and cannot be forked safely"
     process.kill()
     said = process.communicate()[1].decode("utf-8", "replace").strip().splitlines()
-    return said[-1] if said else "it said nothing"
+    return said[-1] if said else "it wrote no message"

@@ -1,4 +1,4 @@
-"""What a sandbox may use, and the names of the ways in which it can end."""
+"""The limits of a sandbox, and the names of the reasons for which it can end."""
 
 from dataclasses import asdict, dataclass
 

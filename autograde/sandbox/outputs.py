@@ -1,4 +1,4 @@
-"""What a cell prints and draws, kept up to a cap. Runs in the sandbox; the trusted end checks the caps again."""
+"""The outputs of a cell, kept up to a cap. Runs in the sandbox; the trusted end checks the caps again."""
 
 import base64
 import contextlib

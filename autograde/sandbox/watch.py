@@ -1,4 +1,4 @@
-"""What a whole sandbox uses, read from /proc by the trusted side: no delegation of cgroups needed, nobody inside asked.
+"""The resources used by a whole sandbox, read from /proc by the trusted side, without cgroups or help from inside.
 
 Resource limits bind one process; a sandbox may fork. Memory is the proportional share (Pss): a page that the sandbox
 still shares with the zygote counts by share, so an idle sandbox costs little and a copy counts in full.

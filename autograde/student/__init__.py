@@ -1,4 +1,4 @@
-"""What a notebook imports: `check`, `progress`, the drawings, and what keeps a student's work. All of it works offline.
+"""The imports of a notebook: `check`, `progress`, drawings, and saving a student's work. All of it works offline.
 
     from autograde.student import check, heat_maps, lines, load_backend, progress
 

@@ -18,7 +18,7 @@ _BARS = (("#1f5fa8", None), ("#f0b27a", "///"), ("#9a9a9a", "..."))
 
 
 def token_boxes(rows, titles=(), *, alt: str) -> None:
-    """Rows of tokens as boxes, each with its fate written below.
+    """Rows of tokens as boxes; below each token is how it was masked.
 
     rows: for each row a list of (token, fate); fate: "" (not chosen), "masked", "another", "unchanged" or "special".
     """

@@ -11,7 +11,7 @@ _FILLS = (("#1f5fa8", ""), ("#f3c9a8", "//"), ("#dddddd", ".."))  # per row: col
 
 
 def sum_of_rows(rows: dict, *, alt: str) -> None:
-    """Labelled boxes, row under row with a plus between: what is added up in each column.
+    """Rows of labelled boxes with a plus between them: the sum in each column.
 
     rows: name of a row → its labels, one per column. The first row names the columns.
     """

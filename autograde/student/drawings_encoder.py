@@ -65,7 +65,7 @@ def curves(x_values, panels: dict[str, dict], x="", y="", log=False, limits=None
 
 
 def histograms(values: dict, per_line=4, limits=(-3, 3), *, alt: str) -> None:
-    """How numbers are spread: one histogram each, all over the same range; what lies outside counts at its edge.
+    """The distributions of numbers: one histogram each, all over the same range; the edge bars count what is outside.
 
     values: title → tensor or array of any shape.
     """

@@ -1,4 +1,4 @@
-"""Drawings of notebook 07: arrows before and after clipping, a curve that grows while training, a closing score."""
+"""Drawings of notebook 07: arrows before and after clipping, live curves of a run, and the final scores."""
 
 import io
 

@@ -21,7 +21,7 @@ _LABEL = '<span style="flex:none;width:{width}ch;opacity:.8;margin-right:.8em;pa
 
 
 class HtmlDrawing:
-    """A drawing made of HTML, with the text that stands for it elsewhere."""
+    """A drawing made of HTML, with its alternative text."""
 
     def __init__(self, body: str, alt: str, text: str):
         self.body, self.alt, self.text = body, alt, text

@@ -1,4 +1,4 @@
-"""Where a student's course lives: the folder that holds `mybert/` and the progress file, whichever notebook is open.
+"""Finds the folder of a student's course, with `mybert/` and the progress file, from any of its notebooks.
 
 course/                      the home
 ├── .course_progress.json
@@ -36,7 +36,7 @@ def find() -> Path:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """One at a time: two notebooks may be open. Where a system has no such lock, the last one to write counts."""
+    """A lock, since two notebooks may be open. On a system without such locks, the last one to write counts."""
     handle = None
     with contextlib.suppress(ImportError, OSError):
         import fcntl
@@ -48,4 +48,4 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         if handle is not None:
-            os.close(handle)  # which lets go of the lock
+            os.close(handle)  # which releases the lock

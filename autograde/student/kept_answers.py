@@ -24,7 +24,7 @@ class NotKept(Exception):
 
 @dataclass(frozen=True)
 class KeptAnswer:
-    """What is kept of one exercise. cells: import statements first, one each; order: later ones were kept later."""
+    """The kept answer to one exercise. cells: import statements first, one each; order: later ones were kept later."""
 
     exercise: str
     number: str

@@ -1,4 +1,4 @@
-"""What the first cell of a notebook calls: the backend is loaded, and `import mybert` finds the student's package."""
+"""The start of a notebook's first cell: loads the backend and lets `import mybert` find the student's package."""
 
 import os
 

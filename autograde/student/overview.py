@@ -10,9 +10,9 @@ _WIDTH = 20
 
 
 class Overview:
-    """The map; shown as text or HTML by the notebook. `rows`: (facts of an exercise, points reached, status).
+    """The overview; shown as text or HTML by the notebook. `rows`: (facts of an exercise, points reached, status).
 
-    In HTML, notebooks that are done or not begun are folded away, a line each; the last one begun is open.
+    In HTML, finished notebooks and those without attempts are folded, one line each; the last attempted one is open.
     """
 
     def __init__(self, rows: list[tuple[dict, float, str]]):

@@ -9,7 +9,7 @@ from autograde.student.kept_answers import KeptAnswer
 
 _DISTRIBUTIONS = {"tensorflow_text": "tensorflow-text", "sklearn": "scikit-learn", "PIL": "pillow"}
 
-_TEST = '''"""The checks that these pieces passed. They need the course's package: run `pytest mybert/tests`."""
+_TEST = '''"""The checks that these answers passed. They need the course's package: run `pytest mybert/tests`."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ build-backend = "setuptools.build_meta"
 [project]
 name = "mybert"
 version = "0.{answers}"
-description = "My own BERT, built piece by piece"
+description = "My own BERT, built step by step"
 requires-python = ">=3.11"
 dependencies = [{dependencies}]
 
@@ -46,13 +46,13 @@ package-dir = {{ mybert = "." }}
 
 _README = """# My own BERT
 
-Built in the course, piece by piece: each function and layer here passed its check. `pip install ./mybert` installs it
+Built in the course, step by step: each function and layer here passed its check. `pip install ./mybert` installs it
 anywhere; `from mybert.attention import …` then works without the course. The checks in `tests/` need the course's
 package.
 
-The files are written anew when a check passes. Edit them as you like: an edited file is kept beside the new one.
+A passed check writes the files again. You may edit them: an edited file is copied before it is replaced.
 
-| piece | module | exercise |
+| answer | module | exercise |
 |---|---|---|
 {rows}
 """
@@ -153,7 +153,7 @@ def test_text(module: str, answers: list[KeptAnswer]) -> str:
 
 
 def project_text(answers: list[KeptAnswer]) -> str:
-    """What `pip install ./mybert` reads."""
+    """The project file, which `pip install ./mybert` reads."""
     cells = [_read(cell) for answer in answers for cell in answer.cells]
     packages = {_package_of(statement) for cell in cells for statement in cell.imports.values()}
     foreign = sorted(packages - set(sys.stdlib_module_names) - {PACKAGE, "autograde", ""})
@@ -162,7 +162,7 @@ def project_text(answers: list[KeptAnswer]) -> str:
 
 
 def readme_text(answers: list[KeptAnswer], index: list[dict]) -> str:
-    """What is in the package, and what is still to come."""
+    """The README: the modules in the package, and the missing ones."""
     there = {answer.exercise for answer in answers}
     rows = [
         f"| {', '.join(f'`{name}`' for name in facts['names'])} | "

@@ -125,7 +125,7 @@ def _show(figure, alt):
 
 
 def show(drawing) -> None:
-    """Shows a drawing in the notebook; elsewhere prints the text that stands for it."""
+    """Shows a drawing in the notebook; elsewhere prints its alternative text."""
     if _in_notebook():
         from IPython.display import display
 

@@ -1,7 +1,7 @@
-"""Where `check` finds the exercises: the fingerprints that a release put beside this file.
+"""Finds the exercises for `check`: the fingerprints that a release has put beside this file.
 
-In an instructor's checkout there are none before `make release`. There `autograde.planning`, which no student has,
-makes the plans from the exercises themselves, so that a solution notebook can be run without building anything.
+An instructor's checkout has none before `make release`. There `autograde.planning`, which the student package does not
+contain, makes the plans from the exercises, so that a solution notebook can be run without building anything.
 """
 
 import functools

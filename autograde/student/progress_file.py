@@ -1,9 +1,9 @@
-"""What a student has reached, in one small JSON file in the course's home (see home.py). It survives restarts.
+"""The student's progress, in one small JSON file in the course's home (see home.py). It survives restarts.
 
     {"version": 1, "exercises": {"scores": {"points": 2, "status": "partly", "failures": 2, "last": "digest"}}}
 
-`failures` counts tries with *different* code since the exercise was last passed: running the same cell again is no new
-try. The file decides which hints are shown and what `progress()` draws, nothing else; grades come from the grader.
+`failures` counts attempts with *different* code since the exercise was last passed: running the same cell again does
+not count. The file is used only for hints and for `progress()`; grades come from the grader.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ FILE = home.PROGRESS
 
 
 def load(path: Path | None = None) -> dict:
-    """The entries by exercise id; empty if there is no file. A damaged file is set aside as `….damaged`."""
+    """The entries by exercise id; empty without a file. A damaged file is renamed to `….damaged`."""
     path = path or _own_file()
     try:
         return parse(path.read_bytes())
@@ -40,9 +40,9 @@ def parse(content: bytes) -> dict:
 
 
 def record(exercise: str, status: str, points: float, source: str, path: Path | None = None) -> int:
-    """Notes the outcome of a check and returns how many different tries have failed since the last pass.
+    """Records the outcome of a check and returns how many different attempts have failed since the last pass.
 
-    A folder that cannot be written costs the memory of hints, not the check.
+    If the folder cannot be written, hints do not progress, but the check still works.
     """
     path = path or _own_file()
     with home.locked(path.parent):
@@ -60,7 +60,7 @@ def record(exercise: str, status: str, points: float, source: str, path: Path | 
 
 
 def merge(others: dict, path: Path | None = None) -> None:
-    """Takes over entries from elsewhere where they are better than what is known here."""
+    """Takes over other entries if they are better than the ones here."""
     path = path or _own_file()
     with home.locked(path.parent):
         entries = load(path)

@@ -1,4 +1,4 @@
-"""What checks and drawings are in the grader's sandbox: something that does nothing, whatever is done with it."""
+"""Replaces checks and drawings in the grader's sandbox by an object that does nothing."""
 
 IN_SANDBOX = "AUTOGRADE_IN_SANDBOX"  # environment variable, set there
 

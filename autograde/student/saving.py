@@ -1,11 +1,11 @@
-"""What a student has, as one file, for machines that forget: Colab after a disconnect, a pool of computers.
+"""Saves a student's work as one file, for machines that delete it: Colab after a disconnect, shared computers.
 
 save_state()              writes mybert_state.zip in the course's home: the package and the progress
-load_state("…zip")        puts such a file's content into the home; what is there already stays
+load_state("…zip")        adds such a file's content to the home; existing files stay
 keep_in_drive()           Colab: makes a folder of the mounted Google Drive the home
 
-A file may come from anywhere, so it is read with care: only names that `save_state` writes, sizes within limits,
-nothing unpacked before all of it has been looked at. Loading runs nothing of it.
+The file is not trusted: only names that `save_state` writes are accepted, sizes are limited, and all of it is checked
+before anything is unpacked. Loading runs no code of it.
 """
 
 import json
@@ -20,7 +20,7 @@ from autograde import mybert_importer
 from autograde.errors import AutogradeError
 from autograde.student import home, notebook, progress_file, store
 from autograde.student.kept_answers import KeptAnswer
-from bertlab.files import write_bytes, write_whole
+from bertlab.files import write_atomically, write_bytes
 
 FILE = "mybert_state.zip"
 _PACKAGE_FILE = re.compile(
@@ -69,7 +69,7 @@ def save_state(path: str | Path | None = None) -> Notice:
     target = Path(path) if path is not None else folder / FILE
     with home.locked(folder):
         files = _files(folder)
-    write_whole(target, lambda partial: _pack(partial, files))
+    write_atomically(target, lambda partial: _pack(partial, files))
     if path is None:
         _download(target)
     answers = sum(name.startswith(f"{home.PACKAGE}/{store.KEPT}/") for name in files)
@@ -90,10 +90,10 @@ def load_state(path: str | Path | None = None) -> Notice:
 
 
 def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Notice:
-    """Makes a folder in Google Drive the home of the course, for this notebook; what is here already is taken along.
+    """Makes a folder in Google Drive the home of the course, for this notebook; copies existing work there.
 
-    To be called in the first cell of every notebook on Colab; it asks for the Drive where that is not mounted yet.
-    Whoever refuses can work all the same: the sentence that comes back says what to do instead.
+    Call it in the first cell of every notebook on Colab; it asks for access if the Drive is not mounted yet. Without
+    access everything else still works: the returned sentence explains what to do instead.
     """
     drive = Path(drive)
     if not drive.is_dir():
@@ -164,7 +164,7 @@ def _contents(source: Path, archive: zipfile.ZipFile, members):
 
 
 def _fits(name: str, content: bytes) -> bool:
-    """Whether a file is of the kind that its name says."""
+    """Whether the content of a file matches its name."""
     try:
         if name == home.PROGRESS:
             progress_file.parse(content)

@@ -1,14 +1,14 @@
-"""What fine-tuning starts from: a published checkpoint, the weights that notebook 07 handed in, or random numbers.
+"""Initial weights for fine-tuning: a published checkpoint, the weights of notebook 07, or random ones.
 
     start = published("bertlab-mini")     or a folder, or a name on the Hugging Face hub
     start = from_notebook_07("../07_pretraining/pretraining_weights.safetensors")     None if it is not there
     start.sizes         the arguments of `Bert`
-    start.pieces        the vocabulary, in the order of its numbers
-    start.vocabulary    the same as a dict, piece → number
-    start.lower_case    whether it was made for text in small letters
-    start.fill(bert)    puts the weights in
-    start.untrained()   the same sizes and pieces with random numbers, to compare with
-    print(start)        says which of them it is
+    start.pieces        the tokens of the vocabulary, in the order of their ids
+    start.vocabulary    the same as a dict, token → id
+    start.lower_case    whether the vocabulary is uncased
+    start.fill(bert)    loads the weights
+    start.untrained()   the same sizes and vocabulary with random weights, to compare with
+    print(start)        names the source of the weights
 
 A published folder is read by the student's own `load_published` (notebook 05). Notebook 07's file names its arrays by
 role ("layer_0/attention/query/kernel"), which is the path to the student's own variable in other spelling.

@@ -6,11 +6,11 @@
     ├── tests/test_attention.py
     └── .kept/scores.json     one file per answer: what everything above is made from
 
-Every file is written whole or not at all, the answer first. So whoever is killed, and whichever two notebooks write at
-a time, the package is always one that can be imported; what a killed check left out, the next one writes.
+Every file is written whole or not at all, the answer first. So the package can always be imported, even after a kill or
+when two notebooks write at the same time; the next check writes the files that a killed one did not.
 
-A generated file carries the digest of its own text. One whose digest no longer fits was edited by hand: it is never
-written over without a copy beside it.
+A generated file contains the digest of its own text. If the digest does not match, the file was edited by hand: it is
+never overwritten without a copy.
 """
 
 import contextlib
@@ -72,7 +72,7 @@ def _keep(facts: dict, space: dict, folder: Path) -> str:
 
 
 def _trial(facts: dict, answers: list[KeptAnswer]) -> str:
-    """Whether the module as it would be still passes this check; a clause that says why not."""
+    """Checks the new version of the module; returns "" if it passes, otherwise the reason."""
     module = facts["kept_in"]
     names = {"__name__": f"{PACKAGE}.{module}"}
     source = module_text(module, answers)
@@ -81,14 +81,14 @@ def _trial(facts: dict, answers: list[KeptAnswer]) -> str:
             exec(compile(source, f"<{PACKAGE}/{module}.py>", "exec"), names)
     except time_limit.TimeLimitExceeded:
         return f"its cells take longer than {time_limit.SECONDS:g} s; move what only tries it out to another cell"
-    except (Exception, SystemExit) as error:  # whatever a student's code can raise
+    except (Exception, SystemExit) as error:  # any error of a student's code
         return f"it fails outside of the notebook ({type(error).__name__}: {str(error)[:200]})"
     verdict = judge(plans.plan(facts["id"]), lambda questions: probe.answer(questions, names), source)
     return "" if verdict.passed else "it does not pass its check outside of the notebook"
 
 
 def passes(exercise: str, folder: Path) -> Verdict:
-    """The verdict on a kept answer as it stands in a folder's `mybert/`. Used by the tests within the package."""
+    """The verdict on a kept answer in a folder's `mybert/`. Used by the tests within the package."""
     facts = plans.find(exercise)
     mybert_importer.activate(folder)
     module = importlib.import_module(f"{PACKAGE}.{facts['kept_in']}")
@@ -127,9 +127,9 @@ def _write_answer(folder: Path, answer: KeptAnswer) -> None:
 
 
 def write(folder: Path, answers: dict[str, KeptAnswer], changed: str | None = None) -> str:
-    """Writes what is not as it should be; files edited by hand stay, except that of the module that changed.
+    """Writes missing and outdated files; files edited by hand stay, except that of the module that changed.
 
-    Returns what the student has to know about that one: a sentence, or nothing.
+    Returns a sentence for the student about that one, or "".
     """
     place = folder / PACKAGE
     if not answers:
@@ -149,7 +149,7 @@ def write(folder: Path, answers: dict[str, KeptAnswer], changed: str | None = No
 
 
 def repair(folder: Path | None = None) -> None:
-    """Writes what a killed check left out, in a folder or the home. One that cannot be written stays as it is."""
+    """Writes the files that a killed check did not, in a folder or the home. Files that cannot be written stay."""
     folder = folder or home.find()
     try:
         if (folder / PACKAGE / KEPT).is_dir():
@@ -182,7 +182,7 @@ def _write_generated(path: Path, text: str, answers: list[KeptAnswer], force: bo
 
 
 def edited_copy(path: Path, text: str) -> Path:
-    """Where an edited version of a file is kept: the same text in the same place."""
+    """The path for a copy of an edited file: the same text always gets the same path."""
     return path.with_name(f"{path.stem}.edited-{_digest(text)[:6]}{path.suffix}")
 
 
@@ -194,7 +194,7 @@ def stamped(text: str, suffix: str, answers: Iterable[KeptAnswer]) -> str:
 
 
 def is_generated(content: str, answers: Iterable[KeptAnswer] | None = None) -> bool:
-    """Whether nobody has touched a file since it was generated, and nothing is in it that these answers lack."""
+    """Whether a file is unchanged since it was generated, and contains no other answers than these."""
     line, _, text = content.partition("\n")
     stamp = _STAMP.search(line)
     if not stamp or stamp[1] != _digest(text):

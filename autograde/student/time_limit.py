@@ -1,11 +1,11 @@
-"""A check ends also where a student's code does not: an alarm after some seconds, and the loop in which it was.
+"""A time limit for checks: stops a student's endless loop after some seconds and finds its line.
 
     answers = answer_in_time(questions, space, seconds=20)
 
 An alarm signal raises `TimeLimitExceeded` in the running code, in the main thread of Linux and macOS, where a
 notebook's cells run. It is no `Exception`, so that a student's `except Exception` does not swallow it; to get past a
 bare `except:` it rings again every second. Where there is no such signal (Windows, other threads), or where it does not
-get through (one long operation of a library, that bare `except:` again), a line says how to end the cell by hand.
+get through (one long operation of a library, that bare `except:` again), it prints how to stop the cell by hand.
 """
 
 import ast
@@ -21,7 +21,7 @@ from autograde.wording import TOO_LONG
 
 SECONDS = 20.0  # for one call; the slowest right answer of the course takes 0.6 on one processor
 _REPEAT_SECONDS = 1.0  # seconds between two alarms
-_GRACE = 5.0  # seconds after the alarm until the line that says how to end the cell
+_GRACE = 5.0  # seconds after the alarm until the message how to stop the cell
 _LOOPS = (ast.While, ast.For)
 
 
@@ -32,7 +32,7 @@ class TimeLimitExceeded(BaseException):
 def answer_in_time(questions: list[dict], space: dict, seconds: float = SECONDS) -> list[dict]:
     """The answers to a plan's questions (see `probe`), each within its seconds.
 
-    After the first that takes too long nothing more is asked: it and the questions behind it are answered with a
+    After the first that takes too long no more questions are asked: it and the remaining questions are answered with a
     TimeoutError and the line in which the code was.
     """
     answers = []
@@ -47,7 +47,7 @@ def answer_in_time(questions: list[dict], space: dict, seconds: float = SECONDS)
 
 
 def _timeout_answer(raised: TimeLimitExceeded, space: dict, question: dict, seconds: float) -> dict:
-    """The answer of code that was stopped: where it was, and in which loop."""
+    """The answer of code that was stopped: its line and loop."""
     error = tracing.describe_error(raised, space, question)
     message = f"{TOO_LONG} {seconds:g} s{_loop_text(tracing.student_frames(raised, space, question))}"
     return {

@@ -1,8 +1,8 @@
 """The training run of notebook 07: its text, its settings, its saved state, and the file of weights that is handed in.
 
-The notebook writes the step, the figures and the loop; here is what a run needs besides: batches that are a pure
-function of their number (`RunData`), so that a run can go on at any step; a folder that holds the last state (`Run`);
-and weights under the course's own names (`hand_in`), which the grader can put into the student's model.
+The notebook defines the step, the metrics and the loop; this module defines the rest: batches that are a pure function
+of their number (`RunData`), so that a run can resume at any step; a folder with the last state (`Run`); and weights
+under the course's own names (`hand_in`), which the grader can load into the student's model.
 """
 
 import json
@@ -17,6 +17,7 @@ import numpy as np
 from autograde.errors import AutogradeError
 from autograde.probe import places_of
 from autograde.roles import CONFIG, model_roles, weight_shapes
+from autograde.student import plans, progress_file
 from autograde.weights_file import WEIGHTS, WeightsError, read_weights
 
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
@@ -28,20 +29,20 @@ _NAMES = {"input_ids": "token_ids", "token_type_ids": "token_type_ids", "attenti
 
 
 class RunError(AutogradeError):
-    """A run that cannot go on as asked; the message says what to do."""
+    """A run that cannot continue; the message explains what to do."""
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Everything that decides how a run goes. model: what PreTrainingModel is made from."""
+    """All settings of a run. model: the arguments of PreTrainingModel."""
 
     text: str  # "python" (the documentation of Python itself), "builtin", a file or folder, or "hf:NAME"
-    length: int  # tokens in a row
+    length: int  # tokens in a sequence
     batch_size: int
     steps: int
     warmup_steps: int
     peak: float  # the highest learning rate
-    interval: int  # steps between two looks at the held-out text
+    interval: int  # steps between two evaluations
     compiled: bool  # the step is compiled with XLA
     seed: int = 7
     model: dict = field(default_factory=dict)
@@ -55,7 +56,7 @@ class RunSettings:
 
 
 def choose_settings(text: str | None = None, **changes) -> RunSettings:
-    """The long run where there is a graphics card, the short one elsewhere. changes: any field of `RunSettings`."""
+    """The long run if there is a GPU, otherwise the short one. changes: any field of `RunSettings`."""
     import tensorflow as tf
 
     pieces = len(VOCABULARY.read_text(encoding="utf-8").splitlines())
@@ -86,11 +87,13 @@ class RunData:
     held_out: list[dict[str, np.ndarray]]
     pieces: list[str]
     tokens: int
-    unigram_loss: float  # on the held-out blanks, of who knows only the frequencies of the training text
+    unigram_loss: (
+        float  # at the masked positions, of a model that knows only the token frequencies of the training text
+    )
     unigram_accuracy: float
 
     def batch(self, number: int) -> dict[str, np.ndarray]:
-        """Batch number `number`: always the same for the same number. Its masks are drawn anew for every batch."""
+        """Batch number `number`: always the same for the same number. Every batch has new masks."""
         return _renamed(self.batches[number])
 
     def __str__(self):
@@ -146,7 +149,7 @@ def _renamed(batch) -> dict[str, np.ndarray]:
 
 
 def blank_lines(data: RunData, rows: int = 3) -> None:
-    """Prints the first rows of the first batch, and below each what is to be guessed."""
+    """Prints the first sequences of the first batch, and below each the tokens to predict."""
     batch = data.batch(0)
     for number in range(rows):
         real = batch["attention_mask"][number].astype(bool)
@@ -161,9 +164,7 @@ def blank_lines(data: RunData, rows: int = 3) -> None:
 
 
 def ready(*exercises: str) -> bool:
-    """Whether the checks of these exercises have passed here; if not, one line says which are missing."""
-    from autograde.student import plans, progress_file
-
+    """Whether the checks of these exercises have passed here; if not, prints the missing ones."""
     entries = progress_file.load()
     missing = [plans.find(name) for name in exercises if entries.get(name, {}).get("status") != "passed"]
     if missing:
@@ -173,10 +174,10 @@ def ready(*exercises: str) -> bool:
 
 
 def initialise(model, settings: RunSettings) -> None:
-    """Draws every matrix of a model anew, as BERT does: truncated normal, 0.02 at hidden size 768, scaled to the width.
+    """Initializes every matrix of a model as BERT does: truncated normal, 0.02 at hidden size 768, scaled to the width.
 
-    Activations then begin as large as in BERT-base. With Keras's own beginnings the short run ends on the plateau where
-    every blank is "the" (held-out loss 6.34 after 400 steps, with these 6.01).
+    The first activations are then as large as in BERT-Base. With Keras's own initializers the short run ends on the
+    plateau where every prediction is "the" (held-out loss 6.34 after 400 steps, with these 6.01).
     """
     import keras
 
@@ -188,10 +189,10 @@ def initialise(model, settings: RunSettings) -> None:
 
 
 class Run:
-    """A run in a folder: goes on where it was saved last.
+    """A run in a folder: resumes where it was last saved.
 
-    model, optimizer: built, and overwritten with the saved state if there is one. history: a dict for each look at the
-    held-out text. Raises RunError when the folder holds a run with other settings.
+    model, optimizer: built, and overwritten with the saved state if there is one. history: a dict for each evaluation.
+    Raises RunError if the folder has a run with other settings.
     """
 
     def __init__(self, folder: str | Path, settings: RunSettings, model, optimizer, say=print):
@@ -212,16 +213,16 @@ class Run:
                 self._began, self._began_at = time.perf_counter(), self.done
 
     def is_time_to_judge(self, step: int) -> bool:
-        """Whether the held-out text is to be looked at after this step: at the intervals, and at the end."""
+        """Whether to evaluate after this step: at the intervals, and at the end."""
         return (step + 1) % self.settings.interval == 0 or step + 1 == self.settings.steps
 
     def record(self, step: int, loss, figures: dict) -> None:
-        """Notes the figures after a step, and saves the run."""
+        """Records the metrics after a step, and saves the run."""
         self.history.append({"step": step + 1, "train": float(loss)} | figures)
         self._save(step + 1)
 
     def speed(self) -> str:
-        """Tokens per second, and the share of what this machine could do at best."""
+        """Tokens per second, and the fraction of this machine's peak."""
         from bertlab.config import BertConfig
         from bertlab.training.devices.utilisation import measured_peak, training_flops
 
@@ -278,9 +279,9 @@ def check_weights(path: str | Path = WEIGHTS) -> str:
 
 
 def hand_in(model, settings: RunSettings, path: str | Path = WEIGHTS) -> str:
-    """Writes the model's weights by role, with the sizes of the model, and says what was written.
+    """Writes the model's weights by role, with the sizes of the model; returns a sentence about the file.
 
-    Raises RunError naming a weight that is not where the course's agreement has it.
+    Raises RunError for a weight without the name that the notebook asks for.
     """
     from safetensors.numpy import save_file
 

@@ -1,8 +1,8 @@
 """Checks under nbgrader's Validate (the button in JupyterLab, `nbgrader validate`).
 
-Validate runs a copy of the notebook and takes a graded cell for failed if it raises, or writes to standard error. In
-ordinary work a check only shows what it found, so that *Run All* goes on after a wrong one. Validate says in the
-environment that it is at work, and there alone a check that does not pass raises: a sentence, no traceback.
+Validate runs a copy of the notebook; a graded cell fails if it raises or writes to standard error. Normally a check
+only shows its result, so that *Run All* continues after a wrong answer. Validate sets an environment variable, and only
+then a failed check raises: a sentence, no traceback.
 """
 
 import os
@@ -19,7 +19,7 @@ class CheckFailed(AutogradeError, AssertionError):
     """A check that did not pass, where nbgrader asks for an exception."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows in place of a traceback, in lines that fit nbgrader's dialog, which breaks none."""
+        """Shown by IPython instead of a traceback, in lines that fit nbgrader's dialog, which does not wrap lines."""
         return textwrap.wrap(str(self), WIDTH, subsequent_indent="  ")
 
 
@@ -29,7 +29,7 @@ def is_validating() -> bool:
 
 
 def raise_unless_passed(verdict: Verdict | None, instead: str) -> None:
-    """Raises CheckFailed with the points and the first thing to do about it; without a verdict, with what was said."""
+    """Raises CheckFailed with the points and the first advice; without a verdict, with the message `instead`."""
     if verdict is None:
         raise CheckFailed(instead)
     if verdict.passed:
@@ -39,7 +39,7 @@ def raise_unless_passed(verdict: Verdict | None, instead: str) -> None:
 
 
 def _reason(verdict: Verdict) -> str:
-    """The first thing to do; where there is no advice, the part that is missing or what differs."""
+    """The first advice; without advice, the first missing part or difference."""
     if verdict.advice:
         return verdict.advice[0]
     lost = [f"{part.name}: {part.message}" for part in verdict.parts if verdict.points and not part.earned]

@@ -1,1 +1,1 @@
-"""What a trained BERT knows: blanks filled in, vectors, attention maps."""
+"""Analyse a trained BERT: predictions for [MASK], vectors, attention maps."""

@@ -1,4 +1,4 @@
-"""Fill in the blank: which pieces does the MLM head expect at a [MASK]?"""
+"""Fill-mask: the tokens that the masked LM head predicts at a [MASK]."""
 
 from dataclasses import dataclass
 
@@ -8,18 +8,18 @@ from bertlab.errors import DataError
 
 
 @dataclass(frozen=True)
-class Guess:
-    """One piece for one blank, with its probability."""
+class TokenPrediction:
+    """A token predicted for a [MASK], with its probability."""
 
     piece: str
     probability: float
 
 
-def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[Guess]]:
-    """The `top_k` likeliest pieces for each [MASK] of a text, best first; one list per [MASK], in reading order.
+def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[TokenPrediction]]:
+    """The `top_k` most likely tokens for each [MASK] of a text, best first; one list per [MASK], in reading order.
 
     model: a `BertForPreTraining`.   tokenizer: its `WordPieceTokenizer`.
-    Raises DataError for a text without [MASK] or with more pieces than the model has positions.
+    Raises DataError for a text without [MASK] or with more tokens than the model has positions.
     """
     from keras import ops
 
@@ -28,15 +28,16 @@ def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[Guess]]:
     ids = [vocabulary.cls_id, *pieces, vocabulary.sep_id]
     blanks = [i for i, piece in enumerate(ids) if piece == vocabulary.mask_id]
     if not blanks:
-        raise DataError(f"no [MASK] in {text!r}: write [MASK] where a word is to be guessed")
+        raise DataError(f"no [MASK] in {text!r}: write [MASK] where the model should predict a word")
     limit = model.config.max_position_embeddings
     if len(ids) > limit:
-        raise DataError(f"the text has {len(ids)} pieces, the model only {limit} positions: shorten it")
+        raise DataError(f"expected at most {limit} tokens, got {len(ids)}: shorten the text")
 
     inputs = {"input_ids": np.array([ids], "int32"), "masked_lm_positions": np.array([blanks], "int32")}
     logits = model(inputs, training=False)["masked_lm_logits"][0]  # (blanks, V)
     probabilities = ops.convert_to_numpy(ops.softmax(ops.cast(logits, "float32"), axis=-1))
     best = np.argsort(-probabilities, axis=-1)[:, :top_k]
     return [
-        [Guess(vocabulary.pieces[i], float(row[i])) for i in top] for row, top in zip(probabilities, best, strict=True)
+        [TokenPrediction(vocabulary.pieces[i], float(row[i])) for i in top]
+        for row, top in zip(probabilities, best, strict=True)
     ]

@@ -1,7 +1,7 @@
-"""Which layers a vector is made of, and how they become one (Devlin et al. 2019, section 5.3, table 7).
+"""The choice of layers for a vector, and how to combine them (Devlin et al. 2019, section 5.3, table 7).
 
     -1                 the last layer                       last4-sum       the sum of the last four
-    0                  the embeddings                       last4-concat    the last four side by side (4·H)
+    0                  the embeddings                       last4-concat    the last four concatenated (4·H)
     2,5 with "mean"    the mean of layers 2 and 5           1,2,3 and weights 0.2,0.3,0.5: their weighted sum
 
 Weights go with any sum or mean, also with last4-sum.
@@ -21,7 +21,7 @@ COMBINATIONS = ("sum", "mean", "concat")
 
 @dataclass(frozen=True)
 class LayerChoice:
-    """Layers (0 the embeddings, i what layer i gives, negative ones from the end) and what is made of them.
+    """Layers (0 the embeddings, i the output of layer i, negative ones from the end) and how to combine them.
 
     combine: sum | mean | concat, when there are several. weights: one for each layer; the sum is then weighted.
     Raises DataError for a choice that contradicts itself.
@@ -33,19 +33,19 @@ class LayerChoice:
 
     def __post_init__(self):
         if not self.layers:
-            raise DataError("no layer is chosen")
+            raise DataError("expected at least one layer")
         if self.combine not in COMBINATIONS:
-            raise DataError(f"there is no combination {self.combine!r}; choose one of {', '.join(COMBINATIONS)}")
+            raise DataError(f"unknown combine {self.combine!r}; choose one of {', '.join(COMBINATIONS)}")
         if self.weights is not None:
             self._check_weights(self.weights)
 
     def _check_weights(self, weights: tuple[float, ...]) -> None:
         if self.combine == "concat":
-            raise DataError("weights are for a sum or a mean, not for layers side by side (concat); leave one out")
+            raise DataError("weights are for a sum or a mean, not for concat; leave out weights or concat")
         if len(weights) != len(self.layers):
             raise DataError(f"{len(weights)} weights for {len(self.layers)} layers ({self.combine}); give one each")
         if not np.all(np.isfinite(weights)) or (self.combine == "mean" and sum(weights) == 0):
-            raise DataError(f"the weights {weights} give no vector; give numbers, for a mean with a sum other than 0")
+            raise DataError(f"weights must be finite numbers, for a mean with a sum other than 0; got {weights}")
 
     @classmethod
     def of(
@@ -54,9 +54,9 @@ class LayerChoice:
         combine: str | None = None,
         weights: Sequence[float] | None = None,
     ) -> "LayerChoice":
-        """From a number, some numbers, "last4-sum", "last4-concat" or "1,2,3". combine: sum where nothing says it.
+        """From a number, some numbers, "last4-sum", "last4-concat" or "1,2,3". combine: sum by default.
 
-        Raises DataError where `choice` says already how layers are combined, and `combine` says otherwise.
+        Raises DataError if `choice` and `combine` contradict each other.
         """
         weights = None if weights is None else tuple(weights)
         if isinstance(choice, LayerChoice):
@@ -66,16 +66,16 @@ class LayerChoice:
         name, dash, its_combine = choice.partition("-")
         if name.startswith("last") and dash and name[4:].isdigit():
             if combine not in (None, its_combine):
-                raise DataError(f"{choice!r} says {its_combine}, combine says {combine}; leave one of them out")
+                raise DataError(f"layers {choice!r} and combine {combine!r} contradict each other; leave out combine")
             return cls(tuple(range(-int(name[4:]), 0)), its_combine, weights)
         try:
             layers = tuple(int(part) for part in choice.split(","))
         except ValueError:
-            raise DataError(f"{choice!r} names no layers; write -1, or 1,2,3, or last4-sum") from None
+            raise DataError(f"expected layers such as -1, 1,2,3 or last4-sum, got {choice!r}") from None
         return cls(layers, combine or "sum", weights)
 
     def check(self, num_layers: int) -> None:
-        """Raises DataError for a layer that a model of so many layers does not have."""
+        """Raises DataError for a layer that a model with this number of layers does not have."""
         for layer in self.layers:
             if not -num_layers - 1 <= layer <= num_layers:
                 raise DataError(f"there is no layer {layer}; choose 0 (embeddings) to {num_layers}, or −1 for the last")

@@ -1,4 +1,4 @@
-"""How many parameters each component of a BERT has."""
+"""The number of parameters of each component of a BERT."""
 
 import math
 
@@ -6,7 +6,7 @@ from bertlab.config import BertConfig
 
 
 def component_counts(config: BertConfig, heads: bool = True) -> list[tuple[str, int]]:
-    """(component, parameters), in the order in which a token meets them. heads: the two pre-training heads too.
+    """(component, parameters), in the order of the forward pass. heads: include the two pre-training heads.
 
     The model's variables are declared but not filled: counting BERT-large takes no memory.
     """

@@ -1,16 +1,16 @@
-"""Vectors of a large file of texts, written as they are made: memory stays flat, and a stopped run goes on.
+"""Vectors of a large file of texts, written block by block: memory use stays constant, and an interrupted run resumes.
 
     vectors.npy     (texts, D) float32
-    vectors.npz     "vectors", the same; with pooling "none" "vectors" (all pieces, D) and "row_splits" (texts + 1,):
+    vectors.npz     "vectors", the same; with pooling "none" "vectors" (all tokens, D) and "row_splits" (texts + 1,):
                     text i has the rows row_splits[i] to row_splits[i + 1]
 
-While they are made, beside OUT lie
+Until the work is finished, these files are next to OUT:
 
-    OUT.partial             an .npy file that grows; the number of rows in its header is put right at the end
-    OUT.lengths             with pooling "none": the pieces of each text, int64
-    OUT.progress.json       how many texts are safely in these, of which texts, and with what settings
+    OUT.partial             an .npy file that grows; the number of rows in its header is corrected at the end
+    OUT.lengths             with pooling "none": the tokens of each text, int64
+    OUT.progress.json       the number of texts stored in these files, a digest of the texts, and the settings
 
-Started again with the same texts and settings, the work goes on there; with others it is refused.
+A second call with the same texts and settings resumes there; with others it raises DataError.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.analysis.vectors import VectorMaker
+from bertlab.analysis.vectors import VectorEncoder
 from bertlab.errors import DataError
 from bertlab.work_folder import check_same, read_json, write_json
 
@@ -30,7 +30,7 @@ TEXTS_TOGETHER = 1024
 
 
 def write_vectors(
-    maker: VectorMaker,
+    maker: VectorEncoder,
     texts: Iterable[str],
     out: str | Path,
     settings: dict,
@@ -39,9 +39,9 @@ def write_vectors(
 ) -> tuple[int, ...]:
     """Writes the vectors of all texts to an .npy or .npz file. Returns the shape of the array.
 
-    settings: JSON values that say which vectors these are. advance: told how many texts are done. together: texts
-    between two saves. Raises DataError for another suffix, for pooling "none" into an .npy file, where there is no
-    text, or where an unfinished file was begun with other texts or settings.
+    settings: JSON values that identify the vectors. advance: called with the number of finished texts. together: texts
+        between two saves. Raises DataError for another suffix, for pooling "none" into an .npy file, where there is no
+        text, or if an unfinished file was started with other texts or settings.
     """
     out = Path(out)
     per_piece = maker.pooling == "none"
@@ -49,9 +49,9 @@ def write_vectors(
         raise DataError(f"{out}: the file's name must end in .npz{'' if per_piece else ' or .npy'}")
     growing = _GrowingArray(out.with_name(out.name + ".partial"), maker.dimensions)
     lengths = _GrowingNumbers(out.with_name(out.name + ".lengths")) if per_piece else None
-    notes = _Notes(out.with_name(out.name + ".progress.json"), settings)
+    notes = _Progress(out.with_name(out.name + ".progress.json"), settings)
     texts = iter(texts)
-    _go_on(growing, lengths, notes, texts, advance)
+    _resume(growing, lengths, notes, texts, advance)
     while some := list(islice(texts, together)):
         vectors = maker(some, advance)
         growing.append(np.concatenate(vectors) if per_piece else np.stack(vectors))
@@ -62,18 +62,18 @@ def write_vectors(
     unfinished = [growing.path, notes.path] + ([lengths.path] if lengths else [])
     if notes.texts:
         growing.finish()
-        _publish(growing.path, out, lengths)
+        _rename_final(growing.path, out, lengths)
     for path in unfinished:
         path.unlink(missing_ok=True)
     if not notes.texts:
-        raise DataError(f"{out}: no texts to encode")
+        raise DataError(f"{out}: expected at least one text to encode")
     return growing.rows, maker.dimensions
 
 
-def _go_on(
-    growing: "_GrowingArray", lengths: "_GrowingNumbers | None", notes: "_Notes", texts: Iterator[str], advance
+def _resume(
+    growing: "_GrowingArray", lengths: "_GrowingNumbers | None", notes: "_Progress", texts: Iterator[str], advance
 ) -> None:
-    """Passes over the texts that are done, if they are the same as before; begins where nothing is done."""
+    """Skips the finished texts, if they are the same as before; starts if there are none."""
     found = notes.read()
     files = [file for file in (growing, lengths) if file is not None]
     if found is None or not growing.path.exists():
@@ -81,30 +81,30 @@ def _go_on(
         for file in files:
             file.begin()
         return
-    advice = f"delete it and {notes.path.name} to begin anew, or choose another file"
+    advice = f"delete it and {notes.path.name} to start again, or choose another file"
     check_same(found["settings"], notes.settings, growing.path, f"it and {notes.path.name}", error=DataError)
     notes.add(islice(texts, found["texts"]))
     if notes.digest.hexdigest() != found["sha256"]:
-        raise DataError(f"{growing.path}: was begun with other texts; {advice}")
+        raise DataError(f"{growing.path}: was started with other texts; {advice}")
     for file, count in zip(files, (found["rows"], found["texts"])):
         if not file.cut(count):
-            raise DataError(f"{file.path}: is shorter than {notes.path.name} says; {advice}")
+            raise DataError(f"{file.path}: is shorter than {notes.path.name} records; {advice}")
     advance(found["texts"])
 
 
-class _Notes:
-    """What OUT.progress.json holds: settings, how many texts and rows are done, and a digest of those texts."""
+class _Progress:
+    """The contents of OUT.progress.json: settings, the number of finished texts and rows, and the texts' digest."""
 
     def __init__(self, path: Path, settings: dict):
         self.path, self.settings = path, settings
         self.texts, self.digest = 0, hashlib.sha256()
 
     def read(self) -> dict | None:
-        """What an earlier run left."""
+        """The notes of an earlier run."""
         return read_json(self.path) if self.path.exists() else None
 
     def add(self, texts: Iterable[str]) -> None:
-        """Counts texts as done."""
+        """Counts texts as finished."""
         for text in texts:
             self.digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
             self.texts += 1
@@ -115,7 +115,7 @@ class _Notes:
 
 
 class _GrowingArray:
-    """An .npy file (rows, D) float32 to which rows are added; NumPy leaves room in its header for the final number."""
+    """An .npy file (rows, D) float32 to which rows are added; NumPy leaves space in its header for the final number."""
 
     def __init__(self, path: Path, dimensions: int):
         self.path, self.dimensions, self.rows = path, dimensions, 0
@@ -130,7 +130,7 @@ class _GrowingArray:
             self._write_header(file)
 
     def cut(self, rows: int) -> bool:
-        """Takes back what was written after the last note; False if there is less than that."""
+        """Removes the rows written after the last note; False if there are fewer rows than noted."""
         with open(self.path, "rb+") as file:
             self._write_header(file)
             self.rows = rows
@@ -146,7 +146,7 @@ class _GrowingArray:
 
 
 class _GrowingNumbers:
-    """A file of whole numbers to which some are added."""
+    """A file of integers to which more are added."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -155,7 +155,7 @@ class _GrowingNumbers:
         self.path.write_bytes(b"")
 
     def cut(self, count: int) -> bool:
-        """Keeps so many; False if there are fewer."""
+        """Keeps this many numbers; False if there are fewer."""
         self.path.touch()
         with open(self.path, "rb+") as file:
             return _cut(file, 8 * count)
@@ -171,19 +171,19 @@ def _append(path: Path, array: np.ndarray) -> None:
     with open(path, "ab") as file:
         file.write(array.tobytes())
         file.flush()
-        os.fsync(file.fileno())  # on the disk before the note says so
+        os.fsync(file.fileno())  # on the disk before the note counts them
 
 
 def _cut(file, size: int) -> bool:
-    """Cuts an open file to a size; False if it is smaller, which it then stays."""
+    """Truncates an open file to a size; False, and no change, if it is smaller."""
     if file.seek(0, os.SEEK_END) < size:
         return False
     file.truncate(size)
     return True
 
 
-def _publish(partial: Path, out: Path, lengths: _GrowingNumbers | None) -> None:
-    """Puts the finished array in its place, in a zip file if that is asked for."""
+def _rename_final(partial: Path, out: Path, lengths: _GrowingNumbers | None) -> None:
+    """Renames the finished array to its final name, or writes it into a zip file for an .npz."""
     if out.suffix == ".npy":
         os.replace(partial, out)
         return

@@ -1,7 +1,7 @@
-"""Vectors out of a BERT: any layers, pooled to one per text or one per piece.
+"""Vectors from a BERT: any layers, pooled to one per text or one per token.
 
-A text that is longer than the model is read in consecutive windows, and its vector is what pooling over all of its
-pieces gives; nothing is cut unless it is asked for.
+A text that is longer than the model's maximum length is read in consecutive windows, and its vector is pooled over the
+tokens of all windows. Texts are truncated only on request.
 
 Letters: B batch, T tokens, H hidden size, D dimensions of a vector (H, or more where layers are concatenated).
 """
@@ -28,34 +28,34 @@ def encode_texts(
     batch_size: int = 32,
     truncate: bool = False,
 ) -> np.ndarray | list[np.ndarray]:
-    """One vector per text, (texts, D) float32; with pooling="none" one array (pieces, D) per text, [CLS] … [SEP].
+    """One vector per text, (texts, D) float32; with pooling="none" one array (tokens, D) per text, [CLS] … [SEP].
 
     Args:
         encoder: a `BertEncoder`.   tokenizer: its `WordPieceTokenizer`.
-        layer: 0 for the embeddings, i for what layer i gives, −1 for the last; or several (see `LayerChoice`).
+        layer: 0 for the embeddings, i for the output of layer i, −1 for the last; or several (see `LayerChoice`).
         pooling: mean (over the real tokens) | cls | max | pooler (tanh of the last layer's [CLS]) | none.
         normalise: scale each vector to length 1.
-        truncate: cut a text with too many pieces instead of reading it in windows.
+        truncate: truncate a text with too many tokens instead of reading it in windows.
 
     Raises DataError for an unknown layer or pooling.
     """
-    maker = VectorMaker(encoder, tokenizer, layer, pooling, normalise, batch_size, truncate)
+    maker = VectorEncoder(encoder, tokenizer, layer, pooling, normalise, batch_size, truncate)
     with bar("Encoding", len(texts)) as running:
         vectors = maker(texts, running.advance)
     return vectors if pooling == "none" else np.array(vectors, "float32").reshape(len(vectors), maker.dimensions)
 
 
-class VectorMaker:
-    """Makes vectors for one list of texts after another; arguments as in `encode_texts`.
+class VectorEncoder:
+    """Encodes one list of texts after another; arguments as in `encode_texts`.
 
-    Call: texts → a list with an array (D,), or (pieces, D), for each.
+    Call: texts → a list with an array (D,), or (tokens, D), for each.
     """
 
     def __init__(self, encoder, tokenizer, layer=-1, pooling="mean", normalise=False, batch_size=32, truncate=False):
         self.choice = LayerChoice.of(layer)
         self.choice.check(encoder.config.num_layers)
         if pooling not in POOLINGS:
-            raise DataError(f"there is no pooling {pooling!r}; choose one of {', '.join(POOLINGS)}")
+            raise DataError(f"unknown pooling {pooling!r}; choose one of {', '.join(POOLINGS)}")
         if pooling == "pooler" and encoder.pooler is None:
             raise DataError("this model has no pooler; choose another pooling")
         self.encoder, self.tokenizer, self.pooling = encoder, tokenizer, pooling
@@ -69,7 +69,7 @@ class VectorMaker:
 
     def __call__(self, texts: Sequence[str], advance=lambda texts: None) -> list[np.ndarray]:
         rows, owners = self._packed(texts)
-        order = np.argsort([len(row) for row in rows], kind="stable")  # like lengths together: little padding
+        order = np.argsort([len(row) for row in rows], kind="stable")  # group similar lengths: little padding
         states: list = [None] * len(rows)
         windows_left = np.bincount(owners, minlength=len(texts))
         for start in range(0, len(order), self.batch_size):
@@ -85,7 +85,7 @@ class VectorMaker:
         return [vector / np.linalg.norm(vector, axis=-1, keepdims=True) for vector in vectors]
 
     def _packed(self, texts: Iterable[str]) -> tuple[list[list[int]], np.ndarray]:
-        """[CLS] pieces [SEP] of every window, and the text that each belongs to."""
+        """[CLS] tokens [SEP] of every window, and the number of its text."""
         vocabulary, room = self.tokenizer.vocabulary, self.encoder.config.max_position_embeddings - 2
         rows, owners = [], []
         for owner, pieces in enumerate(self.tokenizer.encode_batch(texts).to_list()):
@@ -97,7 +97,7 @@ class VectorMaker:
         return rows, np.array(owners, np.int64)
 
     def _states(self, rows: list[list[int]]) -> list[np.ndarray]:
-        """The chosen layers' vectors of each row, (pieces, D); (1, H) for the pooler."""
+        """The chosen layers' vectors of each row, (tokens, D); (1, H) for the pooler."""
         from keras import ops
 
         longest = max(len(row) for row in rows)
@@ -114,7 +114,7 @@ class VectorMaker:
         return [state[: len(row)] for row, state in zip(rows, states, strict=True)]
 
     def _pooled(self, windows: list[np.ndarray]) -> np.ndarray:
-        """One text's vector out of its windows' states. [CLS] and the pooler: the mean over windows."""
+        """One text's vector from its windows' states. [CLS] and the pooler: the mean over windows."""
         if self.pooling in ("cls", "pooler"):
             return np.mean([window[0] for window in windows], axis=0)
         states = np.concatenate(windows)

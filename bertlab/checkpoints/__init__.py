@@ -1,8 +1,8 @@
-"""Checkpoints: published weights in, our weights out.
+"""Checkpoints: loading and saving weights.
 
-Three formats are read: Hugging Face's, the original TensorFlow 1 checkpoints of google-research/bert, and our own. Two
-are written: Hugging Face's and our own. Every tensor's name, shape and content is checked before the first
-variable is touched, and nothing is ever unpickled.
+Three formats are read: Hugging Face's, the original TensorFlow 1 checkpoints of google-research/bert, and BertLab's.
+Two are written: Hugging Face's and BertLab's. Every tensor's name, shape and content is checked before the first
+variable is changed, and nothing is ever unpickled.
 """
 
 from bertlab.checkpoints.loading import load, load_into, read_config

@@ -1,4 +1,4 @@
-"""Short digests that tell whether a model is still the one that some work was begun with."""
+"""Short digests that show whether a model is still the one that a folder was started with."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from bertlab.checkpoints.mapping import variables_of
 
 
 def weights_digest(weights: Mapping[str, np.ndarray]) -> str:
-    """Of weights by their paths, in whatever order."""
+    """The digest of weights by their paths, in any order."""
     digest = hashlib.sha256()
     for path in sorted(weights):
         digest.update(path.encode())
@@ -18,7 +18,7 @@ def weights_digest(weights: Mapping[str, np.ndarray]) -> str:
 
 
 def model_digests(model, tokenizer) -> dict[str, str]:
-    """Of a model's weights and of its vocabulary, by these names."""
+    """The digests of a model's weights and of its vocabulary, by these names."""
     from keras import ops
 
     weights = {path: ops.convert_to_numpy(variable) for path, variable in variables_of(model).items()}

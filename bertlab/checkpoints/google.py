@@ -1,7 +1,7 @@
 """Original TensorFlow 1 checkpoints of google-research/bert: bert_config.json, bert_model.ckpt.*, vocab.txt.
 
-Their "gelu" is read as the exact one, as everybody does: the first weights were trained with it, and
-google-research/bert only later changed its code to the tanh approximation. For a checkpoint trained with that, give
+Their "gelu" is read as the exact one, as in other libraries: the first weights were trained with it, and
+google-research/bert changed its code to the tanh approximation only later. For a checkpoint trained with that, give
 `load` a config with hidden_act="gelu_tanh".
 """
 
@@ -18,14 +18,14 @@ _OPTIMIZER = re.compile(r"(.*/)?(adam_[mv]|Adam(_\d+)?|\w*[Oo]ptimizer\w*|global
 
 
 def is_one(path: Path) -> bool:
-    """Whether a path is a folder with such a checkpoint, or the common beginning of its files' names."""
+    """Whether a path is a folder with such a checkpoint, or the common prefix of its files' names."""
     if path.is_dir():
         return (path / CONFIG).exists() or any(path.glob("*.ckpt*.index"))
     return _index(path).exists()
 
 
 def open_checkpoint(path: Path) -> StoredCheckpoint:
-    """Reads the config and the list of variables. Raises CheckpointError or ConfigError, naming the file."""
+    """Reads the config and the list of variables. Raises CheckpointError or ConfigError with the file's name."""
     prefix = _prefix(path)
     config = BertConfig.load(prefix.parent / CONFIG)
     named = _open_variables(prefix)
@@ -45,7 +45,7 @@ def _index(prefix: Path) -> Path:
 
 
 def _prefix(path: Path) -> Path:
-    """The path without ".index" and ".data-…"; a folder must hold exactly one checkpoint."""
+    """The path without ".index" and ".data-…"; a folder must contain exactly one checkpoint."""
     if not path.is_dir():
         return path
     found = sorted(path.glob("*.ckpt*.index"))
@@ -83,7 +83,7 @@ _AGAIN = "its files are truncated or damaged: copy or download them again"
 
 
 def _read_errors() -> tuple:
-    """TensorFlow's reader raises one of these, depending on what is wrong with the files."""
+    """TensorFlow's reader raises one of these, depending on the defect of the files."""
     import tensorflow as tf
 
     return (tf.errors.OpError, IndexError, RuntimeError, ValueError)

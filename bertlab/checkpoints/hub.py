@@ -1,4 +1,4 @@
-"""A published model by its name, through Hugging Face's own client and its cache on this machine."""
+"""A published model by its name, through Hugging Face's client and its local cache."""
 
 import re
 from pathlib import Path
@@ -31,7 +31,7 @@ def download(name: str) -> Path:
         import huggingface_hub
     except ImportError:
         raise MissingDependencyError(
-            f"{name!r} is no folder here, so it was taken for a name on the Hugging Face Hub; fetching it needs "
+            f"{name!r} is not a folder; downloading it from the Hugging Face Hub needs "
             "huggingface_hub: pip install 'bertlab[hub]', or give the path of a folder"
         ) from None
     try:
@@ -39,6 +39,6 @@ def download(name: str) -> Path:
     except (OSError, ValueError, huggingface_hub.errors.HfHubHTTPError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise CheckpointError(
-            f"{name!r} is no folder here and could not be fetched from the Hugging Face Hub ({reason}); check the name "
+            f"{name!r} is not a folder and cannot be downloaded from the Hugging Face Hub ({reason}); check the name "
             "and the network, or give the path of a folder"
         ) from None

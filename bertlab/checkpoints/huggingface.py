@@ -34,7 +34,7 @@ _TOKEN_TABLE = "embeddings.word_embeddings.weight"
 _DECODER, _DECODER_BIAS = "cls.predictions.decoder.weight", "cls.predictions.decoder.bias"
 _BIAS = "cls.predictions.bias"
 _CLASSIFIERS = {KINDS[kind]: kind for kind in ("sequence_classification", "token_classification", "multiple_choice")}
-# Their architectures → our kinds, for a checkpoint whose tensors do not tell.
+# Their architectures → our kinds, for a checkpoint whose tensors do not show it.
 _ARCHITECTURES = {name: kind for kind, name in KINDS.items() if kind != "encoder"} | {"BertForMaskedLM": "pretraining"}
 
 
@@ -44,7 +44,7 @@ def is_one(folder: Path) -> bool:
 
 
 def open_folder(folder: Path) -> StoredCheckpoint:
-    """Reads the config and the headers of the weights. Raises CheckpointError or ConfigError, naming the file."""
+    """Reads the config and the headers of the weights. Raises CheckpointError or ConfigError with the file's name."""
     weights_name, raw = _open_weights(folder)
     values = read_json(folder / CONFIG)
     config = BertConfig.from_huggingface(values, where=str(folder / CONFIG))
@@ -115,10 +115,10 @@ def _under_plain_names(raw: dict[str, StoredTensor], folder: Path) -> dict[str, 
 
 
 def _settle_decoder(named: dict[str, StoredTensor], tied: bool, folder: Path) -> None:
-    """Leaves one tensor for each variable of the MLM head's output, which files may hold twice.
+    """Keeps one tensor for each variable of the MLM head's output, which files may contain twice.
 
     Tied, the matrix is the token table and the bias is `cls.predictions.bias`; copies are dropped if they are equal.
-    Untied, transformers computes with the decoder's own matrix and bias, and `cls.predictions.bias` lies idle.
+    Untied, transformers computes with the decoder's own matrix and bias, and `cls.predictions.bias` is unused.
     """
     if _DECODER_BIAS in named and (_BIAS not in named or not tied):
         named[_BIAS] = named.pop(_DECODER_BIAS)
@@ -145,7 +145,7 @@ def _architecture_on_disk(folder: Path) -> str:
 
 
 def _kind(named: dict[str, StoredTensor], values: dict) -> str | None:
-    """What the head's tensors show; if there is none, what the config claims; else an encoder."""
+    """The kind that the head's tensors show; without a head, the kind in the config; else an encoder."""
     architecture = _architecture(values)
     heads = {name.split(".")[0] for name in named}
     if any(name.startswith("cls.predictions.") for name in named):

@@ -1,4 +1,4 @@
-"""Finding a checkpoint: on this machine, in the package or on the Hub; and which of the three formats it has."""
+"""Finding a checkpoint: on this machine, in the package or on the Hub; and detecting its format."""
 
 from pathlib import Path
 

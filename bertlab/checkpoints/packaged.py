@@ -1,9 +1,9 @@
-"""The checkpoints that every installation carries, by name: a BERT to start from without a network.
+"""The packaged checkpoints by name: a BERT to start from without a network.
 
     checkpoints.load("bertlab-mini")        like any folder
     checkpoints.packaged("bertlab-mini")    the folder itself, in Hugging Face's format; its README.md is the model card
 
-`bertlab-mini` is BERT in small: 4 layers of 256, 8,192 lower-case pieces, trained by this very code
+`bertlab-mini` is a small BERT: 4 layers of 256, 8,192 lower-case tokens, trained by this code
 (`scripts/make_mini.py`).
 """
 
@@ -17,12 +17,12 @@ NAMES = (MINI,)
 
 
 def is_packaged(path_or_name: str | Path) -> bool:
-    """Whether this is the name of a checkpoint that the installation carries."""
+    """Whether this is the name of a packaged checkpoint."""
     return str(path_or_name) in NAMES
 
 
 def packaged(name: str) -> Path:
-    """The folder of a packaged checkpoint. Raises CheckpointError for a name that is none of `NAMES`."""
+    """The folder of a packaged checkpoint. Raises CheckpointError for a name that is not in `NAMES`."""
     if not is_packaged(name):
         raise CheckpointError(f"{name!r} is not among the packaged checkpoints: {', '.join(NAMES)}")
     return _FOLDER / name

@@ -1,4 +1,4 @@
-"""What loading did: for each variable of the model, where its value came from."""
+"""The report of loading: for each variable of the model, the source of its value."""
 
 from dataclasses import dataclass
 
@@ -40,11 +40,11 @@ class LoadReport:
 
     @property
     def missing(self) -> list[str]:
-        """Variables that the checkpoint should have had and has not (only with strict=False)."""
+        """Variables that the checkpoint lacks (only with strict=False)."""
         return [origin.variable for origin in self.origins if origin.reason == "missing"]
 
     def summary(self) -> str:
-        """One line: how many variables were loaded, initialised, left over."""
+        """One line: the numbers of loaded, initialised and unused variables."""
         return (
             f"{self.model} from {self.checkpoint}: {len(self.loaded)} variables loaded, "
             f"{len(self.initialised)} initialised, {len(self.unused)} tensors not used, "

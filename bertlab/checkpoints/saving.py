@@ -1,4 +1,4 @@
-"""Saving a model: a Hugging Face folder that `transformers` loads, or our own format."""
+"""Saving a model: a Hugging Face folder that `transformers` loads, or BertLab's format."""
 
 from pathlib import Path
 
@@ -15,10 +15,10 @@ DTYPES = ("float32", "float16")
 def save(model, folder: str | Path, tokenizer=None, format: str = "huggingface", dtype: str | None = None) -> Path:
     """Writes a model, and the tokenizer if given, into a folder. Returns the folder.
 
-    format: huggingface | bertlab. A pre-norm, causal or sinusoidal model exists in ours only.
+    format: huggingface | bertlab. Only bertlab can store a pre-norm, causal or sinusoidal model.
     dtype: float32 (default) | float16, which halves the file and rounds the weights to 11 significant bits.
 
-    Each file is replaced in one step, the weights last. A folder can be saved into again in the same format.
+    Each file is replaced atomically, the weights last. You can save into a folder again in the same format.
     Raises CheckpointError for an unknown format or dtype, a vocabulary larger than the token table, a weight that is
     not finite (in that dtype), or a folder that holds a checkpoint of the other format.
     """
@@ -47,7 +47,7 @@ def _check_request(model, folder: Path, tokenizer, format: str, dtype: str) -> N
         raise CheckpointError(f"weights cannot be saved as {dtype!r}; choose one of {', '.join(DTYPES)}")
     if tokenizer is not None and len(tokenizer.vocabulary) > model.config.vocab_size:
         raise CheckpointError(
-            f"the tokenizer has {len(tokenizer.vocabulary)} pieces, but the model's vocab_size is "
+            f"the tokenizer has {len(tokenizer.vocabulary)} tokens, but the model's vocab_size is "
             f"{model.config.vocab_size}: this is not the model's tokenizer"
         )
     others = (native.WEIGHTS,) if format == "huggingface" else (huggingface.WEIGHTS, huggingface.INDEX)
@@ -57,7 +57,7 @@ def _check_request(model, folder: Path, tokenizer, format: str, dtype: str) -> N
 
 
 def _arrays(model, dtype: str) -> dict[str, np.ndarray]:
-    """The weights by our paths. Raises CheckpointError for one that is not finite, or not any more in this dtype."""
+    """The weights by our paths. Raises CheckpointError for one that is not finite in this dtype."""
     from keras import ops
 
     arrays = {}

@@ -1,4 +1,4 @@
-"""A checkpoint that has been opened but not yet read, and the safetensors files that two of the formats consist of."""
+"""An open checkpoint whose weights are not read yet, and the safetensors files of two of the formats."""
 
 import dataclasses
 import json
@@ -10,14 +10,14 @@ import numpy as np
 
 from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError
-from bertlab.files import write_whole
+from bertlab.files import write_atomically
 
-_DTYPES = ("F64", "F32", "F16", "BF16", "I64", "I32", "U8")  # the last three for buffers that are passed over
+_DTYPES = ("F64", "F32", "F16", "BF16", "I64", "I32", "U8")  # the last three for buffers, which are ignored
 
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """One tensor of a checkpoint under our path and in our orientation.
+    """One tensor of a checkpoint with BertLab's path and orientation.
 
     file, name: where it is stored.   shape: as our variable has it.   read: gives the array.
     """
@@ -39,12 +39,12 @@ class StoredTensor:
 
 @dataclass
 class StoredCheckpoint:
-    """What a format's reader found out: all that is needed to fill a model.
+    """The result of a format's reader: everything needed to fill a model.
 
     kind: a key of `KINDS`; None for a classifier that might be any of three.
     options: arguments of the model's class beside its config.
     tensors: by our paths (see `mapping`).   unexpected: names that no BERT of this config has.
-    weights_name: how messages call the place of the weights.
+    weights_name: the name of the weights in messages.
     """
 
     folder: Path
@@ -54,7 +54,7 @@ class StoredCheckpoint:
     options: dict
     tensors: dict[str, StoredTensor]
     unexpected: list[str] = field(default_factory=list)
-    vocabulary_sha256: str | None = None  # of the vocab.txt it was saved with, where the format tells it
+    vocabulary_sha256: str | None = None  # of the vocab.txt it was saved with, if the format records it
 
 
 def open_safetensors(path: Path) -> tuple[dict[str, StoredTensor], dict[str, str]]:
@@ -99,11 +99,11 @@ def write_safetensors(path: Path, arrays: dict[str, np.ndarray], metadata: dict[
             raise OSError(str(error)) from None
 
     arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # a scalar stays one
-    write_whole(path, write, CheckpointError)
+    write_atomically(path, write, CheckpointError)
 
 
 def read_json(path: Path) -> dict:
-    """A JSON object from a file. Raises CheckpointError, naming it."""
+    """A JSON object from a file. Raises CheckpointError with the file's name."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -116,7 +116,7 @@ def read_json(path: Path) -> dict:
 
 
 def check_depth(config: BertConfig, num_tensors: int, where: Path) -> None:
-    """Raises CheckpointError for a config of more layers than there are tensors, before anything counts them."""
+    """Raises CheckpointError for a config of more layers than there are tensors, before a model is built."""
     if config.num_layers > num_tensors:
         raise CheckpointError(
             f"{where}: the config has {config.num_layers} layers, the file only {num_tensors} tensors; one is damaged"
@@ -124,7 +124,7 @@ def check_depth(config: BertConfig, num_tensors: int, where: Path) -> None:
 
 
 def few(names: Iterable[str], at_most: int = 4) -> str:
-    """Names for a message: "a, b, c, d and 12 more"."""
+    """Names for a message, shortened: "a, b, c, d and 12 more"."""
     names = list(names)
     more = f" and {len(names) - at_most} more" if len(names) > at_most else ""
     return ", ".join(names[:at_most]) + more

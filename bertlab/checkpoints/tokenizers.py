@@ -1,4 +1,4 @@
-"""The tokenizer beside a checkpoint: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json."""
+"""The tokenizer of a checkpoint: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json."""
 
 import hashlib
 from pathlib import Path
@@ -16,7 +16,7 @@ def load_tokenizer(path_or_name: str | Path):
     """The `WordPieceTokenizer` of a checkpoint folder or published name.
 
     Whether it lowercases is read from tokenizer_config.json or tokenizer.json. Google's originals have neither; then
-    the vocabulary tells: one with capital letters in its pieces is cased.
+    a vocabulary with capital letters is cased.
     Raises CheckpointError if there is no vocabulary, VocabularyError or ConfigError for a file that cannot be used.
     """
     from bertlab.wordpiece import WordPieceTokenizer
@@ -33,14 +33,14 @@ def load_tokenizer(path_or_name: str | Path):
 
 
 def has_tokenizer(path_or_name: str | Path) -> bool:
-    """Whether there is a vocabulary beside a checkpoint."""
+    """Whether a checkpoint has a vocabulary."""
     folder = _folder(path_or_name)
     return (folder / VOCABULARY).exists() or (folder / TOKENIZER_JSON).exists()
 
 
 def _folder(path_or_name: str | Path) -> Path:
     path = find(path_or_name)
-    return path if path.is_dir() else path.parent  # Google's bert_model.ckpt is the beginning of several files' names
+    return path if path.is_dir() else path.parent  # Google's bert_model.ckpt is a prefix of several files' names
 
 
 def _is_cased(vocabulary) -> bool:
@@ -75,9 +75,9 @@ def _from_tokenizer_json(path: Path):
 
 
 def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
-    """Raises CheckpointError if the vocabulary beside a checkpoint is not the one that it was trained with.
+    """Raises CheckpointError if a checkpoint's vocabulary is not the one that it was trained with.
 
-    padded: the token table may have more rows than the vocabulary has pieces.
+    padded: the token table may have more rows than the vocabulary has tokens.
     """
     counted = _count_pieces(checkpoint.folder)
     if counted is None:
@@ -95,11 +95,11 @@ def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
         if pieces < rows
         else "take the vocabulary that belongs to the weights"
     )
-    raise CheckpointError(f"{path}: has {pieces} pieces, but the config's vocab_size is {rows}; {advice}")
+    raise CheckpointError(f"{path}: has {pieces} tokens, but the config's vocab_size is {rows}; {advice}")
 
 
 def _count_pieces(folder: Path) -> tuple[Path, int] | None:
-    """The file of the vocabulary and how many pieces it has; None if there is none."""
+    """The file of the vocabulary and its number of tokens; None if there is no vocabulary."""
     if (folder / VOCABULARY).exists():
         content = (folder / VOCABULARY).read_bytes()
         return folder / VOCABULARY, content.count(b"\n") + (not content.endswith(b"\n") and content != b"")

@@ -1,4 +1,4 @@
-"""The `bertlab` command. Each sub-command lives in a module of its own, imported only when it is called."""
+"""The `bertlab` command. Each sub-command is in its own module, imported only when it is called."""
 
 import click
 
@@ -6,23 +6,23 @@ from bertlab.cli.lazy import LazyGroup, run
 
 # command: (module in bertlab.cli, its click object, one line of help)
 COMMANDS = {
-    "corpus": ("corpus", "corpus", "Build and look at the corpus that every installation carries."),
-    "vocab": ("vocab", "vocab", "Learn a WordPiece vocabulary and judge it."),
-    "tokenize": ("tokenize", "tokenize", "Split text into pieces."),
-    "data": ("data", "data", "Make and look at pre-training examples."),
-    "task": ("task", "task", "List and look at labelled tasks."),
+    "corpus": ("corpus", "corpus", "Build and inspect the built-in English corpus."),
+    "vocab": ("vocab", "vocab", "Learn and evaluate a WordPiece vocabulary."),
+    "tokenize": ("tokenize", "tokenize", "Split text into tokens."),
+    "data": ("data", "data", "Make and inspect pre-training examples."),
+    "task": ("task", "task", "List and inspect labelled tasks."),
     "pretrain": ("pretrain", "pretrain", "Pre-train a model from a folder of examples."),
-    "evaluate": ("evaluate", "evaluate", "Judge a pre-trained model on held-out examples."),
-    "plot": ("plot", "plot", "Draw the curves of pre-training runs side by side."),
-    "summary": ("summary", "summary", "Parameters of a model, component by component."),
-    "fill-mask": ("fill_mask", "fill_mask", "Fill in the blanks of a sentence."),
+    "evaluate": ("evaluate", "evaluate", "Evaluate a pre-trained model on held-out examples."),
+    "plot": ("plot", "plot", "Plot the curves of pre-training runs."),
+    "summary": ("summary", "summary", "Count the parameters of a model, component by component."),
+    "fill-mask": ("fill_mask", "fill_mask", "Predict the words at [MASK] in a sentence."),
     "finetune": ("finetune", "finetune", "Fine-tune a model on a labelled task."),
     "predict": ("predict", "predict", "Predict labels, tags or answers for raw text."),
-    "export": ("export", "export", "A model as a TensorFlow SavedModel or an ONNX file."),
-    "encode": ("encode", "encode", "Turn lines of text into vectors."),
+    "export": ("export", "export", "Export a model as a TensorFlow SavedModel or an ONNX file."),
+    "encode": ("encode", "encode", "Encode lines of text as vectors."),
     "convert": ("convert", "convert", "Convert a checkpoint from one format to another."),
-    "demo": ("demo", "demo", "Corpus to fine-tuned BERT in a few minutes, with a report."),
-    "completion": ("completion", "completion", "The Tab key for bash, zsh or fish."),
+    "demo": ("demo", "demo", "Run everything from corpus to fine-tuned BERT in a few minutes, with a report."),
+    "completion": ("completion", "completion", "Print a Tab completion script for bash, zsh or fish."),
 }
 
 
@@ -31,7 +31,7 @@ COMMANDS = {
 )
 @click.version_option(package_name="bertlab")
 def cli():
-    """BERT, built to be read: tokenizer, data, models, checkpoints.
+    """BERT in readable code: tokenizer, data, models, checkpoints.
 
     \b
     Example:
@@ -40,5 +40,5 @@ def cli():
 
 
 def main() -> None:
-    """Runs the command line. An error of the user prints one line to standard error; exit code 2."""
+    """Runs the command line. A user's mistake prints one line on standard error and exits with code 2."""
     run(cli, "bertlab")

@@ -1,20 +1,20 @@
-"""`bertlab completion`: the Tab key for a shell. `autograde` has the same command for itself."""
+"""`bertlab completion`: Tab completion for a shell. `autograde` has the same command."""
 
 import click
 
 SHELLS = ("bash", "zsh", "fish")
-_HELP = """Prints a script that lets the Tab key complete commands, options and files in SHELL.
+_HELP = """Print a script that turns on Tab completion of commands, options and files in SHELL.
 
 \b
 Example:
-  source <({program} completion bash)                    # for this window; into ~/.bashrc for all
+  source <({program} completion bash)                    # for this terminal; in ~/.bashrc for all
   {program} completion zsh > ~/.{program}-complete.zsh     # and `source` that file in ~/.zshrc
   {program} completion fish > ~/.config/fish/completions/{program}.fish
 """
 
 
 def completion_of(program: str) -> click.Command:
-    """The command `completion` of a program; its script asks the program itself what may come next."""
+    """The command `completion` of a program; its script calls the program to get the completions."""
 
     @click.command("completion", help=_HELP.format(program=program))
     @click.argument("shell", type=click.Choice(SHELLS))

@@ -1,4 +1,4 @@
-"""`bertlab convert`: a checkpoint from one format into another."""
+"""`bertlab convert`: converts a checkpoint from one format to another."""
 
 from pathlib import Path
 
@@ -11,18 +11,18 @@ from bertlab.checkpoints.saving import DTYPES, FORMATS
 @click.command()
 @click.argument("source")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--to", "format", required=True, type=click.Choice(FORMATS), help="The format to write.")
+@click.option("--to", "format", required=True, type=click.Choice(FORMATS), help="Format to write.")
 @click.option(
-    "--dtype", default="float32", show_default=True, type=click.Choice(DTYPES), help="Of the written weights."
+    "--dtype", default="float32", show_default=True, type=click.Choice(DTYPES), help="Data type of the written weights."
 )
-@click.option("--overwrite", is_flag=True, help="Write into FOLDER even if there is something in it.")
-@click.option("--padded-vocabulary", is_flag=True, help="The token table may have more rows than vocab.txt has lines.")
-@click.option("--json", "as_json", is_flag=True, help="Print where each variable came from as JSON.")
+@click.option("--overwrite", is_flag=True, help="Write into FOLDER even if it is not empty.")
+@click.option("--padded-vocabulary", is_flag=True, help="Accept a token table with more rows than vocab.txt has lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print the source of each variable as JSON.")
 def convert(source, folder, format, dtype, overwrite, padded_vocabulary, as_json):
     """Read the checkpoint SOURCE and write it to FOLDER, with its vocabulary if it has one.
 
-    SOURCE is a Hugging Face folder, an original TensorFlow 1 checkpoint, a folder of BertLab's own format or the name
-    of a published model; which of them is found out. Prints where each variable came from.
+    SOURCE is a Hugging Face folder, an original TensorFlow 1 checkpoint, a BertLab folder or the name of a published
+    model; the format is detected. Prints the source of each variable.
 
     \b
     Example:
@@ -36,7 +36,7 @@ def convert(source, folder, format, dtype, overwrite, padded_vocabulary, as_json
     from bertlab.errors import CheckpointError
 
     if folder.exists() and any(folder.iterdir()) and not overwrite:
-        raise CheckpointError(f"{folder}: is not empty; choose another folder, or write into it with --overwrite")
+        raise CheckpointError(f"{folder}: expected an empty folder; choose another one, or add --overwrite")
     model = checkpoints.load(source, padded_vocabulary=padded_vocabulary)
     tokenizer = checkpoints.load_tokenizer(source) if checkpoints.has_tokenizer(source) else None
     checkpoints.save(model, folder, tokenizer=tokenizer, format=format, dtype=dtype)
@@ -44,5 +44,5 @@ def convert(source, folder, format, dtype, overwrite, padded_vocabulary, as_json
         click.echo(json.dumps(dataclasses.asdict(model.load_report) | {"written": str(folder)}, indent=2))
         return
     click.echo(str(model.load_report))
-    vocabulary = "with its vocabulary" if tokenizer is not None else "without a vocabulary, since there was none"
+    vocabulary = "with its vocabulary" if tokenizer is not None else "without a vocabulary, since the source has none"
     click.echo(f"{folder}: written in the format {format}, {vocabulary}")

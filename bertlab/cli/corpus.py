@@ -1,4 +1,4 @@
-"""`bertlab corpus`: build the built-in corpus, read in it, count it."""
+"""`bertlab corpus`: build the built-in corpus, show documents, count words."""
 
 import json
 from pathlib import Path
@@ -6,13 +6,13 @@ from pathlib import Path
 import click
 
 _DIRECTORY = click.option(
-    "--dir", "directory", type=click.Path(file_okay=False, path_type=Path), help="Where the corpus is kept."
+    "--dir", "directory", type=click.Path(file_okay=False, path_type=Path), help="Folder of the corpus."
 )
 
 
 @click.group()
 def corpus():
-    """The English that every installation carries: docstrings, comments and manuals of its packages.
+    """The built-in English corpus: docstrings, comments and manuals of the installed packages.
 
     \b
     Example:
@@ -22,10 +22,10 @@ def corpus():
 
 @corpus.command()
 @_DIRECTORY
-@click.option("--workers", type=click.IntRange(min=1), help="Processes; all cores when not given.")
-@click.option("--package", "packages", multiple=True, help="Only this distribution (may be given several times).")
+@click.option("--workers", type=click.IntRange(min=1), help="Number of processes. [one per core]")
+@click.option("--package", "packages", multiple=True, help="Use only this distribution (repeatable).")
 def build(directory, workers, packages):
-    """Build the corpus of the packages installed now and print its folder.
+    """Build the corpus from the installed packages and print its folder.
 
     \b
     Example:
@@ -38,12 +38,12 @@ def build(directory, workers, packages):
 
 @corpus.command()
 @_DIRECTORY
-@click.option("--source", help="Only documents of this package, such as numpy; python is the standard library.")
-@click.option("--name", default="", help="Only documents whose id contains this.")
-@click.option("--count", default=1, show_default=True, type=click.IntRange(min=1), help="How many documents.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per document.")
+@click.option("--source", help="Show only documents of this package, such as numpy; python is the standard library.")
+@click.option("--name", default="", help="Show only documents whose id contains this text.")
+@click.option("--count", default=1, show_default=True, type=click.IntRange(min=1), help="Number of documents to show.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per document.")
 def show(directory, source, name, count, as_json):
-    """Print documents: a line per sentence, a blank line between paragraphs. Builds the corpus if it is not there.
+    """Print documents: a line per sentence, a blank line between paragraphs. Build the corpus if it does not exist.
 
     \b
     Example:
@@ -73,9 +73,9 @@ def show(directory, source, name, count, as_json):
 
 @corpus.command()
 @_DIRECTORY
-@click.option("--json", "as_json", is_flag=True, help="The whole manifest as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole manifest as JSON.")
 def stats(directory, as_json):
-    """Count documents, sentences and words per package, and what was dropped. Builds the corpus if it is not there.
+    """Count documents, sentences and words per package, and dropped text. Build the corpus if it does not exist.
 
     \b
     Example:

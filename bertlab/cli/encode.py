@@ -49,7 +49,7 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
     from bertlab import checkpoints
     from bertlab.analysis.layers import LayerChoice
     from bertlab.analysis.vector_files import write_vectors
-    from bertlab.analysis.vectors import VectorMaker
+    from bertlab.analysis.vectors import VectorEncoder
     from bertlab.checkpoints.digest import model_digests
     from bertlab.errors import DataError
     from bertlab.progress import bar
@@ -57,7 +57,7 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
     choice = LayerChoice.of(layer, combine, weights)
     encoder = checkpoints.load(model, "encoder", padded_vocabulary=True)
     tokenizer = checkpoints.load_tokenizer(model)
-    maker = VectorMaker(encoder, tokenizer, choice, pooling, normalise, batch_size, truncate)
+    maker = VectorEncoder(encoder, tokenizer, choice, pooling, normalise, batch_size, truncate)
     settings = {"model": str(model), "layers": choice.layers, "combine": choice.combine, "factors": choice.weights,
                 "pooling": pooling, "normalise": normalise, "truncate": truncate,
                 **model_digests(encoder, tokenizer)}  # fmt: skip

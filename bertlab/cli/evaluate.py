@@ -1,4 +1,4 @@
-"""`bertlab evaluate`: how well a pre-trained model fills in what is masked, on rows that are always the same."""
+"""`bertlab evaluate`: evaluates a pre-trained model's predictions, always on the same rows."""
 
 import json
 from pathlib import Path
@@ -10,12 +10,14 @@ from bertlab.backend import load_backend
 
 @click.command()
 @click.argument("model")
-@click.option("--data", required=True, type=click.Path(path_type=Path), help="A folder of held-out examples.")
-@click.option("--rows", default=4096, show_default=True, type=click.IntRange(1), help="Rows to judge by, at most.")
-@click.option("--batch-size", default=64, show_default=True, type=click.IntRange(1), help="Rows at a time.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@click.option("--data", required=True, type=click.Path(path_type=Path), help="Folder of held-out examples.")
+@click.option(
+    "--rows", default=4096, show_default=True, type=click.IntRange(1), help="Maximum number of rows to evaluate."
+)
+@click.option("--batch-size", default=64, show_default=True, type=click.IntRange(1), help="Rows in a batch.")
+@click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON.")
 def evaluate(model, data, rows, batch_size, as_json):
-    """Judge MODEL (a checkpoint): loss, perplexity and accuracy of its guesses, beside guessing without context.
+    """Evaluate MODEL (a checkpoint): loss, perplexity and accuracy of its predictions, with the unigram baseline.
 
     \b
     Example:

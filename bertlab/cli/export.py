@@ -1,4 +1,4 @@
-"""`bertlab export`: a model for programs that know nothing of BertLab."""
+"""`bertlab export`: a model for programs without BertLab."""
 
 from pathlib import Path
 
@@ -9,8 +9,10 @@ from bertlab.backend import load_backend
 
 @click.command()
 @click.argument("model")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder of the SavedModel, or .onnx file.")
-@click.option("--onnx", is_flag=True, help="The encoder alone, as an ONNX file (needs tf2onnx).")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Folder for the SavedModel, or the .onnx file."
+)
+@click.option("--onnx", is_flag=True, help="Export only the encoder, as an ONNX file (needs tf2onnx).")
 def export(model, out, onnx):
     """Write a fine-tuned MODEL as a SavedModel that takes strings, or any MODEL's encoder as an ONNX file.
 

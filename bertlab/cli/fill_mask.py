@@ -12,10 +12,12 @@ from bertlab.cli.options import model_option
 @click.command("fill-mask")
 @click.argument("texts", nargs=-1)
 @model_option
-@click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="Guesses for each blank.")
+@click.option(
+    "--top", default=5, show_default=True, type=click.IntRange(1), help="Number of predictions for each [MASK]."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per text.")
 def fill_mask(texts: tuple[str, ...], model: str, top: int, as_json: bool):
-    """Guess the words behind [MASK] in each of TEXTS, or of the lines on standard input.
+    """Predict the words at [MASK] in each of TEXTS, or in each line of standard input.
 
     \b
     Example:

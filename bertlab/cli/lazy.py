@@ -11,7 +11,7 @@ from bertlab.errors import BertLabError
 
 
 class LazyGroup(click.Group):
-    """A group of commands, each in a module of its own.
+    """A group of commands, each in its own module.
 
     package: where the modules are. entries: command → (module, its click object, one line of help).
     """
@@ -30,7 +30,7 @@ class LazyGroup(click.Group):
         return getattr(importlib.import_module(f"{self.package}.{module}"), attribute)
 
     def shell_complete(self, context, incomplete):
-        """What the Tab key offers: the commands from the table, since click's own way would import each of them."""
+        """The commands that Tab completes, read from the table: click's own method would import each of them."""
         from click.shell_completion import CompletionItem
 
         fitting = [(name, text) for name, (_, _, text) in self.entries.items() if name.startswith(incomplete)]
@@ -43,11 +43,11 @@ class LazyGroup(click.Group):
 
 
 def run(command: click.Command, name: str, *mistakes: type[Exception]) -> None:
-    """Runs a command line and exits: 0, 1 as a command's help says, 2 for a user's mistake, 130 after Ctrl-C.
+    """Runs a command line and exits: 0, 1 where a command's help lists it, 2 for a user's mistake, 130 after Ctrl-C.
 
     A mistake is a BertLabError, one of `mistakes`, or a file that the system refuses: one line on standard error.
     """
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up notes are not the user's business
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # hide TensorFlow's start-up notes
     try:
         code = command.main(prog_name=name, standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
@@ -60,11 +60,11 @@ def run(command: click.Command, name: str, *mistakes: type[Exception]) -> None:
     except (BertLabError, *mistakes) as error:
         click.echo(f"{name}: {error}", err=True)
         sys.exit(2)
-    except BrokenPipeError:  # the reader of our output left, as in `bertlab … | head`
+    except BrokenPipeError:  # the reader of the output has closed it, as in `bertlab … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
         if error.filename is None and error.errno != errno.ENOSPC:
-            raise  # no file's fault, so ours
+            raise  # not caused by a file, so a bug
         click.echo(f"{name}: {error.filename or 'the disk'}: {error.strerror}", err=True)
         sys.exit(2)

@@ -9,5 +9,5 @@ model_option = click.option(
     default=MINI,
     show_default=True,
     envvar="BERTLAB_MODEL",
-    help="A checkpoint folder, the packaged bertlab-mini, or a name on the Hugging Face hub; also from $BERTLAB_MODEL.",
+    help="Checkpoint folder, the packaged bertlab-mini, or a name on the Hugging Face hub. [$BERTLAB_MODEL]",
 )

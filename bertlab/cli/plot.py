@@ -10,13 +10,13 @@ import click
 @click.command()
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--out", default="curves.png", show_default=True, type=click.Path(path_type=Path),
-              help="File to draw: .png, .svg or .pdf.")  # fmt: skip
+              help="File for the plot: .png, .svg or .pdf.")  # fmt: skip
 @click.option("--along", type=click.Choice(["step", "tokens", "seconds"]), default="step", show_default=True,
-              help="The horizontal axis.")  # fmt: skip
-@click.option("--reference", "references", multiple=True, help="Name of a curve that ships with BertLab, or all.")
-@click.option("--list", "listing", is_flag=True, help="List the reference curves and how each was made.")
+              help="Quantity on the horizontal axis.")  # fmt: skip
+@click.option("--reference", "references", multiple=True, help="Add this packaged reference curve, or all of them.")
+@click.option("--list", "listing", is_flag=True, help="List the reference curves, with the run that made each.")
 def plot(runs, out, along, references, listing):
-    """Draw loss and accuracy of RUNS: folders of `bertlab pretrain`, or metrics.csv files.
+    """Plot loss and accuracy of RUNS: folders of `bertlab pretrain`, or metrics.csv files.
 
     \b
     Example:
@@ -33,23 +33,23 @@ def plot(runs, out, along, references, listing):
     names = list(shipped) if "all" in references else list(references)
     for name in names:
         if name not in shipped:
-            raise DataError(f"there is no reference curve {name!r}; choose one of {', '.join(shipped)}")
+            raise DataError(f"unknown reference curve {name!r}; choose one of {', '.join(shipped)}")
     if not runs and not names:
-        raise click.UsageError("name at least one run or --reference")
-    found = _with_figures(runs)
+        raise click.UsageError("give at least one run or --reference")
+    found = _with_metrics(runs)
     own = dict(zip(_names(found), map(read_metrics, found), strict=True))
     ours = {f"reference: {name}": read_metrics(shipped[name]) for name in names}
     draw(own | ours, out, along, list(ours))
     click.echo(out)
 
 
-def _with_figures(runs: Sequence[Path]) -> list[Path]:
-    """Of several paths, those that are runs: `runs/*` also names what else lies in that folder. The others are told."""
+def _with_metrics(runs: Sequence[Path]) -> list[Path]:
+    """The paths that are runs: `runs/*` also matches other files in that folder. Prints a note about the others."""
     from bertlab.training.runs.curves import METRICS
 
     found = [run for run in runs if run.suffix == ".csv" or (run / METRICS).is_file()]
     if not found:
-        return list(runs)  # reading them says what is wrong
+        return list(runs)  # reading them raises a clear error
     for run in runs:
         if run not in found:
             click.echo(f"bertlab: {run} is not a run (no {METRICS} in it): left out", err=True)
@@ -57,7 +57,7 @@ def _with_figures(runs: Sequence[Path]) -> list[Path]:
 
 
 def _names(runs: Sequence[Path]) -> list[str]:
-    """What the runs are called in the drawing: their folders, without what leads to all of them."""
+    """The runs' names in the plot: their folders, without the parent folders that all share."""
     folders = [(run.parent if run.name == "metrics.csv" else run).absolute() for run in runs]
     if not folders:
         return []

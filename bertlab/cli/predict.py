@@ -15,15 +15,15 @@ LINES_TOGETHER = 2048  # read, predicted and printed together: memory does not g
 @click.argument("lines", type=click.File("rb"), default="-")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each line, with all probabilities.")
 @click.option("--batch-size", default=32, show_default=True, type=click.IntRange(1))
-@click.option("--task", help="Instead of lines, the test rows of a task of GLUE, as its server expects them.")
-@click.option("--data-dir", type=click.Path(), help="With --task: the folder with the task's official files.")
-@click.option("--out", type=click.Path(file_okay=False), help="With --task: the folder for the file.")
-@click.option("--jit", is_flag=True, help="Compile with XLA: a slow start, faster over many thousands of lines.")
+@click.option("--task", help="Predict the test set of this GLUE task instead, in its submission format.")
+@click.option("--data-dir", type=click.Path(), help="With --task: folder with the task's official files.")
+@click.option("--out", type=click.Path(file_okay=False), help="With --task: folder for the submission file.")
+@click.option("--jit", is_flag=True, help="Compile with XLA: starts slowly, faster for many thousands of lines.")
 def predict(model, lines, as_json, batch_size, task, data_dir, out, jit):
-    """Print one prediction for each line of LINES (a file, or standard input), in their order.
+    """Print one prediction for each line of LINES (a file, or standard input), in order.
 
-    A line is a text; a pair of texts, or question and context, with a tab between; a context and its choices with tabs
-    between; or a JSON object {"question": …, "context": …}. Lines longer than the model are read in windows.
+    A line is a text; a pair of texts, or question and context, separated by a tab; a context and its choices, separated
+    by tabs; or a JSON object {"question": …, "context": …}. Lines longer than the model are read in windows.
 
     \b
     Examples:
@@ -32,7 +32,7 @@ def predict(model, lines, as_json, batch_size, task, data_dir, out, jit):
       bertlab predict runs/mnli --task mnli-mm --data-dir glue_data --out submission
     """
     if bool(task) != bool(out) or (data_dir and not task):
-        raise click.UsageError("--task and --out go together, and --data-dir with them")
+        raise click.UsageError("--task needs --out, and both --out and --data-dir need --task")
     load_backend()
     from bertlab.predict import Predictor
     from bertlab.predict.submission import submit

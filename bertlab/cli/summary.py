@@ -10,10 +10,10 @@ from bertlab.backend import load_backend
 
 @click.command()
 @click.argument("size_or_config")
-@click.option("--heads/--no-heads", default=True, help="Count the pre-training heads too.")
+@click.option("--heads/--no-heads", default=True, help="Include the pre-training heads.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def summary(size_or_config: str, heads: bool, as_json: bool):
-    """Parameters of a named size (tiny, mini, small, medium, base, large) or of a config.json.
+    """Count the parameters of a named size (tiny, mini, small, medium, base, large) or of a config.json.
 
     \b
     Example:

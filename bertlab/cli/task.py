@@ -1,4 +1,4 @@
-"""`bertlab task`: list the labelled tasks, and look at the rows of one."""
+"""`bertlab task`: list the labelled tasks, and show the rows of one."""
 
 import json
 
@@ -9,13 +9,13 @@ from bertlab.data.tasks.load import SOURCES, SPLITS
 
 @click.group()
 def task():
-    """List and look at labelled tasks."""
+    """List and inspect labelled tasks."""
 
 
 @task.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON array instead of a table.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array instead of a table.")
 def list_tasks(as_json):
-    """Every task that has a name: shape, labels, metrics, rows, where it comes from.
+    """List the named tasks: task type (shape), labels, metrics, rows, source.
 
     \b
     Example:
@@ -94,23 +94,24 @@ def _names(context, parameter, value):
 
 
 def task_options(command):
-    """The argument and the options that say which labelled data is meant; `load_asked` reads them."""
+    """The argument and the options that choose the labelled data; `load_asked` reads them."""
     options = (
         click.argument("name_or_path"),
         click.option("--source", default="auto", show_default=True, type=click.Choice(SOURCES)),
-        click.option("--data-dir", type=click.Path(), help="Folder with a published task's official files."),
-        click.option("--shape", help="sentence, pair, multiple-choice, tagging or question; guessed from the columns."),
-        click.option("--column", "columns", multiple=True, callback=_pairs, metavar="ROLE=COLUMN", help="Repeatable."),
+        click.option("--data-dir", type=click.Path(), help="Folder with the official files of a published task."),
+        click.option("--shape", help="Type: sentence, pair, multiple-choice, tagging or question. [from the columns]"),
+        click.option("--column", "columns", multiple=True, callback=_pairs, metavar="FIELD=COLUMN",
+                     help="Read this field from this column, such as text=review (repeatable)."),
         click.option(
             "--labels", callback=_names, metavar="A,B,…",
-            help="The classes (or tags), in the order of their indices; otherwise those that the training rows have.",
+            help="The classes (or tags), in the order of their indices. [those of the training rows]",
         ),
-        click.option("--regression", is_flag=True, help="Labels are numbers to predict, not classes."),
+        click.option("--regression", is_flag=True, help="Treat labels as numbers to predict, not as classes."),
         click.option(
             "--conll", multiple=True, callback=_pairs, metavar="OPTION=VALUE",
-            help="word_column, tag_column (or none), separator or comment of a CoNLL file; repeatable.",
+            help="Set word_column, tag_column (or none), separator or comment of a CoNLL file (repeatable).",
         ),
-        click.option("--skip-errors", is_flag=True, help="Leave defective records out and count them."),
+        click.option("--skip-errors", is_flag=True, help="Skip invalid records and count them."),
     )  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -123,12 +124,12 @@ TASK_OPTIONS = (
 
 
 def load_asked(name_or_path, *, source, data_dir, shape, columns, labels, regression, conll, skip_errors, **more):
-    """The task that `task_options` ask for. Says on standard error which records were left out."""
+    """The task that `task_options` describe. Prints skipped records on standard error."""
     from bertlab.data.tasks.formats import Problems
     from bertlab.data.tasks.load import load_task
 
     if regression and labels:
-        raise click.UsageError("--labels names classes, and --regression says that there are none; give one of them")
+        raise click.UsageError("--labels and --regression exclude each other: give one of them")
     problems = Problems("skip" if skip_errors else "stop")
     own = {"shape": shape, "columns": columns, "labels": () if regression else labels, "conll": conll}
     data = load_task(name_or_path, source, data_dir=data_dir, **own, on_error=problems, **more)
@@ -156,11 +157,13 @@ def labels_read(data) -> str:
 
 @task.command()
 @task_options
-@click.option("--split", type=click.Choice(SPLITS), help="Only this split.")
-@click.option("--rows", default=3, show_default=True, type=click.IntRange(0), help="Rows of each split.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object for each row.")
+@click.option("--split", type=click.Choice(SPLITS), help="Show only this split.")
+@click.option(
+    "--rows", default=3, show_default=True, type=click.IntRange(0), help="Number of rows to show from each split."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each row.")
 def show(split, rows, as_json, **asked):
-    """Print how many rows a task has, how its labels are spread, and its first rows.
+    """Print a task's number of rows, the distribution of its labels, and its first rows.
 
     \b
     Examples:
@@ -187,12 +190,12 @@ def _print_json(splits: dict, rows: int) -> None:
 def _print_readably(data, splits: dict, rows: int) -> None:
     click.echo(f"{data.name}: {data.shape}, {labels_read(data)}")
     for name, items in splits.items():
-        click.echo(f"\n{name}: {len(items):,} rows{_spread(data, items)}")
+        click.echo(f"\n{name}: {len(items):,} rows{_label_distribution(data, items)}")
         for row in items[:rows]:
-            click.echo(_readable(row, data.labels))
+            click.echo(_format_row(row, data.labels))
 
 
-def _spread(data, items) -> str:
+def _label_distribution(data, items) -> str:
     """How the classes (or tags) are spread over the rows, as percentages."""
     from collections import Counter
 
@@ -213,7 +216,7 @@ def _spread(data, items) -> str:
     )
 
 
-def _readable(row, labels) -> str:
+def _format_row(row, labels) -> str:
     from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, TaggingRow
 
     if isinstance(row, TaggingRow):

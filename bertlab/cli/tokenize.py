@@ -1,4 +1,4 @@
-"""`bertlab tokenize`: the pieces of a text, with ids and offsets."""
+"""`bertlab tokenize`: the tokens of a text, with ids and offsets."""
 
 import json
 import sys
@@ -8,15 +8,16 @@ import click
 
 @click.command()
 @click.argument("text", nargs=-1)
-@click.option("--vocab", required=True, type=click.Path(exists=True), help="vocab.txt, or a folder with one in it.")
-@click.option("--cased", is_flag=True, help="Keep case and accents, whatever the folder's tokenizer_config.json says.")
-@click.option("--max-chars", type=int, help="Longer words are [UNK]; 200 if nothing says otherwise.")
-@click.option("--ids", is_flag=True, help="Print ids in place of pieces.")
-@click.option("--offsets", is_flag=True, help="One piece per line: id, piece, start, end, characters of the text.")
-@click.option("--special-tokens", is_flag=True, help='Read "[MASK]" in the text as the special token.')
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per text.")
+@click.option("--vocab", required=True, type=click.Path(exists=True), help="vocab.txt, or a folder that contains one.")
+@click.option("--cased", is_flag=True, help="Keep case and accents; overrides the folder's tokenizer_config.json.")
+@click.option("--max-chars", type=int,
+              help="Replace longer words by [UNK]. [the folder's setting, or 200]")  # fmt: skip
+@click.option("--ids", is_flag=True, help="Print ids instead of tokens.")
+@click.option("--offsets", is_flag=True, help="Print one token per line: id, token, start, end, text.")
+@click.option("--special-tokens", is_flag=True, help='Treat "[MASK]" in the text as the special token.')
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per text.")
 def tokenize(text, vocab, cased, max_chars, ids, offsets, special_tokens, as_json):
-    """Splits TEXT, or each line of standard input, into the pieces of a vocabulary.
+    """Split TEXT, or each line of standard input, into the tokens of a vocabulary.
 
     \b
     Example:

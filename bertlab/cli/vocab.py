@@ -1,4 +1,4 @@
-"""`bertlab vocab`: learn a vocabulary, look at one, draw how its size matters."""
+"""`bertlab vocab`: learn a vocabulary, inspect one, plot the effect of its size."""
 
 import json
 from dataclasses import asdict
@@ -11,18 +11,26 @@ SCORES = click.Choice(["wordpiece", "frequency"])
 
 
 def _text_options(command):
-    """The options that say how text is cut into words."""
+    """The options for splitting text into words."""
     command = click.option("--cased", is_flag=True, help="Keep capitals and accents.")(command)
-    return click.option("--workers", default=1, show_default=True, help="Processes that count words.")(command)
+    return click.option("--workers", default=1, show_default=True, help="Number of processes that count words.")(
+        command
+    )
 
 
 def _learning_options(command):
-    """The options that say which merges are allowed."""
+    """The options for choosing merges."""
     for option in (
-        click.option("--min-frequency", type=int, help="Merge no pair seen fewer times. [default: falls down to 2]"),
-        click.option("--alphabet-limit", default=1000, show_default=True, help="Characters kept."),
-        click.option("--reserved", default=0, show_default=True, help="Number of [unused0], [unused1] … pieces."),
-        click.option("--max-words", type=int, help="Forget rare words while counting when more are held."),
+        click.option(
+            "--min-frequency", type=int, help="Merge only pairs that occur at least this often. [decreases to 2]"
+        ),
+        click.option(
+            "--alphabet-limit", default=1000, show_default=True, help="Maximum number of characters in the alphabet."
+        ),
+        click.option("--reserved", default=0, show_default=True, help="Number of [unused0], [unused1] … tokens."),
+        click.option(
+            "--max-words", type=int, help="Forget rare words while counting if there are more words than this."
+        ),
     ):
         command = option(command)
     return command
@@ -42,9 +50,10 @@ def vocab():
 
 @vocab.command()
 @click.argument("files", nargs=-1, required=True, type=FILES)
-@click.option("--size", default=8000, show_default=True, help="Pieces, special tokens included.")
-@click.option("--out", required=True, type=FILES, help="Where to write the vocabulary.")
-@click.option("--score", type=SCORES, default="wordpiece", show_default=True, help="How pairs are ranked.")
+@click.option("--size", default=8000, show_default=True, help="Number of tokens, including special tokens.")
+@click.option("--out", required=True, type=FILES, help="File for the vocabulary.")
+@click.option("--score", type=SCORES, default="wordpiece", show_default=True,
+              help="Score that ranks the pairs.")  # fmt: skip
 @_learning_options
 @_text_options
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object instead of a sentence.")
@@ -66,19 +75,19 @@ def learn(files, size, out, score, max_words, cased, workers, as_json, **setting
     if as_json:
         click.echo(json.dumps({"out": str(out), "sha256": vocabulary.sha256, **asdict(report)}))
         return
-    click.echo(f"{out}: {len(vocabulary):,} pieces. {_sentence(report)}")
+    click.echo(f"{out}: {len(vocabulary):,} tokens. {_sentence(report)}")
     if len(vocabulary) < size:
-        click.echo(f"Fewer than the {size:,} asked for: no pair is left that occurs often enough to merge.", err=True)
+        click.echo(f"Expected {size:,} tokens, got fewer: no other pair occurs often enough to merge.", err=True)
 
 
 @vocab.command()
 @click.argument("vocabulary", type=FILES)
-@click.option("--text", type=FILES, multiple=True, help="Measure on this file (may be repeated).")
-@click.option("--word", multiple=True, help="Show the pieces of this word (may be repeated).")
+@click.option("--text", type=FILES, multiple=True, help="Measure on this file (repeatable).")
+@click.option("--word", multiple=True, help="Show the tokens of this word (repeatable).")
 @_text_options
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def show(vocabulary, text, word, cased, workers, as_json):
-    """Show what a vocabulary holds and how well it fits a text.
+    """Show the contents of a vocabulary and how well it fits a text.
 
     \b
     Example:
@@ -104,9 +113,9 @@ def show(vocabulary, text, word, cased, workers, as_json):
     if as_json:
         click.echo(json.dumps(facts | {"report": asdict(report) if report else None}, ensure_ascii=False))
         return
-    click.echo(f"{facts['pieces']:,} pieces, {facts['continuing']:,} of them continue a word (##)")
+    click.echo(f"{facts['pieces']:,} tokens, {facts['continuing']:,} of them continue a word (##)")
     click.echo("special tokens: " + ", ".join(f"{token} {number}" for token, number in facts["special_ids"].items()))
-    click.echo("longest pieces: " + ", ".join(facts["longest"]))
+    click.echo("longest tokens: " + ", ".join(facts["longest"]))
     for one, pieces in facts["words"].items():
         click.echo(f"{one} → {' '.join(pieces)}")
     if report:
@@ -115,15 +124,15 @@ def show(vocabulary, text, word, cased, workers, as_json):
 
 @vocab.command()
 @click.argument("files", nargs=-1, required=True, type=FILES)
-@click.option("--size", default=8000, show_default=True, help="The largest vocabulary.")
-@click.option("--out", required=True, type=FILES, help="The picture: .png, .svg or .pdf.")
-@click.option("--score", type=SCORES, multiple=True, help="Draw this score (may be repeated). [default: both]")
-@click.option("--held-out", type=FILES, multiple=True, help="Measure on this text instead of the one learned from.")
+@click.option("--size", default=8000, show_default=True, help="Size of the largest vocabulary.")
+@click.option("--out", required=True, type=FILES, help="File for the plot: .png, .svg or .pdf.")
+@click.option("--score", type=SCORES, multiple=True, help="Plot this score (repeatable). [both]")
+@click.option("--held-out", type=FILES, multiple=True, help="Measure on this text instead of the training text.")
 @_learning_options
 @_text_options
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers drawn as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the plotted numbers as JSON.")
 def plot(files, size, out, score, held_out, max_words, cased, workers, as_json, **settings):
-    """Draw coverage and fertility against vocabulary size.
+    """Plot coverage and fertility against vocabulary size.
 
     All sizes come from one run of the learner, since a smaller vocabulary is a part of it.
 
@@ -151,25 +160,25 @@ def plot(files, size, out, score, held_out, max_words, cased, workers, as_json, 
 
 def _sentence(report) -> str:
     return (
-        f"On {report.words:,} words: {report.fertility:.3f} pieces per word, {report.coverage:.1%} of words are one "
-        f"piece, {report.unknown:.4%} are [UNK]"
+        f"On {report.words:,} words: {report.fertility:.3f} tokens per word, {report.coverage:.1%} of words are one "
+        f"token, {report.unknown:.4%} are [UNK]"
     )
 
 
 def _make_folder(out: Path) -> None:
-    """Makes the folder of a result before the work, not after."""
+    """Creates the folder of a result before the work, not after."""
     from bertlab.errors import DataError
 
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"{out.parent}: this folder cannot be made ({error.strerror})") from None
+        raise DataError(f"{out.parent}: cannot create this folder ({error.strerror})") from None
     if out.is_dir():
-        raise DataError(f"{out} is a folder; give the name of a file to write")
+        raise DataError(f"{out}: expected the name of a file, got a folder")
 
 
 def _check_picture(out: Path) -> None:
     from bertlab.errors import DataError
 
     if out.suffix not in (".png", ".svg", ".pdf"):
-        raise DataError(f"{out}: pictures are written as .png, .svg or .pdf; choose one of these endings")
+        raise DataError(f"{out}: expected a name that ends with .png, .svg or .pdf")

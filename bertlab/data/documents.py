@@ -1,7 +1,7 @@
-"""Documents: paragraphs of sentences, from the built-in corpus, files of your own or the Hugging Face hub.
+"""Documents: paragraphs of sentences, from the built-in corpus, your own files or the Hugging Face hub.
 
-Everything that makes training examples starts from a stream of `Document`. Nothing here holds more than one document
-in memory, and a run of text without an end is cut, so a corpus may be far larger than the memory.
+Everything that makes training examples starts from a stream of `Document`. Only one document is in memory at a time,
+and a very long one is split, so a corpus may be far larger than the memory.
 """
 
 import hashlib
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bertlab.data.corpus.sentences import split_sentences
-from bertlab.data.documents_lines import MOST_BYTES_IN_LINE, Problems, numbered_lines, refuse_table
+from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, Problems, check_not_table, numbered_lines
 from bertlab.errors import DataError
 
-MOST_PARAGRAPHS = 1000  # of one document read from text; a longer one is cut into several
+MAX_PARAGRAPHS = 1000  # of one document read from text; a longer one is split
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,17 @@ def load_documents(
 
     source: one of
       - "builtin": the corpus of the installed packages, built at first use in `cache_dir` (see `corpus`);
-      - a `.jsonl` file: one document per line, {"text": "…"} or {"paragraphs": ["…" or ["sentence", …], …]}; an "id"
-        and a "source" if you like. In "text" a blank line separates paragraphs, or else a line break;
+      - a `.jsonl` file: one document per line, {"text": "…"} or {"paragraphs": ["…" or ["sentence", …], …]}; "id" and
+        "source" are optional. In "text" a blank line separates paragraphs, or else a line break;
       - a `.txt` file: one paragraph (or one sentence) per line, a blank line between documents. In a file without
-        blank lines every 1,000 paragraphs make one document. Text wrapped at a margin belongs in a folder:
+        blank lines every 1,000 paragraphs make one document. For text wrapped at a margin use a folder:
       - a folder: each `.txt` or `.md` file in it, at any depth and in order of name, is one document whose paragraphs
         are separated by blank lines; each `.jsonl` file is read as above;
       - "hf:NAME[/CONFIG][:SPLIT]": a hub data set with a column "text" (`pip install bertlab[hub]`).
-    on_error: "stop" raises at the first bad line; "skip" leaves out what is bad and counts it in `skipped`.
+    on_error: "stop" raises at the first bad line; "skip" leaves out bad lines and counts them in `skipped`.
     skipped: filled with reason → count when `on_error` is "skip".
     Raises DataError, naming file and line: no such source, not UTF-8, a NUL, a line over 10 MB, a table, malformed
-    JSON, an empty document. Raises MissingDependencyError when "hf:" is asked for and `datasets` is not installed.
+    JSON, an empty document. Raises MissingDependencyError for "hf:" if `datasets` is not installed.
     """
     if on_error not in ("stop", "skip"):
         raise DataError(f"on_error must be 'stop' or 'skip', not {on_error!r}")
@@ -74,7 +74,7 @@ def load_documents(
 
 
 def _file_documents(path: Path, problems: Problems) -> Iterator[Document]:
-    """Checks the path at once, so that a misspelt name fails where it is given and not where it is first read."""
+    """Checks the path at once, so that a misspelt name fails at the call and not at the first document."""
     if path.is_dir():
         found = sorted(each for each in path.rglob("*") if each.suffix in (".txt", ".md", ".jsonl") and each.is_file())
         if not found:
@@ -86,7 +86,7 @@ def _file_documents(path: Path, problems: Problems) -> Iterator[Document]:
     if path.suffix == ".jsonl":
         return _jsonl_documents(path, path.name, problems)
     if path.suffix in (".csv", ".tsv", ".json", ".gz", ".xz", ".zip", ".bz2", ".parquet", ".pdf", ".html"):
-        raise DataError(f"{path}: {path.suffix} is not read as text; give a .txt, a .jsonl or a folder of .txt files")
+        raise DataError(f"{path}: expected a .txt, a .jsonl or a folder of .txt files, got {path.suffix!r}")
     return _text_documents(path, path.name, problems)
 
 
@@ -95,14 +95,14 @@ def _file_documents(path: Path, problems: Problems) -> Iterator[Document]:
 
 def _text_documents(path: Path, name: str, problems: Problems) -> Iterator[Document]:
     """One paragraph per line, a blank line between documents."""
-    if refuse_table(path, problems):
+    if check_not_table(path, problems):
         return
     number, paragraphs = 0, []
     for _, line in numbered_lines(path, problems):
         paragraph = tuple(split_sentences(line.strip()))
         if paragraph:
             paragraphs.append(paragraph)
-        if paragraphs and (not paragraph or len(paragraphs) == MOST_PARAGRAPHS):
+        if paragraphs and (not paragraph or len(paragraphs) == MAX_PARAGRAPHS):
             number += 1
             yield Document(f"{name}#{number}", tuple(paragraphs), name)
             paragraphs = []
@@ -124,12 +124,12 @@ def _folder_documents(folder: Path, files: list[Path], problems: Problems) -> It
 
 def _page_documents(path: Path, name: str, problems: Problems) -> Iterator[Document]:
     """One file, one document: a blank line between paragraphs, the lines of a paragraph joined."""
-    if refuse_table(path, problems):
+    if check_not_table(path, problems):
         return
     number, paragraphs = 0, []
     for paragraph in _wrapped_paragraphs(path, problems):
         paragraphs.append(tuple(split_sentences(paragraph)))
-        if len(paragraphs) == MOST_PARAGRAPHS:
+        if len(paragraphs) == MAX_PARAGRAPHS:
             number += 1
             yield Document(f"{name}#{number}", tuple(paragraphs), name)
             paragraphs = []
@@ -144,7 +144,7 @@ def _wrapped_paragraphs(path: Path, problems: Problems) -> Iterator[str]:
     for number, line in numbered_lines(path, problems):
         line = line.strip()
         size += len(line)
-        if line and size <= MOST_BYTES_IN_LINE:
+        if line and size <= MAX_BYTES_IN_LINE:
             lines.append(line)
         elif line:
             advice = "separate paragraphs by blank lines, or give the file itself instead of its folder"
@@ -178,7 +178,7 @@ def _jsonl_documents(path: Path, name: str, problems: Problems) -> Iterator[Docu
 
 
 def _record_paragraphs(record) -> tuple[tuple[str, str] | None, tuple[tuple[str, ...], ...]]:
-    """(what is wrong and what to do, or None; the paragraphs) of one JSON object."""
+    """(the problem and its remedy, or None; the paragraphs) of one JSON object."""
     if not isinstance(record, dict) or ("text" not in record and "paragraphs" not in record):
         return ("no text", 'each line holds {"text": "…"} or {"paragraphs": […]}'), ()
     if "paragraphs" in record:
@@ -213,4 +213,4 @@ def _hub_documents(texts: Iterable[str], source: str, problems: Problems) -> Ite
         if paragraphs:
             yield Document(f"{source}#{number}", paragraphs, source)
         else:
-            problems.counts["empty document"] += 1  # many hub data sets are full of empty rows, by design
+            problems.counts["empty document"] += 1  # many hub data sets have empty rows on purpose

@@ -6,7 +6,7 @@ from bertlab.errors import DataError, MissingDependencyError
 
 
 def parse_hub_name(text: str) -> list[tuple[str, str | None, str]]:
-    """The (name, configuration, split) that "NAME[/CONFIG][:SPLIT]" may mean, likeliest first.
+    """The (name, configuration, split) that "NAME[/CONFIG][:SPLIT]" may mean, most likely first.
 
     "a/b" is first the data set b of the owner a, then configuration b of the data set a. The split is train by default.
     """
@@ -24,7 +24,7 @@ def parse_hub_name(text: str) -> list[tuple[str, str | None, str]]:
 
 
 def hub_texts(text: str) -> Iterator[str]:
-    """The text column of a data set, row by row. Raises DataError when there is no such data set or column."""
+    """The text column of a data set, row by row. Raises DataError if there is no such data set or column."""
     readings = parse_hub_name(text)
     try:
         import datasets
@@ -39,7 +39,7 @@ def hub_texts(text: str) -> Iterator[str]:
             reasons.append(f"{name}: {error}")
         else:
             return _text_column(rows, text)
-    raise DataError(f"hf:{text}: cannot be loaded ({'; '.join(reasons)})")
+    raise DataError(f"hf:{text}: cannot load this data set ({'; '.join(reasons)})")
 
 
 def _text_column(rows, text: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Reads text files line by line and names what is wrong with a line, with flat memory whatever the file holds."""
+"""Reads text files line by line, in constant memory, and reports the defects of a line."""
 
 import csv
 from collections import Counter
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from bertlab.errors import DataError
 
-MOST_BYTES_IN_LINE = 10 * 2**20
+MAX_BYTES_IN_LINE = 10 * 2**20
 _SAMPLED_LINES = 20  # from the head of a file, to tell a table from text
 
 
 @dataclass
 class Problems:
-    """What to do with bad input: stop with a DataError, or count it and go on."""
+    """The policy for invalid input: stop with a DataError, or skip and count it."""
 
     stop: bool = True
     counts: Counter = field(default_factory=Counter)
@@ -31,14 +31,14 @@ def numbered_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
     """The good lines of a UTF-8 file with their numbers, from 1; the others are reported to `problems`."""
     with path.open("rb") as file:
         number = 0
-        while raw := file.readline(MOST_BYTES_IN_LINE + 1):
+        while raw := file.readline(MAX_BYTES_IN_LINE + 1):
             number += 1
-            if len(raw) > MOST_BYTES_IN_LINE:
+            if len(raw) > MAX_BYTES_IN_LINE:
                 _skip_rest_of_line(file, raw)
                 problems.report(path, number, "line over 10 MB", "put one paragraph on a line; is this a text file?")
                 continue
             if number == 1:
-                raw = raw.removeprefix(b"\xef\xbb\xbf")  # the mark some editors put before UTF-8
+                raw = raw.removeprefix(b"\xef\xbb\xbf")  # the byte order mark
             if b"\x00" in raw:
                 problems.report(path, number, "NUL character", "a text file has none; is it UTF-16 or binary?")
                 continue
@@ -51,11 +51,11 @@ def numbered_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
 
 def _skip_rest_of_line(file, read: bytes) -> None:
     while read and not read.endswith(b"\n"):
-        read = file.readline(MOST_BYTES_IN_LINE)
+        read = file.readline(MAX_BYTES_IN_LINE)
 
 
-def refuse_table(path: Path, problems: Problems) -> bool:
-    """Whether a file is a CSV or TSV rather than text, which is reported: it would teach commas, not English."""
+def check_not_table(path: Path, problems: Problems) -> bool:
+    """Whether a file is a CSV or TSV instead of text, which is reported: a model would learn commas, not English."""
     lines = (line for _, line in numbered_lines(path, Problems(stop=False)) if line.strip())
     head = list(islice(lines, _SAMPLED_LINES))
     if len(head) < 3:

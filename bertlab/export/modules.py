@@ -1,4 +1,4 @@
-"""What an exported model computes from strings: a `tf.Module` with one function, `serve`, for each shape of task.
+"""Exported models, from strings to predictions: a `tf.Module` with one function, `serve`, for each task type.
 
 Letters: B texts, T tokens, C classes or choices, W words of the longest text.
 """
@@ -10,7 +10,7 @@ from bertlab.wordpiece.graph_packing import pack_rows_in_graph
 
 
 class ServedModule(tf.Module):
-    """What all have: the tokenizer, the model and how long a row may be."""
+    """The common base: the tokenizer, the model and the maximum length of a row."""
 
     def __init__(self, predictor):
         super().__init__()
@@ -18,10 +18,10 @@ class ServedModule(tf.Module):
         self._vocabulary = predictor.tokenizer.vocabulary
         self._model = predictor.model
         self._length = predictor.info.max_length
-        self._weights = predictor.model.variables  # tf.Module saves what it holds
+        self._weights = predictor.model.variables  # tf.Module saves its attributes
 
     def _pack(self, a, b):
-        """Inputs as long as the longest row, (B, T) each, and whether a row was cut, (B,)."""
+        """Inputs padded to the longest row, (B, T) each, and whether a row was truncated, (B,)."""
         lengths = a.row_lengths() + 2 if b is None else a.row_lengths() + b.row_lengths() + 3  # (B,)
         inputs = pack_rows_in_graph(self._vocabulary, a, b, self._length)
         used = tf.minimum(tf.reduce_max(tf.concat([lengths, [2]], 0)), self._length)  # no longer than needed
@@ -71,12 +71,12 @@ class PairModule(TextModule):
 
 
 class TaggingModule(TextModule):
-    """A tag for each word of each text; words are what stands between blanks."""
+    """A tag for each word of each text; words are separated by spaces."""
 
     def __init__(self, predictor):
         super().__init__(predictor)
         labels = predictor.info.labels
-        self._default = "O" if "O" in labels else labels[0]  # of words beyond the cut
+        self._default = "O" if "O" in labels else labels[0]  # of words beyond the maximum length
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="texts")])
     def serve(self, texts):
@@ -87,8 +87,8 @@ class TaggingModule(TextModule):
         probabilities = tf.nn.softmax(tf.cast(self._model(inputs, training=False), tf.float32))  # (B, T, C)
 
         counts = pieces.row_lengths()  # (all words,)
-        before = words.with_flat_values(tf.cumsum(counts, exclusive=True))  # (B, None) pieces before each word
-        first = before - tf.gather(pieces.row_splits, words.row_starts())[:, None] + 1  # its first piece; + 1: [CLS]
+        before = words.with_flat_values(tf.cumsum(counts, exclusive=True))  # (B, None) tokens before each word
+        first = before - tf.gather(pieces.row_splits, words.row_starts())[:, None] + 1  # its first token; + 1: [CLS]
         read = (first < tf.shape(probabilities, tf.int64)[1] - 1) & (words.with_flat_values(counts) > 0)
         places = tf.where(read, first, tf.zeros_like(first))
         chosen = tf.gather(probabilities, places.to_tensor(0), batch_dims=1)  # (B, W, C)
@@ -104,7 +104,7 @@ class TaggingModule(TextModule):
 
 
 class ChoiceModule(ServedModule):
-    """The likeliest continuation of each text."""
+    """The most likely continuation of each text."""
 
     @tf.function(
         input_signature=[
@@ -113,7 +113,7 @@ class ChoiceModule(ServedModule):
         ]
     )
     def serve(self, contexts, choices):
-        """(B,) and (B, C) strings → a dict of outputs. A row with fewer choices than others is filled up with ""."""
+        """(B,) and (B, C) strings → a dict of outputs. A row with fewer choices than others is padded with ""."""
         shape = tf.shape(choices)
         context = tf.repeat(contexts, shape[1])  # (B·C,)
         inputs, truncated = self._pack(self._graph(context), self._graph(tf.reshape(choices, [-1])))

@@ -1,7 +1,7 @@
 """The encoder as an ONNX file, for ONNX Runtime and everything built on it.
 
-The conversion is tf2onnx's, which knows Erf but not Erfc, the function that TensorFlow's exact GELU is made of. A
-handler teaches it: erfc(x) = 1 − erf(x). And one of its optimizations is left out: "remove_back_to_back" joins the
+tf2onnx makes the conversion. It supports Erf but not Erfc, which TensorFlow's exact GELU uses, so a handler adds
+erfc(x) = 1 − erf(x). One of its optimizations is turned off: "remove_back_to_back" joins the
 reshape at the end of a dense layer with the one that splits the heads, although the shape between them is still used,
 and the file then fails at any length but the traced one (tf2onnx 1.17).
 """
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bertlab.errors import ConfigError, MissingDependencyError
-from bertlab.files import write_whole
+from bertlab.files import write_atomically
 
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
@@ -26,8 +26,8 @@ def export_onnx(encoder, path: str | Path) -> Path:
 
     path = Path(path)
     if keras.backend.backend() != "tensorflow":
-        raise ConfigError(f"ONNX files are made with KERAS_BACKEND=tensorflow, not {keras.backend.backend()}")
-    _teach_erfc()
+        raise ConfigError(f"exporting to ONNX needs KERAS_BACKEND=tensorflow, not {keras.backend.backend()}")
+    _register_erfc()
     from tensorflow import TensorSpec, function, int32
 
     signature = [{name: TensorSpec([None, None], int32, name=name) for name in INPUTS}]
@@ -41,13 +41,13 @@ def export_onnx(encoder, path: str | Path) -> Path:
 
     with _without_optimization("remove_back_to_back"):
         content = tf2onnx.convert.from_function(call, input_signature=signature, opset=17)[0].SerializeToString()
-    write_whole(path, lambda partial: partial.write_bytes(content))
+    write_atomically(path, lambda partial: partial.write_bytes(content))
     return path
 
 
 @contextmanager
 def _without_optimization(name: str):
-    """Takes an entry out of tf2onnx's table of optimizations for a while; `from_function` has no argument for it."""
+    """Removes an entry from tf2onnx's table of optimizations temporarily; `from_function` has no argument for it."""
     from tf2onnx.optimizer import _optimizers
 
     table = dict(_optimizers)
@@ -59,7 +59,7 @@ def _without_optimization(name: str):
         _optimizers.update(table)
 
 
-def _teach_erfc() -> None:
+def _register_erfc() -> None:
     try:
         import numpy as np
         from tf2onnx.handler import tf_op

@@ -1,9 +1,9 @@
 """The span that answers a question, inside a graph: windows over a long context, and the best span of all of them.
 
 The same steps as `bertlab.data.tasks.windows` and `windows_decode`, on tensors instead of arrays, so that an exported
-model answers what `bertlab predict` answers, whatever the length of the context.
+model gives the same answers as `bertlab predict`, for contexts of any length.
 
-Letters: B questions, W windows of all questions, T tokens of the longest window, N context pieces of all questions.
+Letters: B questions, W windows of all questions, T tokens of the longest window, N context tokens of all questions.
 """
 
 from typing import NamedTuple
@@ -13,16 +13,16 @@ import tensorflow as tf
 from bertlab.export.modules import ServedModule
 from bertlab.wordpiece.graph_packing import first_of_rows, pack_rows_in_graph
 
-_BEST = 20  # starts and ends tried in each window, as `windows_decode.best_answers` does
-_LONGEST = 30  # pieces of an answer at most
-_NO_SPAN = -1e9  # the score of a span that is none
+_N_BEST = 20  # starts and ends tried in each window, as `windows_decode.best_answers` does
+_MAX_ANSWER_LENGTH = 30  # tokens of an answer at most
+_NO_SPAN = -1e9  # the score of a span that is not allowed
 
 
 class Windows(NamedTuple):
-    """Where each window lies: all (W,) int64.
+    """The position of each window: all (W,) int64.
 
-    row: its question. first: the context piece, counted from the question's first one, at which it begins. count: how
-    many it holds. column: where its first context piece stands in the row that the model reads.
+    row: its question. first: the context token, counted from the question's first one, at which it begins. count: its
+    number of context tokens. column: the position of its first context token in the row that the model reads.
     """
 
     row: tf.Tensor
@@ -56,7 +56,7 @@ class QuestionModule(ServedModule):
         pieces, begins, ends = self._graph.with_offsets(contexts)  # (B, None) each; bytes
         windows = windows_of(asked.row_lengths(), pieces.row_lengths(), self._length, self._stride)
         start, end = self._logits(asked, pieces, windows)
-        scores, first, last = best_spans(start, end, windows, may_start(windows, pieces.row_lengths()))
+        scores, first, last = best_spans(start, end, windows, allowed_starts(windows, pieces.row_lengths()))
         best = best_of_rows(scores, windows.row, contexts)
         none = tf.math.segment_min(start[:, 0] + end[:, 0], windows.row)  # (B,) the score of "no answer"
         score = tf.gather(scores, best)
@@ -87,8 +87,8 @@ class QuestionModule(ServedModule):
 
 
 def windows_of(question_lengths, context_lengths, max_length: int, stride: int) -> Windows:
-    """The windows of B questions, in order. question_lengths, context_lengths: (B,) int64 pieces."""
-    room = max_length - 3 - question_lengths  # (B,) context pieces of a full window
+    """The windows of B questions, in order. question_lengths, context_lengths: (B,) int64 tokens."""
+    room = max_length - 3 - question_lengths  # (B,) context tokens of a full window
     step = tf.minimum(tf.cast(stride, tf.int64), room)
     beyond = tf.maximum(context_lengths - room, 0)
     counts = 1 + (beyond + step - 1) // step
@@ -98,8 +98,8 @@ def windows_of(question_lengths, context_lengths, max_length: int, stride: int) 
     return Windows(row, first, count, tf.gather(question_lengths, row) + 2)
 
 
-def may_start(windows: Windows, context_lengths) -> tf.RaggedTensor:
-    """Whether each piece has its most context in this window, so that an answer may begin there: (W, None) bool.
+def allowed_starts(windows: Windows, context_lengths) -> tf.RaggedTensor:
+    """Whether a token has its maximum context in this window, so that an answer may begin there: (W, None) bool.
 
     As `QuestionWindows.max_context`: of equally good windows it is the earliest one.
     """
@@ -119,20 +119,20 @@ def may_start(windows: Windows, context_lengths) -> tf.RaggedTensor:
 def best_spans(start, end, windows: Windows, starts_allowed: tf.RaggedTensor):
     """The best span of each window. start, end: (W, T) logits.
 
-    Returns scores (W,), `_NO_SPAN` or less where there is no span, and the first and last piece of each span, counted
+    Returns scores (W,), `_NO_SPAN` or less where there is no span, and the first and last token of each span, counted
     from the window's first one, (W,) int64 each.
     """
-    columns = tf.range(tf.shape(start, tf.int64)[1]) - windows.column[:, None]  # (W, T) context pieces from 0
+    columns = tf.range(tf.shape(start, tf.int64)[1]) - windows.column[:, None]  # (W, T) context tokens from 0
     inside = (columns >= 0) & (columns < windows.count[:, None])
     lead = tf.RaggedTensor.from_row_lengths(tf.zeros([tf.reduce_sum(windows.column)], tf.bool), windows.column)
     allowed = tf.concat([lead, starts_allowed], 1).to_tensor(False, shape=[None, None])  # (W, T or less)
     allowed = tf.pad(allowed, [[0, 0], [0, tf.shape(start)[1] - tf.shape(allowed)[1]]])
-    most = tf.minimum(_BEST, tf.shape(start)[1])
+    most = tf.minimum(_N_BEST, tf.shape(start)[1])
     start_scores, first = tf.math.top_k(tf.where(allowed & inside, start, _NO_SPAN), most)  # (W, k)
     end_scores, last = tf.math.top_k(tf.where(inside, end, _NO_SPAN), most)
     length = last[:, None, :] - first[:, :, None] + 1  # (W, k, k)
     scores = start_scores[:, :, None] + end_scores[:, None, :]
-    scores = tf.where((length >= 1) & (length <= _LONGEST), scores, 2 * _NO_SPAN)
+    scores = tf.where((length >= 1) & (length <= _MAX_ANSWER_LENGTH), scores, 2 * _NO_SPAN)
     flat = tf.reshape(scores, [tf.shape(scores)[0], -1])
     best = tf.argmax(flat, axis=1)
     offset = windows.column

@@ -7,9 +7,9 @@
 Neither BertLab nor Keras is needed to run it; TensorFlow Text is, because its operations are in the graph. TensorFlow
 Serving has them built in.
 
-A graph reads one row for each text, as long as the model's longest: a longer text is cut, and `truncated` says so.
-Where that is not good enough, `bertlab predict` reads long texts in windows. Contexts of questions are read in windows
-here, too.
+A graph reads one row for each text, up to the model's maximum length: a longer text is truncated, and `truncated` is
+True. If you need long texts, use `bertlab predict`, which reads them in windows. Contexts of questions are read in
+windows here, too.
 
 Letters: B texts, C classes or choices, W words of the longest text.
 """
@@ -40,19 +40,19 @@ def export_saved_model(predictor, folder: str | Path) -> Path:
         pair              the same; takes `texts_b` (B,), too
         with numbers      value (B,) instead
         multiple-choice   choice (B,), its number; text (B,), probability (B,), probabilities (B, C); takes `contexts`
-                          (B,) and `choices` (B, C), of which "" is none
+                          (B,) and `choices` (B, C); "" is not a choice
         tagging           words (B, W), tags (B, W), probability (B, W), padded with "" and 0
         question          answer (B,), "" for none; start and end (B,), its characters in the context or −1;
-                          no_answer_score (B,), the larger the surer that there is none; takes `questions` and
-                          `contexts` (B,). An answer that begins or ends inside a word with letters beyond ASCII takes
-                          all of the word
+                          no_answer_score (B,), larger if "no answer" is more likely; takes `questions` and
+                          `contexts` (B,). An answer that begins or ends inside a word with letters beyond ASCII
+                          includes the whole word
 
     Raises ConfigError for another backend than TensorFlow, MissingDependencyError without TensorFlow Text.
     """
     import keras
 
     if keras.backend.backend() != "tensorflow":
-        raise ConfigError(f"a SavedModel is made with KERAS_BACKEND=tensorflow, not {keras.backend.backend()}")
+        raise ConfigError(f"exporting a SavedModel needs KERAS_BACKEND=tensorflow, not {keras.backend.backend()}")
     module = _MODULES[predictor.info.shape](predictor)
     tf.saved_model.save(module, str(folder), signatures={"serving_default": module.serve})
     return Path(folder)

@@ -1,4 +1,4 @@
-"""One layer for each component of the encoder, in the paper's own parts."""
+"""One layer for each component of the paper's encoder."""
 
 from bertlab.layers.activations import gelu, gelu_sigmoid, gelu_tanh, get_activation, relu
 from bertlab.layers.attention import MultiHeadAttention, attention_weights, scaled_dot_product_attention

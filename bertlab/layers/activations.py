@@ -1,8 +1,8 @@
 """The activation functions of the feed-forward network.
 
-GELU weighs its input by how likely a standard normal variable is to lie below it, x·Φ(x) (Hendrycks and Gimpel 2016).
-BERT has been published with the exact form and with two cheaper ones; a checkpoint's config says which it was trained
-with, and swapping them moves the hidden states by about 1e-3.
+GELU multiplies its input by the probability that a standard normal variable is below it, x·Φ(x) (Hendrycks and Gimpel
+2016). BERT has been published with the exact form and with two cheaper ones; a checkpoint's config names its form, and
+using another one changes the hidden states by about 1e-3.
 """
 
 from keras import ops
@@ -26,7 +26,7 @@ def gelu_sigmoid(x):
 
 
 def relu(x):
-    """max(0, x), what the original Transformer used (Vaswani et al. 2017, section 3.3). x: any shape."""
+    """max(0, x), the activation of the original Transformer (Vaswani et al. 2017, section 3.3). x: any shape."""
     return ops.relu(x)
 
 

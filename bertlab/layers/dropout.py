@@ -1,9 +1,9 @@
-"""Dropout (Srivastava et al. 2014) with random numbers that cost next to nothing.
+"""Dropout (Srivastava et al. 2014) with cheap random numbers.
 
-A model that drops out a tenth of everything needs more random numbers than it has activations. The backends' generators
+A model with dropout needs a random number for every dropped-out activation. The backends' generators
 pass cryptographers' tests of randomness and are slow: on a CPU they took a fifth of a whole training step. Here the
-number for place i is a hash of i and a key, a handful of integer operations that the compiler fuses into the product
-they decide about, and the same on every backend.
+number for index i is a hash of i and a key: a few integer operations that the compiler fuses into the product with the
+mask, the same on every backend.
 """
 
 import math
@@ -14,9 +14,9 @@ from keras import ops
 from bertlab.devices import replica_number
 
 # Multipliers and shifts of "lowbias32" (Chris Wellons 2018, "Prospecting for Hash Functions"): of the 32-bit hashes of
-# two multiplications, the one in which each input bit comes nearest to changing each output bit half of the time.
+# two multiplications, the one in which each input bit is closest to changing each output bit half of the time.
 _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - 2**32  # as int32
-_GOLDEN = 0x9E3779B9 - 2**32  # odd, so that different places stay different: 2³² / golden ratio
+_GOLDEN = 0x9E3779B9 - 2**32  # odd, so that different indices stay different: 2³² / golden ratio
 
 
 def _shifted(x, bits: int):
@@ -31,10 +31,10 @@ def _hash(x, key=0):
 
 
 def random_bits(shape, key):
-    """Random int32 numbers from −2³¹ to 2³¹ − 1: at each place in `shape` a function of the place and `key`.
+    """Random int32 numbers from −2³¹ to 2³¹ − 1: at each index of `shape` a function of the index and `key`.
 
     key: (2,) integers, as `keras.random.SeedGenerator.next` gives them. It enters twice, so that the numbers of one key
-    are not those of another moved along.
+    are not a shifted copy of another's.
     """
     key = ops.cast(key, "int32")
     first = _hash(key[0] + key[1] * _GOLDEN)
@@ -45,9 +45,9 @@ def random_bits(shape, key):
 
 @keras.saving.register_keras_serializable("bertlab")
 class Dropout(keras.layers.Dropout):
-    """While training, sets a share `rate` of its input to zero and divides the rest by 1 − rate.
+    """In training, sets a fraction `rate` of its input to zero and divides the rest by 1 − rate.
 
-    Arguments, configuration and the seed that moves on with every call are those of `keras.layers.Dropout`.
+    Arguments, configuration and the seed, which advances with every call, are those of `keras.layers.Dropout`.
     """
 
     def call(self, inputs, training=False):

@@ -1,4 +1,4 @@
-"""Layer normalisation (Ba, Kiros and Hinton 2016): every vector is brought to mean 0 and variance 1 by itself.
+"""Layer normalisation (Ba, Kiros and Hinton 2016): each vector is scaled to mean 0 and variance 1.
 
 Letters: B batch, T tokens, H hidden size.
 """

@@ -1,4 +1,4 @@
-"""The assembled models: the encoder alone, with its pre-training heads, and one for each fine-tuning shape."""
+"""The assembled models: the encoder alone, with its pre-training heads, and one for each fine-tuning task type."""
 
 from bertlab.models.base import BertEncoder
 from bertlab.models.multiple_choice import BertForMultipleChoice

@@ -14,7 +14,7 @@ from bertlab.models.base import INPUT_NAMES, BertWithHead
 
 @keras.saving.register_keras_serializable("bertlab")
 class BertForMultipleChoice(BertWithHead):
-    """Each choice is a row of its own; a vector's product with its pooled output is its score.
+    """Each choice is a separate row; its score is the product of a vector with its pooled output.
 
     Call: a dict as for `BertEncoder`, but each tensor (B, C, T): context and choice packed as a pair → logits (B, C).
     """

@@ -15,7 +15,7 @@ class BertForQuestionAnswering(BertWithHead):
     """A start vector S and an end vector E: the dot products S·Tᵢ and E·Tᵢ score token i as start and end.
 
     Call: a dict as for `BertEncoder`, question as segment A and paragraph as segment B → a dict of start_logits (B, T)
-    and end_logits (B, T). The span on [CLS], position 0, stands for "no answer" (SQuAD 2.0).
+    and end_logits (B, T). The span on [CLS], position 0, means "no answer" (SQuAD 2.0).
     """
 
     def __init__(self, config: BertConfig, **kwargs):

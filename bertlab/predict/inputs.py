@@ -1,9 +1,9 @@
-"""From raw strings to rows: what a user hands in, or a line of the shell, for each shape of task.
+"""From raw strings to rows: the input from Python, or a line of the shell, for each task type.
 
 sentence           "a text"
 pair               ("one text", "another")                          one<TAB>another
 multiple-choice    ("context", ["choice", "choice"])                context<TAB>choice<TAB>choice
-tagging            "words between blanks" or ["words", …]
+tagging            "words between spaces" or ["words", …]
 question           {"question": …, "context": …} or a pair of both  question<TAB>context, or the JSON object
 """
 
@@ -23,7 +23,7 @@ EXPECTED = {
 
 
 def row_of(shape: str, value, number: int, place: str = "") -> Row:
-    """The row of one input, the number-th from 1. Raises DataError, which says the place ("input 7" without one)."""
+    """The row of one input, the number-th from 1. Raises DataError with its location ("input 7" by default)."""
     row = _row(shape, value, number)
     if row is None:
         raise DataError(f"{place or f'input {number}'}: expected {EXPECTED[shape]}; found {value!r:.80}")
@@ -67,7 +67,7 @@ def _are_texts(values) -> bool:
 
 
 def input_of_line(shape: str, line: str, place: str):
-    """What a line of a file stands for; place: "FILE line 7", for messages. Raises DataError for invalid JSON."""
+    """The input on a line of a file; place: "FILE line 7", for messages. Raises DataError for invalid JSON."""
     if shape in ("multiple-choice", "question") and line.lstrip().startswith("{"):
         try:
             return json.loads(line)

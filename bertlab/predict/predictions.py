@@ -1,11 +1,11 @@
-"""What a prediction says, one small class for each shape; `line` is what the shell shows, `vars` what `--json` does."""
+"""Predictions, one small class for each task type; the shell prints `line`, and `--json` prints `vars`."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class LabelPrediction:
-    """A class, its probability, and those of all classes by name, likeliest first."""
+    """A class, its probability, and those of all classes by name, most likely first."""
 
     label: str
     probability: float
@@ -29,7 +29,7 @@ class NumberPrediction:
 
 @dataclass(frozen=True)
 class ChoicePrediction:
-    """The index of the likeliest choice, its text, and the probabilities of all in the order they were given."""
+    """The index of the most likely choice, its text, and the probabilities of all in the order they were given."""
 
     choice: int
     text: str
@@ -42,7 +42,7 @@ class ChoicePrediction:
 
 @dataclass(frozen=True)
 class TagPrediction:
-    """A tag for each word, and how probable it is."""
+    """A tag for each word, and its probability."""
 
     words: list[str]
     tags: list[str]
@@ -50,19 +50,19 @@ class TagPrediction:
 
     @property
     def line(self) -> str:
-        """Words with their tags behind a slash where they are not "O": Paris/B-LOC is nice ."""
+        """Words with their tags after a slash unless they are "O": Paris/B-LOC is nice ."""
         return " ".join(word if tag == "O" else f"{word}/{tag}" for word, tag in zip(self.words, self.tags))
 
 
 @dataclass(frozen=True)
 class AnswerPrediction:
-    """The answer and where it stands: context[start:end]. No answer: the empty text, start and end None."""
+    """The answer and its position: context[start:end]. No answer: the empty text, start and end None."""
 
     text: str
     start: int | None
     end: int | None
     probability: float  # among the question's best spans and "no answer"
-    id: str  # the one that was given, else the number of the input
+    id: str  # the given id, else the number of the input
 
     @property
     def line(self) -> str:

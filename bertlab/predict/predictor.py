@@ -28,17 +28,17 @@ from bertlab.training.finetuning.batches import outputs_of
 from bertlab.training.finetuning.card import load_info
 from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for, softmax
 
-_WHOLE = 1 << 30  # a length that no text reaches: nothing is cut
+_WHOLE = 1 << 30  # a length that no text reaches: no truncation
 
 
 class Predictor:
     """Call it with a list of raw inputs (see `bertlab.predict.inputs`); it gives a list of predictions.
 
-    Inputs that are longer than the model's rows are read in overlapping windows; nothing is cut.
+    Inputs longer than the model's maximum length are read in overlapping windows, never truncated.
 
     Args:
         model: one of `bertlab.models` with a fine-tuned head.   tokenizer: its `WordPieceTokenizer`.
-        info: what the model was fine-tuned for.
+        info: the task that the model was fine-tuned for.
         batch_size: rows read together.
         jit_compile: compile with XLA: slow at first, then faster; for many inputs.
     """
@@ -60,12 +60,12 @@ class Predictor:
         return cls(model, checkpoints.load_tokenizer(folder), load_info(folder, model), **options)
 
     def __call__(self, inputs: Iterable, advance: Callable[[int], None] = lambda rows: None) -> list[Prediction]:
-        """One prediction for each input. Raises DataError, naming the input, for one of another form."""
+        """One prediction for each input. Raises DataError, with the input, for one in another format."""
         rows = [row_of(self.info.shape, value, number) for number, value in enumerate(inputs, 1)]
         return self.predict_rows(rows, advance) if rows else []
 
     def predict_rows(self, rows: Sequence[Row], advance: Callable[[int], None] = lambda rows: None) -> list[Prediction]:
-        """The same for rows of `bertlab.data.tasks.rows`, whose labels are not looked at."""
+        """The same for rows of `bertlab.data.tasks.rows`; their labels are ignored."""
         if isinstance(rows[0], QuestionRow):
             return self._answers(rows, advance)
         if isinstance(rows[0], TaggingRow):
@@ -116,14 +116,14 @@ class Predictor:
         ]
 
     def _answers(self, rows: Sequence[QuestionRow], advance) -> list[AnswerPrediction]:
-        names = [row.id for row in rows]  # need not differ, while answers are found by them
+        names = [row.id for row in rows]  # may have duplicates, but answers need unique ids
         rows = [QuestionRow(str(number), row.question, row.context) for number, row in enumerate(rows)]
         room = self.info.max_length // 2
         windows = make_windows(rows, self.tokenizer, self.info.max_length, self.info.stride, room)
         if windows.cut_questions:
             raise DataError(
-                f"{windows.cut_questions} questions have more than {room} pieces, half of the model's {room * 2}: "
-                "nothing is cut without being asked; shorten them"
+                f"{windows.cut_questions} questions have more than {room} tokens, half of the model's {room * 2}: "
+                "questions are never truncated: shorten them"
             )
         outputs = self._outputs(windows.features, self.model.predict_on_batch, advance)
         decoded = self.problem.decode(Encoded(rows, windows.features, windows), outputs)

@@ -1,7 +1,7 @@
 """A fine-tuned model's predictions for the test set of a task of GLUE, in the file that its server expects.
 
-For a task that the model was not fine-tuned on itself: MNLI is judged on matched and on mismatched rows and, with
-GLUE's diagnostics, on a third set, all with the one model.
+The task may differ from the one of fine-tuning: an MNLI model is evaluated on matched and on mismatched rows and, with
+GLUE's diagnostics, on a third set.
 """
 
 from collections.abc import Callable
@@ -26,19 +26,19 @@ def submit(
     Args:
         name: of the task, as in `bertlab task list`.
         folder: where the file is written, under the task's official name.
-        data_dir: the folder with the official files; the Hugging Face hub if left out.
+        data_dir: the folder with the official files; by default the Hugging Face hub.
         advance: called with the number of rows done.
 
-    Raises DataError for a task that is not of GLUE, or asks for other labels than the model gives.
+    Raises DataError for a task that is not part of GLUE, or has other labels than the model.
     """
     published = find_task(name)
     if published is None or published.submission is None:
-        raise DataError(f"{name}: not a task of GLUE, for which predictions are submitted; see `bertlab task list`")
+        raise DataError(f"{name}: expected a task of GLUE; see `bertlab task list`")
     info, columns = predictor.info, published.columns
     if (info.shape, tuple(info.labels)) != (columns.shape, tuple(columns.labels)):
         raise DataError(
             f"{published.name} asks for {_kind(columns.shape, columns.labels)}, but the model was fine-tuned on "
-            f"{info.name} and gives {_kind(info.shape, info.labels)}: name a model of such a task"
+            f"{info.name} and gives {_kind(info.shape, info.labels)}: choose a model fine-tuned on such a task"
         )
     rows = load_task(name, data_dir=data_dir).test
     if not rows:

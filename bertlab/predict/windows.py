@@ -1,8 +1,8 @@
-"""Inputs longer than the model, in overlapping windows: nothing is cut away.
+"""Inputs longer than the model's maximum length, in overlapping windows, without truncation.
 
-A window is as long as fits and begins half its length after the one before. A text's logits are the mean of its
-windows' (a short text has one window, so nothing changes for it); a token's are those of the window in which it has
-most context. Questions have windows of their own, in `bertlab.data.tasks.windows`.
+A window has the maximum length and begins half its length after the previous one. A text's logits are the mean over its
+windows (a short text has one window); a token's logits are those of the window in which it has the most context.
+Questions have their own windows, in `bertlab.data.tasks.windows`.
 
 Letters: N rows, W windows, C classes.
 """
@@ -15,7 +15,7 @@ from bertlab.wordpiece.encoding import Ragged
 
 
 def window_starts(length: int, room: int) -> list[int]:
-    """Where windows of `room` tokens begin so that they cover `length` tokens: every half window, 0 at least."""
+    """The starts of windows of `room` tokens that cover `length` tokens: every half window, beginning with 0."""
     step = max(1, room // 2)
     return [0, *range(step, length - room + step, step)]
 
@@ -23,7 +23,7 @@ def window_starts(length: int, room: int) -> list[int]:
 def text_windows(first: Ragged, second: Ragged | None, max_length: int) -> tuple[Ragged, Ragged | None, np.ndarray]:
     """Windows of texts, or of pairs, that fit `max_length` with their special tokens, and the row of each: (W,).
 
-    Of a pair, a text that takes at most half the room stays whole, and the other one moves; where both are longer, each
+    Of a pair, a text that takes at most half of the row stays whole, and the other one moves; if both are longer, each
     window of one is read with each window of the other.
     """
     room = max_length - (2 if second is None else 3)

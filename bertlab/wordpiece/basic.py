@@ -5,7 +5,7 @@
     normalize   uncased vocabularies: lower case, then accents are taken off their letters and thrown away
     split       every punctuation character becomes a word of its own
 
-Each character travels as a pair (character, position in the original text), so that a piece can tell where it came
+Each character travels as a pair (character, position in the original text), so that a token can tell where it came
 from even though normalizing changes the number of characters. Source of the rules: `tokenization.py` in
 google-research/bert (Devlin et al. 2019); Unicode is frozen, see `bertlab.wordpiece.unicode`.
 """
@@ -37,7 +37,7 @@ class Word(NamedTuple):
 
 
 class BasicTokenizer:
-    """Cuts text into the words that WordPiece then cuts into pieces.
+    """Cuts text into the words that WordPiece then cuts into tokens.
 
     lowercase: lower-case every character (uncased vocabularies).
     strip_accents: decompose (NFD) and drop nonspacing marks; None: the same as `lowercase`.
@@ -58,11 +58,11 @@ class BasicTokenizer:
         for position, char in enumerate(text):
             if char in DROPPED:
                 continue
-            stands_alone = self.split_cjk and is_cjk(char)
-            if chunk and (stands_alone or char in WHITESPACE):
+            is_single = self.split_cjk and is_cjk(char)
+            if chunk and (is_single or char in WHITESPACE):
                 yield chunk
                 chunk = []
-            if stands_alone:
+            if is_single:
                 yield [(char, position)]
             elif char not in WHITESPACE:
                 chunk.append((char, position))
@@ -87,9 +87,9 @@ def lower(chunk: Chars) -> Chars:
 
 
 def lower_sigma(chunk: Chars, index: int) -> str:
-    """ς at the end of a word, σ elsewhere: a cased letter stands before it and none behind it (Unicode, table 3-17).
+    """ς at the end of a word, σ elsewhere: a cased letter comes before it and none after it (Unicode, table 3-17).
 
-    Punctuation such as the apostrophe, accents and modifiers do not count as standing in between.
+    Punctuation such as the apostrophe, accents and modifiers between them are ignored.
     """
     before = next((char for char, _ in chunk[index - 1 :: -1] if char not in CASE_IGNORABLE), "") if index else ""
     behind = next((char for char, _ in chunk[index + 1 :] if char not in CASE_IGNORABLE), "")
@@ -120,7 +120,7 @@ def _combining_class(char: tuple[str, int]) -> int:
 
 
 def split_punctuation(chunk: Chars) -> Iterator[Word]:
-    """Every punctuation character is a word; what stands between two of them is one, too."""
+    """Every punctuation character is a word, and so is the text between two of them."""
     word = []
     for char, position in chunk:
         if char in PUNCTUATION:

@@ -1,8 +1,8 @@
-"""The batch form: the same pieces as the readable form, for many texts at once.
+"""The batch form: the same tokens as the readable form, for many texts at once.
 
-What a chunk of text between two blanks becomes never depends on what stands around it, and the same chunks come again
-and again: "the" is one chunk in twenty. So a table keeps the pieces of each chunk seen, and a text costs one split, one
-dictionary lookup per chunk, and NumPy for the rest. The table is emptied when it has grown large, so memory stays flat.
+The tokens of a chunk of text between two spaces never depend on the text around it, and the same chunks occur again
+and again: "the" is one chunk in twenty. So a table stores the tokens of each chunk, and a text costs one split, one
+dictionary lookup per chunk, and NumPy for the rest. The table is emptied when it is large, so memory use is limited.
 """
 
 import re
@@ -19,7 +19,7 @@ from bertlab.wordpiece.unicode import CJK_RANGES, DROPPED, WHITESPACE
 
 BLOCK_CHARS = 1 << 22  # texts are worked through in blocks of about this many characters
 TABLE_CHUNKS = 1 << 18  # the table is emptied when it holds more chunks, about 50 MB
-LONGEST_CHUNK = 128  # longer ones are unlikely to come again: not kept
+MAX_CHUNK_LENGTH = 128  # longer ones are unlikely to come again: not kept
 
 _CJK = "".join(f"{chr(first)}-{chr(last)}" for first, last in CJK_RANGES)
 _BLANKS = re.escape("".join(sorted(WHITESPACE)))
@@ -72,12 +72,12 @@ class BatchTokenizer:
                 numbers = table.numbers(chunks)  # (chunks,)
                 indices, sizes = table.indices(numbers)
                 values.append(np.frombuffer(table.ids, np.int32)[indices])
-                spans = np.frombuffer(table.spans, np.int32).reshape(-1, 2)[indices]  # (pieces, 2)
-                words = np.frombuffer(table.words, np.int32)[indices]  # (pieces,)
+                spans = np.frombuffer(table.spans, np.int32).reshape(-1, 2)[indices]  # (tokens, 2)
+                words = np.frombuffer(table.words, np.int32)[indices]  # (tokens,)
                 word_counts = np.frombuffer(table.word_counts, np.int32)[numbers]  # (chunks,)
                 table.limit()
-            offsets.append(np.repeat(np.array(starts, np.int32), sizes)[:, None] + spans)  # (pieces, 2)
-            word_ids.append(np.repeat(_count_before(word_counts, counts), sizes) + words)  # (pieces,)
+            offsets.append(np.repeat(np.array(starts, np.int32), sizes)[:, None] + spans)  # (tokens, 2)
+            word_ids.append(np.repeat(_count_before(word_counts, counts), sizes) + words)  # (tokens,)
             lengths.append(_sum_groups(sizes, counts))
         return RaggedEncoding(
             _concatenate(values, np.int32),
@@ -110,9 +110,9 @@ class BatchTokenizer:
 
 
 class ChunkTable(dict):
-    """chunk → its number; `ids` holds the pieces of all chunks, one chunk after the other.
+    """chunk → its number; `ids` holds the tokens of all chunks, one chunk after the other.
 
-    Looking up a chunk that is not there cuts it into pieces and adds it (`dict.__missing__`).
+    Looking up a chunk that is not there cuts it into tokens and adds it (`dict.__missing__`).
     """
 
     def __init__(self, tokenizer):
@@ -124,8 +124,8 @@ class ChunkTable(dict):
     def _empty(self) -> None:
         self.clear()
         self._word_ids.clear()
-        self.ids = array("i")  # of each piece
-        self._splits = array("q", [0])  # chunk n has the pieces from _splits[n] to _splits[n + 1]
+        self.ids = array("i")  # of each token
+        self._splits = array("q", [0])  # chunk n has the tokens from _splits[n] to _splits[n + 1]
 
     def limit(self) -> None:
         """Empties the table if it has grown too large; numbers looked up before are void then."""
@@ -137,7 +137,7 @@ class ChunkTable(dict):
         return np.fromiter(map(self.__getitem__, chunks), np.int32, len(chunks))
 
     def indices(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where in `ids` the pieces of these chunks are, (pieces,); how many each chunk has, (chunks,)."""
+        """Where in `ids` the tokens of these chunks are, (tokens,); how many each chunk has, (chunks,)."""
         splits = np.frombuffer(self._splits, np.int64)
         starts = splits[numbers]
         sizes = splits[numbers + 1] - starts
@@ -151,7 +151,7 @@ class ChunkTable(dict):
             self._empty()
             raise
         self._splits.append(len(self.ids))
-        if len(chunk) <= LONGEST_CHUNK:
+        if len(chunk) <= MAX_CHUNK_LENGTH:
             self[chunk] = number
         return number
 
@@ -169,12 +169,12 @@ class ChunkTable(dict):
 
 
 class OffsetChunkTable(ChunkTable):
-    """The same with the offsets of each piece and the number of its word, both counted within the chunk."""
+    """The same with the offsets of each token and the number of its word, both counted within the chunk."""
 
     def _empty(self) -> None:
         super()._empty()
-        self.spans = array("i")  # of each piece: start and end
-        self.words = array("i")  # of each piece
+        self.spans = array("i")  # of each token: start and end
+        self.words = array("i")  # of each token
         self.word_counts = array("i")  # of each chunk
 
     def _add(self, chunk) -> None:
@@ -188,7 +188,7 @@ class OffsetChunkTable(ChunkTable):
 
 
 class WordTable(dict):
-    """word → the ids of its pieces; emptied together with the table of chunks."""
+    """word → the ids of its tokens; emptied together with the table of chunks."""
 
     def __init__(self, tokenizer):
         super().__init__()
@@ -196,7 +196,7 @@ class WordTable(dict):
 
     def __missing__(self, word: str) -> list[int]:
         ids = [self._tokenizer.vocabulary.index(piece) for piece in self._tokenizer.split_word(word)]
-        if len(word) <= LONGEST_CHUNK:
+        if len(word) <= MAX_CHUNK_LENGTH:
             self[word] = ids
         return ids
 

@@ -1,4 +1,4 @@
-"""What tokenizing returns: ids with offsets, ragged batches, and rows packed as BERT's input.
+"""The results of tokenizing: ids with offsets, ragged batches, and rows packed as BERT's input.
 
 A row of BERT's input is ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]`` (Devlin et al. 2019, figure 2).
 """
@@ -12,12 +12,12 @@ from bertlab.wordpiece.vocabulary import Vocabulary
 
 
 class Encoding(NamedTuple):
-    """The n pieces of one text. Offsets count characters of the original text: piece i is text[start:end]."""
+    """The n tokens of one text. Offsets count characters of the original text: token i is text[start:end]."""
 
     ids: np.ndarray  # (n,) int32
     pieces: list[str]
     offsets: np.ndarray  # (n, 2) int32
-    word_ids: np.ndarray  # (n,) int32: number of the word, counted from 0, that the piece is a part of
+    word_ids: np.ndarray  # (n,) int32: number of the word, counted from 0, that the token is a part of
 
 
 class Ragged(NamedTuple):
@@ -44,19 +44,19 @@ class RaggedEncoding(NamedTuple):
     word_ids: np.ndarray  # (N,) int32, counted from 0 in each row
 
 
-def kept_lengths(length_a, length_b, budget: int):
-    """How much of a and b is kept so that together they have at most `budget` pieces; integers or arrays of them.
+def truncated_lengths(length_a, length_b, budget: int):
+    """How much of a and b is kept so that together they have at most `budget` tokens; integers or arrays of them.
 
-    The same as taking pieces one by one off the end of the longer one, and off b when both are equally long.
+    The same as taking tokens one by one off the end of the longer one, and off b when both are equally long.
     """
     kept_b = np.minimum(length_b, np.maximum(budget // 2, budget - length_a))
     return np.minimum(length_a, budget - kept_b), kept_b
 
 
-def text_budget(max_length: int, specials: int) -> int:
-    """How many pieces of text fit beside the special tokens. Raises ConfigError if that is less than none."""
+def max_text_length(max_length: int, specials: int) -> int:
+    """How many tokens of text fit beside the special tokens. Raises ConfigError if max_length is too small for them."""
     if max_length < specials:
-        raise ConfigError(f"max_length {max_length} has no room for the {specials} special tokens; make it larger")
+        raise ConfigError(f"max_length must be at least {specials}, for the special tokens, not {max_length}")
     return max_length - specials
 
 
@@ -64,15 +64,16 @@ def pack_rows(vocabulary: Vocabulary, a: Ragged, b: Ragged | None, max_length: i
     """BERT's input for a batch, padded to max_length; None: nothing is cut, and the longest row decides.
 
     Returns input_ids, token_type_ids (0 up to the first [SEP], 1 behind it) and attention_mask, each (B, T) int32.
-    Raises DataError if a and b have different numbers of rows, ConfigError if max_length has no room for text.
+    Raises DataError if a and b have different numbers of rows, ConfigError if max_length is too small for
+    the special tokens.
     """
     lengths_a = np.diff(a.row_splits)  # (B,)
     lengths_b = np.zeros_like(lengths_a) if b is None else np.diff(b.row_splits)  # (B,)
     if len(lengths_a) != len(lengths_b):
-        raise DataError(f"{len(lengths_a)} first and {len(lengths_b)} second texts: pairs need as many of each")
+        raise DataError(f"{len(lengths_a)} first and {len(lengths_b)} second texts; expected the same number of both")
     specials = 2 if b is None else 3
     if max_length is not None:
-        lengths_a, lengths_b = kept_lengths(lengths_a, lengths_b, text_budget(max_length, specials))
+        lengths_a, lengths_b = truncated_lengths(lengths_a, lengths_b, max_text_length(max_length, specials))
     totals = lengths_a + lengths_b + specials  # (B,)
     width = max_length if max_length is not None else int(totals.max(initial=0))
     column = np.arange(width)[None]  # (1, T)

@@ -1,12 +1,12 @@
-"""The in-graph form: the same pieces inside `tf.data` and SavedModel, on the operations of TensorFlow Text.
+"""The in-graph form: the same tokens inside `tf.data` and SavedModel, on the operations of TensorFlow Text.
 
 TensorFlow Text's own BERT tokenizers differ from the published one on thousands of characters, so here they see only
 what they treat as the published one does:
 
     safe text     ASCII and a few marks such as “ and —: lower-case the ASCII letters, then one fused operation that
-                  cuts at blanks and punctuation and finds the longest pieces
+                  cuts at blanks and punctuation and finds the longest tokens
     other text    is cut at blanks, and its safe chunks go the fast way; the rest is normalized here, code point by
-                  code point, and only the search for the longest pieces is TensorFlow Text's
+                  code point, and only the search for the longest tokens is TensorFlow Text's
 
 Source of the search: Song et al. 2021, "Fast WordPiece Tokenization".
 
@@ -37,7 +37,7 @@ from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, UNK
 SAFE_TEXT = "[\t\n\r -~\u2010-\u2027]*"
 # Characters that are words of their own for everyone, as regular expressions: punctuation of `SAFE_TEXT` and of Chinese
 # texts; and what BERT treats as Chinese characters.
-_STANDS_ALONE = r"!-/:-@\[-`{-~\x{2010}-\x{2027}\x{3001}\x{3002}\x{FF01}\x{FF0C}\x{FF1F}"
+_SINGLE_CHARACTER_WORDS = r"!-/:-@\[-`{-~\x{2010}-\x{2027}\x{3001}\x{3002}\x{FF01}\x{FF0C}\x{FF1F}"
 _CJK = (
     r"\x{4E00}-\x{9FFF}\x{3400}-\x{4DBF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2B73F}\x{2B740}-\x{2B81F}\x{2B820}-\x{2CEAF}"
     r"\x{F900}-\x{FAFF}\x{2F800}-\x{2FA1F}"
@@ -84,12 +84,12 @@ class GraphTokenizer(tf.Module):
         return self._encode_special(texts) if self._special_tokens else self._encode(texts)
 
     def with_offsets(self, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-        """(B,) texts → ids (B, None) int32 and the bytes, begin and end, that each piece stands for, (B, None) int64.
+        """(B,) texts → ids (B, None) int32 and the bytes, begin and end, that each token stands for, (B, None) int64.
 
-        The pieces of a word with letters beyond `SAFE_TEXT` stand for the whole word. The texts must be valid UTF-8.
+        The tokens of a word with letters beyond `SAFE_TEXT` stand for the whole word. The texts must be valid UTF-8.
         """
         texts = tf.strings.regex_replace(texts, r"\x00", "\x01")  # the cut below ends at a NUL; both are dropped
-        border = f"[{_STANDS_ALONE}{_CJK if self._tokenizer.split_cjk else ''}]"
+        border = f"[{_SINGLE_CHARACTER_WORDS}{_CJK if self._tokenizer.split_cjk else ''}]"
         words, word_begins, _ = self._text.regex_split_with_offsets(texts, rf"[\t\n\r\p{{Zs}}]|{border}", border)
         parts = words.flat_values
         safe = tf.strings.regex_full_match(parts, SAFE_TEXT)  # (W,)
@@ -112,14 +112,14 @@ class GraphTokenizer(tf.Module):
         """BERT's input for (B,) texts or pairs of texts, cut and padded to max_length.
 
         Returns input_ids, token_type_ids and attention_mask, each (B, max_length) int32, as
-        `WordPieceTokenizer.encode_packed` does. Raises ConfigError if max_length has no room for text.
+        `WordPieceTokenizer.encode_packed` does. Raises ConfigError if max_length is too small for the special tokens.
         """
         return pack_rows_in_graph(
             self._tokenizer.vocabulary, self(texts), None if texts_b is None else self(texts_b), max_length
         )
 
     def _encode_special(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Cuts the texts at special tokens and encodes what stands between them."""
+        """Splits the texts at special tokens and encodes the text between them."""
         texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
         parts, _, _ = self._text.regex_split_with_offsets(texts, SPECIAL_TOKEN_PATTERN, SPECIAL_TOKEN_PATTERN)
         which = parts.flat_values[:, None] == tf.constant(SPECIAL_TOKENS)  # (parts, 5)
@@ -227,7 +227,7 @@ def import_tensorflow_text():
     except (ImportError, tf.errors.NotFoundError) as error:
         raise MissingDependencyError(
             f"the in-graph tokenizer needs TensorFlow Text built for TensorFlow {release} ({error}): "
-            f'pip install "tensorflow-text=={release}.*"; the other forms (encode, encode_batch) work without it'
+            f'pip install "tensorflow-text=={release}.*"; encode and encode_batch work without it'
         ) from error
     return tensorflow_text
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from bertlab.wordpiece.encoding import text_budget
+from bertlab.wordpiece.encoding import max_text_length
 from bertlab.wordpiece.vocabulary import Vocabulary
 
 
@@ -16,10 +16,10 @@ def pack_rows_in_graph(
     rows = a.nrows()
     cls, sep = tf.fill([rows, 1], vocabulary.cls_id), tf.fill([rows, 1], vocabulary.sep_id)
     if b is None:
-        ids = tf.concat([cls, first_of_rows(a, text_budget(max_length, specials=2)), sep], 1)  # (B, None)
+        ids = tf.concat([cls, first_of_rows(a, max_text_length(max_length, specials=2)), sep], 1)  # (B, None)
         types = tf.zeros_like(ids)
     else:
-        kept_a, kept_b = _kept_lengths(a.row_lengths(), b.row_lengths(), text_budget(max_length, specials=3))
+        kept_a, kept_b = _truncated_lengths(a.row_lengths(), b.row_lengths(), max_text_length(max_length, specials=3))
         first = tf.concat([cls, first_of_rows(a, kept_a), sep], 1)
         second = tf.concat([first_of_rows(b, kept_b), sep], 1)
         ids = tf.concat([first, second], 1)
@@ -39,7 +39,7 @@ def first_of_rows(ragged: tf.RaggedTensor, lengths: tf.Tensor | int) -> tf.Ragge
     return kept.with_values(tf.gather(ragged.values, kept.values))
 
 
-def _kept_lengths(length_a: tf.Tensor, length_b: tf.Tensor, budget: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """As `encoding.kept_lengths`: pieces are taken off the longer text, off b if both are equally long."""
+def _truncated_lengths(length_a: tf.Tensor, length_b: tf.Tensor, budget: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """As `encoding.truncated_lengths`: tokens are taken off the longer text, off b if both are equally long."""
     kept_b = tf.minimum(length_b, tf.maximum(tf.cast(budget // 2, tf.int64), budget - length_a))
     return tf.minimum(length_a, budget - kept_b), kept_b

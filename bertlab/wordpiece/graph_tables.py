@@ -1,7 +1,7 @@
 """`bertlab.wordpiece.unicode` as arrays indexed by code point, for use inside a TensorFlow graph.
 
 Most of the 1,114,112 code points have nothing of interest, so an array is stored as distinct blocks of 256 and a list
-that says which block stands where: a few hundred kilobytes in place of megabytes.
+with the position of each block: a few hundred kilobytes instead of megabytes.
 """
 
 import sys
@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from bertlab.wordpiece import unicode
 
-# Properties of a code point, one bit each; the combining class stands above them.
+# Properties of a code point, one bit each; the higher bits hold the combining class.
 DROPPED, SPACE, CJK, PUNCTUATION, MARK, CASED, IGNORABLE = (1 << bit for bit in range(7))
 _CLASS = 256
 _BLOCK = 256
@@ -22,7 +22,7 @@ _CODE_POINTS = sys.maxunicode + 1
 
 
 class CodePointTables:
-    """What the in-graph form asks about code points (n,) int32.
+    """The code point tables of the in-graph form; code points are (n,) int32.
 
     lowercase, strip_accents: which of the two `expand` does.
     """

@@ -7,17 +7,17 @@ with the highest score
     wordpiece   count(ab) / (count(a) · count(b))      how much more often a meets b than chance would have it
     frequency   count(ab)                              byte-pair encoding's choice (Sennrich et al. 2016)
 
-becomes one piece, everywhere, until the vocabulary is full. The learner that made BERT's own vocabularies was never
+becomes one token, everywhere, until the vocabulary is full. The learner that made BERT's own vocabularies was never
 published. Its counting is in `learner_counting`, its merging in `learner_merges`.
 
 **Why the plain ratio needs `min_frequency`.** Two characters that occur once in the whole corpus, side by side, score
 1 / (1 · 1) = 1, the highest score there is; "t" + "##h", seen a million times among many other t's and h's, scores
 about one in a million. Left alone, the ratio spends the vocabulary on the rarest words: on 43 MB of novels its first
-merges are the digits of years, and 8,000 pieces need 2.9 pieces per word where the frequency needs 1.13
+merges are the digits of years, and 8,000 tokens need 2.9 tokens per word where the frequency needs 1.13
 (`benchmarks/vocabulary.py`). `min_frequency` leaves out all pairs seen less often. Too low, and rare pairs win; too
 high, and no pair is left before the vocabulary is full. So by default it falls: it starts at the count of the most
 frequent pair and is halved whenever no pair reaches it. Pairs of about the same frequency are then ranked by the
-ratio, and the vocabulary fits within 1% as well as the frequency's (1.14 pieces per word).
+ratio, and the vocabulary fits within 1% as well as the frequency's (1.14 tokens per word).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,18 +30,18 @@ from bertlab.wordpiece.learner_counting import count_words, read_texts
 from bertlab.wordpiece.learner_merges import JOINER, SCORES, Merger
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
-LEAST_FREQUENCY = 2  # where a falling min_frequency ends
+MIN_FREQUENCY = 2  # where a falling min_frequency ends
 
 __all__ = ["LearnedPieces", "count_words", "learn_from_counts", "learn_pieces", "learn_vocabulary", "read_texts"]
 
 
 @dataclass(frozen=True)
 class LearnedPieces:
-    """What one run of the learner found. A smaller vocabulary is a shorter part of the same run."""
+    """The result of one run of the learner. A smaller vocabulary is a shorter part of the same run."""
 
     fixed: tuple[str, ...]  # special tokens, then [unused0] …
     alphabet: tuple[str, ...]  # characters, then characters with ##; each by code point
-    merges: tuple[tuple[str, str], ...]  # the two pieces that became one, in the order of merging
+    merges: tuple[tuple[str, str], ...]  # the two tokens that became one, in the order of merging
     pieces: tuple[str, ...]  # fixed + alphabet + every merge's result, each once: a vocabulary's ids
 
     @property
@@ -50,7 +50,7 @@ class LearnedPieces:
         return len(self.fixed) + len(self.alphabet)
 
     def vocabulary(self, size: int | None = None) -> Vocabulary:
-        """The vocabulary that learning would have given for `size` pieces, or for all.
+        """The vocabulary that learning would have given for `size` tokens, or for all.
 
         Raises ConfigError if that is fewer than special tokens and alphabet need.
         """
@@ -70,7 +70,7 @@ def learn_vocabulary(
     progress: bool = True,
     **settings,
 ) -> Vocabulary:
-    """Learns a vocabulary of `size` pieces from text.
+    """Learns a vocabulary of `size` tokens from text.
 
     texts: any iterable of strings, read once; for files ``learn_vocabulary(read_texts(paths), 8000)``.
     lowercase, strip_accents, workers, max_words: see `count_words`.
@@ -100,14 +100,14 @@ def learn_pieces(
     max_chars_per_word: int = 200,
     progress: bool = True,
 ) -> LearnedPieces:
-    """Learns the pieces of a vocabulary and keeps the merges, so that smaller vocabularies can be cut from it.
+    """Learns the tokens of a vocabulary and keeps the merges, so that smaller vocabularies can be cut from it.
 
     word_counts: word → count, words as the basic tokenizer gives them (no "#" together with other characters).
-    size: pieces wanted, special and reserved tokens included.
+    size: tokens wanted, special and reserved tokens included.
     score: "wordpiece" or "frequency"; see this module's first lines. Scores are float64 (two ratios that agree to
         16 digits count as equal). Of equal scores the pair seen more often wins, then the one that comes first when
         (left, right) are compared code point by code point.
-    min_frequency: pairs seen fewer times are never merged. None: it falls, as this module's first lines say, down
+    min_frequency: pairs seen fewer times are never merged. None: it falls, as described at the top of this module, down
         to 2; with score "frequency" that is the same as 2.
     alphabet_limit: characters kept, the most frequent ones (of equal ones the lower code point). A word with any
         other character takes no part, as the tokenizer will turn it into [UNK] as a whole.
@@ -137,22 +137,22 @@ def learn_pieces(
 
 def _best_pairs(merger: Merger, min_frequency: int | None) -> Iterator[int]:
     """Yields the pair to merge now, as long as there is one; the caller merges it before asking for the next."""
-    threshold = max(merger.highest_count(), LEAST_FREQUENCY) if min_frequency is None else min_frequency
+    threshold = max(merger.highest_count(), MIN_FREQUENCY) if min_frequency is None else min_frequency
     merger.require(threshold)
     while True:
         if (pair := merger.best_pair()) is not None:
             yield pair
-        elif min_frequency is None and threshold > LEAST_FREQUENCY:
-            threshold = max(threshold // 2, LEAST_FREQUENCY)
+        elif min_frequency is None and threshold > MIN_FREQUENCY:
+            threshold = max(threshold // 2, MIN_FREQUENCY)
             merger.require(threshold)
         else:
             return
 
 
 def _limit_alphabet(words: dict[str, int], limit: int) -> tuple[list[str], dict[str, int]]:
-    """Returns the pieces of one character, and the words that can be spelled in them.
+    """Returns the tokens of one character, and the words that can be spelled in them.
 
-    A character gets its form with ## if it was ever seen in a word of two or more characters; one that always stands
+    A character gets its form with ## if it was ever seen in a word of two or more characters; one that always is
     alone (punctuation, a Chinese character) does not need it. Every kept character gets its bare form.
     """
     counts, in_company = {}, set()
@@ -173,16 +173,16 @@ def _check_words(words: Iterable[str]) -> None:
     for word in words:
         if JOINER[0] in word and len(word) > 1:
             raise DataError(
-                f"word {word!r}: the basic tokenizer makes every # a word of its own, because ## marks the pieces that "
-                "continue a word; count words with count_words"
+                f"word {word!r}: expected words without #: the basic tokenizer splits at #, because ## marks "
+                "tokens that continue a word; count words with count_words"
             )
 
 
 def _check_settings(score: str, min_frequency: int | None, alphabet_limit: int, reserved: int) -> None:
     if score not in SCORES:
-        raise ConfigError(f"score {score!r} is not known; choose one of {', '.join(SCORES)}")
+        raise ConfigError(f"unknown score {score!r}; choose one of {', '.join(SCORES)}")
     for name, value, least in (
-        ("min_frequency", LEAST_FREQUENCY if min_frequency is None else min_frequency, 1),
+        ("min_frequency", MIN_FREQUENCY if min_frequency is None else min_frequency, 1),
         ("alphabet_limit", alphabet_limit, 1),
         ("reserved", reserved, 0),
     ):
@@ -193,6 +193,6 @@ def _check_settings(score: str, min_frequency: int | None, alphabet_limit: int, 
 def _check_size(size: int, smallest: int) -> None:
     if size < smallest:
         raise ConfigError(
-            f"a vocabulary of {size} pieces has no room for the special tokens and the alphabet, which are {smallest}: "
-            "ask for a larger size or a smaller alphabet_limit"
+            f"size must be at least {smallest} (the special tokens and the alphabet), not {size}: "
+            "choose a larger size or a smaller alphabet_limit"
         )

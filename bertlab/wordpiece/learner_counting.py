@@ -1,7 +1,7 @@
 """The counting half of the learner: text of any size → how often each word occurs.
 
 The slow part would be to run the exact basic tokenizer over the whole text. It works on each whitespace-separated
-chunk by itself, so its result is the same wherever the chunk stands: we count the *distinct chunks* of each block of
+chunk by itself, so its result does not depend on the chunk's position: we count the *distinct chunks* of each block of
 text, and tokenize each of those once (43 MB of novels hold 7.9 million chunks, 0.24 million of them distinct).
 """
 
@@ -19,7 +19,7 @@ from bertlab.progress import Bar, bar
 from bertlab.wordpiece.basic import BasicTokenizer
 
 BLOCK = 1 << 22  # characters counted at a time
-LONGEST_LINE_PART = 1 << 26  # bytes without any space or line end: no text looks like that
+MAX_LINE_PART = 1 << 26  # bytes without any space or line end: no text looks like that
 TABLE_CHUNKS = 500_000  # distinct chunks whose words are remembered, about 100 MB in each process
 
 # str.split() takes these for spaces; BERT's cleaning deletes them as control characters before it splits.
@@ -50,7 +50,7 @@ def _blocks(file, path) -> Iterator[tuple[int, bytes]]:
     while read := file.read(BLOCK):
         block = rest + read
         end = block.rfind(b"\n") + 1 or block.rfind(b" ") + 1
-        if not end and len(block) > LONGEST_LINE_PART:
+        if not end and len(block) > MAX_LINE_PART:
             raise DataError(f"{path} line {line}: {len(block):,} bytes without a space; expected UTF-8 text")
         if end:
             yield line, block[:end]
@@ -65,7 +65,7 @@ def _decode(block: bytes, path, first_line: int) -> str:
     nul = block.find(b"\0")
     if nul >= 0:
         line = first_line + block.count(b"\n", 0, nul)
-        raise DataError(f"{path} line {line}: a NUL byte; is this UTF-16 or not text at all? Convert it to UTF-8 first")
+        raise DataError(f"{path} line {line}: contains a NUL byte; expected UTF-8 text: convert UTF-16 first")
     try:
         return block.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -83,7 +83,7 @@ def _batches(texts: Iterable[str]) -> Iterator[str]:
         if not isinstance(text, str):
             raise DataError(f"text {number}: expected a string, found {type(text).__name__}; see read_texts for files")
         if not text.isascii():
-            _refuse_surrogates(text, number)
+            _check_surrogates(text, number)
         batch.append(text)
         length += len(text)
         if length >= BLOCK:
@@ -93,7 +93,7 @@ def _batches(texts: Iterable[str]) -> Iterator[str]:
         yield "\n".join(batch)
 
 
-def _refuse_surrogates(text: str, number: int) -> None:
+def _check_surrogates(text: str, number: int) -> None:
     """Half a UTF-16 pair is no character and could not be written to vocab.txt."""
     try:
         text.encode("utf-8")
@@ -201,7 +201,7 @@ def _count_blocks(blocks: Iterable[str], basic: BasicTokenizer, workers: int) ->
                 yield running.popleft().result()
         except BrokenProcessPool:
             raise ConfigError(
-                f"one of the {workers} counting processes ended early; if this is a script, put its commands under "
+                f"one of the {workers} counting processes stopped unexpectedly; in a script, put the commands under "
                 '`if __name__ == "__main__":`; if memory ran out, use fewer workers (workers=1 needs no process)'
             ) from None
 

@@ -1,4 +1,4 @@
-"""The merging half of the learner: which two neighbouring pieces become one, 8,000 times in a row, in seconds.
+"""The merging half of the learner: which two neighbouring tokens become one, 8,000 times in a row, in seconds.
 
 All distinct words lie one after another in flat arrays, one *slot* per symbol:
 
@@ -9,7 +9,7 @@ All distinct words lie one after another in flat arrays, one *slot* per symbol:
     pair      -    hu   ug    -    pu    -       (the pair that starts in this slot)
 
 A merge of (a, b) touches the slots that hold the pair and their neighbours to the left, nothing else, so its work
-grows with the number of words that contain the pair, not with the corpus. What it does change is the number of a's
+grows with the number of words that contain the pair, not with the corpus. It does change the number of a's
 and of b's, and with them the score of *every* pair that has an a or a b in it; those scores are renewed at once.
 A heap of scores, the usual structure here, would go stale: a score can rise although its pair was not touched.
 Finding the best pair is then one pass over an array of all scores, which NumPy does in 0.1 ms for 100,000 pairs.
@@ -26,7 +26,7 @@ SCORES = ("wordpiece", "frequency")
 
 
 def join(left: str, right: str) -> str:
-    """The piece that two neighbouring pieces make: ("h", "##u") → "hu", ("##u", "##g") → "##ug"."""
+    """The token that two neighbouring tokens make: ("h", "##u") → "hu", ("##u", "##g") → "##ug"."""
     return left + right.removeprefix(JOINER)
 
 
@@ -61,7 +61,7 @@ class Merger:
         self._symbol_of = {piece: symbol for symbol, piece in enumerate(alphabet)}
         self._by_ratio = score == "wordpiece"
         self._min_frequency = 1
-        self._lay_out(words)
+        self._fill_slots(words)
         # --- pairs: one row per pair ever seen ---
         self._pair_ids: dict[int, int] = {}  # left symbol · 2³² + right symbol → pair
         self._left, self._right = _Growing(np.int32), _Growing(np.int32)
@@ -70,9 +70,9 @@ class Merger:
         self._slots: list[list[np.ndarray]] = []  # pair → slots where it starts; some may have ceased to hold it
         self._pairs_with = [array("i") for _ in alphabet]  # symbol → pairs that contain it
         self._pair = np.full(len(self._symbol), NONE, np.int32)  # slot → pair that starts there
-        self._renew_scores(self._enter_pairs(np.flatnonzero(self._next != OUTSIDE)))
+        self._update_scores(self._add_pairs(np.flatnonzero(self._next != OUTSIDE)))
 
-    def _lay_out(self, words: dict[str, int]) -> None:
+    def _fill_slots(self, words: dict[str, int]) -> None:
         """Fills the arrays over slots; see the picture at the top of this file."""
         lengths = np.fromiter(map(len, words), np.int64, len(words))
         counts = np.fromiter(words.values(), np.int64, len(words))
@@ -104,12 +104,12 @@ class Merger:
     def require(self, min_frequency: int) -> None:
         """From now on only pairs that occur at least `min_frequency` times may be chosen."""
         self._min_frequency = min_frequency
-        self._renew_scores(np.arange(len(self._slots)))
+        self._update_scores(np.arange(len(self._slots)))
 
     def best_pair(self) -> int | None:
         """The pair with the highest score, or None when no pair is left that was seen often enough.
 
-        Of pairs with equal scores the one seen more often wins, then the one whose pieces (left, right) come first
+        Of pairs with equal scores the one seen more often wins, then the one whose tokens (left, right) come first
         in the order of code points.
         """
         scores = self._score.view
@@ -123,7 +123,7 @@ class Merger:
         return int(min(best, key=self.pieces_of)) if len(best) > 1 else int(best[0])
 
     def pieces_of(self, pair: int) -> tuple[str, str]:
-        """The two pieces of a pair."""
+        """The two tokens of a pair."""
         return self.pieces[self._left.view[pair]], self.pieces[self._right.view[pair]]
 
     # --- merging ---
@@ -141,14 +141,14 @@ class Merger:
         self._symbol_count[left] -= merges
         self._symbol_count[right] -= merges
 
-        gone = self._leave_pairs(np.concatenate([first, second, before]))
-        new = self._enter_pairs(np.concatenate([first[self._next[first] != OUTSIDE], before]))
+        gone = self._remove_pairs(np.concatenate([first, second, before]))
+        new = self._add_pairs(np.concatenate([first[self._next[first] != OUTSIDE], before]))
         if self._by_ratio:
             pairs = [np.frombuffer(self._pairs_with[symbol], np.int32) for symbol in (left, right, merged)
                      if self._pairs_with[symbol]]  # fmt: skip
-            self._renew_scores(np.concatenate(pairs))
+            self._update_scores(np.concatenate(pairs))
         else:
-            self._renew_scores(np.concatenate([gone, new]))
+            self._update_scores(np.concatenate([gone, new]))
         return self.pieces[merged]
 
     def _replace(self, first: np.ndarray, second: np.ndarray, merged: int) -> np.ndarray:
@@ -179,7 +179,7 @@ class Merger:
         return np.array(taken, np.int32)
 
     def _symbol_for(self, piece: str) -> int:
-        """The symbol of a piece. Two routes to one text ("ab" + "##c", "a" + "##bc") give one symbol."""
+        """The symbol of a token. Two routes to one text ("ab" + "##c", "a" + "##bc") give one symbol."""
         if piece not in self._symbol_of:
             self._symbol_of[piece] = len(self.pieces)
             self.pieces.append(piece)
@@ -188,7 +188,7 @@ class Merger:
                 self._symbol_count = np.concatenate([self._symbol_count, np.zeros_like(self._symbol_count)])
         return self._symbol_of[piece]
 
-    def _leave_pairs(self, slots: np.ndarray) -> np.ndarray:
+    def _remove_pairs(self, slots: np.ndarray) -> np.ndarray:
         """Takes the pairs that start in `slots` (each slot once) out of the counts and returns them."""
         slots = slots[self._pair[slots] != NONE]
         pairs = self._pair[slots]
@@ -196,7 +196,7 @@ class Merger:
         self._pair[slots] = NONE
         return pairs
 
-    def _enter_pairs(self, slots: np.ndarray) -> np.ndarray:
+    def _add_pairs(self, slots: np.ndarray) -> np.ndarray:
         """Writes down the pairs that start in `slots`, adds their counts and returns the pairs, each once."""
         keys = (self._symbol[slots].astype(np.int64) << 32) | self._symbol[self._next[slots]]
         order = np.argsort(keys, kind="stable")
@@ -224,7 +224,7 @@ class Merger:
                 self._pairs_with[right].append(pair)
         return self._pair_ids[key]
 
-    def _renew_scores(self, pairs: np.ndarray) -> None:
+    def _update_scores(self, pairs: np.ndarray) -> None:
         """Computes the scores of `pairs` from the present counts."""
         counts = self._count.view[pairs]
         scores = counts.astype(np.float64)

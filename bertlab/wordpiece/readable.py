@@ -1,4 +1,4 @@
-"""Pieces back to text that a person likes to read.
+"""Tokens back to text that a person likes to read.
 
 WordPiece forgets where the blanks were around punctuation, so these are rules of English typography, not an inverse.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from bertlab.wordpiece.unicode import is_cjk
 
 _BEFORE_CLOSING = re.compile(r" +([.,!?;:%)\]}”’…])")  # "word ." → "word."
-_BEHIND_OPENING = re.compile(r"([(\[{“]) +")  # "( word" → "(word"
+_AFTER_OPENING = re.compile(r"([(\[{“]) +")  # "( word" → "(word"
 _CONTRACTION = re.compile(r"(?<=\w) ?(['’]) ?(s|t|d|m|re|ve|ll)\b", re.IGNORECASE)  # "don ' t" → "don't"
 
 
@@ -24,4 +24,4 @@ def join_pieces(pieces: Iterable[str]) -> str:
         else:
             text += " " + piece if text else piece
     text = _CONTRACTION.sub(r"\1\2", text)
-    return _BEHIND_OPENING.sub(r"\1", _BEFORE_CLOSING.sub(r"\1", text))
+    return _AFTER_OPENING.sub(r"\1", _BEFORE_CLOSING.sub(r"\1", text))

@@ -1,8 +1,8 @@
-"""WordPiece: words into the longest pieces the vocabulary has, from left to right.
+"""WordPiece: words into the longest tokens the vocabulary has, from left to right.
 
     unaffable → un ##aff ##able
 
-Pieces that continue a word begin with ##. A word of which any part has no piece is [UNK] as a whole (Wu et al. 2016,
+Tokens that continue a word begin with ##. A word of which any part has no token is [UNK] as a whole (Wu et al. 2016,
 "Google's Neural Machine Translation System", section 4.1; `WordpieceTokenizer` in google-research/bert).
 
 This module is the readable form. `batch` does the same for many texts at once, `graph` inside a TensorFlow graph.
@@ -37,7 +37,7 @@ _CONFIG_NAMES = {
 class WordPieceTokenizer:
     """BERT's tokenizer, the same to the last code point as the published one.
 
-    vocabulary: the pieces and their ids.
+    vocabulary: the tokens and their ids.
     lowercase: True for uncased vocabularies, False for cased ones.
     strip_accents: drop accents; None: the same as `lowercase`.
     max_chars_per_word: longer words are [UNK]; 200 in google-research/bert, 100 in Hugging Face's tokenizers.
@@ -74,15 +74,15 @@ class WordPieceTokenizer:
     # === One text ===
 
     def tokenize(self, text: str, special_tokens: bool = False) -> list[str]:
-        """The pieces of a text: "Unaffable!" → ["un", "##aff", "##able", "!"]."""
+        """The tokens of a text: "Unaffable!" → ["un", "##aff", "##able", "!"]."""
         return [piece for word in self.words(text, special_tokens) for piece in self.split_word(word.text)]
 
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
-        """The ids of the pieces of a text, without [CLS] and [SEP] (see `pack`)."""
+        """The ids of the tokens of a text, without [CLS] and [SEP] (see `pack`)."""
         return [self.vocabulary.index(piece) for piece in self.tokenize(text, special_tokens)]
 
     def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
-        """Ids, pieces, the characters of the original text that each piece came from, and the word it belongs to."""
+        """Ids, tokens, the characters of the original text that each token came from, and the word it belongs to."""
         pieces, offsets, word_ids = [], [], []
         for word_id, word in enumerate(self.words(text, special_tokens)):
             for piece, start, end in self.split_word_with_spans(word):
@@ -95,7 +95,7 @@ class WordPieceTokenizer:
         )
 
     def words(self, text: str, special_tokens: bool = False) -> list[Word]:
-        """The words that are cut into pieces: normalized, with their characters' positions in the text."""
+        """The words that are cut into tokens: normalized, with their characters' positions in the text."""
         if not special_tokens:
             return self.basic.words(text)
         words = []
@@ -105,8 +105,8 @@ class WordPieceTokenizer:
         return words
 
     def split_word(self, word: str) -> list[str]:
-        """Greedy longest match: the longest piece that begins the word, then the longest that goes on, and so on."""
-        if word in SPECIAL_TOKENS:  # only if asked for: a bracket in a text is a word of its own
+        """Greedy longest match: the longest token that begins the word, then the longest that continues it, …"""
+        if word in SPECIAL_TOKENS:  # only with special_tokens=True: otherwise a bracket is a separate word
             return [word]
         if len(word) > self.max_chars_per_word:
             return [UNK]
@@ -123,7 +123,7 @@ class WordPieceTokenizer:
         return pieces
 
     def split_word_with_spans(self, word: Word) -> Iterator[tuple[str, int, int]]:
-        """(piece, start, end) with start and end in the original text; [UNK] spans its word."""
+        """(token, start, end) with start and end in the original text; [UNK] spans its word."""
         start = 0
         pieces = self.split_word(word.text)
         for index, piece in enumerate(pieces):
@@ -172,7 +172,7 @@ class WordPieceTokenizer:
     # === Back to text ===
 
     def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
-        """Readable text: pieces of a word joined, no blank before a comma. What normalizing took away stays away.
+        """Readable text: tokens of a word joined, no space before a comma. Normalizing is not undone.
 
         skip_special_tokens: leave out [PAD], [CLS], [SEP], [MASK]; [UNK] stands for text and is always shown.
         Raises DataError for an id outside the vocabulary.
@@ -206,7 +206,7 @@ class WordPieceTokenizer:
     def load(cls, folder: str | Path, **settings) -> "WordPieceTokenizer":
         """Reads a folder that `save` or Hugging Face wrote; without tokenizer_config.json the defaults hold.
 
-        settings: arguments of the constructor that are to hold whatever the folder says.
+        settings: arguments of the constructor that override the folder's.
         Raises VocabularyError or ConfigError if a file cannot be used.
         """
         folder = Path(folder)

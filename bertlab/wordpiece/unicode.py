@@ -1,4 +1,4 @@
-"""What the tokenizer asks about a character, answered from one frozen Unicode version.
+"""Character properties for the tokenizer, from one frozen Unicode version.
 
 Python's own `str.lower` and `unicodedata` change with every Python; the table beside this module does not
 (scripts/make_unicode_tables.py wrote it). Sets hold single characters, mappings lead from a character to a string.

@@ -1,4 +1,4 @@
-"""The vocabulary: a list of pieces, one per line of `vocab.txt`, where the line number is the piece's id."""
+"""The vocabulary: a list of tokens, one per line of `vocab.txt`, where the line number is the token's id."""
 
 import hashlib
 from collections.abc import Iterable
@@ -9,24 +9,24 @@ from bertlab.errors import VocabularyError
 from bertlab.files import write_bytes
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-_ONE_PER_LINE = "each line holds one piece"
+_ONE_PER_LINE = "each line holds one token"
 
 
 class Vocabulary:
-    """An ordered set of pieces with BERT's five special tokens among them.
+    """An ordered set of tokens with BERT's five special tokens among them.
 
-    The special tokens are found by their text, wherever they stand: in the multilingual and Chinese vocabularies
-    a hundred [unused] pieces stand between [PAD] and [UNK].
+    The special tokens are found by their text, at any id: the multilingual and Chinese vocabularies
+    have a hundred [unused] tokens between [PAD] and [UNK].
 
-    pieces: all pieces, in the order of their ids.
-    Raises VocabularyError for an empty, repeated or missing special piece.
+    pieces: all tokens, in the order of their ids.
+    Raises VocabularyError for an empty, repeated or missing special token.
     """
 
     def __init__(self, pieces: Iterable[str]):
-        self._fill(tuple(pieces), where="vocabulary, piece")
+        self._fill(tuple(pieces), where="vocabulary, token")
 
     def _fill(self, pieces: tuple[str, ...], where: str) -> None:
-        """where: what stands before the one-based number of a piece in error messages."""
+        """where: the words before the one-based number of a token in error messages."""
         self.pieces = pieces
         self._index = {}
         for number, piece in enumerate(pieces, start=1):
@@ -36,21 +36,23 @@ class Vocabulary:
                 raise VocabularyError(f"{where} {number}: {piece!r} contains a line break; {_ONE_PER_LINE}")
             if piece in self._index:
                 first = self._index[piece] + 1
-                raise VocabularyError(f"{where} {number}: {piece!r} was already piece {first}; delete one of the two")
+                raise VocabularyError(
+                    f"{where} {number}: {piece!r} is a duplicate of token {first}; delete one of them"
+                )
             self._index[piece] = number - 1
         missing = [token for token in SPECIAL_TOKENS if token not in self._index]
         if missing:
             raise VocabularyError(
-                f"{where} {len(pieces)} is the last one and {', '.join(missing)} did not occur; "
+                f"{where} {len(pieces)} is the last one, and {', '.join(missing)} is missing; "
                 f"a BERT vocabulary contains {' '.join(SPECIAL_TOKENS)}"
             )
 
     @classmethod
     def from_file(cls, path: str | Path) -> "Vocabulary":
-        """Reads `vocab.txt`: UTF-8, one piece per line. Raises VocabularyError with the line number."""
+        """Reads `vocab.txt`: UTF-8, one token per line. Raises VocabularyError with the line number."""
         path = Path(path)
         try:
-            lines = path.read_bytes().split(b"\n")  # not splitlines: the Chinese vocabulary has U+2028 as a piece
+            lines = path.read_bytes().split(b"\n")  # not splitlines: the Chinese vocabulary has U+2028 as a token
         except OSError as error:
             raise VocabularyError(f"{path}: cannot be read ({error.strerror}); expected a vocab.txt") from error
         if not lines[-1]:
@@ -60,7 +62,7 @@ class Vocabulary:
         return vocabulary
 
     def save(self, path: str | Path) -> None:
-        """Writes `vocab.txt`: UTF-8, one piece per line."""
+        """Writes `vocab.txt`: UTF-8, one token per line."""
         write_bytes(path, self._to_bytes(), VocabularyError)
 
     def _to_bytes(self) -> bytes:
@@ -79,14 +81,14 @@ class Vocabulary:
         return hash(self.pieces)
 
     def index(self, piece: str) -> int:
-        """The id of a piece. Raises VocabularyError if there is no such piece."""
+        """The id of a token. Raises VocabularyError if there is no such token."""
         try:
             return self._index[piece]
         except KeyError:
-            raise VocabularyError(f"{piece!r} is not among the {len(self)} pieces of this vocabulary") from None
+            raise VocabularyError(f"{piece!r} is not among the {len(self)} tokens of this vocabulary") from None
 
     def get(self, piece: str, default: int | None = None) -> int | None:
-        """The id of a piece, or the default if there is no such piece."""
+        """The id of a token, or the default if there is no such token."""
         return self._index.get(piece, default)
 
     @property

@@ -1,11 +1,11 @@
 """How well a vocabulary fits a text: three numbers per vocabulary, and a plot of them against its size.
 
-    coverage    share of the text's words that are one piece
-    fertility   pieces per word; 1 would be a vocabulary of all words (the term is that of Ács 2019 and Rust et al.
+    coverage    fraction of the text's words that are one token
+    fertility   tokens per word; 1 would be a vocabulary of all words (the term is that of Ács 2019 and Rust et al.
                 2021, "How Good is Your Tokenizer?", section 3)
-    unknown     share of the words that become [UNK], because a character is in no piece
+    unknown     fraction of the words that become [UNK], because a character is in no token
 
-Words are counted as often as they occur, and [UNK] is one piece.
+Words are counted as often as they occur, and [UNK] is one token.
 """
 
 import itertools
@@ -27,10 +27,10 @@ _ROUND_SIZES = [digit * 10**power for power in range(1, 7) for digit in (1, 2, 5
 class VocabularyReport:
     """One vocabulary measured on one text."""
 
-    size: int  # pieces in the vocabulary
+    size: int  # tokens in the vocabulary
     words: int  # words in the text
     coverage: float  # 0 … 1
-    fertility: float  # pieces per word
+    fertility: float  # tokens per word
     unknown: float  # 0 … 1
 
 
@@ -38,7 +38,7 @@ def measure(vocabulary: Vocabulary, word_counts: Mapping[str, int], max_chars_pe
     """Measures a vocabulary on words and their counts (see `count_words`). Raises DataError if there are no words."""
     words = sum(word_counts.values())
     if not words:
-        raise DataError("the text to measure on holds no word")
+        raise DataError("expected a text with at least one word to measure on")
     split = WordPieceTokenizer(vocabulary, max_chars_per_word=max_chars_per_word).split_word
     pieces = whole = unknown = 0
     for word, count in word_counts.items():
@@ -57,7 +57,7 @@ def measure_sizes(
 
 
 def spread_sizes(learned: LearnedPieces, number: int = 12) -> list[int]:
-    """Sizes from the bare alphabet to all pieces, each about the same factor larger than the one before."""
+    """Sizes from the bare alphabet to all tokens, each about the same factor larger than the one before."""
     return sorted({round(size) for size in np.geomspace(learned.smallest, len(learned.pieces), number)})
 
 
@@ -75,8 +75,8 @@ def plot_sizes(curves: Mapping[str, list[VocabularyReport]], path: str | Path, t
         sizes = [report.size for report in reports]
         coverage.plot(sizes, [100 * report.coverage for report in reports], style, markersize=4, label=name)
         fertility.plot(sizes, [report.fertility for report in reports], style, markersize=4, label=name)
-    coverage.set(ylabel="coverage: words that are one piece (%)", ylim=(0, 100))
-    fertility.set(ylabel="fertility: pieces per word", xlabel="vocabulary size (pieces)", xscale="log")
+    coverage.set(ylabel="coverage: words that are one token (%)", ylim=(0, 100))
+    fertility.set(ylabel="fertility: tokens per word", xlabel="vocabulary size (tokens)", xscale="log")
     fertility.set_ylim(bottom=1)
     first, last = fertility.get_xlim()
     ticks = [tick for tick in _ROUND_SIZES if first <= tick <= last]

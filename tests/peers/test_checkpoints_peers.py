@@ -238,5 +238,5 @@ def test_a_published_name_that_is_not_cached_is_an_error_that_tells_what_to_chec
     monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
     from bertlab.errors import CheckpointError
 
-    with pytest.raises(CheckpointError, match="'someone/bert-tiny' is no folder here and could not be fetched"):
+    with pytest.raises(CheckpointError, match="'someone/bert-tiny' is not a folder and cannot be downloaded"):
         load("someone/bert-tiny")

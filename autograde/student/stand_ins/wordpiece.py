@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer, basic
-from bertlab.wordpiece.encoding import Ragged, kept_lengths, pack_rows
+from bertlab.wordpiece.encoding import Ragged, pack_rows, truncated_lengths
 from bertlab.wordpiece.learner import learn_from_counts
 
 __all__ = [
@@ -84,7 +84,7 @@ def truncate_pair(first: list[str], second: list[str], room: int) -> tuple[list[
     """Both lists shortened to at most `room` together: the longer one from its end, of equally long ones the second."""
     if len(first) + len(second) <= room:
         return list(first), list(second)
-    kept_first, kept_second = kept_lengths(len(first), len(second), room)
+    kept_first, kept_second = truncated_lengths(len(first), len(second), room)
     return first[:kept_first], second[:kept_second]
 
 

@@ -1,1 +1,1 @@
-"""The built-in corpus: the English that every installation already has, found, cleaned and freed of repeats."""
+"""The built-in corpus: English text from the installed packages, cleaned and without repetitions."""

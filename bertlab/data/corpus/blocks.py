@@ -1,7 +1,7 @@
-"""Takes a docstring or a page of documentation apart: prose, list items, parameters, and what is dropped.
+"""Splits a docstring or a page of documentation into prose, list items, parameters, and dropped text.
 
 Docstrings come in three styles (Google's "Args:", NumPy's underlined sections, Sphinx's ":param x:"), inside
-reStructuredText or Markdown. One pass over the lines, which knows the current section and paragraph, reads them all.
+reStructuredText or Markdown. One pass over the lines, which tracks the current section and paragraph, reads them all.
 Dropped: code (fenced, indented after "::", doctests), tables, formulas, images, references, headings.
 """
 
@@ -59,7 +59,7 @@ _TABLE_LINE = re.compile(r"\s*(?:\|.*\||\+[-=+]+\+|[=-]{2,}(?:\s+[=-]{2,})+)\s*$
 
 @dataclass
 class Block:
-    """One paragraph, list item or description, its markup still inside. A line break separates its own paragraphs."""
+    """One paragraph, list item or description, with its markup. A line break separates its own paragraphs."""
 
     kind: str
     name: str = ""  # of the parameter or exception
@@ -72,7 +72,7 @@ class Block:
 
 
 class _Reader:
-    """The state of the one pass: finished blocks, the open one, the section it is in, what is being skipped."""
+    """The state of the pass: finished blocks, the open one, its section, and the kind of text being skipped."""
 
     def __init__(self):
         self.blocks: list[Block] = []
@@ -130,7 +130,7 @@ class _Reader:
         self.last_indent = indent
 
     def _description_line(self, line: str, indent: int) -> None:
-        """A line under a parameter, exception or named result: it belongs to it, or ends it by its indentation."""
+        """A line under a parameter, exception or named result: it continues it, or ends it by its indentation."""
         bullet = _BULLET.match(line)
         if indent < self.open.indent:
             self.close()
@@ -152,7 +152,7 @@ class _Reader:
             self.open.lines.append(line)
 
     def _leaves_level(self, indent: int) -> bool:
-        """Whether a list without bullets goes on here: one that a colon announced, or a term after a description."""
+        """Whether a list without bullets continues here: one that a colon announced, or a term after a description."""
         if self.open is None or not self.open.lines:
             return False
         announced = indent > self.last_indent and self.open.lines[-1].rstrip().endswith(":")

@@ -1,12 +1,13 @@
-"""The built-in corpus: the English that every installation of BertLab already has.
+"""The built-in corpus: English text that every installation of BertLab already has.
 
 Docstrings and pages of the standard library and of the installed packages are read statically, cleaned of code,
-tables and markup, split into sentences and freed of repetitions. One source file becomes one document, so consecutive
-sentences belong together. The same lock file gives the same bytes; `manifest.json` records versions and a hash.
+tables and markup, split into sentences, and repetitions are removed. One source file becomes one document, so
+consecutive sentences belong together. The same lock file gives the same bytes; `manifest.json` records versions and a
+hash.
 
     documents.jsonl   one document per line: {"id", "source", "paragraphs": [[sentence, …], …]}
-    docstrings.jsonl  the same text as docstrings, with what the labelled tasks need (see `builtin_tasks`)
-    manifest.json     package versions, counts, hash, what was dropped and why
+    docstrings.jsonl  the same text as docstrings, with the data that the labelled tasks need (see `builtin_tasks`)
+    manifest.json     package versions, counts, hash, dropped text by reason
 """
 
 import hashlib
@@ -32,7 +33,7 @@ DOCUMENTS, DOCSTRINGS, MANIFEST = "documents.jsonl", "docstrings.jsonl", "manife
 
 
 def default_corpus_dir() -> Path:
-    """Where the built-in corpus is kept: `$BERTLAB_CACHE`, `build/` of a checkout, or the user's cache folder."""
+    """The folder of the built-in corpus: `$BERTLAB_CACHE`, `build/` of a checkout, or the user's cache folder."""
     if os.environ.get("BERTLAB_CACHE"):
         return Path(os.environ["BERTLAB_CACHE"]) / "corpus"
     project = Path(__file__).resolve().parents[3]
@@ -45,13 +46,13 @@ def is_current(folder: str | Path) -> bool:
     """Whether a folder holds the corpus of the packages installed now, made by the code as it is now."""
     try:
         manifest = json.loads((Path(folder) / MANIFEST).read_text(encoding="utf-8"))
-        return manifest["packages"] == installed_versions() and manifest["recipe"] == recipe_hash()
+        return manifest["packages"] == installed_versions() and manifest["recipe"] == code_hash()
     except (FileNotFoundError, json.JSONDecodeError, KeyError):
         return False
 
 
 def ensure_corpus(out_dir: str | Path | None = None, workers: int | None = None) -> Path:
-    """The folder with the corpus of the packages installed now; builds it where it is absent or out of date."""
+    """The folder with the corpus of the packages installed now; builds it if it is absent or out of date."""
     folder = default_corpus_dir() if out_dir is None else Path(out_dir)
     return folder if is_current(folder) else build_corpus(folder, workers)
 
@@ -63,7 +64,7 @@ def build_corpus(
 
     out_dir: where to write (see `default_corpus_dir`). workers: processes; all cores when None. packages: only these
     distributions (`python` is the standard library). The bytes do not depend on `workers`.
-    Raises DataError when a package that was asked for is not installed.
+    Raises DataError if a requested package is not installed.
     """
     folder = default_corpus_dir() if out_dir is None else Path(out_dir)
     versions = _chosen_versions(packages)
@@ -74,7 +75,7 @@ def build_corpus(
     counts, dropped, hashes = _write(texts, folder)
     manifest = {
         "packages": versions,
-        "recipe": recipe_hash(),
+        "recipe": code_hash(),
         "counts": counts,
         "dropped": dict(sorted(dropped.items())),
         "sha256": hashes,
@@ -90,11 +91,11 @@ def _chosen_versions(packages: Iterable[str] | None) -> dict[str, str | None]:
     chosen = {name: versions.get(name) for name in sorted(packages)}
     absent = [name for name, version in chosen.items() if version is None]
     if absent:
-        raise DataError(f"{', '.join(absent)}: not installed, or not on the list in bertlab/data/corpus/sources.py")
+        raise DataError(f"{', '.join(absent)}: not installed, or not in the list of bertlab/data/corpus/sources.py")
     return chosen
 
 
-def recipe_hash() -> str:
+def code_hash() -> str:
     """SHA-256 of the code that makes the corpus: a cache made by other code is out of date."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
@@ -108,14 +109,14 @@ def _read_all(files: list[SourceFile], workers: int) -> Iterator[FileTexts]:
         yield from map(read_file, files)
         return
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        with _blank_main():
+        with _hidden_main():
             results = pool.map(read_file, files, chunksize=16)  # starts the processes
         yield from results
 
 
 @contextmanager
-def _blank_main() -> Iterator[None]:
-    """Hides the caller's script: a spawned process would import it, and run it again where it has no main guard."""
+def _hidden_main() -> Iterator[None]:
+    """Hides the caller's script: a spawned process would import it, and run it again if it has no main guard."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -141,7 +142,7 @@ class _LineFile:
 
 
 def _write(texts: Iterable[FileTexts], folder: Path) -> tuple[dict, Counter, dict[str, str]]:
-    """Writes both files while the texts come in. Returns counts, what was dropped, and each file's SHA-256."""
+    """Writes both files while the texts come in. Returns counts, dropped text by reason, and each file's SHA-256."""
     repeats, dropped = RepeatFilter(), Counter()
     totals, by_package = Counter(), {}
     documents, docstrings = _LineFile(folder / DOCUMENTS), _LineFile(folder / DOCSTRINGS)

@@ -1,7 +1,7 @@
-"""Takes the markup out of one paragraph of reStructuredText, Markdown or plain docstring text.
+"""Removes the markup from one paragraph of reStructuredText, Markdown or plain docstring text.
 
-What remains is what a reader sees. Words that were marked as code stay, each run of them between `CODE_START` and
-`CODE_END`; `unmark` takes those marks out at the very end and tells where they were.
+The result is the text that a reader sees. Words marked as code stay, each run of them between `CODE_START` and
+`CODE_END`; `unmark` removes those marks at the end and returns their positions.
 """
 
 import re
@@ -15,8 +15,8 @@ _QUOTES = str.maketrans({
 _TEXT_ROLES = "doc|ref|term|rfc|pep|mod|abbr|dfn|ticket|issue|pr|ghissue|ghpull|emphasis|strong|sup|sub|std:[a-z]+"
 _CODE = CODE_START + r"\g<code>" + CODE_END
 
-# (a character without which it cannot match, what, replacement), applied in this order. Each is one construct of
-# reStructuredText, Markdown or HTML. Asking for the character first makes the whole several times faster.
+# (a character without which it cannot match, pattern, replacement), applied in this order. Each is one construct of
+# reStructuredText, Markdown or HTML. Looking for the character first is several times faster.
 _INLINE = [
     (needle, re.compile(pattern), replacement)
     for needle, pattern, replacement in (

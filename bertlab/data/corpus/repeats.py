@@ -1,21 +1,21 @@
-"""Finds what a corpus says again: copies of a paragraph that differ in a name, a number or one added sentence.
+"""Finds repetitions in a corpus: copies of a paragraph that differ in a name, a number or one added sentence.
 
 TensorFlow's generated wrappers and its v1/v2 twins repeat themselves thousands of times. Two sentences are the same
 here when they agree in lower case with numbers and code masked; a paragraph is new when more than half of its words
-stand in sentences that were not there before.
+is in sentences that were not there before.
 """
 
 import re
 from collections import Counter
 
-from bertlab.data.corpus.texts import LEAST_WORDS, Docstring, Sentence
+from bertlab.data.corpus.texts import MIN_WORDS, Docstring, Sentence
 
 _IDENTIFIER = re.compile(r"\b\w*(?:\d|_|(?<=[a-z])[A-Z]|\w\.\w)[\w.]*\b")
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 
 
 def masked_form(sentence: Sentence) -> str:
-    """What two repetitions of a sentence have in common: lower-case words, identifiers and numbers masked."""
+    """The form that repetitions of a sentence share: lower-case words, identifiers and numbers masked."""
     text, end = "", 0
     for start, stop in sentence.code:
         text += sentence.text[end:start] + " x_x "
@@ -25,7 +25,7 @@ def masked_form(sentence: Sentence) -> str:
 
 
 class RepeatFilter:
-    """Remembers every sentence it has let through."""
+    """Stores every sentence that it has accepted."""
 
     def __init__(self):
         self._seen: set[str] = set()
@@ -40,7 +40,7 @@ class RepeatFilter:
             if self._is_new(parameter.sentences)
             for sentence in parameter.sentences
         )
-        if sum(sentence.words for sentence in described) < LEAST_WORDS:
+        if sum(sentence.words for sentence in described) < MIN_WORDS:
             described = ()
         return paragraphs, described
 

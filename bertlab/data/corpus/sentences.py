@@ -1,15 +1,15 @@
-"""Splits paragraphs into sentences and tells English prose from what only looks like it.
+"""Splits paragraphs into sentences and separates English prose from text that only looks like it.
 
 A full stop ends a sentence when white space and a plausible beginning follow it, unless the word before it is an
 abbreviation. Full stops inside "3.11", "tf.data" or "setup.py" have no white space after them, so they never split.
 
-Words that were marked as code travel through here between two private characters (see `cleaning`). They are
+Words that were marked as code are between two private characters here (see `cleaning`). They are
 a plausible beginning ("`axis` must be …") and are never split inside.
 """
 
 import re
 
-CODE_START, CODE_END = "\ue000", "\ue001"  # private-use characters: they stand in no real text
+CODE_START, CODE_END = "\ue000", "\ue001"  # private-use characters: real text does not contain them
 
 # Lower case, without the last full stop. Single letters are initials ("J. Smith") and list marks.
 _ABBREVIATIONS = frozenset(
@@ -56,13 +56,13 @@ def _ends_sentence(line: str, start: int, match: re.Match) -> bool:
     return bool(before.strip())
 
 
-# The commonest words of English that carry grammar rather than subject; prose holds one in every few words.
+# The most frequent words of English that carry grammar rather than subject; prose holds one in every few words.
 _FUNCTION_WORDS = frozenset(
     "the a an of to is in and for if this be or with that it as are by on not from will which can at when has have "
     "its used all any you was been must should than each into no only but such these does may do their use we "
     "between whether where how what there same using".split()
 )
-# A sentence does not end in one of these: what followed was code or a formula and has been taken out.
+# A sentence does not end in one of these: the code or formula that followed was removed.
 _NEVER_LAST = frozenset(
     "the a an of to is and or with as are by from if be than then its their into when where which whose "
     "should must will may might can could would was were and/or".split()

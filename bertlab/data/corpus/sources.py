@@ -1,7 +1,7 @@
-"""Where the built-in corpus comes from: which installed packages, which of their files, and the texts in a file.
+"""The sources of the built-in corpus: installed packages, their files, and the texts in a file.
 
 Only what an explicit list names is read, and only files that a distribution's RECORD lists, so that other packages
-beside them never change a byte of the corpus. Python is read statically with `ast`; nothing is ever imported.
+never change a byte of the corpus. Python is read statically with `ast`; nothing is ever imported.
 """
 
 import ast
@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 STDLIB = "python"
 
-# Distributions of the lock file with prose worth reading. Absent ones are left out, and the manifest says so.
+# Distributions of the lock file with prose worth reading. Missing ones are left out, and the manifest lists them.
 DISTRIBUTIONS = tuple(
     """absl-py alembic anyio argon2-cffi arrow asttokens attrs babel beautifulsoup4 bleach cffi charset-normalizer click
     cloudpickle comm contourpy cycler dask debugpy distributed executing fonttools fsspec google-pasta grpcio h11 h5py
@@ -29,7 +29,7 @@ DISTRIBUTIONS = tuple(
     widgetsnbextension wrapt zict""".split()
 )
 
-# Some systems package these parts of the standard library apart from the rest, so they would make the bytes differ.
+# Some systems package these parts of the standard library separately, so they would make the bytes differ.
 _STDLIB_SKIPPED = frozenset("distutils ensurepip idlelib lib-dynload lib2to3 site-packages tkinter turtledemo".split())
 _SKIPPED_FOLDERS = frozenset(  # tests, other people's copies, generated tables, other languages
     "__pycache__ test tests _test _tests idle_test testdata test_data _vendor _vendored vendor vendored extern "
@@ -47,7 +47,7 @@ _PAGES = frozenset((".rst", ".md", ".ipynb"))
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file to be read: its package, the same name for it on every machine, and where it lies on this one."""
+    """A file to be read: its package, a name that is the same on every machine, and its path on this one."""
 
     package: str
     name: str
@@ -73,7 +73,7 @@ Found = tuple[int, RawText]  # with the line it begins on
 
 
 def installed_versions() -> dict[str, str | None]:
-    """The version of each distribution of the list, None where it is absent, and Python's own."""
+    """The version of each distribution of the list, None if it is absent, and Python's own."""
     versions: dict[str, str | None] = {STDLIB: platform.python_version()}
     for name in DISTRIBUTIONS:
         try:
@@ -130,7 +130,7 @@ def _stdlib_files() -> list[SourceFile]:
 
 
 def raw_texts(file: SourceFile) -> list[RawText]:
-    """The texts in a file, in order. Raises ValueError or SyntaxError when it is not what its name says."""
+    """The texts in a file, in order. Raises ValueError or SyntaxError if its contents do not match its suffix."""
     content = Path(file.path).read_bytes().decode("utf-8")
     suffix = PurePosixPath(file.name).suffix
     if suffix == ".py":
@@ -153,7 +153,7 @@ _CHANGE_LOG = re.compile(r"^[#\s]*(?:change ?log|changes|release (?:notes|histor
 
 
 def _readme(content: str) -> str:
-    """What follows the header fields in a METADATA file, up to a list of changes."""
+    """The text after the header fields of a METADATA file, up to a list of changes."""
     return _CHANGE_LOG.split(content.partition("\n\n")[2])[0]
 
 
@@ -175,7 +175,7 @@ _COMMENT_MARK = re.compile(r"^[ \t]*# ?", re.MULTILINE)
 
 
 def _comments(content: str, module: str) -> list[Found]:
-    """Comments that have lines of their own. Licences are not worth learning."""
+    """Comments on their own lines, without licences."""
     found = []
     line, end = 1, 0
     for match in _COMMENT_BLOCK.finditer(content):
@@ -188,7 +188,7 @@ def _comments(content: str, module: str) -> list[Found]:
 
 
 def _walk(node: ast.AST, prefix: str, found: list[Found]) -> None:
-    """Goes through statements only: expressions hold no docstrings, and without them this is several times faster."""
+    """Visits statements only: expressions contain no docstrings, and skipping them is several times faster."""
     for body in ("body", "orelse", "finalbody", "handlers"):
         for child in getattr(node, body, ()):
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -214,7 +214,7 @@ def _add_docstring(node, name: str, kind: str, parameters: tuple[str, ...], foun
 def _add_long_strings(statement: ast.stmt, name: str, found: list[Found]) -> None:
     """Documentation that is given as an argument or a table: `add_newdoc("…")`, `help="…"`, pydoc's topics."""
     value = statement.value
-    if value is None or isinstance(value, ast.Constant):  # a docstring, which has been taken already
+    if value is None or isinstance(value, ast.Constant):  # a docstring, which is already in the list
         return
     for node in ast.walk(value):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count(" ") >= 12:

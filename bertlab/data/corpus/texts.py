@@ -1,6 +1,6 @@
 """From the raw texts of one source file to clean docstrings: paragraphs of sentences, and descriptions of parameters.
 
-This is the part that runs in several processes, one file at a time; it knows nothing of the other files.
+This is the part that runs in several processes, one file at a time; it does not use the other files.
 """
 
 import gc
@@ -16,8 +16,8 @@ from bertlab.data.corpus.cleaning import clean_inline, unmark
 from bertlab.data.corpus.sentences import is_prose, split_sentences
 from bertlab.data.corpus.sources import SourceFile, raw_texts
 
-LEAST_WORDS = 8  # of a paragraph
-MOST_WORDS_IN_SENTENCE = 120  # longer ones are lists of names
+MIN_WORDS = 8  # of a paragraph
+MAX_WORDS_IN_SENTENCE = 120  # longer ones are lists of names
 
 # "(int, optional) The …"
 _LEADING_TYPE = re.compile(r"^\(\s*(?:[Oo]ptional\b|[\w, .\[\]|]{2,30})[^()]*\)\s*[:.,-]*\s*")
@@ -27,7 +27,7 @@ Spans = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence, and where its words marked as code are: (start, end) character offsets."""
+    """One sentence, and the (start, end) character offsets of its words marked as code."""
 
     text: str
     code: Spans = ()
@@ -39,7 +39,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a docstring says about one parameter; its sentences may be short."""
+    """A docstring's text about one parameter; its sentences may be short."""
 
     name: str
     sentences: tuple[Sentence, ...]
@@ -58,7 +58,7 @@ class Docstring:
 
 @dataclass
 class FileTexts:
-    """All clean texts of one source file, and what was dropped on the way (reason → count)."""
+    """All clean texts of one source file, and the dropped texts (reason → count)."""
 
     package: str
     name: str
@@ -69,7 +69,7 @@ class FileTexts:
 def read_file(file: SourceFile) -> FileTexts:
     """Reads and cleans one file. An unreadable one yields no text and is counted."""
     result = FileTexts(file.package, file.name)
-    gc.disable()  # a syntax tree is a million small objects without a cycle: looking for one costs a third of the time
+    gc.disable()  # a syntax tree is a million small objects without a cycle: collecting costs a third of the time
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in other people's strings
@@ -92,9 +92,9 @@ def read_file(file: SourceFile) -> FileTexts:
 
 
 def clean_text(text: str, dropped: Counter) -> tuple[tuple[tuple[Sentence, ...], ...], tuple[Parameter, ...]]:
-    """The paragraphs of a docstring or page, and its parameters. Counts in `dropped` what is not kept, by reason.
+    """The paragraphs of a docstring or page, and its parameters. Counts dropped text in `dropped`, by reason.
 
-    List items in a row make one paragraph. A summary too short to stand alone ("Pads an array.") begins the next one.
+    List items in a row make one paragraph. A short summary ("Pads an array.") begins the next paragraph.
     """
     paragraphs: list[tuple[Sentence, ...]] = []
     parameters: list[Parameter] = []
@@ -108,7 +108,7 @@ def clean_text(text: str, dropped: Counter) -> tuple[tuple[tuple[Sentence, ...],
         else:
             for block in blocks:
                 sentences = waiting + clean_sentences(block.text, dropped)
-                if sentences and not waiting and not paragraphs and kind == PROSE and _words(sentences) < LEAST_WORDS:
+                if sentences and not waiting and not paragraphs and kind == PROSE and _words(sentences) < MIN_WORDS:
                     waiting = sentences
                 else:
                     waiting = []
@@ -127,10 +127,10 @@ def _parameters(blocks: Iterable[Block], dropped: Counter) -> list[Parameter]:
 
 
 def _keep_paragraph(sentences: list[Sentence], paragraphs: list, dropped: Counter) -> None:
-    if _words(sentences) >= LEAST_WORDS:
+    if _words(sentences) >= MIN_WORDS:
         paragraphs.append(tuple(sentences))
     elif sentences:
-        dropped[f"paragraph under {LEAST_WORDS} words"] += 1
+        dropped[f"paragraph under {MIN_WORDS} words"] += 1
 
 
 def _words(sentences: list[Sentence]) -> int:
@@ -138,12 +138,12 @@ def _words(sentences: list[Sentence]) -> int:
 
 
 def clean_sentences(text: str, dropped: Counter, least_words: int = 3) -> list[Sentence]:
-    """The sentences of one paragraph with its markup taken out, without those that are no English prose."""
+    """The sentences of one paragraph without its markup, and without sentences that are not English prose."""
     kept = []
     for marked in split_sentences(clean_inline(text)):
         words = marked.count(" ") + 1
-        if words > MOST_WORDS_IN_SENTENCE:
-            dropped[f"sentence over {MOST_WORDS_IN_SENTENCE} words"] += 1
+        if words > MAX_WORDS_IN_SENTENCE:
+            dropped[f"sentence over {MAX_WORDS_IN_SENTENCE} words"] += 1
         elif not is_prose(marked, least_words):
             dropped["sentence that is not prose"] += 1
         elif marked.endswith(":") and words < 8:

@@ -19,7 +19,7 @@ PROCEDURES = ("published", "original")
 class ExampleSettings:
     """Everything that decides which examples a text gives. The defaults are the published ones, made exact."""
 
-    sequence_length: int = 128  # tokens in a row, [CLS] and [SEP] included; the paper uses 128, then 512
+    sequence_length: int = 128  # tokens in a sequence, [CLS] and [SEP] included; the paper uses 128, then 512
     masked_lm_probability: float = 0.15  # share of the tokens of a row that are predicted
     max_predictions: int | None = None  # at most so many in a row; None: 15% of a full row, rounded up (20 for 128)
     mask_share: float = 0.8  # of the predicted tokens: become [MASK]

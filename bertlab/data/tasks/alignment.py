@@ -1,12 +1,12 @@
-"""Tags are given to words, BERT reads pieces: which piece carries which label, and back again.
+"""Aligns the tags of words with the tokens that BERT reads, in both directions.
 
     words        Paris       's     Geoguessr
     tags         B-LOC       O      B-PRODUCT
-    pieces       paris   '   s      geo     ##gu  ##es  ##sr
-    first piece  B-LOC   O   −100   B-PROD  −100  −100  −100      (Devlin et al. 2019, section 5.3)
-    all pieces   B-LOC   O   O      B-PROD  I-P.  I-P.  I-P.
+    tokens       paris   '   s      geo     ##gu  ##es  ##sr
+    first token  B-LOC   O   −100   B-PROD  −100  −100  −100      (Devlin et al. 2019, section 5.3)
+    all tokens   B-LOC   O   O      B-PROD  I-P.  I-P.  I-P.
 
-A piece with label −100 takes no part in the loss. Each word is tokenized on its own, so that pieces never cross words.
+The loss ignores a token with label −100. Each word is tokenized separately, so that tokens never cross words.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from bertlab.data.tasks.rows import TaggingRow
 from bertlab.errors import DataError
 from bertlab.wordpiece.encoding import Ragged
 
-IGNORED = -100  # label of a position that the loss must pass over; PyTorch and Hugging Face use the same number
+IGNORED = -100  # label of a position that the loss ignores; PyTorch and Hugging Face use the same number
 
 
 def encode_words(rows: Sequence[TaggingRow], tokenizer) -> tuple[Ragged, Ragged]:
-    """The pieces of each row's words, and how many pieces each word has.
+    """The tokens of each row's words, and how many tokens each word has.
 
-    Returns (pieces, piece counts): a row of the first has as many values as the pieces of all its words, a row of the
-    second as many as the row has words. A word can have none at all (a lone control character).
+    Returns (tokens, token counts): a row of the first has as many values as the tokens of all its words, a row of the
+    second as many as the row has words. A word can have no token (a single control character).
     """
     encoded = tokenizer.encode_batch(chain.from_iterable(row.words for row in rows))
     counts = np.diff(encoded.row_splits).astype(np.int32)  # (all words,)
@@ -36,30 +36,30 @@ def encode_words(rows: Sequence[TaggingRow], tokenizer) -> tuple[Ragged, Ragged]
 def align_tags(
     piece_counts: Sequence[int], tags: Sequence[int], continuation: Sequence[int] | None = None
 ) -> np.ndarray:
-    """A label for each piece of one row. piece_counts, tags: one number for each word. Returns (pieces,) int32.
+    """A label for each token of one row. piece_counts, tags: one number for each word. Returns (tokens,) int32.
 
-    The first piece of a word carries its tag and the others −100; with `continuation` (tag → tag, see
-    `continuation_tags`) the others carry continuation[tag]. Raises DataError where there are not as many tags as words.
+    The first token of a word carries its tag and the others −100; with `continuation` (tag → tag, see
+    `continuation_tags`) the others carry continuation[tag]. Raises DataError if there are not as many tags as words.
     """
     piece_counts, tags = np.asarray(piece_counts, np.int64), np.asarray(tags, np.int32)
     if piece_counts.shape != tags.shape:
         raise DataError(f"{len(piece_counts)} words but {len(tags)} tags; expected one tag for each word")
     others = np.full_like(tags, IGNORED) if continuation is None else np.asarray(continuation, np.int32)[tags]
-    labels = np.repeat(others, piece_counts)  # (pieces,)
+    labels = np.repeat(others, piece_counts)  # (tokens,)
     has_pieces = piece_counts > 0
-    labels[first_pieces(piece_counts)[has_pieces]] = tags[has_pieces]
+    labels[first_tokens(piece_counts)[has_pieces]] = tags[has_pieces]
     return labels
 
 
-def first_pieces(piece_counts: Sequence[int]) -> np.ndarray:
-    """The index of each word's first piece; −1 for a word without pieces. (words,) → (words,) int64."""
+def first_tokens(piece_counts: Sequence[int]) -> np.ndarray:
+    """The index of each word's first token; −1 for a word without tokens. (words,) → (words,) int64."""
     piece_counts = np.asarray(piece_counts, np.int64)
     starts = np.cumsum(piece_counts) - piece_counts
     return np.where(piece_counts > 0, starts, -1)
 
 
 def continuation_tags(labels: Sequence[str]) -> np.ndarray:
-    """For each tag the one that goes on with it: B-LOC → I-LOC where there is one, every other tag → itself. (C,)"""
+    """For each tag the one that continues it: B-LOC → I-LOC where there is one, every other tag → itself. (C,)"""
     index = {label: number for number, label in enumerate(labels)}
     return np.array(
         [index.get("I-" + label[2:], n) if label.startswith("B-") else n for n, label in enumerate(labels)], np.int32
@@ -67,10 +67,10 @@ def continuation_tags(labels: Sequence[str]) -> np.ndarray:
 
 
 def word_tags(token_tags: np.ndarray, word_positions: Ragged, default: int = 0) -> list[list[int]]:
-    """The predicted tag of each word: that of its first piece.
+    """The predicted tag of each word: that of its first token.
 
-    token_tags: (N, T) a tag for each token. word_positions: for each word the token that speaks for it, −1 for a word
-    that was cut off or has no piece (`TaggingFeatures.word_positions`); such a word gets `default`, usually "O".
+    token_tags: (N, T) a tag for each token. word_positions: for each word the index of its token, −1 for a word
+    that was truncated or has no token (`TaggingFeatures.word_positions`); such a word gets `default`, usually "O".
     """
     if len(token_tags) != len(word_positions.row_splits) - 1:
         raise DataError(f"{len(token_tags)} rows of predictions for {len(word_positions.row_splits) - 1} sentences")

@@ -1,12 +1,12 @@
-"""Four labelled tasks out of the built-in corpus, one for each shape that BERT is fine-tuned on. Nothing is downloaded.
+"""Four labelled tasks from the built-in corpus, one for each task type of the paper. Nothing is downloaded.
 
     package      sentence   which package does this paragraph come from? (the packages' names are masked)
-    pairs        pair       does this text go on as that one does? 0 = yes, as for next-sentence prediction
+    pairs        pair       does this text continue that one? 0 = yes, as for next-sentence prediction
     code-words   tagging    which words were marked as code?
-    parameters   question   "What is axis?", asked of the description of a function's parameters
+    parameters   question   "What is axis?", answered from the description of a function's parameters
 
-Train and validation never share a source file, nor a sentence that differs only in names and numbers. Which rows are
-kept where there are more than asked for is decided by a hash of their text and the seed.
+Train and validation never share a source file, nor a sentence that differs only in names and numbers. If there are more
+rows than requested, a hash of their text and the seed decides which rows to keep.
 """
 
 import hashlib
@@ -71,13 +71,13 @@ class _Candidate:
     """A row that may be chosen, and the sentences that it is made of."""
 
     document: str
-    group: str  # rows of one group compete for the same places
+    group: str  # rows of one group share its quota
     row: Row
     sentences: tuple[Sentence, ...]
 
     @property
     def forms(self) -> set[str]:
-        """What must not be on both sides: its sentences of some length, masked. "Defaults to None." may be."""
+        """The masked sentences that must not be in both splits; short ones such as "Defaults to None." may be."""
         return {masked_form(sentence) for sentence in self.sentences if sentence.words >= 6}
 
 
@@ -109,12 +109,12 @@ def builtin_task(
 ) -> TaskData:
     """A built-in task: `package`, `pairs`, `code-words` or `parameters`.
 
-    most_train, most_validation: the most rows of each split. seed: decides which rows are kept. cache_dir: where the
-    corpus is, or is to be built. The first n rows of a split are as balanced as all of it.
+    most_train, most_validation: the maximum number of rows in each split. seed: chooses the rows. cache_dir: where the
+    corpus is, or will be built. The first n rows of a split are as balanced as all of it.
     Raises DataError for another name.
     """
     if name not in _BUILDERS:
-        raise DataError(f"there is no built-in task {name!r}; choose one of {', '.join(_BUILDERS)}")
+        raise DataError(f"unknown built-in task {name!r}; choose one of {', '.join(_BUILDERS)}")
     shape, labels, candidates_of = _BUILDERS[name]
     texts = list(_read_texts(ensure_corpus(cache_dir)))
     held_out, kept = [], []
@@ -126,9 +126,10 @@ def builtin_task(
 
 
 def majority_baseline(task: TaskData) -> float:
-    """What one gets on the validation split by always giving the commonest answer.
+    """The baseline on the validation split: always predict the most frequent answer.
 
-    The share of the commonest class; of the commonest tag, per word; of the commonest answer, by exact match.
+    The fraction of the most frequent class, of the most frequent tag (per word), or of the most frequent answer
+    (exact).
     """
     answers = Counter()
     for row in task.validation:
@@ -158,12 +159,12 @@ def _sentences(pairs: list) -> list[Sentence]:
 
 
 def _order(seed: int, *parts: str) -> bytes:
-    """A place in a shuffled order that depends on the row and the seed alone, not on the other rows."""
+    """A sort key for a shuffled order that depends only on the row and the seed, not on the other rows."""
     return hashlib.sha256("\0".join((str(seed), *parts)).encode("utf-8")).digest()
 
 
 def _choose(candidates: list[_Candidate], most: int, seed: int) -> list[_Candidate]:
-    """At most `most` candidates, as many of each group, the groups in turn."""
+    """At most `most` candidates, the same number from each group, the groups in turn."""
     groups = defaultdict(list)
     for candidate in candidates:
         groups[candidate.group].append(candidate)
@@ -212,8 +213,8 @@ def _package_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
 def _pair_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
     """A summary with the text that follows it, or with what follows another summary of the same package.
 
-    Within a package and a split, in hashed order, every second summary gets its neighbour's body: a body by itself
-    does not tell, nor does the subject, since both come from the same package.
+    Within a package and a split, in hashed order, every second summary gets its neighbour's body: neither a body alone
+    nor its subject reveals the label, since both come from the same package.
     """
     groups = defaultdict(list)
     for text in texts:
@@ -236,7 +237,7 @@ def _pair_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
 
 
 def _summary_and_body(text: _Text) -> tuple[Sentence, list[Sentence]] | None:
-    """The first sentence and the rest of its paragraph, or the next paragraph when it stands alone."""
+    """The first sentence and the rest of its paragraph, or the next paragraph if it has only one sentence."""
     if text.kind in ("page", "comment") or not text.paragraphs:
         return None
     summary, *body = text.paragraphs[0]
@@ -246,7 +247,7 @@ def _summary_and_body(text: _Text) -> tuple[Sentence, list[Sentence]] | None:
 
 
 def _code_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
-    """Sentences of 6 to 50 words with marked code in them, taken apart into words and punctuation."""
+    """Sentences of 6 to 50 words with marked code in them, split into words and punctuation."""
     for text in texts:
         descriptions = [description for _, description in text.parameters]
         for sentence in (each for part in (*text.paragraphs, *descriptions) for each in part):
@@ -267,7 +268,7 @@ def tag_code(sentence: Sentence) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 def _parameter_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
-    """One question for each docstring that describes at least two parameters; the same answer is asked for once."""
+    """One question for each docstring that describes at least two parameters; no answer occurs twice."""
     asked = set()
     for text in texts:
         described = _shortened(text.parameters)

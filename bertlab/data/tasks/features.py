@@ -1,8 +1,8 @@
 """From rows to what a model takes: dictionaries of int32 arrays, padded batch by batch.
 
 Texts are tokenized once, in bulk, and kept without padding (SQuAD's 88,000 windows take 60 MB instead of 400). A batch
-is padded when it is asked for: to its own longest row, rounded up to a multiple of `LENGTH_STEP` so that a compiled
-model sees few different lengths. `bucket` puts rows of similar length together and so saves most of the padding.
+is padded when it is made: to its own longest row, rounded up to a multiple of `LENGTH_STEP` so that a compiled
+model gets few different lengths. `bucket` groups rows of similar length, which avoids most of the padding.
 
     features = encode_rows(data.train, tokenizer, max_length=128)
     model.fit(features.dataset(batch_size=32, shuffle_seed=1), …)
@@ -18,10 +18,10 @@ from itertools import count
 import numpy as np
 
 from bertlab.data.quiet import quiet
-from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_pieces
+from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece.encoding import Ragged, kept_lengths, pack_rows, range_indices
+from bertlab.wordpiece.encoding import Ragged, pack_rows, range_indices, truncated_lengths
 from bertlab.wordpiece.vocabulary import Vocabulary
 
 LENGTH_STEP = 16
@@ -34,9 +34,9 @@ Batch = tuple[dict[str, np.ndarray], np.ndarray | dict[str, np.ndarray] | None]
 class Features:
     """Tokenized rows, ready to be padded.
 
-    first, second: ids of segment A and (for pairs) B, already cut to fit. targets: (N,) int32 classes, (N,) float32
-    numbers, a dict of such arrays (questions), or None where nothing is known. choices: C for multiple choice, whose
-    N·C sequences lie row by row; otherwise None. truncated: how many sequences were too long and were cut.
+    first, second: ids of segment A and (for pairs) B, already truncated. targets: (N,) int32 classes, (N,) float32
+    numbers, a dict of such arrays (questions), or None without labels. choices: C for multiple choice, whose
+    N·C sequences are stored row by row; otherwise None. truncated: the number of truncated sequences.
     """
 
     vocabulary: Vocabulary
@@ -65,7 +65,9 @@ class Features:
         length = _rounded(int(self.lengths[indices].max(initial=2)), LENGTH_STEP) if length is None else length
         if len(indices) and length < self.lengths[indices].max():
             longest = self.lengths[indices].max()
-            raise ConfigError(f"a row has {longest} tokens, more than the length {length} asked for")
+            raise ConfigError(
+                f"the longest row has {longest} tokens, more than length={length}: choose a larger length"
+            )
         sequences = indices if self.choices is None else _blocks(indices, self.choices)
         second = None if self.second is None else select_rows(self.second, sequences)
         inputs = pack_rows(self.vocabulary, select_rows(self.first, sequences), second, length)
@@ -94,7 +96,7 @@ class Features:
     def batch_indices(
         self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, drop_remainder: bool = False
     ) -> list[np.ndarray]:
-        """Which rows make up each batch; with buckets, the batches themselves come in random order if shuffled."""
+        """The rows of each batch; with buckets, the batches too are in random order if shuffled."""
         if batch_size < 1:
             raise ConfigError(f"batch_size must be at least 1, not {batch_size}")
         random = None if shuffle_seed is None else np.random.default_rng(shuffle_seed)
@@ -115,7 +117,7 @@ class Features:
     ):
         """The same batches as a `tf.data.Dataset` of (inputs, targets), or of inputs where there are no targets.
 
-        With a seed, each time the data set is gone through (an epoch) the order is another one: seed, seed + 1 …
+        With a seed, each pass over the data set (an epoch) has another order: seed, seed + 1 …
         """
         import tensorflow as tf
 
@@ -147,9 +149,9 @@ class Features:
 class TaggingFeatures(Features):
     """Rows with a label on every token.
 
-    tags: a label for each piece, −100 where the loss must not look; None where no tags are known. Targets of a batch
-    are (B, T) int32, −100 also on [CLS], [SEP] and padding. word_positions: the token that speaks for each word (its
-    first piece), −1 for words that were cut off or have no piece. lost_words: how many those are.
+    tags: a label for each token, −100 for tokens that the loss ignores; None without tags. Targets of a batch
+    are (B, T) int32, −100 also on [CLS], [SEP] and padding. word_positions: the index of each word's first
+    token, −1 for words that were truncated or have no token. lost_words: the number of those.
     """
 
     tags: Ragged | None = None
@@ -171,20 +173,20 @@ def encode_rows(
 ) -> Features:
     """Features of sentences, pairs, multiple choice or tagging (for questions: `windows.make_windows`).
 
-    max_length: longest sequence, special tokens included; longer ones are cut from the end of the longer text and
-    counted in `truncated`. labels, all_pieces: for tagging, label every piece of a word instead of the first only.
-    Targets are int32 where all labels are whole numbers of type int, float32 where they are real, None where one is
-    missing. Raises DataError where rows are of different shapes or have different numbers of choices.
+    max_length: longest sequence, special tokens included; longer ones are truncated at the end of the longer text and
+    counted in `truncated`. labels, all_pieces: for tagging, label every token of a word instead of the first only.
+    Targets are int32 where all labels are whole numbers of type int, float32 where they are real, None if one is
+    missing. Raises DataError if rows have different task types or different numbers of choices.
     """
     kinds = {type(row) for row in rows}
     if len(kinds) != 1:
         found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "none"
-        raise DataError(f"expected rows of one shape, found {found}")
+        raise DataError(f"expected rows of one task type, found {found}")
     kind = kinds.pop()
     if kind is TaggingRow:
         return _tagging(rows, tokenizer, max_length, continuation_tags(labels) if all_pieces else None)
     if kind is QuestionRow:
-        raise DataError("questions become several windows each; use bertlab.data.tasks.windows.make_windows")
+        raise DataError("expected rows other than questions; for questions use bertlab.data.tasks.windows.make_windows")
     choices = None
     if kind is SentenceRow:
         first, second = tokenizer.encode_batch(row.text for row in rows), None
@@ -195,21 +197,21 @@ def encode_rows(
         choices = _number_of_choices(rows)
         first = tokenizer.encode_batch(row.context for row in rows for _ in row.choices)
         second = tokenizer.encode_batch(choice for row in rows for choice in row.choices)
-    first, second, truncated = cut_to_fit(first, second, max_length)
+    first, second, truncated = truncate_to_fit(first, second, max_length)
     return Features(tokenizer.vocabulary, first, second, _label_array(rows), choices, truncated)
 
 
-def cut_to_fit(first: Ragged, second: Ragged | None, max_length: int) -> tuple[Ragged, Ragged | None, int]:
-    """Both segments cut so that they and their special tokens fit, and the number of rows that were cut."""
+def truncate_to_fit(first: Ragged, second: Ragged | None, max_length: int) -> tuple[Ragged, Ragged | None, int]:
+    """Both segments truncated to fit with their special tokens, and the number of truncated rows."""
     specials = 2 if second is None else 3
     if max_length <= specials:
-        raise ConfigError(f"max_length {max_length} has no room for text beside {specials} special tokens")
+        raise ConfigError(f"max_length {max_length} must be greater than the number of special tokens, {specials}")
     before = np.diff(first.row_splits)
     if second is None:
         after = np.minimum(before, max_length - specials)
         return _cut(first, after), None, int(np.sum(after < before))
     before_second = np.diff(second.row_splits)
-    after, after_second = kept_lengths(before, before_second, max_length - specials)
+    after, after_second = truncated_lengths(before, before_second, max_length - specials)
     truncated = int(np.sum((after < before) | (after_second < before_second)))
     return _cut(first, after), _cut(second, after_second), truncated
 
@@ -228,12 +230,12 @@ def _cut(ragged: Ragged, lengths: np.ndarray) -> Ragged:
 
 def _tagging(rows: Sequence[TaggingRow], tokenizer, max_length: int, continuation) -> TaggingFeatures:
     pieces, counts = encode_words(rows, tokenizer)
-    first, _, truncated = cut_to_fit(pieces, None, max_length)
+    first, _, truncated = truncate_to_fit(pieces, None, max_length)
     kept = np.diff(first.row_splits)  # (N,)
     tags, positions = [], []
     for index, row in enumerate(rows):
         row_counts = counts.row(index)  # (words,)
-        starts = first_pieces(row_counts)
+        starts = first_tokens(row_counts)
         positions.append(np.where((starts >= 0) & (starts < kept[index]), starts + 1, -1))  # + 1: [CLS]
         if row.tags is not None:
             tags.append(align_tags(row_counts, row.tags, continuation)[: kept[index]])

@@ -1,12 +1,12 @@
-"""Reading labelled files: from bytes on disk to records, each with the place it came from.
+"""Reading labelled files: from bytes on disk to records, each with its location.
 
-A *record* is a dictionary of columns (`{"sentence": "It works .", "label": "1"}`), whatever the file's format was.
-`bertlab.data.tasks.formats_records` turns records into rows. What every reader here has in common:
+A *record* is a dictionary of columns (`{"sentence": "It works .", "label": "1"}`), independent of the file's format.
+`bertlab.data.tasks.formats_records` turns records into rows. All readers here have these properties:
 
 - Text is UTF-8 (a byte order mark at the start is dropped). A line ends with a line feed, with or without a carriage
   return before it, and with nothing else: U+2028 or a form feed inside a sentence is part of the sentence.
 - A defect is reported with the file and the line, and by default stops the reading. `Problems("skip")` counts it and
-  goes on with the next record.
+  continues with the next record.
 """
 
 import csv
@@ -29,12 +29,12 @@ class Record(NamedTuple):
 
 
 class RecordError(Exception):
-    """A defect of one record; caught by who reads it and reported with the record's place."""
+    """A defect of one record; the reader catches it and reports it with the record's location."""
 
 
 @dataclass
 class Problems:
-    """What to do with a defective record, and what was found so far.
+    """The policy for invalid records, and the ones found so far.
 
     policy: "stop" raises DataError at the first one, "skip" leaves it out. messages: one line for each skipped record.
     """
@@ -44,17 +44,17 @@ class Problems:
 
     def __post_init__(self):
         if self.policy not in ("stop", "skip"):
-            raise DataError(f"on_error {self.policy!r} is not known; choose 'stop' or 'skip'")
+            raise DataError(f"on_error must be 'stop' or 'skip', not {self.policy!r}")
 
     def add(self, message: str) -> None:
-        """Raises DataError with the message, or keeps it."""
+        """Raises DataError with the message, or stores the message."""
         if self.policy == "stop":
             raise DataError(f"{message} (--skip-errors, in Python on_error='skip', leaves such records out)")
         self.messages.append(message)
 
 
 def open_binary(path: str | Path):
-    """Opens a file for reading bytes. Raises DataError where there is none or it cannot be read."""
+    """Opens a file for reading bytes. Raises DataError if there is none or it cannot be read."""
     try:
         return open(path, "rb")
     except FileNotFoundError:
@@ -66,7 +66,7 @@ def open_binary(path: str | Path):
 def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yields (line number from 1, line without its end) of a UTF-8 file.
 
-    Raises DataError at the first line that is not UTF-8: what follows cannot be trusted either, so it is never skipped.
+    Raises DataError at the first line that is not UTF-8: the rest cannot be trusted either, so it is never skipped.
     """
     with open_binary(path) as file:
         for number, raw in enumerate(file, start=1):
@@ -81,7 +81,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
 
 def read_table(path: str | Path, problems: Problems, header: tuple[str, ...] | None = None) -> Iterator[Record]:
-    """Yields the records of a table file; its suffix says which kind.
+    """Yields the records of a table file; its suffix determines the kind.
 
     .tsv: tabs between columns, and a quotation mark is a character like any other (as in GLUE: MRPC alone has hundreds
     of unbalanced ones). .csv: RFC 4180, fields may be quoted and run over several lines. .jsonl: an object on each
@@ -97,7 +97,7 @@ def read_table(path: str | Path, problems: Problems, header: tuple[str, ...] | N
         return _jsonl_records(path, problems)
     if suffix == ".json":
         return _json_array_records(path, problems)
-    raise DataError(f"{path}: the suffix {suffix!r} is not known; a table ends in {', '.join(TABLE_SUFFIXES)}")
+    raise DataError(f"{path}: unknown suffix {suffix!r}; expected {', '.join(TABLE_SUFFIXES)}")
 
 
 def _tsv_fields(path) -> Iterator[tuple[int, list[str]]]:

@@ -1,4 +1,4 @@
-"""Word-per-line files with columns: CoNLL-2003, WNUT-17 and everything that looks like them.
+"""Word-per-line files with columns: CoNLL-2003, WNUT-17 and similar formats.
 
     EU NNP B-NP B-ORG
     rejects VBZ B-VP O
@@ -30,9 +30,9 @@ def read_conll(
 
     word_column, tag_column: indices, from the end if negative; tag_column None reads words only. separator: None for
     any run of spaces and tabs, or the exact text between two columns. comment: lines beginning with it are left out
-    ("# " in Universal Dependencies; a "#" of its own is a word). `-DOCSTART-` lines are left out. Where words are split
+    ("# " in Universal Dependencies; a single "#" is a word). `-DOCSTART-` lines are left out. Where words are split
     by white space, a word that holds a no-break space stays whole.
-    A line with too few columns, or with another number of columns than the first, makes its whole sentence a problem.
+    A line with too few columns, or with a different number of columns from the first, makes its whole sentence invalid.
     """
     width = None
     words, tags, defect, first_line = [], [], None, 0
@@ -61,7 +61,7 @@ def read_conll(
 
 
 def conll_options(given: dict) -> dict:
-    """Options of `read_conll`, checked; also as a shell hands them in: "word-column": "1", "tag_column": "none"."""
+    """Checked options of `read_conll`; also from the command line: "word-column": "1", "tag_column": "none"."""
     options = {}
     for written, value in given.items():
         name = written.replace("-", "_")
@@ -101,7 +101,7 @@ def _split(line: str, separator: str | None) -> list[str]:
 
 
 def _with_final_blank(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The lines and one blank line more, so that the last sentence ends like every other."""
+    """The lines and one more blank line, so that the last sentence ends like the others."""
     number = 0
     for number, line in lines:
         yield number, line

@@ -17,7 +17,7 @@ def is_saved_dataset(path: str | Path) -> bool:
 def load_hub_dataset(name: str, config: str | None = None, revision: str | None = None) -> dict:
     """Every split of a data set: {split: datasets.Dataset}. `name` is a name on the hub or a saved folder.
 
-    Raises MissingDependencyError without the package, DataError where the data set cannot be had.
+    Raises MissingDependencyError without the package, DataError if the data set is not available.
     """
     try:
         import datasets
@@ -34,7 +34,7 @@ def load_hub_dataset(name: str, config: str | None = None, revision: str | None 
     except (OSError, ValueError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise DataError(
-            f"the data set {name!r} cannot be had from Hugging Face ({reason}); check the name and the connection, or "
+            f"cannot download the data set {name!r} from Hugging Face ({reason}); check the name and the network, or "
             "download the official files and give their folder as data_dir"
         ) from error
     return {"train": loaded} if isinstance(loaded, datasets.Dataset) else dict(loaded)
@@ -43,10 +43,10 @@ def load_hub_dataset(name: str, config: str | None = None, revision: str | None 
 def hub_records(
     dataset, name: str, split: str, column: str | None = None, labels: tuple[str, ...] = ()
 ) -> list[Record]:
-    """The records of one split, each with its place: NAME (train) row 17.
+    """The records of one split, each with its location: NAME (train) row 17.
 
-    column, labels: a column of labels (or tags) whose numbers are indices of these names; the names stand in the
-    records, which the index of one cannot be mistaken for where names are themselves numbers.
+    column, labels: a column of labels (or tags) whose numbers are indices of these names; the records get the names,
+    so that an index is never mistaken for a name that is itself a number.
     """
     records = [Record(f"{name} ({split}) row {index}", row) for index, row in enumerate(dataset)]
     if labels:
@@ -64,7 +64,7 @@ def _named(value, labels: tuple[str, ...]):
 
 
 def hub_labels(dataset, column: str) -> tuple[str, ...]:
-    """The class names that a data set declares for a column of labels or of tags; () where it declares none."""
+    """The class names that a data set declares for a column of labels or of tags; () if it declares none."""
     feature = dataset.features.get(column)
     feature = getattr(feature, "feature", feature)  # of a list: what is in it
     return tuple(name.strip() for name in getattr(feature, "names", None) or ())

@@ -1,8 +1,8 @@
-"""What a written label stands for: a class by its name, a class by its index, or a real number.
+"""The meaning of a written label: a class by its name, a class by its index, or a real number.
 
 Labels are *declared* (by a published task, by a data set of the hub, by the caller) or *found* in the training rows.
-The index of a class may stand in its name's place only where the classes are declared and no name is itself a number:
-among stars 1, 2, 4, 5 that were found, a 3 is an unknown label, and not the fourth.
+The index of a class may replace its name only if the classes are declared and no name is itself a number:
+if the found labels are the stars 1, 2, 4, 5, a 3 is an unknown label, not the fourth.
 """
 
 import math
@@ -15,15 +15,15 @@ from bertlab.data.tasks.rows import Row, TaggingRow
 from bertlab.errors import DataError
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)(\.0*)?")
-_MOST_SHOWN = 20
+_MAX_SHOWN = 20
 
 
 def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tuple[str, ...]:
-    """The classes that some rows' labels show, each label with its place; () for regression.
+    """The classes among some rows' labels, each label with its location; () for regression.
 
-    Whole numbers are classes in the order of their values, also where they are written 1.0; other numbers are
-    regression; everything else is classes in alphabetical order. Raises DataError where most labels are numbers and
-    one is not; where records are skipped, those labels are no classes, so that their rows are left out.
+    Whole numbers (also written as 1.0) are classes in the order of their values; other numbers are
+    regression; all other labels are classes in alphabetical order. Raises DataError if most labels are numbers and
+    one is not; if records are skipped, those labels are not classes, so their rows are left out.
     """
     counts = Counter(str(value) for _, value in found)
     numbers = {name for name in counts if is_number(name)}
@@ -32,7 +32,7 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
     if len(numbers) < len(counts) and problems.policy == "stop":
         where, value = next((where, value) for where, value in found if str(value) not in numbers)
         raise DataError(
-            f"{where}: the label {value!r} is no number, but most labels are; correct it, or leave such records out "
+            f"{where}: expected a number like most labels, got {value!r}; correct it, or skip such records "
             "(--skip-errors, on_error='skip'), or name all classes (--labels a,b; in Python labels=('a', 'b'))"
         )
     names = {_whole(name) for name in numbers}
@@ -40,7 +40,7 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
 
 
 def _are_most(numbers: set[str], counts: Counter) -> bool:
-    """Whether numbers are the larger part of the labels, or of the different labels: many rows may say "NA"."""
+    """Whether most labels, or most of the distinct labels, are numbers: many rows may have "NA"."""
     return 2 * len(numbers) > len(counts) or 2 * sum(counts[name] for name in numbers) > counts.total()
 
 
@@ -52,7 +52,7 @@ def sort_tags(tags: set[str]) -> tuple[str, ...]:
 
 
 def declared_labels(labels: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The names that a caller gives; () means regression, None that labels are to be found."""
+    """The names that a caller gives; () means regression, None means that the labels are read from the data."""
     if labels is None:
         return None
     if isinstance(labels, str):
@@ -61,7 +61,7 @@ def declared_labels(labels: Sequence[str] | None) -> tuple[str, ...] | None:
     if not all(name.strip() for name in names):
         raise DataError(f"one of the labels {', '.join(map(repr, names))} is empty")
     if len(set(names)) < len(names):
-        raise DataError(f"a label comes twice in {', '.join(names)}; each class is named once")
+        raise DataError(f"expected each label once, got {', '.join(names)}")
     if len(names) == 1:
         raise DataError(f"the only label is {names[0]!r}; expected two classes or more")
     return names
@@ -79,12 +79,12 @@ def index_of(value, labels: tuple[str, ...], found: bool = False) -> int:
 
 
 def listed(labels: Sequence[str]) -> str:
-    """Labels with commas between, the first ones only of many."""
-    return ", ".join(labels[:_MOST_SHOWN]) + (f" … ({len(labels)})" if len(labels) > _MOST_SHOWN else "")
+    """Labels separated by commas; only the first ones if there are many."""
+    return ", ".join(labels[:_MAX_SHOWN]) + (f" … ({len(labels)})" if len(labels) > _MAX_SHOWN else "")
 
 
 def require_two_classes(name: str, labels: Sequence[str], rows: Sequence[Row]) -> None:
-    """Raises DataError where all rows are of one class, from which nothing can be learnt."""
+    """Raises DataError if all rows are of one class, so that a model cannot learn."""
     tagging = any(isinstance(row, TaggingRow) for row in rows)
     present = {tag for row in rows for tag in row.tags or ()} if tagging else {row.label for row in rows}
     if len(present) == 1:

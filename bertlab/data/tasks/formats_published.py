@@ -1,4 +1,4 @@
-"""The published tasks: what each one's official files look like, how it is measured and where it comes from.
+"""The published tasks: the format of their official files, their metrics and their sources.
 
 One `Task` for each; to add a task is to add an entry. The sizes are those of the published splits. Sources: the GLUE
 files as distributed by gluebenchmark.com (Wang et al. 2019, table 1 for sizes and metrics), SWAG's `train.csv`,
@@ -21,7 +21,7 @@ WNUT_TAGS = ("O",) + tuple(
 
 @dataclass(frozen=True)
 class Hub:
-    """Where a task lies on the Hugging Face hub. splits: theirs, where they are not train, validation, test."""
+    """A task's location on the Hugging Face hub. splits: its names, if they are not train, validation, test."""
 
     name: str
     config: str | None = None
@@ -37,8 +37,8 @@ class Task:
     kind: "table", "squad" or "conll", the reader of its files. files: split → names, the first that exists is read.
     header: columns of train and dev files that have no header line.
     submission: the file name that the benchmark's server expects, and how labels are written in it ("index", "name" or
-    "score"). sizes: rows of train, validation and test. metrics: names in `metrics.METRICS`, the first is the one to
-    choose models by.
+    "score"). sizes: rows of train, validation and test. metrics: names in `metrics.METRICS`, choose models by
+    the first one.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Task:
 
 
 def _glue(name, folder, columns, metrics, sizes, citation, *, hub_columns, files=None, header=None, as_="index", **hub):
-    """A GLUE task; the defaults are what most of them have in common."""
+    """A GLUE task; the defaults suit most of them."""
     splits = {"train": ("train.tsv",), "validation": ("dev.tsv",), "test": ("test.tsv",)} | (files or {})
     return Task(
         name=name,
@@ -224,7 +224,7 @@ _OTHER_TASKS = [
 
 TASKS: dict[str, Task] = {task.name: task for task in _GLUE_TASKS + _OTHER_TASKS}
 
-# Other ways in which people write a task's name.
+# Other spellings of a task's name.
 ALIASES = {
     "sst-2": "sst2", "sts-b": "stsb", "mnli-m": "mnli", "mnli_matched": "mnli", "mnli_mismatched": "mnli-mm",
     "squad1.1": "squad", "squad-v1.1": "squad", "squad2.0": "squad2", "squad_v2": "squad2", "squad-v2.0": "squad2",

@@ -1,9 +1,9 @@
-"""From records (dictionaries of columns) to rows, for every shape.
+"""From records (dictionaries of columns) to rows, for every task type.
 
-A `Columns` says which column plays which role. The same code therefore reads a GLUE file, SWAG, a CSV of your own and
-a Hugging Face data set: they differ in the names of their columns only.
+A `Columns` maps fields (roles) to columns. The same code therefore reads a GLUE file, SWAG, your own CSV and
+a Hugging Face data set: they differ only in the names of their columns.
 
-| shape | roles |
+| task type | fields |
 |---|---|
 | sentence | text, label |
 | pair | text_a, text_b, label |
@@ -27,20 +27,20 @@ ROLES = {
     "tagging": ("words", "tags"),
     "question": ("id", "question", "context", "answers", "answer_starts"),
 }
-# What a test set may lack. Elsewhere a question without answers is one that cannot be answered (SQuAD 2.0).
+# A test set may lack these. In other splits a question without answers is unanswerable (SQuAD 2.0).
 ANSWER_ROLES = {"label", "tags", "answers", "answer_starts"}
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column plays which role, and how labels are written.
+    """The column of each field (role), and the format of labels.
 
     shape: one of `rows.SHAPES`. names: role → column (a tuple of columns for `choices`); a dot goes into
-    an object ("answers.text"); a role that is not named is the column of its own name. labels: names of the classes in
-    the order of their indices, () for regression. labels_found: whether the training rows show them, instead of a
-    declaration (see `formats_labels`). ending_start: a column put before every choice (SWAG's `sent2`).
-    missing_label: a value that stands for "not known" (Hugging Face writes −1 in test sets). may_lack_answers: whether
-    rows without labels, tags or answers are in order, as in a test set.
+    an object ("answers.text"); a field that is not in `names` has the column of the same name. labels: names of the
+    classes in the order of their indices, () for regression. labels_found: whether they come from the training rows
+    instead of a declaration (see `formats_labels`). ending_start: a column put before every choice (SWAG's `sent2`).
+    missing_label: a value that means "unknown" (Hugging Face writes −1 in test sets). may_lack_answers: whether
+    rows without labels, tags or answers are valid, as in a test set.
     """
 
     shape: str
@@ -53,35 +53,35 @@ class Columns:
 
     def __post_init__(self):
         if self.shape not in ROLES:
-            raise DataError(f"the shape {self.shape!r} is not known; choose one of {', '.join(ROLES)}")
+            raise DataError(f"unknown shape {self.shape!r}; choose one of {', '.join(ROLES)}")
         unknown = sorted(set(self.names) - set(ROLES[self.shape]))
         if unknown:
             known = ", ".join(ROLES[self.shape])
-            raise DataError(f"a {self.shape} task has no role {', '.join(unknown)}; its roles are {known}")
+            raise DataError(f"a {self.shape} task has no field {', '.join(unknown)}; its fields are {known}")
         for role, column in self.names.items():
             if not isinstance(column, str) and role != "choices":
-                raise DataError(f"the role {role} is played by one column, named by text, not by {column!r}")
+                raise DataError(f"the field {role} needs the name of one column, not {column!r}")
 
     def of(self, role: str) -> str | tuple[str, ...]:
-        """The column (or columns) that play a role."""
+        """The column (or columns) of a field."""
         return self.names.get(role, role)
 
 
 def guess_shape(columns: Iterable[str], names: dict) -> str:
-    """The shape whose roles are all there, by the columns' own names or by `names`. Raises DataError if none fits."""
+    """The task type whose fields all have a column, by name or through `names`. Raises DataError if none matches."""
     present = set(columns) | set(names)
     for shape in ("question", "multiple-choice", "tagging", "pair", "sentence"):
         if all(role in present for role in ROLES[shape] if role not in ANSWER_ROLES | {"id"}):
             return shape
     listed = "; ".join(f"{shape}: {', '.join(roles)}" for shape, roles in ROLES.items())
     raise DataError(
-        f"the columns {', '.join(sorted(present)) or '(none)'} fit no shape ({listed}); "
-        'say which column plays which role, for example columns={"text": "review", "label": "stars"}'
+        f"the columns {', '.join(sorted(present)) or '(none)'} match no task type ({listed}); "
+        'assign columns to fields, for example columns={"text": "review", "label": "stars"}'
     )
 
 
 def rows_from_records(records: Iterable[Record], columns: Columns, problems: Problems) -> list[Row]:
-    """The rows of a split. A defective record goes to `problems`, with its place."""
+    """The rows of a split. An invalid record goes to `problems`, with its location."""
     make = _MAKERS[columns.shape]
     rows, ids = [], set()
     for number, (where, record) in enumerate(records, start=1):
@@ -89,24 +89,24 @@ def rows_from_records(records: Iterable[Record], columns: Columns, problems: Pro
             row = make(record, columns)
             if isinstance(row, QuestionRow):
                 row = row if row.id else replace(row, id=f"row-{number}")
-                claim_id(row.id, ids)
+                check_unique_id(row.id, ids)
             rows.append(row)
         except RecordError as error:
             problems.add(f"{where}: {error}")
     return rows
 
 
-def claim_id(id: str, taken: set[str]) -> None:
-    """Adds a question's id to those of its split. Raises RecordError where it is among them."""
+def check_unique_id(id: str, taken: set[str]) -> None:
+    """Adds a question's id to those of its split. Raises RecordError if it is among them."""
     if id in taken:
-        raise RecordError(f"the id {id!r} comes twice; predictions are looked up by id")
+        raise RecordError(f"duplicate id {id!r}; each id must be unique")
     taken.add(id)
 
 
 def label_names(records: Iterable[Record], columns: Columns, problems: Problems) -> tuple[str, ...]:
     """The distinct labels (or tags) of some records, in the order of `find_classes` (or `sort_tags`).
 
-    A defective record has no say: it is reported where its row is made.
+    Invalid records are ignored here; they are reported when their rows are made.
     """
     found = []
     for where, record in records:
@@ -140,7 +140,7 @@ def _multiple_choice(record: dict, columns: Columns) -> MultipleChoiceRow:
 
 
 def _choice(record: dict, columns: Columns, count: int) -> int | None:
-    """The index of the right one of so many choices, named by the task's labels or numbered from 0."""
+    """The index of the right choice, given by a label name of the task or by its number from 0."""
     labels = columns.labels or tuple(map(str, range(count)))
     if len(labels) < count:
         raise RecordError(f"{count} choices but {len(labels)} labels ({', '.join(labels)})")
@@ -165,7 +165,7 @@ def _question(record: dict, columns: Columns) -> QuestionRow:
 
 
 def _id(record: dict, columns: Columns) -> str:
-    """The id that a record gives, "" if its cell is empty or nobody speaks of such a column."""
+    """The id of a record, "" if its cell is empty or there is no such column."""
     if "id" not in columns.names and "id" not in record:
         return ""
     value = _value(record, columns, "id")
@@ -173,7 +173,7 @@ def _id(record: dict, columns: Columns) -> str:
 
 
 def make_question(id: str, question: str, context: str, answers: list, starts: list) -> QuestionRow:
-    """A QuestionRow whose answers stand where they are said to stand. Raises RecordError otherwise."""
+    """A QuestionRow whose answers are at their answer_start. Raises RecordError otherwise."""
     here = f"question {id}: " if id else ""
     if len(answers) != len(starts):
         raise RecordError(f"{here}{len(answers)} answers but {len(starts)} answer starts")
@@ -204,7 +204,7 @@ _MAKERS: dict[str, Callable[[dict, Columns], Row]] = {
 
 
 def _lookup(record: dict, column: str):
-    """The value of a column; a name that is not there and has a dot goes into an object."""
+    """The value of a column; a dot in a name that does not exist leads into an object."""
     if column in record:
         return record[column]
     head, _, rest = column.partition(".")
@@ -214,7 +214,7 @@ def _lookup(record: dict, column: str):
 
 
 def _value(record: dict, columns: Columns, role: str):
-    """The value of a role, or None where an answer is absent (only in a test set), empty or marked as not known."""
+    """The value of a role, or None if an answer is absent (only in a test set), empty or marked as not known."""
     column = columns.of(role)
     if role in ANSWER_ROLES and columns.may_lack_answers and not _has(record, column):
         return None
@@ -229,7 +229,7 @@ def _value(record: dict, columns: Columns, role: str):
 
 
 def _is_empty(value) -> bool:
-    """Whether a cell says nothing. NaN, which is unlike itself, is how many programs write an empty cell as JSON."""
+    """Whether a cell is empty. Many programs write an empty cell to JSON as NaN, which is unequal to itself."""
     return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
@@ -260,13 +260,13 @@ def _as_list(value) -> list:
 
 
 def _words(record: dict, columns: Columns) -> tuple[str, ...]:
-    """The words of a record, each of which can stand in a column of its own (as CoNLL's files have them)."""
+    """The words of a record; each must fit into one column of a file such as CoNLL's."""
     words = _series(_value(record, columns, "words"), columns.of("words"))
     if not words:
-        raise RecordError("there are no words")
+        raise RecordError("expected at least one word")
     for number, word in enumerate(words, start=1):
         if not isinstance(word, str) or not word or any(character in word for character in " \t\r\n"):
-            raise RecordError(f"word {number} is {word!r}; expected text that is not empty and holds no white space")
+            raise RecordError(f"word {number} is {word!r}; expected text without white space, and not empty")
     return words
 
 
@@ -282,7 +282,7 @@ def _tags(record: dict, columns: Columns) -> tuple[str | int, ...] | None:
 def _series(value, column: str) -> tuple:
     """The elements of a list, or of text with white space between them."""
     if not isinstance(value, (str, list, tuple)):
-        raise RecordError(f"column {column!r}: expected a list, or text with blanks between, found {value!r:.80}")
+        raise RecordError(f"column {column!r}: expected a list, or text with spaces between, found {value!r:.80}")
     return tuple(value.split() if isinstance(value, str) else value)
 
 

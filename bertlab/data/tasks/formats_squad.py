@@ -3,14 +3,14 @@
     {"version": "v2.0", "data": [{"title": …, "paragraphs": [{"context": …, "qas": [
         {"id": …, "question": …, "is_impossible": false, "answers": [{"text": …, "answer_start": 12}]}]}]}]}
 
-Sources: Rajpurkar et al. 2016 (1.1) and 2018 (2.0, with questions that the paragraph does not answer).
+Sources: Rajpurkar et al. 2016 (1.1) and 2018 (2.0, with unanswerable questions).
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from bertlab.data.tasks.formats import Problems, Record, RecordError, read_json
-from bertlab.data.tasks.formats_records import claim_id, make_question
+from bertlab.data.tasks.formats_records import check_unique_id, make_question
 from bertlab.data.tasks.rows import QuestionRow
 from bertlab.errors import DataError
 
@@ -18,15 +18,15 @@ from bertlab.errors import DataError
 def read_squad(path: str | Path, problems: Problems) -> list[QuestionRow]:
     """The questions of a SQuAD file, in its order.
 
-    An impossible question has no answers (its `plausible_answers` are not answers). Raises DataError, or tells
-    `problems`, where an answer's text is not in the context at its `answer_start`, an id comes twice, or a key is
+    An impossible question has no answers (its `plausible_answers` are not answers). Raises DataError, or adds
+    to `problems`, if an answer's text is not in the context at its `answer_start`, an id is a duplicate, or a key is
     missing. Characters are Unicode code points, as in the official files.
     """
     rows, seen = [], set()
     for where, question in _questions(path):
         try:
             row = _row(question)
-            claim_id(row.id, seen)
+            check_unique_id(row.id, seen)
         except RecordError as error:
             problems.add(f"{where}: {error}")
             continue
@@ -40,7 +40,7 @@ def is_squad(content) -> bool:
 
 
 def _questions(path) -> Iterator[Record]:
-    """Every question of the file with its context, and its place: FILE article 3 paragraph 0 question 2."""
+    """Every question of the file with its context, and its location: FILE article 3 paragraph 0 question 2."""
     content = read_json(path)
     if not is_squad(content):
         raise DataError(f"{path}: expected SQuAD's form, an object with a list under 'data'")

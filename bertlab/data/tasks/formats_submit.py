@@ -1,4 +1,4 @@
-"""Writing predictions in the form that each benchmark's server or script expects.
+"""Writing predictions in the format that each benchmark's server or script expects.
 
 GLUE: a .tsv with the columns index and prediction, one file for each task, with that task's own label names. SQuAD: a
 JSON object from question id to text. CoNLL: the word, the right tag and the predicted tag on each line, which is what
@@ -17,13 +17,13 @@ from bertlab.errors import DataError
 def write_glue(folder: str | Path, task_name: str, predictions: Sequence[int | float]) -> Path:
     """Writes FOLDER/MNLI-m.tsv (or the task's own name), one line for each row of the official test set.
 
-    predictions: class indices, or numbers for STS-B, which are cut to its range 0–5. Returns the file's path. Raises
-    DataError for a task that is not of GLUE, another number of predictions than the test set has rows, or a class that
-    does not exist.
+    predictions: class indices, or numbers for STS-B, which are clipped to its range 0–5. Returns the file's path.
+    Raises DataError for a task that is not part of GLUE, a different number of predictions than the test set has rows,
+    or a class that does not exist.
     """
     task = find_task(task_name)
     if task is None or task.submission is None:
-        raise DataError(f"{task_name!r} is not a task of GLUE; nothing is submitted for it")
+        raise DataError(f"{task_name!r}: expected a task of GLUE, which has a submission format")
     expected = task.sizes[2]
     if len(predictions) != expected:
         raise DataError(f"{task.name}: {len(predictions)} predictions, but the official test set has {expected} rows")
@@ -36,7 +36,7 @@ def write_glue(folder: str | Path, task_name: str, predictions: Sequence[int | f
 
 
 def write_indexed(path: str | Path, predictions: Sequence[int | float], labels: Sequence[str]) -> None:
-    """Writes the same two columns for any rows of any task: GLUE's development sets, a file of your own.
+    """Writes the same two columns for any rows of any task: GLUE's development sets, your own file.
 
     predictions: class indices, written as the labels' names; numbers where there are no labels.
     """
@@ -63,9 +63,9 @@ def write_squad(path: str | Path, predictions: Mapping[str, str | float]) -> Non
 def write_conll(
     path: str | Path, rows: Sequence[TaggingRow], labels: Sequence[str], predictions: Sequence[Sequence[int]]
 ) -> None:
-    """Writes word, right tag and predicted tag (without the right one where it is not known), a space between.
+    """Writes word, right tag and predicted tag (without the right one if it is unknown), separated by a space.
 
-    Raises DataError unless there is one prediction for each word, or where a word holds white space.
+    Raises DataError unless there is one prediction for each word, or if a word contains white space.
     """
     if len(rows) != len(predictions):
         raise DataError(f"{len(rows)} sentences but predictions for {len(predictions)}")
@@ -76,7 +76,9 @@ def write_conll(
         gold = [()] * len(row.words) if row.tags is None else [(labels[tag],) for tag in row.tags]
         for word, known, tag in zip(row.words, gold, predicted):
             if not word or any(character in word for character in " \t\n"):
-                raise DataError(f"sentence {number}: the word {word!r} would break its line: it holds white space")
+                raise DataError(
+                    f"sentence {number}: the word {word!r} contains white space, which the format does not allow"
+                )
             lines.append(" ".join((word, *known, labels[tag])))
         lines.append("")
     Path(path).write_text("".join(line + "\n" for line in lines), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Labelled tasks behind one function: `load_task(name_or_path)` → `TaskData`, whatever the source.
+"""Labelled tasks behind one function: `load_task(name_or_path)` → `TaskData`, for every source.
 
     load_task("package")                                    built in, made from the installed packages' docstrings
     load_task("sst2", data_dir="glue_data")                 official files in glue_data/SST-2/
@@ -7,7 +7,7 @@
     load_task("wnut17")                                     from Hugging Face `datasets` (optional package)
     load_task("imdb", source="huggingface")
 
-Nothing here downloads anything but the last two.
+Only the last two download data.
 """
 
 import dataclasses
@@ -42,7 +42,7 @@ CONLL_SUFFIXES = (".conll", ".txt", ".bio", ".iob", ".iob2")
 
 @dataclass(frozen=True)
 class Reading:
-    """How files that are not a published task's are to be read; see `load_task`."""
+    """How to read files that are not a published task's; see `load_task`."""
 
     shape: str | None = None
     columns: dict = field(default_factory=dict)
@@ -65,21 +65,21 @@ def load_task(
     seed: int = 0,
     **builtin_options,
 ) -> TaskData:
-    """A labelled task, from wherever it is.
+    """Loads a labelled task from any source.
 
     name_or_path: a built-in task, a published one (`bertlab task list`), a file, a folder with train, dev and test
     files, a name on the Hugging Face hub, or a folder that `save_to_disk` wrote.
-    source: "builtin", "files", "huggingface"; "auto" takes what is built in, then what is on disk, then the hub.
-    data_dir: the folder that holds a published task's files, or the folder around it.
-    shape, columns, labels: for files of your own; `columns` maps roles to columns (`formats_records.ROLES`). Labels are
-    otherwise found in the training split: names and whole numbers are classes, other numbers are regression, as is
-    labels=(). In place of a declared label its index may stand, unless a label is itself a number.
+    source: "builtin", "files", "huggingface"; "auto" tries the built-in tasks, then files, then the hub.
+    data_dir: the folder with a published task's files, or its parent folder.
+    shape, columns, labels: for your own files; `columns` maps fields to columns (`formats_records.ROLES`). By default
+    labels come from the training split: names and whole numbers are classes, other numbers are regression, as is
+    labels=(). A declared label may be replaced by its index, unless a label is itself a number.
     conll: options of `read_conll` (word_column, tag_column, separator, comment).
-    config: a configuration on the hub. on_error: "stop" at the first defective record, "skip" them with one warning,
-    or a `Problems` of your own. validation_share: about the part of the training rows that becomes the validation split
-    where there is none, drawn with `seed`; see `splits.hold_out`. builtin_options: handed to
-    `bertlab.data.tasks.builtin.builtin_task`, as is the seed.
-    Raises DataError, with file and line, and MissingDependencyError where the hub's package is not installed.
+    config: a configuration on the hub. on_error: "stop" at the first invalid record, "skip" them with one warning,
+    or a `Problems` of your own. validation_share: the approximate fraction of the training rows that becomes the
+    validation split if there is none, drawn with `seed`; see `splits.hold_out`. builtin_options: passed, with the seed,
+    to `bertlab.data.tasks.builtin.builtin_task`.
+    Raises DataError, with file and line, and MissingDependencyError if the hub's package is not installed.
     """
     problems = on_error if isinstance(on_error, Problems) else Problems(on_error)
     reading = Reading(shape, columns or {}, declared_labels(labels), conll_options(conll or {}))
@@ -90,7 +90,7 @@ def load_task(
     if source == "builtin":
         from bertlab.data.tasks.builtin import builtin_task
 
-        _refuse_idle(name, reading)
+        _refuse_unused(name, reading)
         return builtin_task(name, seed=seed, **builtin_options)
     if source == "huggingface":
         data = _load_hub(name, reading, config, problems)
@@ -101,10 +101,10 @@ def load_task(
     return hold_out(data, validation_share, seed) if validation_share and not data.validation else data
 
 
-def _refuse_idle(name: str, reading: Reading, *heard: str, shape: str | None = None) -> None:
-    """Raises DataError where something is said that has no part in how these rows are read.
+def _refuse_unused(name: str, reading: Reading, *heard: str, shape: str | None = None) -> None:
+    """Raises DataError for an option that does not apply to how these rows are read.
 
-    heard: what has; shape: that of the rows, which may be said, but not another.
+    heard: options that do apply; shape: the rows' task type: `reading.shape` may be this one, but no other.
     """
     said = {
         "shape": reading.shape not in (None, shape),
@@ -112,10 +112,10 @@ def _refuse_idle(name: str, reading: Reading, *heard: str, shape: str | None = N
         "labels": reading.labels is not None,
         "conll": bool(reading.conll),
     }
-    idle = [word for word, is_said in said.items() if is_said and word not in heard]
+    idle = [word for word, given in said.items() if given and word not in heard]
     if idle:
-        words, them = ", ".join(idle), "it" if len(idle) == 1 else "them"
-        raise DataError(f"{name}: how its rows are read is known, without {words}; leave {them} away")
+        words = ", ".join(idle)
+        raise DataError(f"{name}: the format of its rows is fixed; leave out {words}")
 
 
 def _source(name_or_path, source: str, data_dir) -> str:
@@ -136,7 +136,7 @@ def _source(name_or_path, source: str, data_dir) -> str:
     known = ", ".join((*BUILTIN_TASKS, *TASKS))
     raise DataError(
         f"{str(name_or_path)!r} is neither a task ({known}) nor a file or folder; "
-        "for another data set of the Hugging Face hub say source='huggingface'"
+        "for another data set of the Hugging Face hub give source='huggingface'"
     )
 
 
@@ -179,7 +179,7 @@ def _published_files(task: Task, folder: Path) -> dict[str, Path]:
 
 
 def _load_published(task: Task, folder: Path, reading: Reading, problems: Problems) -> TaskData:
-    _refuse_idle(task.name, reading, *(("conll",) if task.kind == "conll" else ()), shape=task.shape)
+    _refuse_unused(task.name, reading, *(("conll",) if task.kind == "conll" else ()), shape=task.shape)
     files = _published_files(task, folder)
     if not files:
         expected = ", ".join(name for names in task.files.values() for name in names)
@@ -204,7 +204,7 @@ def _rows_of_splits(records: dict[str, Iterable[Record]], columns: Columns, prob
 
 
 def _split_of(path: Path) -> str | None:
-    """The split that a file's name speaks of: train.csv, my-dev.v2.tsv, eng_valid.txt …"""
+    """The split that a file's name indicates: train.csv, my-dev.v2.tsv, eng_valid.txt …"""
     match = _SPLIT_OF_STEM.fullmatch(path.stem)
     word = match.group(1).lower() if match else None
     return {"dev": "validation", "valid": "validation", "val": "validation"}.get(word, word)
@@ -226,10 +226,10 @@ def _split_files(folder: Path) -> dict[str, Path]:
 
 def _load_own(name: str, files: dict[str, Path], reading: Reading, problems: Problems) -> TaskData:
     if all(path.suffix.lower() == ".json" and is_squad(read_json(path)) for path in files.values()):
-        _refuse_idle(name, reading, shape="question")
+        _refuse_unused(name, reading, shape="question")
         return TaskData(name, "question", (), **{split: read_squad(path, problems) for split, path in files.items()})
     if not any(path.suffix.lower() in CONLL_SUFFIXES for path in files.values()):
-        _refuse_idle(name, reading, "shape", "columns", "labels")
+        _refuse_unused(name, reading, "shape", "columns", "labels")
     records: dict[str, list[Record]] = {}
     for split, path in files.items():
         if path.suffix.lower() in CONLL_SUFFIXES:
@@ -240,15 +240,15 @@ def _load_own(name: str, files: dict[str, Path], reading: Reading, problems: Pro
 
 
 def _from_records(name: str, records: dict[str, list[Record]], reading: Reading, problems, missing=None) -> TaskData:
-    """Rows of every split, with the shape and labels that were asked for or that the records show."""
+    """Rows of every split, with the given task type and labels, or those found in the records."""
     some = next((split for split in records.values() if split), None)
     if some is None:
-        raise DataError(f"{name}: there is not a single record in it")
+        raise DataError(f"{name}: expected at least one record")
     shape = reading.shape or guess_shape(some[0].columns, reading.columns)
     columns = Columns(shape, reading.columns, reading.labels or (), missing_label=missing)
     _check_labels_suit(name, shape, reading.labels)
     if records.get("train") == []:
-        raise DataError(f"{name}: the training split has not a single record")
+        raise DataError(f"{name}: expected at least one training record")
     if reading.labels is None and shape in ("sentence", "pair", "tagging"):
         shown = dataclasses.replace(columns, may_lack_answers="train" not in records)
         names = label_names(records.get("train", some), shown, problems)
@@ -264,11 +264,11 @@ def _from_records(name: str, records: dict[str, list[Record]], reading: Reading,
 
 
 def _check_labels_suit(name: str, shape: str, labels: tuple[str, ...] | None) -> None:
-    """Raises DataError where labels, or regression, are asked for that a shape does not have."""
+    """Raises DataError for labels, or regression, with a task type that does not have them."""
     if labels and shape == "question":
-        raise DataError(f"{name}: questions have no labels; leave labels (--labels) away")
+        raise DataError(f"{name}: questions have no labels; leave out labels (--labels)")
     if labels == () and shape not in ("sentence", "pair"):
-        raise DataError(f"{name}: a {shape} task is no regression, which is for sentences and pairs; name its labels")
+        raise DataError(f"{name}: regression is for sentences and pairs, not for a {shape} task; give its labels")
 
 
 # --- Hugging Face ---
@@ -285,11 +285,11 @@ def _load_hub(name: str, reading: Reading, config: str | None, problems: Problem
     if not splits:
         raise DataError(f"{name}: has the splits {', '.join(datasets)}, none of {', '.join(names.values())}")
     if task:
-        _refuse_idle(task.name, reading, "columns", shape=task.shape)
+        _refuse_unused(task.name, reading, "columns", shape=task.shape)
         records = {split: hub_records(dataset, name, split) for split, dataset in splits.items()}
         columns = dataclasses.replace(task.columns, names=reading.columns or hub.columns, missing_label=-1)
         return TaskData(task.name, task.shape, task.labels, **_rows_of_splits(records, columns, problems))
-    _refuse_idle(name, reading, "shape", "columns", "labels")
+    _refuse_unused(name, reading, "shape", "columns", "labels")
     some = next(iter(splits.values()))
     shape = reading.shape or guess_shape(some.features, reading.columns)
     role = "tags" if shape == "tagging" else "label"

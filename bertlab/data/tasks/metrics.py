@@ -1,6 +1,6 @@
 """The metrics that the benchmarks publish, as fractions: 0.913, where a table of results prints 91.3.
 
-Each is a few lines of NumPy, so that a reader can hold it against its definition. Entity-level F1 is in
+Each is a few lines of NumPy, so that a reader can compare it with its definition. Entity-level F1 is in
 `metrics_entities`, SQuAD's exact match and F1 in `metrics_squad`. `score` picks the right ones for a task.
 """
 
@@ -15,25 +15,27 @@ from bertlab.errors import DataError
 
 
 def _checked(gold, predicted, kind=None) -> tuple[np.ndarray, np.ndarray]:
-    """Both as arrays (N,). Raises DataError unless they are of the same, positive length and all known."""
+    """Both as arrays (N,). Raises DataError unless they have the same, positive length and all labels are known."""
     gold, predicted = np.asarray(gold, kind), np.asarray(predicted, kind)
     if gold.shape != predicted.shape or gold.ndim != 1:
         raise DataError(f"{gold.shape} labels and {predicted.shape} predictions; expected one prediction for each row")
     if not len(gold):
-        raise DataError("there are no rows to measure on")
+        raise DataError("expected at least one row to evaluate")
     if gold.dtype == object:
-        raise DataError("some rows have no label (a test set whose answers are kept back?); nothing can be measured")
+        raise DataError(
+            "some rows have no label (a test set without published answers?); expected a label for each row"
+        )
     return gold, predicted
 
 
 def accuracy(gold, predicted) -> float:
-    """The share of rows whose class is right. gold, predicted: (N,) class indices."""
+    """The fraction of rows whose class is right. gold, predicted: (N,) class indices."""
     gold, predicted = _checked(gold, predicted)
     return float(np.mean(gold == predicted))
 
 
 def f1(gold, predicted, positive: int = 1) -> float:
-    """F1 of one class, 2·TP / (2·TP + FP + FN); 0 where neither has it. gold, predicted: (N,) class indices."""
+    """F1 of one class, 2·TP / (2·TP + FP + FN); 0 if neither contains it. gold, predicted: (N,) class indices."""
     gold, predicted = _checked(gold, predicted)
     hits = np.sum((gold == positive) & (predicted == positive))
     claimed_or_there = np.sum(gold == positive) + np.sum(predicted == positive)
@@ -49,7 +51,7 @@ def macro_f1(gold, predicted) -> float:
 def matthews(gold, predicted) -> float:
     """Matthews' correlation for any number of classes (Matthews 1975; Gorodkin 2004 for more than two).
 
-    It is the correlation of the two one-hot matrices; 0 where one of them is constant. gold, predicted: (N,).
+    It is the correlation of the two one-hot matrices; 0 if one of them is constant. gold, predicted: (N,).
     """
     gold, predicted = _checked(gold, predicted)
     classes = np.union1d(gold, predicted)
@@ -61,7 +63,7 @@ def matthews(gold, predicted) -> float:
 
 
 def pearson(gold, predicted) -> float:
-    """Pearson's correlation; NaN where one of them is constant (it is not defined there). gold, predicted: (N,)."""
+    """Pearson's correlation; NaN if one of them is constant (it is not defined then). gold, predicted: (N,)."""
     gold, predicted = _checked(gold, predicted, np.float64)
     gold, predicted = gold - gold.mean(), predicted - predicted.mean()
     spread = np.sqrt(np.sum(gold * gold) * np.sum(predicted * predicted))
@@ -92,7 +94,7 @@ METRICS: dict[str, Callable] = {
 
 
 def default_metrics(shape: str, labels: Sequence[str]) -> tuple[str, ...]:
-    """What to measure on a task that no benchmark has settled. Of two classes the second is the positive one."""
+    """The metrics of a task that is not part of a benchmark. Of two classes the second is the positive one."""
     if shape == "question":
         return ("squad",)
     if shape == "tagging":
@@ -107,7 +109,7 @@ def default_metrics(shape: str, labels: Sequence[str]) -> tuple[str, ...]:
 def score(
     metrics: Sequence[str], rows: Sequence[Row], labels: Sequence[str], predictions, **options
 ) -> dict[str, float]:
-    """The figures of a task, {name: value}; the first is the one to choose models by.
+    """The metrics of a task, {name: value}; choose models by the first one.
 
     metrics: names (`Task.metrics` or `default_metrics`); "f1:LABEL" is the F1 of that class, "f1" that of the second.
     predictions: class indices or numbers (N,), for tagging a sequence of tag indices for each row, for questions
@@ -137,7 +139,7 @@ def _squad(rows: Sequence[QuestionRow], predictions: Mapping[str, str], no_answe
 
 def _tagging(name: str, rows, labels: Sequence[str], predictions) -> dict[str, float]:
     if any(row.tags is None for row in rows):
-        raise DataError("some rows have no tags; nothing can be measured")
+        raise DataError("some rows have no tags; expected tags for each row")
     if len(rows) != len(predictions) or any(len(row.tags) != len(tags) for row, tags in zip(rows, predictions)):
         raise DataError("expected one predicted tag for each word of each row")
     if name == "entities":

@@ -6,7 +6,7 @@ IOB1 (wikigold) and IOB2 (CoNLL-2003 as it is usually distributed, WNUT-17) are 
 end of a sentence. Source: Tjong Kim Sang & Buchholz 2000, the evaluation script of the CoNLL shared tasks.
 
 Schemes with a tag for the last word of an entity and for an entity of one word are read, too: E- and S- (IOBES, BIOES),
-or L- and U- (BILOU). After an entity's last word, whatever is no O begins another.
+or L- and U- (BILOU). After an entity's last word, any tag but O begins another.
 """
 
 from collections import Counter
@@ -16,17 +16,17 @@ from bertlab.errors import DataError
 
 Entity = tuple[int, int, str]  # first word, last word (inclusive), type
 
-_FIRST, _LAST = "BSU", "ELSU"  # prefixes of an entity's first word, whatever stands before it, and of its last word
+_FIRST, _LAST = "BSU", "ELSU"  # prefixes that always mark an entity's first word, or its last word
 
 
 def is_entity_tag(tag: str) -> bool:
-    """Whether a tag is O or one of B-, I-, E-, S-, L-, U- with a type behind it."""
+    """Whether a tag is O or one of B-, I-, E-, S-, L-, U- with a type after it."""
     prefix, _, kind = tag.partition("-")
     return tag == "O" or (prefix in tuple("BIESLU") and kind != "")
 
 
 def entities(tags: Sequence[str]) -> list[Entity]:
-    """The entities of one sentence, in order. Raises DataError for a tag that is none of `is_entity_tag`."""
+    """The entities of one sentence, in order. Raises DataError for a tag that `is_entity_tag` does not accept."""
     found, start, kind = [], 0, None  # kind: the type of the entity that is open
     for position, tag in enumerate([*tags, "O"]):
         if not is_entity_tag(tag):
@@ -50,14 +50,14 @@ def _f1(hits: int, gold: int, predicted: int) -> float:
 def entity_scores(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
     """Micro-averaged f1, precision, recall over all entities, the accuracy of tags, and `f1:TYPE` for each type.
 
-    gold, predicted: for each sentence its tags. Ratios without a denominator are 0. Raises DataError where the
-    numbers of sentences or tags differ, or there is no word.
+    gold, predicted: for each sentence its tags. Ratios without a denominator are 0. Raises DataError if the
+    numbers of sentences or tags differ, or if there are no words.
     """
     if [len(tags) for tags in gold] != [len(tags) for tags in predicted]:
-        raise DataError("the predicted tags are not as many as the words; expected one for each word of each sentence")
+        raise DataError("expected one predicted tag for each word of each sentence")
     words = sum(len(tags) for tags in gold)
     if not words:
-        raise DataError("there are no words to measure on")
+        raise DataError("expected at least one word to evaluate")
     hits, there, claimed = Counter(), Counter(), Counter()
     right_tags = 0
     for truth, guess in zip(gold, predicted):

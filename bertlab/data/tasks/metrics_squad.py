@@ -5,10 +5,9 @@ F1 counts the tokens that prediction and answer share, as bags. With several rig
 version 2.0 the right answer to an unanswerable question is the empty text. Sources: Rajpurkar et al. 2016, section 6.1;
 2018, section 5, and its evaluation script.
 
-A difference between the two official scripts, and what we do: 1.1's counts a prediction that is empty after
-normalisation as F1 0, while 2.0's counts it as right where the gold answer is empty too. Ours is 2.0's; they differ
-only on answers made of nothing but articles and punctuation, and 2.0 does not use those as gold answers if there are
-others.
+The two official scripts differ: 1.1's counts a prediction that is empty after normalisation as F1 0, while 2.0's counts
+it as right if the gold answer is empty too. We use 2.0's rule; they differ only on answers that consist of articles and
+punctuation, and 2.0 does not use those as gold answers if there are others.
 """
 
 import math
@@ -30,12 +29,12 @@ def normalize(text: str) -> str:
 
 
 def exact_match(answer: str, prediction: str) -> float:
-    """1.0 where both are the same after normalisation, otherwise 0.0."""
+    """1.0 if both are the same after normalisation, otherwise 0.0."""
     return float(normalize(answer) == normalize(prediction))
 
 
 def token_f1(answer: str, prediction: str) -> float:
-    """F1 over the bags of normalised tokens; where one has none, 1.0 if both have none."""
+    """F1 over the bags of normalised tokens; if one is empty, 1.0 if both are empty."""
     gold, guess = normalize(answer).split(), normalize(prediction).split()
     if not gold or not guess:
         return float(gold == guess)
@@ -48,19 +47,19 @@ def squad_scores(
     predictions: Mapping[str, str],
     no_answer_scores: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
-    """exact and f1 over all questions, and over those with and without an answer where both kinds are there.
+    """exact and f1 over all questions, and over those with and without an answer if there are both kinds.
 
     answers: question id → its right answers, none for an unanswerable question. predictions: id → text, "" for "no
-    answer". no_answer_scores: id → how strongly the model held that there is no answer; with it come best_exact and
+    answer". no_answer_scores: id → the model's score for "no answer"; with it the result also has best_exact and
     best_f1, and the thresholds above which a prediction is replaced by "no answer" (see `best_threshold`).
-    Raises DataError where a question has no prediction (the official script of 2.0 leaves it out of the mean and so
-    flatters; 1.1's counts it as 0).
+    Raises DataError if a question has no prediction (the official script of 2.0 leaves it out of the
+    mean, which raises the mean; 1.1's counts it as 0).
     """
     missing = [id for id in answers if id not in predictions]
     if missing:
         raise DataError(f"{len(missing)} questions have no prediction, first {missing[0]!r}; give every id a text")
     if not answers:
-        raise DataError("there are no questions to measure on")
+        raise DataError("expected at least one question to evaluate")
     exact, f1, answerable = {}, {}, {}
     for id, texts in answers.items():
         gold = [text for text in texts if normalize(text)] or [""]
@@ -88,13 +87,13 @@ def best_threshold(
 ) -> tuple[float, float]:
     """The best mean score, and the threshold that gives it: above it, a prediction becomes "no answer".
 
-    Begins with "no answer" everywhere (every unanswerable question right) and lets predictions in, the surest first:
+    Begins with "no answer" everywhere (every unanswerable question right) and adds predictions, most confident first:
     an answerable one adds its score, an unanswerable one loses its point unless its prediction is empty anyway.
 
-    As in the official script, every prediction is let in on its own, also among equal no-answer scores. No threshold
-    can part those: the one returned is the best that there is, which then may give less than the best mean. Where "no
-    answer" everywhere is best it lies below every score: at the official 0.0 if they are probabilities, further down if
-    they are differences of logits.
+    As in the official script, predictions are added one by one, even with equal no-answer scores. No threshold can
+    separate those: the returned one is the best possible, and may give less than the best mean. If "no answer"
+    everywhere is best, the threshold is below every score: the official 0.0 for probabilities, lower for differences of
+    logits.
     """
     missing = [id for id in scores if id not in no_answer_scores]
     if missing:
@@ -116,7 +115,7 @@ def best_threshold(
 
 
 def _below(scores: Iterable[float]) -> float:
-    """A number below all scores: 0.0 if it is; else a whole logit less, which also lower precision tells apart."""
+    """A number below all scores: 0.0 if it is; else the lowest score − 1, distinct even in low precision."""
     lowest = min(scores)
     return 0.0 if lowest > 0 else lowest - 1.0
 

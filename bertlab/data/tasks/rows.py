@@ -1,7 +1,7 @@
-"""The rows of labelled data: one small frozen dataclass for each shape that BERT is fine-tuned on.
+"""The rows of labelled data: one small frozen dataclass for each task type.
 
-Every source of labelled data (the built-in tasks, GLUE, SQuAD, CoNLL, a CSV of your own) ends in these, and everything
-that trains or measures begins from them. The shapes are those of Devlin et al. 2019, figure 4, plus multiple choice
+Every source of labelled data (the built-in tasks, GLUE, SQuAD, CoNLL, your own CSV) produces these rows, and training
+and evaluation read them. The task types (`shape`) are those of Devlin et al. 2019, figure 4, plus multiple choice
 (section 4.4). A label is the index of a class, a real number for regression, or None in a test set without answers.
 """
 
@@ -41,7 +41,7 @@ class MultipleChoiceRow:
 
 @dataclass(frozen=True)
 class TaggingRow:
-    """Words and one tag for each, as the index of a label; `tags` is None where they are not known."""
+    """Words and one tag for each, as the index of a label; `tags` is None if there are no tags."""
 
     words: tuple[str, ...]
     tags: tuple[int, ...] | None = None
@@ -49,10 +49,10 @@ class TaggingRow:
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A question about a context, and where the context says the answer.
+    """A question about a context, and the answer's position in it.
 
-    `answers[i]` is `context[answer_starts[i]:answer_starts[i] + len(answers[i])]`: offsets count characters. Several
-    answers are equally right; none at all means that the context does not say (SQuAD 2.0).
+    `answers[i]` is `context[answer_starts[i]:answer_starts[i] + len(answers[i])]`: offsets count characters. All
+    answers are equally right; no answers means that the question is unanswerable (SQuAD 2.0).
     """
 
     id: str
@@ -69,7 +69,7 @@ Row = SentenceRow | PairRow | MultipleChoiceRow | TaggingRow | QuestionRow
 class TaskData:
     """A labelled task: its rows in up to three splits.
 
-    name: what it is called. shape: one of `SHAPES`. labels: the classes' (or tags') names in the order of their
+    name: its name. shape: its type, one of `SHAPES`. labels: the classes' (or tags') names in the order of their
     indices; empty for regression and questions. A split that the task lacks is empty.
     """
 

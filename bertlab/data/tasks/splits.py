@@ -1,4 +1,4 @@
-"""Holding part of the training rows back, where a task brings no rows to judge on."""
+"""Holding out part of the training rows, for tasks without a validation split."""
 
 import dataclasses
 import math
@@ -11,17 +11,17 @@ from bertlab.errors import DataError
 
 
 def check_share(share: float) -> None:
-    """Raises DataError unless a share lies between 0, which holds nothing back, and 1."""
+    """Raises DataError unless a fraction is between 0, which holds out nothing, and 1."""
     if not 0 <= share < 1:
         raise DataError(f"validation_share must lie between 0 and 1, not {share!r}")
 
 
 def hold_out(data: TaskData, share: float, seed: int = 0) -> TaskData:
-    """Moves about a share of the training rows to the validation split; orders are kept.
+    """Moves about this fraction of the training rows to the validation split, keeping the order.
 
-    Rows about one text (a question's or a choice's context; otherwise the whole input) go together: what is judged on
-    was never read in training. They are drawn with the seed, no class giving more than its share, rounded up, and every
-    class (or tag) keeps rows to train on. Raises DataError where nothing can be held back.
+    Rows about one text (a question's or a choice's context; otherwise the whole input) stay together: training never
+    reads a validation text. They are drawn with the seed. No class gives more than this fraction, rounded up, and every
+    class (or tag) keeps rows to train on. Raises DataError if nothing can be held out.
     """
     check_share(share)
     groups: dict[object, list[int]] = {}
@@ -29,21 +29,20 @@ def hold_out(data: TaskData, share: float, seed: int = 0) -> TaskData:
         groups.setdefault(_text_of(row), []).append(index)
     if len(groups) < 2:
         found = "all training rows are about one text" if groups else "there are no training rows"
-        raise DataError(f"{data.name}: {found}, so none can be held back to judge on; give a dev file")
+        raise DataError(f"{data.name}: {found}, so none can be held out for validation; give a dev file")
     order = np.random.default_rng(seed).permutation(len(groups)).tolist()
     drawn = list(groups.values())
     held = set(_draw([drawn[number] for number in order], data, share))
     if not held:
         raise DataError(
-            f"{data.name}: no row can be held back, because each is needed for its class to have any to train on; "
-            "give a dev file"
+            f"{data.name}: no row can be held out, because every class needs a training row; give a dev file"
         )
     train = [row for index, row in enumerate(data.train) if index not in held]
     return dataclasses.replace(data, train=train, validation=[data.train[index] for index in sorted(held)])
 
 
 def _draw(groups: list[list[int]], data: TaskData, share: float) -> list[int]:
-    """The rows of those groups, taken in their order, that fit; the smallest one that may go where none fits."""
+    """The rows of the first groups that fit; if none fits, the smallest group that may be held out."""
     rows, wanted = data.train, min(max(1, round(share * len(data.train))), len(data.train) - 1)
     counts = [Counter(label for index in group for label in _classes(rows[index], data)) for group in groups]
     left = Counter(label for row in rows for label in _classes(row, data))
@@ -61,7 +60,7 @@ def _draw(groups: list[list[int]], data: TaskData, share: float) -> list[int]:
 
 
 def _text_of(row: Row) -> object:
-    """What rows share that are to stay together."""
+    """The text that rows share if they must stay in one split."""
     if isinstance(row, (QuestionRow, MultipleChoiceRow)):
         return row.context
     if isinstance(row, TaggingRow):
@@ -70,7 +69,7 @@ def _text_of(row: Row) -> object:
 
 
 def _classes(row: Row, data: TaskData) -> tuple[int, ...]:
-    """The classes (or tags) that a row shows; none for numbers, choices and answers, which are not told apart."""
+    """The classes (or tags) of a row; empty for numbers, choices and answers."""
     if isinstance(row, TaggingRow):
         return row.tags or ()
     return (row.label,) if data.labels and data.shape in ("sentence", "pair") else ()

@@ -3,9 +3,10 @@
     [CLS] question [SEP] context tokens 0 … 319 [SEP]
     [CLS] question [SEP] context tokens 128 … 447 [SEP]        ← the next window begins `stride` tokens later
 
-Training: each window's targets are the first and last token of the answer, or [CLS] (position 0) twice where the window
-does not hold all of it. Answering: a span's score is its start logit plus its end logit; a start token counts only in
-the window in which it has most context on both sides; the text is cut from the original context by character offsets.
+Training: each window's targets are the first and last token of the answer, or [CLS] (position 0) twice if the window
+does not contain all of it. Answering: a span's score is its start logit plus its end logit; a start token counts only
+in the window in which it has most context on both sides; the text is cut from the original context by character
+offsets.
 Sources: Devlin et al. 2019, sections 4.2 and 4.3, and the published run_squad.py for windows and maximum context.
 
 Letters: Q questions, W windows, T tokens.
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertlab.data.tasks.features import Features, cut_to_fit
+from bertlab.data.tasks.features import Features, truncate_to_fit
 from bertlab.data.tasks.rows import QuestionRow
 from bertlab.errors import ConfigError, DataError
 from bertlab.wordpiece.encoding import Ragged, RaggedEncoding, range_indices
@@ -24,11 +25,11 @@ from bertlab.wordpiece.encoding import Ragged, RaggedEncoding, range_indices
 
 @dataclass(frozen=True)
 class QuestionWindows:
-    """The windows of some questions, and all it takes to go back from tokens to text.
+    """The windows of some questions, with the data to map tokens back to text.
 
     features: their inputs; targets are start_positions and end_positions (W,) int32, 0 for "not in this window".
     row_of: (W,) the question of each window. first_token: (W,) the context token at which it begins. num_tokens: (W,)
-    how many it holds. context_column: (W,) the column of its first context token. cut_questions: questions that were
+    its context tokens. context_column: (W,) the column of its first context token. cut_questions: questions that were
     longer than allowed. lost_answers: answers that no token covers (control characters only).
     """
 
@@ -69,7 +70,7 @@ class QuestionWindows:
         token = (np.cumsum(sizes) - sizes)[self.row_of[window]] + self.first_token[window] + column
         best = np.zeros(sizes.sum(), np.int64)
         np.maximum.at(best, token, score)
-        candidates = np.flatnonzero(score == best[token])[::-1]  # backwards: the earliest window is written last
+        candidates = np.flatnonzero(score == best[token])[::-1]  # reversed: the earliest window is written last
         owner = np.empty(len(best), np.int64)
         owner[token[candidates]] = window[candidates]
         return Ragged(owner[token] == window, np.concatenate([[0], np.cumsum(self.num_tokens)]))
@@ -85,20 +86,23 @@ def make_windows(
     """Windows of questions and contexts. The defaults are the published ones.
 
     max_length: T with special tokens. stride: tokens from one window's beginning to the next one's (Hugging Face's
-    `stride` is the overlap instead); where it is larger than a window, windows follow each other without a gap.
-    max_question_length: longer questions are cut and counted. The targets are those of a question's first answer, and
-    an answer that begins or ends inside a token takes the whole token.
-    Raises ConfigError where max_length leaves no room for context.
+    `stride` is the overlap instead); if it is larger than a window, windows follow each other without a gap.
+    max_question_length: longer questions are truncated and counted. The targets are those of a question's first answer,
+    and an answer that begins or ends inside a token includes the whole token.
+    Raises ConfigError if max_length leaves no token for context.
     """
     if stride < 1 or max_question_length < 1:
         raise ConfigError(f"stride and max_question_length must be at least 1, not {stride}, {max_question_length}")
     if max_length < max_question_length + 4:
         raise ConfigError(
-            f"max_length {max_length} leaves no room for context beside {max_question_length} question tokens"
+            f"max_length must be at least {max_question_length + 4}, for {max_question_length} question tokens "
+            f"(max_question_length), 3 special tokens and context, not {max_length}"
         )
     if not rows:
         raise DataError("there are no questions")
-    questions, _, cut = cut_to_fit(tokenizer.encode_batch(row.question for row in rows), None, max_question_length + 2)
+    questions, _, cut = truncate_to_fit(
+        tokenizer.encode_batch(row.question for row in rows), None, max_question_length + 2
+    )
     distinct = {context: number for number, context in enumerate(dict.fromkeys(row.context for row in rows))}
     contexts = tokenizer.encode_batch_with_offsets(distinct)
     context_of = np.array([distinct[row.context] for row in rows], np.int64)  # (Q,)
@@ -128,7 +132,7 @@ def make_windows(
 
 
 def _answer_tokens(rows, contexts: RaggedEncoding, context_of: np.ndarray) -> tuple[np.ndarray, int]:
-    """First and last token of each question's first answer, −1 −1 without one: (Q, 2); and how many no token covers."""
+    """First and last token of each question's first answer, −1 −1 without one: (Q, 2); and the lost answers' number."""
     spans, lost = np.full((len(rows), 2), -1, np.int64), 0
     for index, row in enumerate(rows):
         if not row.answers:
@@ -146,7 +150,7 @@ def _answer_tokens(rows, contexts: RaggedEncoding, context_of: np.ndarray) -> tu
 
 
 def _targets(answers, first_token, num_tokens, context_column) -> dict[str, np.ndarray]:
-    """Columns of the answer in each window, 0 ([CLS]) where the window does not hold all of it. answers: (W, 2)."""
+    """Columns of the answer in each window, 0 ([CLS]) if the window does not contain all of it. answers: (W, 2)."""
     inside = (answers[:, 0] >= first_token) & (answers[:, 1] < first_token + num_tokens)  # (W,); −1 is never inside
     columns = answers - first_token[:, None] + context_column[:, None]  # (W, 2)
     columns = np.where(inside[:, None], columns, 0).astype(np.int32)

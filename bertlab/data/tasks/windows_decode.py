@@ -1,7 +1,7 @@
 """From start and end logits to answers: the best span of all windows of a question, or "no answer".
 
 The score of a span is start logit + end logit; that of "no answer" the lowest [CLS] + [CLS] among the question's
-windows. "No answer" wins where it is ahead of the best span by more than a threshold that is chosen on a development
+windows. "No answer" wins if its score exceeds the best span's by more than a threshold that is chosen on a development
 set (`bertlab.data.tasks.metrics_squad.best_threshold`). Source: Devlin et al. 2019, section 4.3.
 
 Letters: W windows, T tokens.
@@ -28,8 +28,8 @@ class Span:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model answers. text: "" for "no answer". no_answer_score: score of "no answer" minus that of the best
-    span, the larger the surer that there is none. candidates: the best spans with different texts, best first.
+    """The model's answer. text: "" for "no answer". no_answer_score: score of "no answer" minus that of the best
+    span. candidates: the best spans with different texts, best first.
     """
 
     id: str
@@ -49,8 +49,8 @@ def best_answers(
     """One answer for each question, in the order of `windows.rows`.
 
     start_logits, end_logits: (W, T), or for each window its own (T,), in the order of the windows; padding may follow.
-    n_best: starts and ends tried in each window, and candidates kept. max_answer_length: tokens of a span at most.
-    null_threshold: None never says "no answer" (SQuAD 1.1); 0.0 is the usual beginning for SQuAD 2.0.
+    n_best: starts and ends tried in each window, and candidates kept. max_answer_length: maximum tokens of a span.
+    null_threshold: None never predicts "no answer" (SQuAD 1.1); 0.0 is the usual start for SQuAD 2.0.
     A question whose context has no token gets the empty text.
     """
     if len(start_logits) != len(windows) or len(end_logits) != len(windows):
@@ -76,12 +76,12 @@ def best_answers(
     return answers
 
 
-def _spans(start, stop, may_start, n_best: int, max_length: int) -> list[tuple[float, int, int]]:
+def _spans(start, stop, allowed_starts, n_best: int, max_length: int) -> list[tuple[float, int, int]]:
     """(score, first token, last token) of the valid spans among the n best starts and ends of one window.
 
-    start, stop: (tokens,) logits. may_start: (tokens,) where a span may begin.
+    start, stop: (tokens,) logits. allowed_starts: (tokens,) where a span may begin.
     """
-    starts = np.flatnonzero(may_start)
+    starts = np.flatnonzero(allowed_starts)
     starts = starts[np.argsort(-start[starts], kind="stable")[:n_best]]
     stops = np.argsort(-stop, kind="stable")[:n_best]
     length = stops[None] - starts[:, None] + 1  # (starts, stops)

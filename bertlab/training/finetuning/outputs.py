@@ -13,7 +13,7 @@ import numpy as np
 from bertlab.data.tasks.formats_published import find_task
 from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_indexed, write_squad
 from bertlab.data.tasks.rows import TaskData
-from bertlab.files import write_text, write_whole
+from bertlab.files import write_atomically, write_text
 from bertlab.plots import BLUE, GREY, ORANGE, confusion_matrix, new_figure
 from bertlab.training.finetuning.mistakes import mistakes
 from bertlab.training.finetuning.problems import Decoded, TaskInfo
@@ -83,7 +83,7 @@ def _cell(value) -> str:
 
 def save_figure(path: Path, figure) -> None:
     """Writes a PNG, whole or not at all."""
-    write_whole(path, lambda partial: figure.savefig(partial, format="png", dpi=120))
+    write_atomically(path, lambda partial: figure.savefig(partial, format="png", dpi=120))
 
 
 def confusion_figure(info: TaskInfo, rows, decoded: Decoded):

@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from bertlab.errors import CheckpointError, TrainingError
-from bertlab.progress import bar, bars_are_seen
+from bertlab.progress import bar, bars_are_shown
 from bertlab.training.runs.curves import CURVE, LOGS, METRICS, draw, write_metrics
 from bertlab.training.objectives import Objective
 from bertlab.training.runs.state import load_state, save_state
@@ -243,7 +243,7 @@ class TrainingBar(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         self._last = -1
         there_is_more = self.history.rows[-1]["step"] < self.total_steps
-        if there_is_more and not bars_are_seen() and time.perf_counter() - self.said > _SECONDS_BETWEEN_LINES:
+        if there_is_more and not bars_are_shown() and time.perf_counter() - self.said > _SECONDS_BETWEEN_LINES:
             self.said = time.perf_counter()
             self.say(self._line())
 

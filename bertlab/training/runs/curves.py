@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bertlab.errors import CheckpointError, DataError
-from bertlab.files import write_text, write_whole
+from bertlab.files import write_atomically, write_text
 from bertlab.plots import pretraining_runs
 
 METRICS, CURVE, LOGS = "metrics.csv", "curve.png", "tensorboard"
@@ -82,4 +82,4 @@ def draw(
         raise DataError(f"{path}: cannot be drawn; choose a name that ends with .png, .svg or .pdf")
     objectives = {name: next(iter(objectives_in(rows)), None) for name, rows in runs.items()}
     figure = pretraining_runs(runs, objectives, along, references)
-    write_whole(path, lambda partial: figure.savefig(partial, format=kind, dpi=120), CheckpointError)
+    write_atomically(path, lambda partial: figure.savefig(partial, format=kind, dpi=120), CheckpointError)
