@@ -33,6 +33,11 @@ def model_roles(num_layers: int) -> dict[str, list[str]]:
     return roles | _pair("nsp", "nsp.dense")
 
 
+def roles_by_path(num_layers: int) -> dict[str, str]:
+    """The inverse: the path in the notebooks, "bert.encoder.layers_.0.attention.query.kernel" → role."""
+    return {paths[0]: role for role, paths in model_roles(num_layers).items()}
+
+
 def _pair(role: str, place: str, parts=("kernel", "bias")) -> dict[str, list[str]]:
     return {f"{role}/{part}": [f"{place}.{part}"] for part in parts}
 

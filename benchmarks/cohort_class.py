@@ -23,7 +23,7 @@ NOTEBOOKS = tuple(ASSIGNMENTS)
 HARMLESS = ("right", "mistake", "half")
 # Of ten students: kinds in this order, over and over.
 _MIX = ("right", "mistake", "attack", "half", "mistake", "right", "broken", "mistake", "attack", "half")
-_BESIDE = {"masked-attention": "HIDDEN = -1e9\n"}  # what a solution's cell holds besides its function
+_BESIDE = {"masked-attention": "MASKED_SCORE = -1e9\n"}  # what a solution's cell holds besides its function
 
 # Constants that the attack files expect (tests/hostile/conftest.py has the real values).
 _TOLD = """

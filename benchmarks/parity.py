@@ -1,4 +1,4 @@
-"""How far our BERT is from transformers' PyTorch BERT: `python -m benchmarks.parity`.
+"""How far our models are from transformers' PyTorch ones: `python -m benchmarks.parity`.
 
 Both compute with the same random checkpoints, in float32, on every backend that is installed; the table shows the
 largest absolute difference of each output over all cases, lengths and rows, padding included, and the largest
@@ -28,7 +28,7 @@ OUTPUT_TOLERANCE = 1e-5  # of max(1, max|reference|)
 GRADIENT_TOLERANCE = 1e-4  # of max|reference|
 # The bias of the keys moves all scores of a query alike, which a softmax ignores: its gradient is rounding noise on
 # both sides. It is measured against the gradient of the keys' kernel instead.
-KEY_BIAS, KEY_KERNEL = "self.key.bias", "self.key.weight"
+KEY_BIASES = {"self.key.bias": "self.key.weight", "k_lin.bias": "k_lin.weight"}
 
 
 def worker(*arguments: str | Path, backend: str = "tensorflow") -> None:
@@ -54,13 +54,17 @@ def differences(expected, found) -> dict[str, tuple[float, float]]:
         scale = np.abs(reference).max()
         if "/gradient/" not in name:
             scale = max(1.0, scale)
-        elif name.endswith(KEY_BIAS):
-            scale = np.abs(expected[name.replace(KEY_BIAS, KEY_KERNEL)]).max()
+        elif name.endswith(tuple(KEY_BIASES)):
+            scale = np.abs(expected[_key_kernel(name)]).max()
         measured[name] = float(np.abs(found[name] - reference).max()), float(scale)
         if name.endswith("/output/hidden_states"):
             fused = name.replace("hidden_states", "fused_sequence_output")
             measured[fused] = float(np.abs(found[fused] - reference[-1]).max()), float(scale)
     return measured
+
+
+def _key_kernel(name: str) -> str:
+    return next(name.removesuffix(bias) + kernel for bias, kernel in KEY_BIASES.items() if name.endswith(bias))
 
 
 def relative_differences(expected, found) -> dict[str, float]:

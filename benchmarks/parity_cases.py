@@ -1,4 +1,4 @@
-"""The BERTs that parity is measured on: Hugging Face configurations with random weights."""
+"""The models that parity is measured on: Hugging Face configurations with random weights."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,9 @@ LENGTHS = (1, 2, 3, 7, 16, 23, 24)  # JAX compiles every operation again for eac
 
 @dataclass(frozen=True)
 class ParityCase:
-    """config: of transformers.   lengths: tokens a row, one batch each; gradients are taken at the longest.
+    """config: of transformers.   model_type: the family.
+
+    lengths: tokens a row, one batch each; gradients are taken at the longest.
 
     deviation: of the weights. Large enough that attention is far from uniform, small enough that it is not one-hot,
     where rounding would decide which key wins.   rows: a batch; all but the first are padded.
@@ -18,6 +20,7 @@ class ParityCase:
     lengths: tuple
     deviation: float = 0.15
     rows: int = 3
+    model_type: str = "bert"
 
 
 CASES = {
@@ -54,5 +57,27 @@ CASES = {
         ),
         LENGTHS,
     ),
+    "distilbert": ParityCase(
+        SMALL | dict(dim=32, n_layers=3, n_heads=4, hidden_dim=64), LENGTHS, model_type="distilbert"
+    ),
+    "distilbert_relu_untied": ParityCase(
+        SMALL | dict(dim=20, n_layers=2, n_heads=5, hidden_dim=36, activation="relu", tie_word_embeddings=False),
+        LENGTHS,
+        model_type="distilbert",
+    ),
+    "roberta": ParityCase(
+        SMALL
+        | dict(hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64, type_vocab_size=1,
+               max_position_embeddings=26),
+        LENGTHS,
+        model_type="roberta",
+    ),
+    "roberta_untied": ParityCase(
+        SMALL
+        | dict(hidden_size=24, num_hidden_layers=4, num_attention_heads=2, intermediate_size=40, type_vocab_size=1,
+               max_position_embeddings=26, layer_norm_eps=1e-5, tie_word_embeddings=False),
+        LENGTHS,
+        model_type="roberta",
+    ),
     "base_512": ParityCase(dict(vocab_size=1000), (512,), deviation=0.03, rows=2),  # 12 × 768 × 12 by default
-}
+}  # fmt: skip

@@ -22,20 +22,21 @@ INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def write_reference(folder: Path) -> None:
-    """A random checkpoint of the folder's case, and what transformers' BertForPreTraining computes with it."""
+    """A random checkpoint of the folder's case, and what transformers' model for pre-training computes with it."""
     import transformers
 
     from scripts.make_goldens import make_inputs, randomize, run
 
     case = CASES[folder.name]
-    config = transformers.BertConfig(attn_implementation="eager", **case.config)
-    model = transformers.BertForPreTraining(config).eval()
+    config = transformers.AutoConfig.for_model(case.model_type, attn_implementation="eager", **case.config)
+    model = transformers.AutoModelForPreTraining.from_config(config).eval()
     rng = np.random.default_rng(0)
     randomize(model, rng, case.deviation)
     model.save_pretrained(folder)
     arrays = {}
     for num_tokens in case.lengths:
-        inputs = make_inputs(rng, num_tokens, config.type_vocab_size, case.rows, config.vocab_size)
+        segments = getattr(config, "type_vocab_size", 1)
+        inputs = make_inputs(rng, num_tokens, segments, case.rows, config.vocab_size, config.pad_token_id)
         arrays |= {f"{num_tokens}/input/{key}": value.astype("int32") for key, value in inputs.items()}
         for key, value in run(model, inputs).items():
             if not key.startswith("gradient/"):
@@ -84,12 +85,13 @@ def outputs(model, inputs: dict, labels: tuple) -> dict[str, np.ndarray]:
         "fused_sequence_output": model(inputs)["sequence_output"],  # (B, T, H)
     }
     for name in ("pooled_output", "masked_lm_logits", "next_sentence_logits"):
-        named[name] = everything[name]
+        if name in everything:
+            named[name] = everything[name]
     return {name: ops.convert_to_numpy(value) for name, value in named.items()}
 
 
 def loss(model_outputs: dict, labels: tuple):
-    """Mean cross-entropy over the labelled tokens, plus the mean over the rows' next-sentence labels. A scalar."""
+    """Mean cross-entropy over the labelled tokens, plus that over any next-sentence labels. A scalar."""
     from keras import ops
 
     masked_lm_labels, next_sentence_labels = labels  # (B, T), −100 where nothing is predicted; (B,)
@@ -97,6 +99,8 @@ def loss(model_outputs: dict, labels: tuple):
     log_likely = ops.log_softmax(model_outputs["masked_lm_logits"], axis=-1)  # (B, T, V)
     chosen = ops.take_along_axis(log_likely, np.maximum(masked_lm_labels, 0)[..., None].astype("int32"), axis=-1)
     masked_lm = -ops.sum(chosen[..., 0] * weights) / ops.sum(weights)
+    if "next_sentence_logits" not in model_outputs:
+        return masked_lm
     log_likely = ops.log_softmax(model_outputs["next_sentence_logits"], axis=-1)  # (B, 2)
     chosen = ops.take_along_axis(log_likely, next_sentence_labels[:, None].astype("int32"), axis=-1)
     return masked_lm - ops.mean(chosen)
@@ -104,18 +108,21 @@ def loss(model_outputs: dict, labels: tuple):
 
 def gradients(model, inputs: dict, labels: tuple) -> dict[str, np.ndarray]:
     """The gradients of the loss by Hugging Face's names of the parameters, and in their orientation."""
-    from bertlab.checkpoints.mapping import places, variables_of
+    from bertlab.checkpoints.kinds import variables_of
+    from bertlab.families import family_of
 
     found = dict(zip((v.path for v in model.trainable_variables), raw_gradients(model, inputs, labels), strict=True))
     named = {}
-    for place in places("pretraining", model.config.num_layers):
+    names = family_of(model.config).huggingface
+    for place in names.places("pretraining", model.config.num_layers):
         variable = variables_of(model).get(place.ours)
         if variable is not None:
-            name = place.huggingface if place.huggingface.startswith("cls.") else f"bert.{place.huggingface}"
+            name = names.prefix + place.theirs if place.in_backbone else place.theirs
             gradient = found[variable.path]
-            named[name] = gradient.T if place.huggingface_transposed else gradient
+            named[name] = gradient.T if place.transposed else gradient
     if not model.masked_lm_head.tied:  # transformers then computes with the decoder's own bias
-        named["cls.predictions.decoder.bias"] = named.pop("cls.predictions.bias")
+        bias = named.pop(names.name_of("masked_lm_head/bias"))
+        named[names.name_of("masked_lm_head/unembedding").removesuffix("weight") + "bias"] = bias
     return named
 
 

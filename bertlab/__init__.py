@@ -8,13 +8,21 @@ import importlib
 __version__ = "0.1.0"
 
 _HOMES = {
-    "BertConfig": "bertlab.config",
+    "Backbone": "bertlab.models",
+    "BertConfig": "bertlab.families",
     "BertEncoder": "bertlab.models",
     "BertForMultipleChoice": "bertlab.models",
     "BertForPreTraining": "bertlab.models",
     "BertForQuestionAnswering": "bertlab.models",
     "BertForSequenceClassification": "bertlab.models",
     "BertForTokenClassification": "bertlab.models",
+    "DistilBertConfig": "bertlab.families",
+    "MultipleChoiceClassifier": "bertlab.models",
+    "PreTrainingModel": "bertlab.models",
+    "QuestionAnswerer": "bertlab.models",
+    "RobertaConfig": "bertlab.families",
+    "SequenceClassifier": "bertlab.models",
+    "TokenClassifier": "bertlab.models",
     "Vocabulary": "bertlab.wordpiece",
     "WordPieceTokenizer": "bertlab.wordpiece",
 }

@@ -1,28 +1,21 @@
-"""The configuration of a BERT: one frozen dataclass that reads and writes Hugging Face's `config.json`.
+"""What the configuration of every family shares: shape and numerics of a Transformer encoder, and the files it is in.
 
-Sources: Devlin et al. 2019, section 3 (base, large); Turc et al. 2019, "Well-Read Students Learn Better",
-table 1 (tiny, mini, small, medium).
+`ModelConfig` is the frozen base. A family (`bertlab.families`) derives its own from it: further fields, other defaults,
+its names in Hugging Face's `config.json`.
 """
 
 import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar, Self
 
 from bertlab.errors import ConfigError
 from bertlab.files import write_text
 
 ACTIVATIONS = ("gelu", "gelu_tanh", "gelu_sigmoid", "relu")
-POSITION_EMBEDDINGS = ("learned", "sinusoidal")
 
-# Hugging Face's name of each field that has another name here. The original `bert_config.json` uses the same names.
-_HUGGINGFACE_NAMES = {
-    "num_layers": "num_hidden_layers",
-    "num_heads": "num_attention_heads",
-    "hidden_dropout": "hidden_dropout_prob",
-    "attention_dropout": "attention_probs_dropout_prob",
-}
-# Their names of an activation → ours. In a Hugging Face config "gelu" is the exact one, x·Φ(x).
+# Hugging Face's names of an activation → ours. In their config "gelu" is the exact one, x·Φ(x).
 _HUGGINGFACE_ACTIVATIONS = {
     "gelu": "gelu",
     "gelu_python": "gelu",
@@ -40,10 +33,14 @@ def _is_number(value) -> bool:
 
 
 @dataclass(frozen=True)
-class BertConfig:
-    """All settings of a BERT's architecture and numerics. The defaults are BERT-base, uncased.
+class ModelConfig:
+    """The settings of a model's architecture and numerics that all families share. Use the config of a family.
 
     Raises ConfigError if the values contradict one another.
+
+    Example:
+        >>> ModelConfig(hidden_size=128, num_heads=2).head_size
+        64
     """
 
     vocab_size: int = 30522  # V: tokens in the vocabulary
@@ -51,23 +48,26 @@ class BertConfig:
     num_layers: int = 12  # L
     num_heads: int = 12  # A: heads of H / A dimensions each
     intermediate_size: int = 3072  # width inside the feed-forward network; 4·H in every published size
-    max_position_embeddings: int = 512  # longest sequence; learned positions do not exist beyond it
-    type_vocab_size: int = 2  # segments A and B
+    max_position_embeddings: int = 512  # rows of the position table
     hidden_act: str = "gelu"  # gelu (exact) | gelu_tanh | gelu_sigmoid | relu
     hidden_dropout: float = 0.1  # after the embeddings and at the end of every sub-layer
-    attention_dropout: float = (
-        0.1  # on the attention weights (the paper's appendix A.2: "dropout of 0.1 on all layers")
-    )
+    attention_dropout: float = 0.1  # on the attention weights
     initializer_range: float = 0.02  # standard deviation of the truncated normal
-    layer_norm_eps: float = 1e-12  # TensorFlow's usual 1e-3 and PyTorch's 1e-5 both break parity
-    pad_token_id: int = 0  # [PAD] is token 0 in every published vocabulary
-    pre_norm: bool = False  # True: LayerNorm before each sub-layer (Xiong et al. 2020) instead of after
-    position_embedding: str = "learned"  # learned (BERT) | sinusoidal (Vaswani et al. 2017, section 3.5)
-    causal: bool = False  # True: a token attends to itself and the tokens before it (left-to-right, section 5.1)
+    layer_norm_eps: float = 1e-12  # TensorFlow's usual 1e-3 and PyTorch's 1e-5 both break parity with BERT
+    pad_token_id: int = 0
+
+    # --- what a family states about itself ---
+
+    model_type: ClassVar[str] = ""  # its name in config.json and in `bertlab.families`
+    SIZES: ClassVar[dict[str, dict[str, int]]] = {}  # published size → the fields that make it
+    HUGGINGFACE_NAMES: ClassVar[dict[str, str]] = {}  # field → its name in config.json, where that is another
+    HUGGINGFACE_CONSTANTS: ClassVar[dict[str, Any]] = {}  # entries of config.json that allow one value only
+    NUMERICS: ClassVar[tuple[str, ...]] = ("num_layers", "num_heads", "hidden_act", "layer_norm_eps")
+    # NUMERICS: fields that change what a model computes from the same weights, and that shapes do not show
+    causal: ClassVar[bool] = False  # whether a token sees only itself and the tokens before it
 
     def __post_init__(self):
-        for name in ("vocab_size", "hidden_size", "num_layers", "num_heads", "intermediate_size",
-                     "max_position_embeddings", "type_vocab_size"):  # fmt: skip
+        for name in self.whole_numbers():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ConfigError(f"{name} must be a whole number of at least 1, not {value!r}")
@@ -84,33 +84,37 @@ class BertConfig:
                 raise ConfigError(f"{name} must be positive, not {getattr(self, name)!r}")
         if self.hidden_act not in ACTIVATIONS:
             raise ConfigError(f"hidden_act {self.hidden_act!r} is not known; choose one of {', '.join(ACTIVATIONS)}")
-        if self.position_embedding not in POSITION_EMBEDDINGS:
-            raise ConfigError(
-                f"position_embedding {self.position_embedding!r} is not known; "
-                f"choose one of {', '.join(POSITION_EMBEDDINGS)}"
-            )
-        if self.position_embedding == "sinusoidal" and self.hidden_size % 2:
-            raise ConfigError(f"sinusoidal positions come in pairs: hidden_size {self.hidden_size} must be even")
+
+    @classmethod
+    def whole_numbers(cls) -> tuple[str, ...]:
+        """The fields that must be whole numbers of at least 1."""
+        return ("vocab_size", "hidden_size", "num_layers", "num_heads", "intermediate_size", "max_position_embeddings")
 
     @property
     def head_size(self) -> int:
         """Dimensions of one head, H / A."""
         return self.hidden_size // self.num_heads
 
-    def replace(self, **changes) -> "BertConfig":
+    @property
+    def max_tokens(self) -> int:
+        """The longest sequence the model reads."""
+        return self.max_position_embeddings
+
+    @property
+    def classifier_dropout(self) -> float:
+        """Dropout before the linear layer that classifies a pooled vector."""
+        return self.hidden_dropout
+
+    def replace(self, **changes) -> Self:
         """A copy with some fields changed."""
         return dataclasses.replace(self, **changes)
 
     @classmethod
-    def named(cls, size: str, **changes) -> "BertConfig":
+    def named(cls, size: str, **changes) -> Self:
         """The published configuration called `size` (see `SIZES`), with some fields changed."""
-        if size not in SIZES:
-            raise ConfigError(f"there is no size {size!r}; choose one of {', '.join(SIZES)}")
-        num_layers, hidden_size, num_heads = SIZES[size]
-        shape = dict(
-            num_layers=num_layers, hidden_size=hidden_size, num_heads=num_heads, intermediate_size=4 * hidden_size
-        )
-        return cls(**(shape | changes))
+        if size not in cls.SIZES:
+            raise ConfigError(f"there is no size {size!r}; choose one of {', '.join(cls.SIZES)}")
+        return cls(**(cls.SIZES[size] | changes))
 
     # --- dictionaries and files ---
 
@@ -119,39 +123,40 @@ class BertConfig:
         return dataclasses.asdict(self)
 
     @classmethod
-    def from_dict(cls, values: dict) -> "BertConfig":
+    def from_dict(cls, values: dict) -> Self:
         """The inverse of `to_dict`. Raises ConfigError for a field that does not exist."""
         unknown = sorted(set(values) - {field.name for field in dataclasses.fields(cls)})
         if unknown:
-            raise ConfigError(f"BertConfig has no field {', '.join(unknown)}")
+            raise ConfigError(f"{cls.__name__} has no field {', '.join(unknown)}")
         return cls(**values)
+
+    def huggingface_lacks(self) -> list[str]:
+        """What of this configuration transformers' model of the family has no equivalent of, in words."""
+        return []
 
     def to_huggingface(self) -> dict:
         """The content of a `config.json`. Fields without a Hugging Face name keep BertLab's (pre_norm …)."""
-        values = {_HUGGINGFACE_NAMES.get(name, name): value for name, value in self.to_dict().items()}
-        values["hidden_act"] = _ACTIVATIONS_FOR_HUGGINGFACE[self.hidden_act]
-        values["position_embedding_type"] = "absolute"
-        return {"model_type": "bert", "architectures": ["BertForPreTraining"], **values}
+        values = {self.HUGGINGFACE_NAMES.get(name, name): value for name, value in self.to_dict().items()}
+        values[self._activation_name()] = _ACTIVATIONS_FOR_HUGGINGFACE[self.hidden_act]
+        return {"model_type": self.model_type, **values, **self.HUGGINGFACE_CONSTANTS}
 
     @classmethod
-    def from_huggingface(cls, values: dict, where: str = "config.json") -> "BertConfig":
-        """Reads the content of a Hugging Face `config.json` or of an original `bert_config.json`.
+    def from_huggingface(cls, values: dict, where: str = "config.json") -> Self:
+        """Reads the content of a Hugging Face `config.json` of this family.
 
-        Fields that do not concern the model's architecture are ignored. A missing field takes BERT's default, except
-        the four required ones. Raises ConfigError, with `where`.
+        Fields that do not concern the model's architecture are ignored. A missing field takes the family's default,
+        except the four required ones. Raises ConfigError, with `where`.
         """
         if not isinstance(values, dict):
             raise ConfigError(f"{where}: expected a JSON object, found {type(values).__name__}")
-        if values.get("model_type", "bert") != "bert":
-            raise ConfigError(f"{where}: model_type is {values['model_type']!r}; only BERT checkpoints can be read")
-        if values.get("position_embedding_type", "absolute") not in ("absolute", None):
-            raise ConfigError(
-                f"{where}: position_embedding_type {values['position_embedding_type']!r} is not supported, "
-                "only 'absolute' is"
-            )
+        if values.get("model_type", cls.model_type) != cls.model_type:
+            raise ConfigError(f"{where}: model_type is {values['model_type']!r}; expected {cls.model_type!r}")
+        for name, only in cls.HUGGINGFACE_CONSTANTS.items():
+            if values.get(name, only) not in (only, None):
+                raise ConfigError(f"{where}: {name} {values[name]!r} is not supported, only {only!r} is")
         own = {}
         for field in dataclasses.fields(cls):
-            theirs = _HUGGINGFACE_NAMES.get(field.name, field.name)
+            theirs = cls.HUGGINGFACE_NAMES.get(field.name, field.name)
             if values.get(theirs) is not None:
                 own[field.name] = values[theirs]
             elif field.name in ("vocab_size", "hidden_size", "num_layers", "num_heads"):
@@ -159,35 +164,40 @@ class BertConfig:
         activation = own.get("hidden_act", "gelu")
         if not isinstance(activation, str) or activation not in _HUGGINGFACE_ACTIVATIONS:
             known = ", ".join(_HUGGINGFACE_ACTIVATIONS)
-            raise ConfigError(f"{where}: hidden_act {activation!r} is not known; choose one of {known}")
+            raise ConfigError(f"{where}: {cls._activation_name()} {activation!r} is not known; choose one of {known}")
         own["hidden_act"] = _HUGGINGFACE_ACTIVATIONS[activation]
         try:
             return cls(**own)
         except ConfigError as error:
             raise ConfigError(f"{where}: {error}") from None
 
+    @classmethod
+    def _activation_name(cls) -> str:
+        return cls.HUGGINGFACE_NAMES.get("hidden_act", "hidden_act")
+
     def save(self, path: str | Path) -> None:
         """Writes a `config.json`."""
         write_text(path, json.dumps(self.to_huggingface(), indent=2) + "\n", ConfigError)
 
     @classmethod
-    def load(cls, path: str | Path) -> "BertConfig":
-        """Reads a `config.json` or `bert_config.json`. Raises ConfigError with the file's name."""
-        try:
-            values = json.loads(Path(path).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise ConfigError(f"{path}: there is no such file") from None
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise ConfigError(f"{path}: not valid JSON ({error})") from None
-        return cls.from_huggingface(values, where=str(path))
+    def load(cls, path: str | Path) -> Self:
+        """Reads a `config.json` of this family. Raises ConfigError, naming the file."""
+        return cls.from_huggingface(read_json(path), where=str(path))
 
 
-# name: (num_layers, hidden_size, num_heads)
-SIZES = {
-    "tiny": (2, 128, 2),
-    "mini": (4, 256, 4),
-    "small": (4, 512, 8),
-    "medium": (8, 512, 8),
-    "base": (12, 768, 12),
-    "large": (24, 1024, 16),
-}
+def read_json(path: str | Path) -> Any:
+    """The content of a JSON file. Raises ConfigError, naming the file."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such file") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ConfigError(f"{path}: not valid JSON ({error})") from None
+
+
+def __getattr__(name):  # names that lived here before each family had a file of its own
+    from bertlab import families
+
+    if name in families.MOVED_FROM_CONFIG:
+        return getattr(families, name)
+    raise AttributeError(f"module 'bertlab.config' has no attribute {name!r}")

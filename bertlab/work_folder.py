@@ -10,6 +10,7 @@ work of the other. Every file is written atomically (see `bertlab.files`).
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,6 +115,13 @@ class WorkFolder:
         except OSError as reason:
             raise self.error(f"{self.path}: cannot create it ({reason.strerror}); choose another folder") from None
         write_json(self.file, self.identity, self.error)
+
+    def once(self, name: str, make: Callable[[], object]):
+        """The JSON values in the file `name`; if it is missing, those that `make` returns, which are written there."""
+        path = self.path / name
+        if not path.exists():
+            write_json(path, make(), self.error)
+        return read_json(path, self.error)
 
 
 def json_values(values):

@@ -1,7 +1,8 @@
 """Checks prose for the words that docs/words.toml lists: `python -m scripts.check_words`.
 
-It reads prose wherever a person does: Markdown, the notebooks' text cells, docstrings, comments and string literals
-(help texts, error messages). Code, and text in backticks, is left out. The configuration is docs/words.toml.
+It reads prose wherever a person does: Markdown, the notebooks' text cells, docstrings, comments, string literals
+(help texts, error messages) and HTML templates. Code, and text in backticks, is left out. docs/words.toml is its
+configuration.
 """
 
 import ast
@@ -20,7 +21,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "docs" / "words.toml"
-KINDS = ("markdown", "docstring", "string", "comment")
+KINDS = ("markdown", "docstring", "string", "comment", "html")
+SUFFIXES = (".md", ".py", ".html")
+_NOT_PROSE = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>|\{[{%#].*?[}%#]\}", re.DOTALL)  # of an HTML template
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ def texts_of(path: Path) -> Iterator[Text]:
         yield from markdown_texts(source)
     elif path.suffix == ".py":
         yield from python_texts(source)
+    elif path.suffix == ".html":
+        yield Text(1, "html", _NOT_PROSE.sub(lambda code: "\n" * code[0].count("\n") or " ", source))
 
 
 def markdown_texts(source: str, first_line: int = 1) -> Iterator[Text]:
@@ -157,7 +162,7 @@ def tracked_files(patterns: list[str], root: Path = ROOT) -> list[Path]:
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=root, capture_output=True, text=True
     )
-    names = {name for name in listed.stdout.splitlines() if name.endswith((".md", ".py")) and (root / name).is_file()}
+    names = {name for name in listed.stdout.splitlines() if name.endswith(SUFFIXES) and (root / name).is_file()}
     chosen: set[str] = set()
     for pattern in patterns:
         folder = pattern.rstrip("/") + "/"

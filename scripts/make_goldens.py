@@ -7,6 +7,7 @@ Run it in an environment with transformers and PyTorch (`make test-peers` makes 
 `make test` compares with these files and so needs neither package. tests/golden/README.md describes them.
 """
 
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -41,13 +42,18 @@ def randomize(model, rng: np.random.Generator, deviation: float = 0.15) -> None:
     """Random values everywhere: PyTorch starts biases at 0 and LayerNorm at 1, which would hide an exchange."""
     with torch.no_grad():
         for name, parameter in sorted(model.named_parameters()):
-            centre = 1.0 if name.endswith("LayerNorm.weight") else 0.0
+            centre = 1.0 if name.lower().replace("_", "").endswith("layernorm.weight") else 0.0
             values = rng.normal(centre, deviation, parameter.shape).astype(np.float32)
             parameter.copy_(torch.from_numpy(values))
 
 
 def make_inputs(
-    rng: np.random.Generator, num_tokens: int, num_segments: int, rows: int = ROWS, vocab_size: int = VOCAB_SIZE
+    rng: np.random.Generator,
+    num_tokens: int,
+    num_segments: int,
+    rows: int = ROWS,
+    vocab_size: int = VOCAB_SIZE,
+    pad_id: int = 0,
 ) -> dict[str, np.ndarray]:
     """One batch: row 0 is full, the others are padded; the second part of a row is segment 1; 1 in 4 is predicted."""
     shape = (rows, num_tokens)
@@ -55,7 +61,9 @@ def make_inputs(
     positions = np.arange(num_tokens)
     mask = (positions < lengths[:, None]).astype(np.int64)  # (B, T)
     second = (positions >= (lengths[:, None] + 1) // 2).astype(np.int64) * mask * (num_segments > 1)
-    ids = rng.integers(1, vocab_size, shape) * mask
+    ids = rng.integers(1, vocab_size, shape)
+    ids[ids == pad_id] += 1  # PyTorch gives the row of padding no gradient, so it must not be in the text
+    ids = np.where(mask == 1, ids, pad_id)
     predicted = (rng.random(shape) < 0.25) & (mask == 1)
     predicted[:, 0] = True
     labels = np.where(predicted, rng.integers(1, vocab_size, shape), IGNORED)
@@ -71,18 +79,19 @@ def make_inputs(
 def run(model, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Every output, the loss and its gradients."""
     model.zero_grad()
-    batch = {name: torch.from_numpy(array) for name, array in inputs.items()}
+    read = inspect.signature(model.forward).parameters
+    batch = {name: torch.from_numpy(array) for name, array in inputs.items() if name in read}
     out = model(**batch, output_hidden_states=True, output_attentions=True)
     out.loss.backward()
-    pooled = model.bert.pooler(out.hidden_states[-1])
     found = {
         "hidden_states": torch.stack(out.hidden_states),  # (L + 1, B, T, H)
         "attentions": torch.stack(out.attentions),  # (L, B, A, T, T)
-        "pooled_output": pooled,  # (B, H)
-        "masked_lm_logits": out.prediction_logits,  # (B, T, V)
-        "next_sentence_logits": out.seq_relationship_logits,  # (B, 2)
+        "masked_lm_logits": out.prediction_logits if "prediction_logits" in out else out.logits,  # (B, T, V)
         "loss": out.loss,
     }
+    if "seq_relationship_logits" in out:
+        found["pooled_output"] = model.base_model.pooler(out.hidden_states[-1])  # (B, H)
+        found["next_sentence_logits"] = out.seq_relationship_logits  # (B, 2)
     found |= {f"gradient/{name}": p.grad for name, p in model.named_parameters() if p.grad is not None}
     return {name: tensor.detach().numpy() for name, tensor in found.items()}
 

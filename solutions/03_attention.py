@@ -445,7 +445,7 @@ heat_maps(
 # Why $-10^9$ and not $-\infty$? The next pictures show it.
 
 # %% nbgrader={"grade": false, "grade_id": "masked-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
-HIDDEN = -1e9  # the score of a key that may not be seen
+MASKED_SCORE = -1e9  # the score of a key that may not be seen
 
 
 def masked_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
@@ -458,7 +458,7 @@ def masked_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
     # 1. scores   2. hide   3. weighted sum of the values
     ### BEGIN SOLUTION
     scores = attention_scores(q, k)
-    scores = ops.where(mask, scores, HIDDEN)
+    scores = ops.where(mask, scores, MASKED_SCORE)
     weights = softmax_rows(scores)
     return ops.matmul(weights, v)
     ### END SOLUTION
@@ -608,7 +608,7 @@ class MultiHeadAttention(keras.layers.Layer):
         q, k, v = self.split_heads(self.query(x)), self.split_heads(self.key(x)), self.split_heads(self.value(x))
         scores = attention_scores(q, k)
         if attention_mask is not None:
-            scores = ops.where(ops.expand_dims(attention_mask, axis=1), scores, HIDDEN)
+            scores = ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)
         weights = softmax_rows(scores)
         found = ops.matmul(weights, v)
         side_by_side = ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))

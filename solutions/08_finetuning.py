@@ -882,10 +882,10 @@ bars(
 # logits of all tokens in one row, so return (batch, 2, tokens), starts in row 0, ends in row 1.
 #
 # Not every token can be part of the answer: those of the question and [PAD] cannot. `may_answer` is True for those that
-# can (the paragraph, and [CLS], which will mean "no answer"); all others get `HIDDEN`, as in notebook 03.
+# can (the paragraph, and [CLS], which will mean "no answer"); all others get `MASKED_SCORE`, as in notebook 03.
 
 # %% nbgrader={"grade": false, "grade_id": "span-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
-HIDDEN = -1e9  # the logit of a token that cannot be part of the answer
+MASKED_SCORE = -1e9  # the logit of a token that cannot be part of the answer
 
 
 class SpanHead(keras.layers.Layer):
@@ -907,7 +907,7 @@ class SpanHead(keras.layers.Layer):
         ### BEGIN SOLUTION
         logits = self.dense(hidden)  # (batch, tokens, 2)
         logits = ops.transpose(logits, (0, 2, 1))
-        return ops.where(ops.expand_dims(may_answer, axis=1), logits, HIDDEN)
+        return ops.where(ops.expand_dims(may_answer, axis=1), logits, MASKED_SCORE)
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "check-span-head", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}

@@ -2,16 +2,34 @@
 
 import functools
 import linecache
+import shutil
+from pathlib import Path
 
-from autograde import planning, probe
+from once import made_once
+
+from autograde import fingerprints, planning, probe
 from autograde.exercises import catalogue
 from autograde.judge import judge
+
+
+def fingerprint(exercise_id: str) -> Path:
+    """The file of an exercise's visible plan, as a release writes it: made once in a run of the tests."""
+    exercise = catalogue.find(exercise_id)
+    return made_once(f"{exercise.id}.npz", lambda path: fingerprints.save(planning.make_plan(exercise), path))
+
+
+def copy_fingerprints(folder: Path) -> Path:
+    """All that a release puts into its folder of fingerprints; returns the folder."""
+    for exercise in catalogue.EXERCISES:
+        shutil.copy(fingerprint(exercise.id), folder)
+    fingerprints.save_index([planning.reader_facts(exercise) for exercise in catalogue.EXERCISES], folder)
+    return folder
 
 
 @functools.cache
 def visible_plan(exercise_id: str) -> dict:
     """The plan of an exercise's visible inputs, with its misconceptions' outcomes."""
-    return planning.make_plan(catalogue.find(exercise_id))
+    return fingerprints.load(fingerprint(exercise_id))
 
 
 def asking(namespace):

@@ -11,7 +11,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # so that tests can impor
 
 import hypothesis
 import numpy as np
+import once
 import pytest
+from budget import Budget, note_exercise
 from selection import THIRDS, in_third, is_numerical
 
 # The same examples every time; `--hypothesis-profile default` looks for new ones.
@@ -20,10 +22,15 @@ hypothesis.settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser):
+    parser.addoption("--budget", type=float, metavar="SECONDS", help="what the run may take, shown at its end")
     parser.addoption("--third", type=int, choices=range(THIRDS), help="run only this third of the selected tests")
 
 
 def pytest_configure(config):
+    if not hasattr(config, "workerinput"):  # of a run in several processes, the one that shows the results
+        config.pluginmanager.register(Budget(config.getoption("budget")))
+    shared = once.begin()
+    config.add_cleanup(lambda: once.end(shared))
     # Keras asks TensorFlow's variables for an array in the way NumPy 2 deprecates; nothing here can change that.
     config.addinivalue_line("filterwarnings", "ignore:__array__ implementation:DeprecationWarning")
     # A row of one token attends to itself alone, and Keras wonders whether that was meant. It was.
@@ -40,6 +47,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_itemcollected(item):
+    note_exercise(item)
     if is_numerical(item.path.name):
         item.add_marker("numerical")
 
@@ -51,3 +59,12 @@ def one_seed():
     np.random.seed(0)
     if "keras" in sys.modules:
         sys.modules["keras"].utils.set_random_seed(0)
+
+
+@pytest.fixture(scope="session")
+def launcher():
+    """Sandboxes, their server started once in a process: it loads TensorFlow, as `autograde grade` does."""
+    from grade_class import open_shared_launcher
+
+    with open_shared_launcher() as launcher:
+        yield launcher

@@ -24,7 +24,7 @@ def info_of(shape):
 def model_of(shape):
     import keras
 
-    from bertlab.checkpoints.mapping import model_class
+    from bertlab.checkpoints.kinds import model_class
     from bertlab.training.finetuning.problems import problem_for
 
     problem = problem_for(info_of(shape), TOKENIZER)

@@ -253,7 +253,7 @@ def test_encode_does_not_go_on_with_a_model_that_was_trained_meanwhile(model, to
     with pytest.raises(DataError, match="not UTF-8"):
         encode.main(arguments, standalone_mode=False)
     changed = checkpoints.load(folder, "pretraining")
-    changed.bert.embeddings.token.table.assign(changed.bert.embeddings.token.table * 2)
+    changed.bert.embeddings.token.embeddings.assign(changed.bert.embeddings.token.embeddings * 2)
     checkpoints.save(changed, folder, tokenizer)
     with pytest.raises(DataError, match="was started with other settings .weights was"):
         encode.main(arguments, standalone_mode=False)

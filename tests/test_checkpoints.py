@@ -20,7 +20,7 @@ from checkpoint_files import (
 )
 
 from bertlab.checkpoints import has_tokenizer, load, load_into, load_tokenizer, read_config, save
-from bertlab.checkpoints.mapping import KINDS, model_class
+from bertlab.checkpoints.kinds import KINDS, model_class
 from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError, ConfigError
 from bertlab.models import BertEncoder, BertForPreTraining, BertForSequenceClassification
@@ -123,8 +123,8 @@ def test_a_save_that_fails_leaves_the_checkpoint_that_was_there(tmp_path):
     model = make("encoder")
     save(model, tmp_path)
     before = (tmp_path / "model.safetensors").read_bytes()
-    model.embeddings.token.table.assign(np.full((61, 16), 1e5))
-    with pytest.raises(CheckpointError, match="bert/embeddings/token/table.*as float16.*nothing was saved"):
+    model.embeddings.token.embeddings.assign(np.full((61, 16), 1e5))
+    with pytest.raises(CheckpointError, match="backbone/embeddings/token/embeddings.*as float16.*nothing was saved"):
         save(model, tmp_path, dtype="float16")
     assert (tmp_path / "model.safetensors").read_bytes() == before
 
@@ -246,7 +246,7 @@ def test_load_into_fills_a_model_and_says_where_each_variable_came_from(golden):
     report = load_into(model, GOLDEN / "gelu")
     assert same_weights(weights(model), weights(golden))
     table = str(report)
-    assert "bert/embeddings/token/table" in table
+    assert "backbone/embeddings/token/embeddings" in table
     assert "model.safetensors: bert.embeddings.word_embeddings.weight" in table
     assert f"{len(model.weights)} variables loaded, 0 initialised" in report.summary()
 
@@ -269,7 +269,7 @@ def test_strict_false_keeps_the_initial_value_of_what_is_missing_and_reports_it(
     edit_tensors(folder, lambda a: a.update(extra=np.zeros(3, np.float32)))
     edit_tensors(folder, lambda a: a.pop("bert.pooler.dense.bias"))
     report = load(folder, strict=False).load_report
-    assert report.missing == ["bert/pooler/dense/bias"]
+    assert report.missing == ["backbone/pooler/dense/bias"]
     assert report.unexpected == ("extra",)
     assert "initialised (missing)" in str(report)
 
@@ -283,7 +283,7 @@ def test_another_config_may_change_dropout_and_nothing_that_contradicts_the_chec
 
 def test_a_model_can_be_loaded_in_mixed_precision():
     model = load(GOLDEN / "gelu", dtype="mixed_bfloat16")
-    assert model.bert.embeddings.token.table.dtype == "float32"
+    assert model.bert.embeddings.token.embeddings.dtype == "float32"
     assert model.compute_dtype == "bfloat16"
 
 
@@ -345,6 +345,6 @@ def test_importing_the_module_loads_no_backend():
 
 def test_a_config_that_is_no_bert_is_refused(tmp_path):
     folder = golden_copy("gelu", tmp_path / "roberta")
-    edit_config(folder, model_type="roberta")
-    with pytest.raises(ConfigError, match="model_type is 'roberta'; only BERT"):
+    edit_config(folder, model_type="gpt2")
+    with pytest.raises(ConfigError, match="model_type is 'gpt2'; expected one of bert, distilbert, roberta"):
         load(folder)

@@ -20,7 +20,7 @@ def test_there_and_back_gives_the_same_weights_and_vocabulary(tmp_path):
     tokenizer().save(source)
     done = convert(source, tmp_path / "ours", "--to", "bertlab")
     assert done.exit_code == 0
-    assert "bert/pooler/dense/bias" in done.stdout and "with its vocabulary" in done.stdout
+    assert "backbone/pooler/dense/bias" in done.stdout and "with its vocabulary" in done.stdout
     assert convert(tmp_path / "ours", tmp_path / "theirs", "--to", "huggingface").exit_code == 0
     assert same_weights(weights(load(tmp_path / "theirs")), weights(load(source)))
     assert load_tokenizer(tmp_path / "theirs").vocabulary == tokenizer().vocabulary

@@ -5,7 +5,8 @@ import pytest
 from checkpoint_files import GOLDEN, NAMES, expected, golden_inputs
 
 from bertlab.checkpoints import load
-from bertlab.checkpoints.mapping import places, variables_of
+from bertlab.checkpoints.kinds import variables_of
+from bertlab.families import family
 
 OUTPUTS = ("hidden_states", "attentions", "pooled_output", "masked_lm_logits", "next_sentence_logits")
 LONGEST = 16
@@ -62,13 +63,13 @@ def test_gradients_are_within_1e_4_relative_of_the_reference(golden):
     reference = {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
     largest = max(np.abs(array).max() for array in reference.values())
     compared = 0
-    for place in places("pretraining", model.config.num_layers):
+    for place in family("bert").huggingface.places("pretraining", model.config.num_layers):
         if place.ours not in variables:
             continue
-        name = place.huggingface if place.huggingface.startswith("cls.") else "bert." + place.huggingface
+        name = "bert." + place.theirs if place.in_backbone else place.theirs
         if name not in reference:  # untied, transformers uses the decoder's bias instead
             name = "cls.predictions.decoder.bias"
-        target = reference[name].T if place.huggingface_transposed else reference[name]
+        target = reference[name].T if place.transposed else reference[name]
         found = np.asarray(tf.convert_to_tensor(gradients[place.ours]))
         # The keys' biases have gradient 0 but for rounding (softmax does not see a constant): a floor for those.
         scale = max(np.abs(target).max(), 1e-3 * largest)

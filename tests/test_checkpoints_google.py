@@ -138,7 +138,7 @@ def test_a_span_finder_of_run_squad_loads_with_its_head(tmp_path):
     model = load(write(tmp_path, encoder_variables() | extra))  # run_squad.py keeps the pooler, which has no use
     assert isinstance(model, BertForQuestionAnswering)
     np.testing.assert_array_equal(model.head.dense.kernel.numpy(), head.T)
-    assert model.load_report.unused == ("bert/pooler/dense/kernel", "bert/pooler/dense/bias")
+    assert model.load_report.unused == ("backbone/pooler/dense/kernel", "backbone/pooler/dense/bias")
 
 
 # === Damaged ===
@@ -159,7 +159,7 @@ def assert_refused(model, path, message, error=CheckpointError):
 def test_a_missing_variable_is_named(model, tmp_path):
     variables = pretraining_variables()
     del variables["bert/encoder/layer_1/output/dense/kernel"]
-    assert_refused(model, write(tmp_path, variables), "missing: bert/encoder/layer_1/feed_forward/contract/kernel")
+    assert_refused(model, write(tmp_path, variables), "missing: backbone/encoder/layer_1/feed_forward/outer/kernel")
 
 
 def test_an_unexpected_variable_is_named(model, tmp_path):

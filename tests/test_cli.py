@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from warm import run_module
 
 from bertlab.cli import COMMANDS, cli
 from bertlab.config import BertConfig
@@ -102,13 +103,13 @@ def test_encode_writes_one_vector_per_line(checkpoint, tmp_path):
 def test_encode_refuses_a_file_that_is_not_utf8(checkpoint, tmp_path):
     lines = tmp_path / "lines.txt"
     lines.write_bytes(b"caf\xe9\n")
-    result = run("encode", lines, "--model", checkpoint, "--out", tmp_path / "v.npy")
+    result = run_module("bertlab", "encode", lines, "--model", checkpoint, "--out", tmp_path / "v.npy")
     assert result.returncode == 2
     assert "not UTF-8" in result.stderr and not (tmp_path / "v.npy").exists()
 
 
 def test_a_missing_model_is_one_line_and_exit_code_2(tmp_path):
-    result = run("fill-mask", "--model", tmp_path / "nothing", "a [MASK]")
+    result = run_module("bertlab", "fill-mask", "--model", tmp_path / "nothing", "a [MASK]")
     assert result.returncode == 2 and len(result.stderr.strip().splitlines()) == 1
 
 

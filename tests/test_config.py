@@ -126,7 +126,7 @@ def test_a_size_that_does_not_exist_is_named():
     [
         ("{", "not valid JSON"),
         ("[1]", "expected a JSON object, found list"),
-        ('{"model_type": "roberta"}', "model_type is 'roberta'; only BERT"),
+        ('{"model_type": "roberta"}', "model_type is 'roberta'; expected 'bert'"),
         ("{}", "'vocab_size' is missing"),
         (json.dumps(GOOGLE | {"hidden_act": "mish"}), "hidden_act 'mish' is not known"),
         (json.dumps(GOOGLE | {"hidden_act": ["gelu"]}), "hidden_act"),

@@ -105,7 +105,7 @@ def test_a_run_that_was_cut_off_goes_on_and_ends_with_the_very_weights(tmp_path,
 def test_a_folder_with_a_run_of_other_settings_is_refused(tmp_path, names):
     run, _ = _run(tmp_path, names, _settings())
     run.record(0, 1.0, {"loss": 1.0})
-    with pytest.raises(training_run.RunError, match="other settings"):
+    with pytest.raises(training_run.RunError, match="other settings .seed was 7, is 8."):
         _run(tmp_path, names, _settings(seed=8))
 
 

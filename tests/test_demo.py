@@ -11,68 +11,29 @@ from pathlib import Path
 
 import pytest
 
-from bertlab.demo.settings import DemoSettings, PhaseSettings
-from bertlab.training.finetuning import FineTuningSettings
+from bertlab.demo.settings import DemoSettings
 
 
-def small_settings(steps=20, interval=10):
-    phases = (PhaseSettings(16, 16, steps, 1), PhaseSettings(32, 8, steps, 1))
-    fine_tuning = FineTuningSettings(epochs=1, seeds=(1, 2))
-    return DemoSettings(
-        vocab_size=600, hidden_size=16, phases=phases, interval=interval, task_rows=64, fine_tuning=fine_tuning
-    )
+def small_settings():
+    usual = DemoSettings()
+    recipe = usual.recipe.replace(steps=40, batch_size=8, phase_shares=(0.5, 0.5), interval=10)
+    fine_tuning = usual.fine_tuning.replace(epochs=1, seeds=(1, 2))
+    return DemoSettings(vocab_size=600, hidden_size=16, recipe=recipe, task_rows=64, fine_tuning=fine_tuning)
 
 
 def test_settings_agree_with_one_another():
     settings = DemoSettings()
-    assert all(phase.steps % settings.interval == 0 for phase in settings.phases)
-    assert settings.config.max_position_embeddings >= settings.task_sequence_length
+    assert [tuple(phase) for phase in settings.phases] == [(16, 256, 600, False), (32, 128, 400, True)]
+    assert settings.config.max_position_embeddings >= settings.fine_tuning.max_length
     assert settings.held_out_examples.masked_lm_probability == 0.15
-
-
-def test_the_advantage_is_measured_in_pooled_standard_deviations():
-    from bertlab.training.finetuning import STARTS, Run, advantage
-
-    def runs(start, *values):
-        return [Run(start, seed, value, [], []) for seed, value in enumerate(values)]
-
-    both = runs(STARTS[0], 0.8, 0.9, 1.0) + runs(STARTS[1], 0.4, 0.5, 0.6)
-    difference, deviations = advantage(both)
-    assert difference == pytest.approx(0.4)
-    assert deviations == pytest.approx(4.0)  # each start has a standard deviation of 0.1
-    assert advantage(runs(STARTS[0], 0.5, 0.5) + runs(STARTS[1], 0.5, 0.5)) == (0.0, 0.0)
-
-
-def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(tmp_path):
-    import keras
-    import numpy as np
-
-    from bertlab.config import BertConfig
-    from bertlab.models import BertEncoder
-    from bertlab.training.finetuning import STARTS, Comparison, Split
-
-    keras.utils.set_random_seed(0)
-    encoder = BertEncoder(BertConfig(vocab_size=20, hidden_size=8, num_layers=1, num_heads=2, intermediate_size=16))
-    rng = np.random.default_rng(0)
-    ids = rng.integers(5, 20, (32, 6)).astype("int32")
-    split = Split({"input_ids": ids}, (ids[:, 1] > 12).astype("int32"))
-    settings = FineTuningSettings(learning_rate=0.0, batch_size=8, epochs=1, seeds=(1, 2))
-    comparison = Comparison(encoder, 2, split, split, settings, tmp_path)
-    runs = comparison.run_all()
-    assert {(run.start, run.seed) for run in runs} == {(start, seed) for start in STARTS for seed in (1, 2)}
-    assert all(len(run.predictions) == 32 for run in runs)
-
-    classifier = comparison._classifier
-    for start, same in zip(STARTS, (True, False), strict=True):
-        comparison._set_weights(classifier, start, seed=5)
-        table = classifier.bert.embeddings.token.table
-        assert np.array_equal(np.array(table), np.array(encoder.embeddings.token.table)) is same
+    assert DemoSettings(seed=3).pretraining.seed == 3
 
 
 def without_times(value):
-    """The same results without what the clock said."""
+    """The same results without measured times and speeds."""
+    measured = ("seconds", "tokens_per_second", "peak_share", "data_wait_share")
     if isinstance(value, dict):
-        return {name: without_times(item) for name, item in value.items() if name != "seconds"}
+        return {name: without_times(item) for name, item in value.items() if name not in measured}
     return [without_times(item) for item in value] if isinstance(value, list) else value
 
 
@@ -104,7 +65,7 @@ def test_a_demo_that_is_killed_again_and_again_ends_with_the_same_results(tmp_pa
     kill_when("examples/train-1*", folder)
     kill_when("states/state-00000010.safetensors", folder)
     kill_when("states/state-00000030.safetensors", folder)
-    kill_when("fine-tuning/*-1.json", folder)
+    kill_when("fine-tuning/runs/*-s1.json", folder)
     assert not (folder / "report.html").exists()
     resumed = run_small_demo(folder)
     assert without_times(resumed) == without_times(straight)

@@ -31,8 +31,8 @@ def test_the_published_grid_has_eighteen_settings_and_each_keeps_the_rest_of_the
 
 @pytest.mark.parametrize(
     "axes, told",
-    [({"layer_decay": (1.0, 0.9)}, "'layer_decay' is no axis of a grid; choose among batch_size, learning_rate"),
-     ({"epochs": (2, 3, 2)}, "names a value twice"), ({"epochs": ()}, "expected some values"),
+    [({"layer_decay": (1.0, 0.9)}, "expected axes among batch_size, learning_rate, epochs; got 'layer_decay'"),
+     ({"epochs": (2, 3, 2)}, "contains a duplicate"), ({"epochs": ()}, "expected some values"),
      ({"batch_size": 16}, "expected some values"), ({"epochs": "23"}, "expected some values")],
 )  # fmt: skip
 def test_an_axis_that_would_mix_runs_up_is_refused(axes, told):
@@ -57,15 +57,31 @@ def test_settings_are_read_without_a_backend():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
 
 
+def test_the_advantage_is_measured_in_pooled_standard_deviations():
+    from bertlab.training.finetuning import FineTuningResult, RunResult
+
+    def runs(start, *values):
+        return [RunResult(start, 8, 1e-3, 1, seed, [], 1, {"f1": one}, 1.0, 1.0) for seed, one in enumerate(values)]
+
+    def advantage(first, second):
+        return FineTuningResult("task", "f1", tuple(runs(STARTS[0], *first) + runs(STARTS[1], *second)), {}).advantage()
+
+    difference, deviations = advantage((0.8, 0.9, 1.0), (0.4, 0.5, 0.6))
+    assert difference == pytest.approx(0.4)
+    assert deviations == pytest.approx(4.0)  # each start has a standard deviation of 0.1
+    assert advantage((0.5, 0.5), (0.5, 0.5)) == (0.0, 0.0)
+    assert advantage((0.6, 0.6), (0.5, 0.5))[1] == math.inf
+
+
 # --- batches ---
 
 
 def test_every_row_is_in_one_full_batch_and_what_fills_the_last_one_has_no_target():
     from bertlab.data.tasks.features import encode_rows
-    from bertlab.training.finetuning.batches import training_batches
+    from bertlab.training.finetuning.batches import batches_by_length
 
     features = encode_rows(task_of("sentence").train[:13], TOKENIZER, 16)
-    batches = list(training_batches(features, 8, 16, seed=3))
+    batches = list(next(batches_by_length(features, 8, 16, seed=3)))
     assert {inputs["input_ids"].shape for inputs, _ in batches} == {(8, 16)}
     targets = np.concatenate([targets for _, targets in batches])
     assert (targets == -100).sum() == 3
@@ -80,6 +96,62 @@ def test_outputs_come_back_in_the_order_of_the_rows():
     features = encode_rows(rows, TOKENIZER, 32)
     lengths = outputs_of(lambda inputs: inputs["attention_mask"].sum(axis=1), features, 2, 32)
     assert [int(length) for length in lengths] == [11, 3, 16, 5, 4]
+
+
+@pytest.fixture
+def trainer(checkpoint):
+    """A trainer of a classifier on two classes, with the recipe of `row_order="fit"`."""
+    from bertlab.models import BertForSequenceClassification
+    from bertlab.training.finetuning.problems import TaskInfo, problem_for
+    from bertlab.training.finetuning.trainer import Trainer
+
+    problem = problem_for(TaskInfo.of(task_of("sentence"), 16, 16), TOKENIZER)
+    return Trainer(lambda: BertForSequenceClassification(CONFIG, 2), problem, RECIPE.replace(row_order="fit"))
+
+
+def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(trainer):
+    import keras
+
+    keras.utils.set_random_seed(0)
+    pretrained = {variable.path: np.array(variable) for variable in trainer.make_model().bert.weights}
+    for weights, same in ((pretrained, True), (None, False)):
+        trainer.begin(5, weights)
+        table = trainer.model.bert.embeddings.token.embeddings
+        assert np.array_equal(np.array(table), pretrained[table.path]) is same
+
+
+def test_rows_in_the_order_of_fit_are_trained_as_keras_does(trainer):
+    import keras
+
+    from bertlab.models import BertForSequenceClassification
+    from bertlab.training.recipes.optimizer import adamw
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
+
+    recipe, task = trainer.recipe.replace(epochs=3), task_of("sentence")
+    train, dev = trainer.problem.encode(task.train[:40]), trainer.problem.encode(task.validation)
+    trainer.begin(7, None)
+    trainer.run(train, dev, recipe, 7, lambda steps, note: None)
+
+    keras.utils.set_random_seed(7)
+    plain = BertForSequenceClassification(CONFIG, 2)
+    schedule = WarmupLinearDecay(recipe.learning_rate, 15, int(recipe.warmup_share * 15))
+    plain.compile(adamw(schedule, plain), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    plain.fit(*train.features.arrays(16), batch_size=8, epochs=3, verbose=0)
+    for own, expected in zip(trainer.model.trainable_variables, plain.trainable_variables, strict=True):
+        np.testing.assert_allclose(np.array(own), np.array(expected), atol=1e-3, err_msg=own.path)
+
+
+def test_every_epoch_has_every_row_and_those_by_length_an_order_of_their_own(trainer):
+    from bertlab.training.finetuning.batches import EPOCHS
+
+    features = trainer.problem.encode(task_of("sentence").train[:24]).features
+    for name, epochs in EPOCHS.items():
+        seen = []
+        for _, batches in zip(range(2), epochs(features, 8, 16, seed=1)):
+            rows = np.concatenate([inputs["input_ids"] for inputs, _ in batches])
+            assert sorted(map(tuple, rows)) == sorted(map(tuple, features.arrays(16)[0]["input_ids"])), name
+            seen.append(rows)
+        assert np.array_equal(*seen) == (name == "fit")
 
 
 @pytest.mark.parametrize("longest, limit, expected", [(3, 512, 16), (17, 512, 32), (33, 40, 40), (600, 1024, 1024)])
@@ -110,10 +182,10 @@ def test_balanced_class_weights_give_every_class_the_same_total():
     task = TaskData("t", "sentence", ("x", "y"), rows, rows)
     weights = class_weights(task, Recipe(class_weights="balanced"))
     assert weights * [9, 3] == pytest.approx([6, 6])
-    with pytest.raises(ConfigError, match="3 class_weights for 2 labels"):
+    with pytest.raises(ConfigError, match="expected 2 class_weights, .* got 3"):
         class_weights(task, Recipe(class_weights=(1, 2, 3)))
     for wrong in ((1.0, math.nan), (1.0, -1.0), (0.0, 0.0)):
-        with pytest.raises(ConfigError, match="are no weights"):
+        with pytest.raises(ConfigError, match="must be non-negative and not all zero"):
             class_weights(task, Recipe(class_weights=wrong))
 
 
@@ -157,11 +229,11 @@ def test_the_rate_falls_from_the_head_down_to_the_embeddings():
     model = new_classifier()
     optimizer = finetuning_optimizer(model, weight_decay=0.0, layer_decay=0.5)
     factors = dict(zip([v.path for v in model.trainable_variables], optimizer.factors))
-    assert factors["head/dense/kernel"] == factors["bert/pooler/dense/kernel"] == 1.0
-    assert factors["bert/encoder/layer_1/attention/query/kernel"] == 0.5
-    assert factors["bert/encoder/layer_0/attention/query/kernel"] == 0.25
-    assert factors["bert/embeddings/token/table"] == 0.125
-    assert steps_below_head("bert/encoder/final_norm/gamma", 2) == 0
+    assert factors["head/dense/kernel"] == factors["backbone/pooler/dense/kernel"] == 1.0
+    assert factors["backbone/encoder/layer_1/attention/query/kernel"] == 0.5
+    assert factors["backbone/encoder/layer_0/attention/query/kernel"] == 0.25
+    assert factors["backbone/embeddings/token/embeddings"] == 0.125
+    assert steps_below_head("backbone/encoder/final_norm/gamma", 2) == 0
 
 
 def test_frozen_layers_stay_as_they_are_and_too_many_are_refused():

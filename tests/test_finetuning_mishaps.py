@@ -37,7 +37,7 @@ def test_what_is_refused_leaves_the_folder_to_the_corrected_command(checkpoint, 
     for changes, told in (({"frozen_layers": 99}, "frozen_layers"), ({"class_weights": (1, 2, 3)}, "3 class_weights")):
         with pytest.raises(ConfigError, match=told):
             finetuned(checkpoint, task, out, dataclasses.replace(SHORT, **changes))
-    with pytest.raises(ConfigError, match="no axis"):
+    with pytest.raises(ConfigError, match="expected axes"):
         finetuned(checkpoint, task, out, SHORT, grid={"layer_decay": (1.0, 0.9)})
     with pytest.raises(DataError, match="train rows have no label"):
         unlabelled = dataclasses.replace(task, train=[SentenceRow("film")])
@@ -156,7 +156,7 @@ def test_the_picture_of_any_number_of_classes_can_be_written_and_shows_the_most_
 
 def test_frozen_weights_stay_others_move_and_from_scratch_every_layer_learns(checkpoint, tmp_path):
     from bertlab import checkpoints
-    from bertlab.checkpoints.mapping import variables_of
+    from bertlab.checkpoints.kinds import variables_of
 
     plain = dataclasses.replace(SHORT, from_scratch=True, class_weights="balanced")
     held = dataclasses.replace(plain, frozen_layers=1, layer_decay=0.5)
@@ -166,7 +166,7 @@ def test_frozen_weights_stay_others_move_and_from_scratch_every_layer_learns(che
     after = variables_of(checkpoints.load(tmp_path / "held", "sequence_classification"))
     moved = {path for path in after if path in before and np.any(np.array(after[path]) != np.array(before[path]))}
     assert not [path for path in moved if "embeddings" in path or "layer_0" in path]
-    assert {"bert/pooler/dense/kernel", "bert/encoder/layer_1/attention/query/kernel"} <= moved
+    assert {"backbone/pooler/dense/kernel", "backbone/encoder/layer_1/attention/query/kernel"} <= moved
 
     scratch, freely = (
         next(run.epochs for run in one.runs if run.start == STARTS[1])

@@ -11,7 +11,7 @@ from autograde.grader.results import Result
 from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
 from autograde.release import editions
-from tests.grade_class import NOTEBOOK, POINTS, answer, open_shared_launcher
+from tests.grade_class import NOTEBOOK, POINTS, answer
 
 EXERCISES = catalogue.of_notebook(NOTEBOOK)
 LYING = """
@@ -53,12 +53,6 @@ CHEATS = {
     "the library's own layers": "from bertlab.layers import *\nimport bertlab.layers as l\n"
     "MultiHeadAttention = getattr(l, 'MultiHeadAttention', None)",
 }
-
-
-@pytest.fixture(scope="module")
-def launcher():
-    with open_shared_launcher() as launcher:
-        yield launcher
 
 
 @pytest.fixture(scope="module")

@@ -15,15 +15,9 @@ import pytest
 from autograde.grader.grade import grade, without_time
 from autograde.grader.gradebook import Course
 from autograde.grader.results import load_results
-from tests.grade_class import EXPECTED, NAME, copied, open_shared_launcher, opened, small_class
+from tests.grade_class import EXPECTED, NAME, copied, opened, small_class
 
 pytestmark = pytest.mark.exhaustive
-
-
-@pytest.fixture(scope="module")
-def launcher():
-    with open_shared_launcher() as launcher:
-        yield launcher
 
 
 @pytest.fixture(scope="module")

@@ -38,12 +38,6 @@ from tests.grade_class import (
 
 
 @pytest.fixture(scope="module")
-def launcher():
-    with open_shared_launcher() as launcher:
-        yield launcher
-
-
-@pytest.fixture(scope="module")
 def pattern(tmp_path_factory):
     return small_class(tmp_path_factory.mktemp("pattern"))
 

@@ -23,7 +23,7 @@ from autograde.grader.regrade import regrade
 from autograde.grader.results import Result, load_results
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
-from tests.grade_class import SECRET, answer, copied, open_shared_launcher, solved
+from tests.grade_class import SECRET, answer, copied, solved
 
 EARLY, LATE = "03_attention", "04_toy"
 SOLUTION = '''# ---
@@ -102,12 +102,6 @@ TOYS = (
     _toy("toy-sums", "4.1", "score_sums", _sums),
     _toy("toy-largest", "4.2", "largest_sum", lambda q, k: _sums(q, k).max(-1, keepdims=True)),
 )
-
-
-@pytest.fixture(scope="module")
-def launcher():
-    with open_shared_launcher() as launcher:
-        yield launcher
 
 
 @pytest.fixture(scope="module", autouse=True)

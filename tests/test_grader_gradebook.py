@@ -1,6 +1,7 @@
 """The gradebook: a plain nbgrader course, written safely, read by stock nbgrader."""
 
 import multiprocessing
+import os
 import sqlite3
 import subprocess
 import sys
@@ -69,6 +70,19 @@ def scores(folder, student="jane"):
 def dump(folder):
     with sqlite3.connect(folder / "gradebook.db") as db:
         return list(db.iterdump())
+
+
+def test_an_empty_gradebook_is_the_one_that_nbgrader_makes(tmp_path, monkeypatch):
+    from nbgrader.api import Gradebook
+
+    (tmp_path / "stock").mkdir()
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")  # nbgrader starts `alembic`
+    Gradebook(f"sqlite:///{tmp_path / 'stock' / 'gradebook.db'}").close()
+    monkeypatch.setenv("PATH", "")
+    with Course(tmp_path):
+        pass
+    assert dump(tmp_path) == dump(tmp_path / "stock")
+    assert any("alembic_version" in line for line in dump(tmp_path))
 
 
 def test_points_land_in_the_cells_that_carry_them(folder):

@@ -32,7 +32,7 @@ def course(tmp_path_factory):
     notebook = jupytext.read(SOLUTION)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, folder / "source/ps3/03_attention.ipynb")
-    with Course(folder):  # makes gradebook.db, also where `alembic` is not on the PATH that stock nbgrader relies on
+    with Course(folder):  # creates gradebook.db without starting `alembic`
         pass
     api = NbGraderAPI(CourseDirectory(root=str(folder)))
     made = api.generate_assignment("ps3")

@@ -5,12 +5,11 @@ Options behind a command make it shorter, never other: fewer steps, smaller batc
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from warm import run_module
 
 from bertlab.config import BertConfig
 from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
@@ -66,7 +65,7 @@ def type_in(command: str, folder: Path) -> None:
     words = words[: words.index("<")] if source else words
     text = source.read_text(encoding="utf-8") if source else None
     more = SHORTER.get(words[1], [])
-    done = subprocess.run([sys.executable, "-m", *words, *more], cwd=folder, input=text, capture_output=True, text=True)
+    done = run_module(*words, *more, cwd=folder, text=text)
     assert done.returncode == 0, f"{command}\n{done.stderr}"
 
 
@@ -76,8 +75,8 @@ def test_vectors_from_a_checkpoint(folder, monkeypatch, capsys):
         type_in(command, folder)
     shapes = {name: np.load(folder / name).shape for name in ("vectors.npy", "wide.npy", "unit.npy")}
     assert shapes == {"vectors.npy": (3, 16), "wide.npy": (3, 64), "unit.npy": (3, 16)}
-    with np.load(folder / "pieces.npz") as pieces:
-        assert pieces["row_splits"][-1] == len(pieces["vectors"])
+    with np.load(folder / "tokens.npz") as tokens:
+        assert tokens["row_splits"][-1] == len(tokens["vectors"])
 
     monkeypatch.chdir(folder)
     names: dict = {}

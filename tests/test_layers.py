@@ -16,8 +16,8 @@ TABLE = RNG.normal(size=(11, 8)).astype("float32")
 IDS = RNG.integers(0, 11, size=(2, 5)).astype("int32")
 SEGMENTS = np.array([[0, 0, 0, 1, 1], [0, 0, 1, 1, 0]], "int32")
 POSITIONS = np.array([[0, 1, 2, 3, 4], [0, 1, 0, 1, 2]], "int32")
-MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]], "bool")[:, None, None, :]  # (B, 1, 1, T)
-MEMORY_MASK = np.array([[1, 1, 1], [1, 1, 0]], "bool")[:, None, None, :]  # (B, 1, 1, S)
+MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]], "bool")[:, None, :]  # (B, 1, T)
+MEMORY_MASK = np.array([[1, 1, 1], [1, 1, 0]], "bool")[:, None, :]  # (B, 1, S)
 
 
 def case(name, layer_class, arguments, output_shape, dropouts=(), **options):
@@ -34,26 +34,26 @@ ENCODER_DROPOUTS = ("dropout", "attention_dropout")
 EMBEDDINGS = dict(
     vocab_size=11,
     hidden_size=8,
-    max_position_embeddings=6,
-    type_vocab_size=3,
+    max_positions=6,
+    num_segments=3,
     layer_norm_eps=1e-6,
     initializer_range=0.3,
 )
 MLM = dict(vocab_size=11, activation="relu", layer_norm_eps=1e-6, initializer_range=0.3)
 
 CASES = [
-    case("token embedding", layers.TokenEmbedding, {"input_ids": IDS}, (2, 5, 8),
+    case("token embedding", layers.TokenEmbedding, {"token_ids": IDS}, (2, 5, 8),
          vocab_size=11, hidden_size=8, initializer_range=0.3),
     case("segment embedding", layers.SegmentEmbedding, {"token_type_ids": SEGMENTS}, (2, 5, 8),
          vocab_size=2, hidden_size=8, initializer_range=0.3),
-    case("learned position embedding", layers.LearnedPositionEmbedding, {"input_ids": POSITIONS}, (2, 5, 8),
+    case("learned position embedding", layers.LearnedPositionEmbedding, {"token_ids": POSITIONS}, (2, 5, 8),
          vocab_size=6, hidden_size=8, initializer_range=0.3),
     case("sinusoidal position embedding", layers.SinusoidalPositionEmbedding, {"position_ids": POSITIONS}, (2, 5, 8),
          num_positions=6, hidden_size=8),
     case("embeddings", layers.BertEmbeddings,
-         {"input_ids": IDS, "token_type_ids": SEGMENTS, "position_ids": POSITIONS}, (2, 5, 8), ("dropout",),
+         {"token_ids": IDS, "token_type_ids": SEGMENTS, "position_ids": POSITIONS}, (2, 5, 8), ("dropout",),
          **EMBEDDINGS),
-    case("embeddings, sinusoidal", layers.BertEmbeddings, {"input_ids": IDS}, (2, 5, 8), ("dropout",),
+    case("embeddings, sinusoidal", layers.BertEmbeddings, {"token_ids": IDS}, (2, 5, 8), ("dropout",),
          position_embedding="sinusoidal", **EMBEDDINGS),
     case("dropout", layers.Dropout, {"inputs": X}, (2, 5, 8), ("rate",)),
     case("layer normalisation", layers.LayerNormalization, {"x": X}, (2, 5, 8), epsilon=1e-6),
@@ -72,9 +72,9 @@ CASES = [
          num_layers=2, activation="gelu_tanh", **ENCODER),
     case("encoder, pre-LN", layers.Encoder, {"x": X, "attention_mask": MASK}, (2, 5, 8), ENCODER_DROPOUTS,
          num_layers=2, pre_norm=True, **ENCODER),
-    case("pooler", layers.Pooler, {"x": X}, (2, 8), initializer_range=0.3),
-    case("MLM head, tied", layers.MaskedLanguageModelHead, {"x": X, "token_table": TABLE}, (2, 5, 11), **MLM),
-    case("MLM head, untied", layers.MaskedLanguageModelHead, {"x": X}, (2, 5, 11), tied=False, **MLM),
+    case("pooler", layers.Pooler, {"hidden": X}, (2, 8), initializer_range=0.3),
+    case("MLM head, tied", layers.MaskedLanguageModelHead, {"hidden": X, "table": TABLE}, (2, 5, 11), **MLM),
+    case("MLM head, untied", layers.MaskedLanguageModelHead, {"hidden": X}, (2, 5, 11), tied=False, **MLM),
     case("classification head on vectors", layers.ClassificationHead, {"x": X[:, 0]}, (2, 3), ("dropout",),
          num_outputs=3, initializer_range=0.3),
     case("classification head on tokens", layers.ClassificationHead, {"x": X}, (2, 5, 3), ("dropout",),

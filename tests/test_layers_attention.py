@@ -39,8 +39,9 @@ def weights64(query, key, mask=None):
     for head in range(num_heads):
         scores = query[:, :, head] @ key[:, :, head].transpose(0, 2, 1) / np.sqrt(head_size)
         weights[:, head] = softmax64(scores)
-    if mask is not None:  # the same as −∞: hidden keys weigh 0 and the others share the rest
-        weights = weights * mask
+    if mask is not None:
+        # the same as −∞: hidden keys weigh 0 and the others share the rest
+        weights = weights * np.expand_dims(mask, -3)  # the axis of the heads
         weights /= weights.sum(axis=-1, keepdims=True)
     return weights
 
@@ -55,7 +56,7 @@ def multi_head64(layer, x, memory, mask=None):
 
     weights = weights64(project("query", x), project("key", memory), mask)
     heads = np.einsum("bats,bsad->btad", weights, project("value", memory)).reshape(x.shape)
-    return heads @ parameters["output/kernel"] + parameters["output/bias"], weights
+    return heads @ parameters["out/kernel"] + parameters["out/bias"], weights
 
 
 def attention(num_heads=2, memory_size=None, dropout=0.0):
@@ -66,22 +67,22 @@ def attention(num_heads=2, memory_size=None, dropout=0.0):
     return layer
 
 
-# Every kind of mask, as booleans that broadcast to (B, A, T, S); every query sees at least one key.
+# Every kind of mask, as booleans that broadcast to (B, T, S); every query sees at least one key.
 LENGTHS = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
 SEQUENCES = np.array([[1, 1, 2, 2, 2], [1, 2, 2, 3, 3]])
 ANY = np.maximum(np.random.default_rng(1).integers(0, 2, size=(2, 5, 5)), np.eye(5, dtype=int))
 MASKS = {
-    "none": (lambda: None, np.ones((1, 1, 1, 1), bool)),
-    "padding": (lambda: padding_mask(LENGTHS), LENGTHS[:, None, None, :] == 1),
-    "causal": (lambda: causal_mask(5), np.tril(np.ones((5, 5), bool))[None, None]),
-    "arbitrary": (lambda: arbitrary_mask(ANY), ANY[:, None] == 1),
+    "none": (lambda: None, np.ones((1, 1, 1), bool)),
+    "padding": (lambda: padding_mask(LENGTHS), LENGTHS[:, None, :] == 1),
+    "causal": (lambda: causal_mask(5), np.tril(np.ones((5, 5), bool))),
+    "arbitrary": (lambda: arbitrary_mask(ANY), ANY == 1),
     "packed": (
         lambda: packed_mask(ops.convert_to_tensor(SEQUENCES)),
-        (SEQUENCES[:, :, None] == SEQUENCES[:, None])[:, None],
+        SEQUENCES[:, :, None] == SEQUENCES[:, None],
     ),
     "padding and causal": (
         lambda: combine(padding_mask(LENGTHS), None, causal_mask(5)),
-        (LENGTHS[:, None, None, :] == 1) & np.tril(np.ones((5, 5), bool)),
+        (LENGTHS[:, None, :] == 1) & np.tril(np.ones((5, 5), bool)),
     ),
 }
 every_mask = pytest.mark.parametrize("name", MASKS)
@@ -99,9 +100,9 @@ def test_masks_are_boolean_and_hide_exactly_what_they_say(name):
 
 def test_a_padded_token_of_a_packed_row_is_seen_by_nobody():
     mask = ops.convert_to_numpy(packed_mask(ops.convert_to_tensor([[1, 1, 2, 0, 0]])))
-    assert mask.shape == (1, 1, 5, 5)
+    assert mask.shape == (1, 5, 5)
     assert not mask[..., 3:].any()
-    assert mask[0, 0, 2].tolist() == [False, False, True, False, False]
+    assert mask[0, 2].tolist() == [False, False, True, False, False]
 
 
 @every_mask
@@ -111,7 +112,7 @@ def test_weights_equal_the_formula_and_every_row_sums_to_one(name):
     weights = ops.convert_to_numpy(attention_weights(query, key, mask()))
     np.testing.assert_allclose(weights, weights64(query, key, seen), **CLOSE)
     np.testing.assert_allclose(weights.sum(axis=-1), 1, **CLOSE)
-    assert (weights[~np.broadcast_to(seen, weights.shape)] == 0).all()  # exactly, not nearly
+    assert (weights[~np.broadcast_to(np.expand_dims(seen, -3), weights.shape)] == 0).all()  # exactly, not nearly
 
 
 @every_mask
@@ -140,7 +141,7 @@ def test_cross_attention_reads_a_memory_of_another_length_and_width(return_weigh
     layer, x, memory = attention(memory_size=6), numbers(2, 5, 8), numbers(2, 3, 6, seed=1)
     seen = np.array([[1, 1, 1], [1, 0, 1]])
     y = layer(x, memory=memory, attention_mask=padding_mask(seen), return_weights=return_weights)
-    expected, _ = multi_head64(layer, x, memory, seen[:, None, None, :])
+    expected, _ = multi_head64(layer, x, memory, seen[:, None, :])
     np.testing.assert_allclose(ops.convert_to_numpy(y[0] if return_weights else y), expected, **CLOSE)
 
 
@@ -204,3 +205,10 @@ def test_dropout_keeps_the_mean():
 def test_heads_that_do_not_divide_the_hidden_size_are_named():
     with pytest.raises(ConfigError, match="hidden size 8 cannot be divided among 3 heads"):
         MultiHeadAttention(3)(numbers(2, 5, 8))
+
+
+def test_a_mask_may_have_an_axis_for_the_heads():
+    layer, x = attention(), numbers(2, 5, 8)
+    each_its_own = np.stack([ANY == 1, np.swapaxes(ANY, 1, 2) == 1], axis=1)  # (B, A, T, S)
+    _, weights = layer(x, attention_mask=each_its_own, return_weights=True)
+    assert np.array_equal(ops.convert_to_numpy(weights) > 0, each_its_own)

@@ -107,13 +107,13 @@ def test_sinusoids_start_at_position_0_with_0_1_0_1():
 def test_embeddings_are_the_normalised_sum_of_the_three(kind):
     ids = np.array([[3, 1, 10, 0, 0], [5, 5, 5, 2, 1]])
     segments = np.array([[0, 0, 1, 1, 1], [0, 1, 1, 0, 0]])
-    layer = layers.BertEmbeddings(11, 8, max_position_embeddings=6, position_embedding=kind, name="e")
+    layer = layers.BertEmbeddings(11, 8, max_positions=6, position_embedding=kind, name="e")
     layer.build((None, None))
     weights = of(layer)
-    positions = weights["position/table"] if kind == "learned" else layers.sinusoids(6, 8)
+    positions = weights["position/embeddings"] if kind == "learned" else layers.sinusoids(6, 8)
     for position_ids in (None, np.array([[0, 1, 2, 3, 4], [0, 1, 0, 1, 2]])):
         p = np.arange(5)[None] if position_ids is None else position_ids
-        total = weights["token/table"][ids] + weights["segment/table"][segments] + positions[p]
+        total = weights["token/embeddings"][ids] + weights["segment/embeddings"][segments] + positions[p]
         y = layer(ids, token_type_ids=segments, position_ids=position_ids)
         expected = layer_norm64(total, weights["norm/gamma"], weights["norm/beta"])
         np.testing.assert_allclose(ops.convert_to_numpy(y), expected, **CLOSE)
@@ -129,7 +129,7 @@ def test_without_segments_every_token_is_in_segment_a():
 def test_tables_are_drawn_from_a_normal_of_the_given_width_cut_at_two_of_them():
     layer = layers.TokenEmbedding(500, 100, initializer_range=0.02)
     layer.build((None, None))
-    table = ops.convert_to_numpy(layer.table)
+    table = ops.convert_to_numpy(layer.embeddings)
     assert np.abs(table).max() <= 0.04
     assert table.std() == pytest.approx(0.02 * 0.8796, rel=0.02)  # what cutting at ±2σ leaves of σ
 
@@ -142,8 +142,8 @@ def test_feed_forward_equals_the_formula(name):
     layer = layers.FeedForward(12, name, name="f")
     layer.build(X.shape)
     w = of(layer)
-    inner = ACTIVATIONS[name](X @ w["expand/kernel"] + w["expand/bias"])
-    expected = inner @ w["contract/kernel"] + w["contract/bias"]
+    inner = ACTIVATIONS[name](X @ w["inner/kernel"] + w["inner/bias"])
+    expected = inner @ w["outer/kernel"] + w["outer/bias"]
     np.testing.assert_allclose(ops.convert_to_numpy(layer(X)), expected, **CLOSE)
 
 
@@ -161,10 +161,10 @@ def test_encoder_layer_puts_the_norm_where_it_says(pre_norm):
 
     if pre_norm:
         x = X + sub_layer(layer.attention, norm("attention_norm", X))
-        expected = x + sub_layer(layer.feed_forward, norm("feed_forward_norm", x))
+        expected = x + sub_layer(layer.feed_forward, norm("output_norm", x))
     else:
         x = norm("attention_norm", X + sub_layer(layer.attention, X))
-        expected = norm("feed_forward_norm", x + sub_layer(layer.feed_forward, x))
+        expected = norm("output_norm", x + sub_layer(layer.feed_forward, x))
     np.testing.assert_allclose(ops.convert_to_numpy(layer(X)), expected, **CLOSE)
 
 
@@ -176,10 +176,10 @@ def test_encoder_returns_every_hidden_state_and_the_weights(pre_norm):
     np.testing.assert_array_equal(states[0], X)
     np.testing.assert_array_equal(states[-1], y)
     x = X
-    for layer, state, layer_weights in zip(encoder.layers, states[1:], weights, strict=True):
+    for layer, state, layer_weights in zip(encoder.layers_, states[1:], weights, strict=True):
         x, expected = layer(x, return_weights=True)
         np.testing.assert_allclose(layer_weights, ops.convert_to_numpy(expected), **CLOSE)
-        if layer is encoder.layers[-1] and pre_norm:
+        if layer is encoder.layers_[-1] and pre_norm:
             x = encoder.final_norm(x)
         np.testing.assert_allclose(state, ops.convert_to_numpy(x), **CLOSE)
     np.testing.assert_allclose(y, ops.convert_to_numpy(encoder(X)), **CLOSE)  # the fused path
@@ -223,9 +223,9 @@ def test_mlm_head_equals_the_formula(tied):
     layer.build(X.shape)
     w = of(layer)
     table = np.random.default_rng(1).normal(size=(11, 8)).astype("float32") if tied else None
-    x = layer_norm64(gelu64(X @ w["transform/kernel"] + w["transform/bias"]), w["norm/gamma"], w["norm/beta"])
+    x = layer_norm64(gelu64(X @ w["dense/kernel"] + w["dense/bias"]), w["norm/gamma"], w["norm/beta"])
     expected = x @ (table.T if tied else w["unembedding"]) + w["bias"]
-    np.testing.assert_allclose(ops.convert_to_numpy(layer(X, token_table=table)), expected, **CLOSE)
+    np.testing.assert_allclose(ops.convert_to_numpy(layer(X, table=table)), expected, **CLOSE)
 
 
 def test_classification_head_is_one_linear_layer():

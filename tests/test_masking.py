@@ -150,13 +150,13 @@ def test_a_vocabulary_of_special_pieces_is_refused():
 @pytest.mark.parametrize(
     "changes, message",
     [
-        (dict(mask_share=0.9), "add up to 1"),
+        (dict(mask_share=0.9), "expected a sum of 1"),
         (dict(sequence_length=4), "at least 8"),
-        (dict(masked_lm_probability=1.5), r"\[0, 1\]"),
+        (dict(masked_lm_probability=1.5), "at most 1; got 1.5"),
         (dict(packing=True), "one \\[CLS\\]"),
         (dict(procedure="original", max_ngram=2), "fixed at 1"),
         (dict(seed=-1), "seed"),
-        (dict(max_predictions=200), "more than the sequence_length"),
+        (dict(max_predictions=200), r"expected 1 to sequence_length \(128\); got 200"),
     ],
 )
 def test_settings_that_contradict_themselves_are_refused(changes, message):

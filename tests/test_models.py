@@ -83,7 +83,7 @@ def test_every_model(model, check, tmp_path):
 
 def test_no_model_is_left_out():
     tested = {type(model.make(dropout=0.0, dtype="float32")).__name__ for model in CASES}
-    assert tested == set(models.__all__)
+    assert tested == {getattr(models, name).__name__ for name in models.__all__}
 
 
 def random_model(model_class=BertEncoder, config=CONFIG, **options):
@@ -108,7 +108,7 @@ def encoder_parameters(config: BertConfig) -> int:
 
 
 def head_parameters(config: BertConfig) -> int:
-    """The MLM head's transform, norm and bias (its matrix is the token table) and the next-sentence head."""
+    """The MLM head's dense, norm and bias (its matrix is the token table) and the next-sentence head."""
     h = config.hidden_size
     return (h * h + h) + 2 * h + config.vocab_size + (2 * h + 2)
 
@@ -194,10 +194,10 @@ def test_mlm_logits_of_some_positions_are_those_of_all():
 
 def test_the_tied_head_follows_the_token_table():
     model = random_model(BertForPreTraining)
-    head, table = model.masked_lm_head, model.bert.embeddings.token.table
+    head, table = model.masked_lm_head, model.bert.embeddings.token.embeddings
     assert all(tuple(weight.shape) != (11, 8) or weight is table for weight in model.trainable_weights)
     outputs = model(INPUTS)
-    x = ops.convert_to_numpy(head.norm(head.transform(outputs["sequence_output"])))
+    x = ops.convert_to_numpy(head.norm(head.dense(outputs["sequence_output"])))
     expected = x @ ops.convert_to_numpy(table).T + ops.convert_to_numpy(head.bias)
     np.testing.assert_allclose(ops.convert_to_numpy(outputs["masked_lm_logits"]), expected, rtol=1e-5, atol=1e-5)
 
@@ -244,12 +244,12 @@ def test_mixed_precision_training_with_dropout_and_packing_stays_finite(dtype):
     inputs = MASKED | {"sequence_ids": INPUTS["attention_mask"]}  # the padding sees nobody
     trainee = Trainee(model)
     trainee.compile(keras.optimizers.SGD(0.01), jit_compile=keras.backend.backend() != "torch")
-    before = ops.convert_to_numpy(model.bert.embeddings.token.table)
+    before = ops.convert_to_numpy(model.bert.embeddings.token.embeddings)
     for _ in range(2):
         assert np.isfinite(trainee.train_on_batch({"inputs": inputs}))
     for weight in model.trainable_weights:
         assert weight.dtype == "float32" and np.isfinite(ops.convert_to_numpy(weight)).all()
-    assert (ops.convert_to_numpy(model.bert.embeddings.token.table) != before).any()
+    assert (ops.convert_to_numpy(model.bert.embeddings.token.embeddings) != before).any()
 
 
 # --- wrong inputs ---
@@ -263,7 +263,7 @@ def test_mixed_precision_training_with_dropout_and_packing_stays_finite(dtype):
         (BertEncoder, {"input_ids": np.zeros(5, "int32")}, r"input_ids has shape \(5,\); expected \(batch, tokens\)"),
         (BertEncoder, {"input_ids": np.zeros((1, 10), "int32")}, "10 tokens a row, but .* only 9 positions"),
         (BertEncoder, INPUTS | {"attention_mask": np.ones((2, 1, 1, 5))}, "attention_mask has 4 axes"),
-        (BertEncoder, INPUTS | {"attention_masks": np.ones((2, 5))}, "no BERT reads an input called 'attention_masks'"),
+        (BertEncoder, INPUTS | {"attention_masks": np.ones((2, 5))}, "no model reads an input called 'attention_masks"),
         (BertForMultipleChoice, INPUTS, r"of shape \(batch, choices, tokens\)"),
     ],
     ids=["an array", "no input_ids", "one axis", "too long", "mask of four axes", "misspelt", "choices of two axes"],

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from finetuned_models import CONFIG, LABELS, TOKENIZER, WORDS, info_of, model_of, predictor_of
 from hypothesis import given
 from hypothesis import strategies as st
+from warm import run_module
 
 from bertlab.errors import CheckpointError, DataError
 from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows, window_starts
@@ -197,7 +198,7 @@ def test_lines_in_predictions_out(folder):
     assert plain.returncode == 0 and plain.stderr == ""
     lines = plain.stdout.splitlines()
     assert len(lines) == 3 and all(line.split("\t")[0] in LABELS["sentence"] for line in lines)
-    as_json = subprocess.run([*command, "--json"], input=text, capture_output=True, text=True, timeout=120).stdout
+    as_json = run_module("bertlab", "predict", folder, "--json", text=text).stdout
     assert [json.loads(line)["label"] for line in as_json.splitlines()] == [line.split("\t")[0] for line in lines]
 
 
@@ -243,7 +244,7 @@ def nli_folder(tmp_path_factory):
     """A model that was fine-tuned on MNLI, and the official diagnostics: 1104 pairs."""
     import dataclasses
 
-    from bertlab.checkpoints.mapping import model_class
+    from bertlab.checkpoints.kinds import model_class
     from bertlab.data.tasks.formats_published import NLI
     from bertlab.training.finetuning.card import save_finetuned
     from bertlab.training.finetuning.problems import problem_for

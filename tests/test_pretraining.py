@@ -57,8 +57,8 @@ def test_phases_are_whole_intervals_and_nine_to_one():
         (dict(steps=10, interval=4), "choose 8 or 12 steps"),
         (dict(batch_size=10, accumulation=4), "multiple of 4"),
         (dict(phase_shares=(0.9, 0.2)), "add up to 1"),
-        (dict(learning_rate=0.0), "learning_rate must be positive"),
-        (dict(precision="float8"), "choose one of auto"),
+        (dict(learning_rate=0.0), "learning_rate: expected a number above 0"),
+        (dict(precision="float8"), "expected one of auto, float32"),
         (dict(step=3), "no setting step"),
     ],
 )
@@ -281,7 +281,7 @@ def test_a_head_that_the_checkpoint_has_not_starts_anew_and_is_named(data, tmp_p
     checkpoints.save(BertForPreTraining(CONFIG, next_sentence=False), tmp_path / "mlm only", tokenizer)
     said = []
     PretrainingRun(tmp_path / "mlm only", [data / "long"], tmp_path / "run", settings()).trainer(said.append)
-    assert "new: bert/pooler" in said[0] and "next_sentence_head" in said[0] and "masked_lm" not in said[0]
+    assert "new: backbone/pooler" in said[0] and "next_sentence_head" in said[0] and "masked_lm" not in said[0]
 
 
 def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp_path):
@@ -315,7 +315,7 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     (pretrain_once.folder / "states").mkdir(parents=True)
     (pretrain_once.folder / "states/state-00000004.safetensors").touch()
     (pretrain_once.folder / "run.json").write_text(json.dumps(pretrain_once.identity()))
-    model.bert.embeddings.token.table.assign(model.bert.embeddings.token.table * 2)
+    model.bert.embeddings.token.embeddings.assign(model.bert.embeddings.token.embeddings * 2)
     checkpoints.save(model, tmp_path / "second", tokenizer)
     with pytest.raises(ConfigError, match=r"start\.sha256"):
         PretrainingRun(tmp_path / "second", [data / "long"], tmp_path / "run", settings())

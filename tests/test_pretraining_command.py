@@ -82,7 +82,7 @@ def test_ctrl_c_ends_with_one_line_that_says_what_is_kept(data, tmp_path):
     assert code == 130
     assert output == ""
     (line,) = errors.splitlines()
-    assert line.startswith("interrupted; the state of step ") and line.endswith("the same command goes on from there")
+    assert line.startswith("interrupted; the state of step ") and line.endswith("the same command resumes from there")
 
 
 @pytest.mark.exhaustive

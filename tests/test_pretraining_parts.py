@@ -1,5 +1,6 @@
 """The parts of pre-training: accumulation, left-to-right targets, memory, arithmetic, Adam without correction."""
 
+import functools
 import math
 import os
 import re
@@ -18,12 +19,13 @@ from bertlab.config import SIZES, BertConfig
 from bertlab.errors import ConfigError, DataError
 
 ROOT = Path(__file__).parent.parent
-PLAIN = DROPOUT_CONFIG.replace(hidden_dropout=0.0, attention_dropout=0.0)
+PLAIN = DROPOUT_CONFIG.replace(num_layers=1, hidden_dropout=0.0, attention_dropout=0.0)
 
 
 # --- accumulation ---
 
 
+@functools.cache
 def trained(accumulation, dtype="float32", jit_compile=False):
     """Weights and loss after two updates from batches of eight rows."""
     import keras
@@ -119,7 +121,7 @@ def test_a_causal_model_is_trained_left_to_right(tmp_path):
 @pytest.mark.parametrize("size", SIZES)
 def test_the_number_of_weights_follows_from_the_shape(size):
     from bertlab.analysis.summary import component_counts
-    from bertlab.training.devices.memory import parameter_count
+    from bertlab.models.outline import parameter_count
 
     config = BertConfig.named(size)
     assert parameter_count(config) == sum(count for _, count in component_counts(config))

@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
 
 
 def test_there_are_commands_and_python_to_try():
-    assert len(COMMANDS) >= 6 and len(BLOCKS) == 2
+    assert len(COMMANDS) >= 6 and len(BLOCKS) == 3
 
 
 # In the order of the page: a later command uses what an earlier one wrote.
@@ -72,7 +72,7 @@ def test_every_command_and_option_exists():
             assert option in shown, f"{command}: no {option}"
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=["first", "second"])
+@pytest.mark.parametrize("block", BLOCKS, ids=["first", "second", "third"])
 def test_the_python_works(block, folder, monkeypatch):
     monkeypatch.chdir(folder)
     names: dict = {}

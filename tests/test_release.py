@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import nbformat
 import pytest
+from autograde_case import fingerprint
 from click.testing import CliRunner
 
-from autograde import fingerprints
+from autograde import fingerprints, planning
 from autograde.cli import cli
 from autograde.exercises import catalogue, cells
 from autograde.grader.template import Template
@@ -92,7 +93,7 @@ def test_a_leak_is_refused(made, tmp_path):
         (ANSWER.replace("    ### END SOLUTION\n", ""), "expected as many END SOLUTION"),
         (ANSWER.replace("    ### BEGIN SOLUTION\n", "").replace("    ### END SOLUTION\n", ""), "no ### BEGIN SOLUTION"),
         (ANSWER + "\n" + ANSWER, "expected a unique grade_id"),
-        (ANSWER.replace('"schema_version": 3', '"schema_version": 2'), "not 3"),
+        (ANSWER.replace('"schema_version": 3', '"schema_version": 2'), "expected schema_version 3, got 2"),
         ("# %%\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n", "solution marks in a cell that is not an answer"),
         (ANSWER.replace('"solution": true', '"grade": true'), "has no points"),
     ],
@@ -144,23 +145,26 @@ def test_nbgrader_releases_what_the_student_edition_holds(tmp_path, made):
     assert path.read_bytes() == first
 
 
-def test_fingerprints_are_the_same_bytes_every_time_and_hold_no_code(tmp_path):
-    for name in ("a", "b"):
-        write_fingerprints(tmp_path / name)
-    for one in sorted((tmp_path / "a").iterdir()):
-        assert one.read_bytes() == (tmp_path / "b" / one.name).read_bytes()
-    for exercise in catalogue.EXERCISES:
-        plan = fingerprints.load(tmp_path / "a" / f"{exercise.id}.npz")
-        strings = json.dumps(encode(plan, fingerprints.LIMITS)[0])
-        answer_lines = [line for line in secret_lines((exercise,)) if json.dumps(line)[1:-1] in strings]
-        assert answer_lines == [] and cells.answer_cell(exercise) not in strings
-
-    _are_made_again_only_from_other_sources(tmp_path / "a")
+@pytest.mark.parametrize("exercise", catalogue.EXERCISES, ids=lambda exercise: exercise.id)
+def test_a_fingerprint_is_the_same_bytes_every_time_and_holds_no_code(exercise, tmp_path):
+    path = fingerprint(exercise.id)
+    fingerprints.save(planning.make_plan(exercise), tmp_path / path.name)
+    assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+    strings = json.dumps(encode(fingerprints.load(path), fingerprints.LIMITS)[0])
+    answer_lines = [line for line in secret_lines((exercise,)) if json.dumps(line)[1:-1] in strings]
+    assert answer_lines == [] and cells.answer_cell(exercise) not in strings
 
 
-def _are_made_again_only_from_other_sources(folder):
+def test_fingerprints_are_made_again_only_from_other_sources(tmp_path, monkeypatch):
     def begun(exercises):
         raise InterruptedError
+
+    monkeypatch.setattr(catalogue, "EXERCISES", (catalogue.find("scores"), catalogue.find("softmax-rows")))
+    folder = write_fingerprints(tmp_path / "a")
+    names = sorted(path.name for path in folder.iterdir())
+    assert {"scores.npz", "softmax-rows.npz", fingerprints.INDEX} < set(names)
+    write_fingerprints(tmp_path / "b")
+    assert [(folder / name).read_bytes() for name in names] == [(tmp_path / "b" / name).read_bytes() for name in names]
 
     assert write_fingerprints(folder, begun) == folder
     (folder / "scores.npz").rename(folder / "aside.npz")

@@ -6,10 +6,10 @@ import sys
 import zipfile
 
 import pytest
+from autograde_case import copy_fingerprints
 
 from autograde.exercises import catalogue, cells
 from autograde.release import student_wheel
-from autograde.release.assignment import write_fingerprints
 
 pytestmark = pytest.mark.exhaustive
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.exhaustive
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheels")
-    made = write_fingerprints(folder / "fingerprints")
+    made = copy_fingerprints(tmp_path_factory.mktemp("fingerprints"))
     return [student_wheel.build(folder / name, made) for name in ("one", "two")]
 
 

@@ -31,7 +31,7 @@ def zygote():
 
 
 @pytest.fixture
-def start(zygote):
+def sandbox(zygote):
     with zygote.start(QUICK) as sandbox:
         yield sandbox
 
@@ -94,7 +94,7 @@ def test_time_spent_waiting_for_a_processor_does_not_count(zygote):
     """Far more spinning processes than processors, and a cell that computes for most of the time it is given."""
     spin = [sys.executable, "-c", "while True: pass"]
     # Each a session of its own: Linux may share processors out among sessions, not among processes.
-    crowd = [subprocess.Popen(spin, start_new_session=True) for _ in range(8 * (os.cpu_count() or 1))]
+    crowd = [subprocess.Popen(spin, start_new_session=True) for _ in range(4 * (os.cpu_count() or 1))]
     try:
         with zygote.start(QUICK) as sandbox:
             sandbox.run_cell("import time\ndef work(seconds):\n    end = time.process_time() + seconds\n"
@@ -349,7 +349,7 @@ def test_without_bubblewrap_nothing_is_run_and_the_command_that_installs_it_is_n
 def test_without_any_way_to_make_sandboxes_the_doctor_says_what_to_install(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     grave = [finding for finding in doctor.examine() if finding.grave and not finding.ok]
-    assert [finding.name for finding in grave] == ["launcher"]
+    assert [finding.name for finding in grave] == ["sandboxes"]
     assert grave[0].remedy == bubblewrap.install_command()
 
 

@@ -207,10 +207,10 @@ def test_a_class_its_neighbours_and_the_course_order():
     names = [exercise.names[0] for exercise in catalogue.of_notebook("03_attention")]
     text = module_text("attention", [notebook.answer(name) for name in names])
     defined = [node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
-    assert defined == names and text.count("HIDDEN = -1e9") == 1
+    assert defined == names and text.count("MASKED_SCORE = -1e9") == 1
     alone = {}
     exec(module_text("attention", [notebook.answer("MultiHeadAttention")]), alone)
-    assert {"MultiHeadAttention", "attention_scores", "softmax_rows", "HIDDEN"} <= set(alone)
+    assert {"MultiHeadAttention", "attention_scores", "softmax_rows", "MASKED_SCORE"} <= set(alone)
     assert "mh_attention" not in alone
 
 

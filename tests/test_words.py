@@ -49,6 +49,11 @@ def test_a_notebooks_text_is_read_as_markdown(tmp_path):
     assert _found(tmp_path, "n.py", source) == [2, 7]
 
 
+def test_a_page_is_read_without_its_tags_styles_and_placeholders(tmp_path):
+    source = "<style>\n.anew {}\n</style>\n<p title='anew'>{{ anew }} {% if anew %}\nmade anew</p>"
+    assert _found(tmp_path, "p.html", source) == [5]
+
+
 def test_an_area_that_matches_nothing_is_an_error():
     with pytest.raises(SystemExit, match="matches no file"):
         check_words.tracked_files(["docs/not_there.md"])

@@ -41,13 +41,13 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
     from bertlab.backend import load_backend
     from bertlab.progress import track
 
-    quiet_tensorflow()
-    load_backend()
     names = list(notebooks) or making.notebooks()
     made = [making.make(name, colab, package=package) for name in names]
     if check:
         _check(made, folder)
         return
+    quiet_tensorflow()
+    load_backend()
     for editions in made:
         path = assignments.write_student_edition(editions, catalogue.of_notebook(editions.name), folder)
         click.echo(path)

@@ -157,8 +157,8 @@ MULTI_HEAD_LAYER = Exercise(
             "With a mask you hide exactly what may be seen. True means: may be seen.",
             (
                 (
-                    "ops.where(ops.expand_dims(attention_mask, axis=1), scores, HIDDEN)",
-                    "ops.where(ops.expand_dims(attention_mask, axis=1), HIDDEN, scores)",
+                    "ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)",
+                    "ops.where(ops.expand_dims(attention_mask, axis=1), MASKED_SCORE, scores)",
                 ),
             ),
         ),

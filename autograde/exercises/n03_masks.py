@@ -142,7 +142,7 @@ MASKED_ATTENTION = Exercise(
     hints=(
         "Three lines: scores, hide, shares of the values. The mask acts on the scores, before softmax.",
         "`ops.where(condition, a, b)` takes from a where the condition is True, else from b.",
-        "Where the mask is True the score stays; elsewhere it becomes HIDDEN.",
+        "Where the mask is True the score stays; elsewhere it becomes MASKED_SCORE.",
     ),
     misconceptions=(
         Misconception(
@@ -152,7 +152,7 @@ MASKED_ATTENTION = Exercise(
                 "lost. Hide the scores instead."
             ),
             (
-                ("    scores = ops.where(mask, scores, HIDDEN)\n", ""),
+                ("    scores = ops.where(mask, scores, MASKED_SCORE)\n", ""),
                 ("softmax_rows(scores)", "ops.where(mask, softmax_rows(scores), 0.0)"),
             ),
         ),
@@ -162,17 +162,17 @@ MASKED_ATTENTION = Exercise(
                 "A score of 0 is an ordinary score: exp(0) = 1, so hidden keys still get a share. Hiding needs "
                 "(nearly) −∞."
             ),
-            (("ops.where(mask, scores, HIDDEN)", "ops.where(mask, scores, 0.0)"),),
+            (("ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, scores, 0.0)"),),
         ),
         Misconception(
             "inverted",
             "You hide exactly what may be seen. True means: may be seen.",
-            (("ops.where(mask, scores, HIDDEN)", "ops.where(mask, HIDDEN, scores)"),),
+            (("ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, MASKED_SCORE, scores)"),),
         ),
         Misconception(
             "mask-ignored",
             "The mask has no effect on your result. It belongs between scores and softmax.",
-            (("    scores = ops.where(mask, scores, HIDDEN)\n", ""),),
+            (("    scores = ops.where(mask, scores, MASKED_SCORE)\n", ""),),
         ),
         Misconception(
             "mask-added",
@@ -180,7 +180,7 @@ MASKED_ATTENTION = Exercise(
                 "You add the mask as 0 and 1: what may be seen gets a little more, and nothing is hidden. Add 0 and "
                 "−10⁹, or use `ops.where`."
             ),
-            (("ops.where(mask, scores, HIDDEN)", "scores + ops.cast(mask, scores.dtype)"),),
+            (("ops.where(mask, scores, MASKED_SCORE)", "scores + ops.cast(mask, scores.dtype)"),),
         ),
     ),
 )

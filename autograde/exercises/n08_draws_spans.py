@@ -11,7 +11,7 @@ import numpy as np
 from autograde.exercises.n08_common import Random, head_case, normal
 from autograde.exercises.spec import Case, Slopes, Trial
 
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 FIRST, LAST, TOKENS = 5, 10, 12
 EACH_BY_ITSELF = """\
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -28,7 +28,7 @@ NAMES = ("owl", "castle", "letter", "train", "stone", "platform", "wizard", "fea
 def span_head(hidden, may_answer, weights, config):
     kernel, bias = weights["dense/kernel"], weights["dense/bias"]
     logits = np.stack([hidden @ kernel[:, side] + bias[side] for side in (0, 1)], axis=1)
-    return np.where(may_answer[:, None, :], logits, HIDDEN)
+    return np.where(may_answer[:, None, :], logits, MASKED_SCORE)
 
 
 def best_span(start, end, first, last, longest, threshold):

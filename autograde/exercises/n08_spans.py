@@ -18,7 +18,12 @@ SPAN_HEAD = Exercise(
     reference=draws.span_head,
     parts=(
         values(2, draws.all_may_answer),
-        cases("hidden positions", 1, draws.some_may_answer, "where may_answer is False, both logits are to be HIDDEN"),
+        cases(
+            "hidden positions",
+            1,
+            draws.some_may_answer,
+            "where may_answer is False, both logits are to be MASKED_SCORE",
+        ),
         Part(
             "gradients", 1, draws.slopes_of_spans, "the weights cannot be trained: their gradients are others, or none"
         ),
@@ -48,19 +53,19 @@ SPAN_HEAD = Exercise(
         ),
         Misconception(
             "mask-ignored",
-            "Positions of the question and [PAD] can still be answers in yours. Where may_answer is False: HIDDEN.",
-            (("return ops.where(ops.expand_dims(may_answer, axis=1), logits, HIDDEN)", "return logits"),),
+            "Positions of the question and [PAD] can still be answers in yours. Their logits must be MASKED_SCORE.",
+            (("return ops.where(ops.expand_dims(may_answer, axis=1), logits, MASKED_SCORE)", "return logits"),),
         ),
         Misconception(
             "hidden-is-zero",
             "A logit of 0 is an ordinary one, often larger than the right answer's. To be out of the race it "
-            "must be HIDDEN, −10⁹.",
-            (("logits, HIDDEN)", "logits, 0.0)"),),
+            "must be MASKED_SCORE, −10⁹.",
+            (("logits, MASKED_SCORE)", "logits, 0.0)"),),
         ),
         Misconception(
             "mask-inverted",
             "You hide exactly the positions that may answer.",
-            (("logits, HIDDEN)", "HIDDEN, logits)"),),
+            (("logits, MASKED_SCORE)", "MASKED_SCORE, logits)"),),
         ),
         Misconception(
             "start-or-end",

@@ -6,8 +6,6 @@ credit, an extension, a comment. A score never exceeds the points of its cell.
 """
 
 import fcntl
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,8 +38,8 @@ class Course:
         from sqlalchemy import URL
 
         url = URL.create("sqlite", database=str(self.path.absolute()), query={"timeout": "1"})
-        with _environment_path_first():  # nbgrader asks a program "alembic" for its version
-            self.book = self._retry_while_locked(lambda: Gradebook(url))
+        self._retry_while_locked(lambda: _create_tables(url))
+        self.book = self._retry_while_locked(lambda: Gradebook(url))
         return self
 
     def __exit__(self, *_):
@@ -358,12 +356,23 @@ def _iso(time) -> str:
     return time.isoformat(" ") if time else ""
 
 
-@contextmanager
-def _environment_path_first() -> Iterator[None]:
-    """PATH with this environment's programs in front, so that no other `alembic` is run."""
-    before = os.environ.get("PATH", "")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = before
+def _create_tables(url) -> None:
+    """Creates nbgrader's tables in an empty database, with the version that nbgrader's migrations go by.
+
+    nbgrader does the same, but starts the first `alembic` on the PATH, which takes seconds, to learn that version.
+    """
+    from alembic.script import ScriptDirectory
+    from nbgrader.api import Base
+    from nbgrader.dbutil import ALEMBIC_DIR
+    from sqlalchemy import create_engine, inspect, text
+
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        if not inspect(connection).get_table_names():
+            connection.exec_driver_sql("BEGIN IMMEDIATE")  # all tables or none, and by one process
+        if not inspect(connection).get_table_names():
+            Base.metadata.create_all(connection)
+            connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+            version = ScriptDirectory(ALEMBIC_DIR).get_current_head()
+            connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": version})
+    engine.dispose()

@@ -84,7 +84,7 @@ def write_assignment(course: Path, assignment: str, notebooks: list[Editions]) -
     source.mkdir(parents=True, exist_ok=True)
     for editions in notebooks:
         write_text(source / f"{editions.name}.ipynb", editions.source)
-    with Course(course):  # makes gradebook.db, also where `alembic` is not on the PATH
+    with Course(course):  # creates gradebook.db without starting `alembic`, as nbgrader would
         pass
     with _quiet():
         api = NbGraderAPI(CourseDirectory(root=str(course.absolute())))

@@ -11,7 +11,7 @@
     print(start)        names the source of the weights
 
 A published folder is read by the student's own `load_published` (notebook 05). Notebook 07's file names its arrays by
-role ("layer_0/attention/query/kernel"), which is the path to the student's own variable in other spelling.
+role ("layer_0/attention/query/kernel", see `autograde.roles`).
 """
 
 import functools
@@ -21,6 +21,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+
+from autograde.roles import roles_by_path
 
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
 LEAST_POSITIONS = 128  # the short run on a processor has 32, too few for a question and its text
@@ -100,8 +102,9 @@ def from_notebook_07(path: str | Path) -> StartingPoint | None:
     def fill(bert):
         from mybert.bert import own_variables
 
-        for place, variable in own_variables(bert).items():
-            role = role_of(place)
+        roles = roles_by_path(sizes["num_layers"])
+        for path, variable in own_variables(bert).items():
+            role = roles[path]
             longer = variable[trained:] if role == "embeddings/position" else variable[:0]  # as they were drawn
             variable.assign(np.concatenate([arrays[role].reshape(-1, *variable.shape[1:]), longer]))
 
@@ -109,11 +112,3 @@ def from_notebook_07(path: str | Path) -> StartingPoint | None:
     if trained < sizes["max_positions"]:
         said += f"; positions from {trained} on are not trained"
     return StartingPoint(sizes, VOCABULARY.read_text(encoding="utf-8").removesuffix("\n").split("\n"), fill, said)
-
-
-def role_of(place: str) -> str:
-    """bert.encoder.layers_.0.attention.query.kernel → layer_0/attention/query/kernel"""
-    words = place.removeprefix("bert.").removeprefix("encoder.").replace("layers_.", "layer_").split(".")
-    if words[0] == "embeddings" and words[-1] == "embeddings":
-        return "/".join(words[:-1])  # a table
-    return "/".join(word for word in words if word != "dense")

@@ -6,7 +6,6 @@ under the course's own names (`hand_in`), which the grader can load into the stu
 """
 
 import json
-import os
 import textwrap
 import time
 from dataclasses import asdict, dataclass, field
@@ -19,6 +18,8 @@ from autograde.probe import places_of
 from autograde.roles import CONFIG, model_roles, weight_shapes
 from autograde.student import plans, progress_file
 from autograde.weights_file import WEIGHTS, WeightsError, read_weights
+from bertlab.files import write_atomically
+from bertlab.work_folder import check_same
 
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
 HELD_OUT_ROWS = 512
@@ -248,17 +249,15 @@ class Run:
 
         arrays = {name: np.array(variable) for name, variable in self._variables().items()}
         notes = {"step": step, "history": self.history, "settings": asdict(self.settings)}
-        partial = self.folder / f"{_STATE}.partial"
-        save_file(arrays, partial, metadata={"run": json.dumps(notes)})
-        os.replace(partial, self.folder / _STATE)
+        metadata = {"run": json.dumps(notes)}
+        write_atomically(self.folder / _STATE, lambda partial: save_file(arrays, partial, metadata), RunError)
 
     def _load(self) -> None:
         from safetensors import safe_open
 
         with safe_open(self.folder / _STATE, framework="numpy") as file:
             notes = json.loads(file.metadata()["run"])
-            if notes["settings"] != asdict(self.settings):
-                raise RunError(f"{self.folder}/ has a run with other settings: restore them, or delete the folder")
+            check_same(notes["settings"], asdict(self.settings), self.folder, "this folder", error=RunError)
             variables = self._variables()
             if sorted(file.keys()) != sorted(variables):
                 raise RunError(f"{self.folder}/ has a run of another model: rename or delete the folder")

@@ -6,7 +6,7 @@ import numpy as np
 def attention_maps(encoder, tokenizer, text: str) -> tuple[list[str], np.ndarray]:
     """The tokens of a text, [CLS] and [SEP] included, and each head's weights: (layers, A, T, T) float32.
 
-    encoder: a `BertEncoder`.   tokenizer: its `WordPieceTokenizer`; [MASK] in the text is the special token.
+    encoder: a `Backbone`.   tokenizer: its tokenizer; [MASK] in the text is the special token.
     Row t of a map holds how much token t attends to each token; it sums to 1.
     """
     from keras import ops

@@ -18,7 +18,7 @@ class TokenPrediction:
 def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[TokenPrediction]]:
     """The `top_k` most likely tokens for each [MASK] of a text, best first; one list per [MASK], in reading order.
 
-    model: a `BertForPreTraining`.   tokenizer: its `WordPieceTokenizer`.
+    model: a `PreTrainingModel`.   tokenizer: its tokenizer.
     Raises DataError for a text without [MASK] or with more tokens than the model has positions.
     """
     from keras import ops
@@ -29,7 +29,7 @@ def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[TokenPre
     blanks = [i for i, piece in enumerate(ids) if piece == vocabulary.mask_id]
     if not blanks:
         raise DataError(f"no [MASK] in {text!r}: write [MASK] where the model should predict a word")
-    limit = model.config.max_position_embeddings
+    limit = model.config.max_tokens
     if len(ids) > limit:
         raise DataError(f"expected at most {limit} tokens, got {len(ids)}: shorten the text")
 

@@ -1,19 +1,19 @@
-"""The number of parameters of each component of a BERT."""
+"""The number of parameters of each component of a model."""
 
 import math
 
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
+from bertlab.families.names import BACKBONE
 
 
-def component_counts(config: BertConfig, heads: bool = True) -> list[tuple[str, int]]:
-    """(component, parameters), in the order of the forward pass. heads: include the two pre-training heads.
+def component_counts(config: ModelConfig, heads: bool = True) -> list[tuple[str, int]]:
+    """(component, parameters), in the order of the forward pass. heads: include the pre-training heads.
 
     The model's variables are declared but not filled: counting BERT-large takes no memory.
     """
-    from bertlab.models import BertForPreTraining
-    from bertlab.models.outline import outline
+    from bertlab.models.outline import pretraining_outline
 
-    model = outline(lambda: BertForPreTraining(config))
+    model = pretraining_outline(config)
     counts: dict[str, int] = {}
     for variable in model.trainable_variables:
         name = _component(variable.path.split("/"), config.num_layers)
@@ -33,8 +33,8 @@ _NAMES = {
 
 
 def _component(path: list[str], num_layers: int) -> str:
-    """The component a variable belongs to, from its path: ["bert", "encoder", "layer_0", …]."""
-    if path[0] != "bert":
+    """The component a variable belongs to, from its path: ["backbone", "encoder", "layer_0", …]."""
+    if path[0] != BACKBONE:
         return _NAMES[path[0]]
     part = path[1]
     if part == "embeddings":

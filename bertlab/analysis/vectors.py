@@ -31,7 +31,7 @@ def encode_texts(
     """One vector per text, (texts, D) float32; with pooling="none" one array (tokens, D) per text, [CLS] … [SEP].
 
     Args:
-        encoder: a `BertEncoder`.   tokenizer: its `WordPieceTokenizer`.
+        encoder: a `Backbone`.   tokenizer: its tokenizer.
         layer: 0 for the embeddings, i for the output of layer i, −1 for the last; or several (see `LayerChoice`).
         pooling: mean (over the real tokens) | cls | max | pooler (tanh of the last layer's [CLS]) | none.
         normalise: scale each vector to length 1.
@@ -86,7 +86,7 @@ class VectorEncoder:
 
     def _packed(self, texts: Iterable[str]) -> tuple[list[list[int]], np.ndarray]:
         """[CLS] tokens [SEP] of every window, and the number of its text."""
-        vocabulary, room = self.tokenizer.vocabulary, self.encoder.config.max_position_embeddings - 2
+        vocabulary, room = self.tokenizer.vocabulary, self.encoder.config.max_tokens - 2
         rows, owners = [], []
         for owner, pieces in enumerate(self.tokenizer.encode_batch(texts).to_list()):
             for start in range(0, max(len(pieces), 1), room):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bertlab.checkpoints.mapping import variables_of
+from bertlab.checkpoints.kinds import variables_of
 
 
 def weights_digest(weights: Mapping[str, np.ndarray]) -> str:

@@ -8,10 +8,9 @@ google-research/bert changed its code to the tanh approximation only later. For 
 import re
 from pathlib import Path
 
-from bertlab.checkpoints.mapping import places
-from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, check_depth, few
-from bertlab.config import BertConfig
+from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, by_our_paths, check_depth, few
 from bertlab.errors import CheckpointError
+from bertlab.families import family_of, load_config
 
 CONFIG = "bert_config.json"
 _OPTIMIZER = re.compile(r"(.*/)?(adam_[mv]|Adam(_\d+)?|\w*[Oo]ptimizer\w*|global_step|beta[12]_power|learning_rate)")
@@ -27,15 +26,14 @@ def is_one(path: Path) -> bool:
 def open_checkpoint(path: Path) -> StoredCheckpoint:
     """Reads the config and the list of variables. Raises CheckpointError or ConfigError with the file's name."""
     prefix = _prefix(path)
-    config = BertConfig.load(prefix.parent / CONFIG)
+    config = load_config(prefix.parent / CONFIG)
+    names = family_of(config).google
+    if names is None:
+        raise CheckpointError(f"{prefix}: there are no TensorFlow 1 checkpoints of {config.model_type}")
     named = _open_variables(prefix)
     check_depth(config, len(named), prefix)
-    kind = _kind(named)
-    tensors = {}
-    for place in places(kind, config.num_layers):
-        tensor = named.pop(place.google, None)
-        if tensor is not None:
-            tensors[place.ours] = tensor.transposed() if place.google_transposed else tensor
+    kind = next(iter(names.kinds_of(named)), "encoder")
+    tensors = by_our_paths(named, names.places(kind, config.num_layers))
     options = _options(kind, tensors)
     return StoredCheckpoint(prefix.parent, prefix.name, config, kind, options, tensors, sorted(named))
 
@@ -91,16 +89,6 @@ def _read_errors() -> tuple:
 
 def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
-
-
-def _kind(named: dict[str, StoredTensor]) -> str:
-    if any(name.startswith("cls/predictions/") for name in named):
-        return "pretraining"
-    if any(name.startswith("cls/squad/") for name in named):
-        return "question_answering"
-    if "output_weights" in named or "output_bias" in named:
-        return "sequence_classification"
-    return "encoder"
 
 
 def _options(kind: str, tensors: dict[str, StoredTensor]) -> dict:

@@ -1,7 +1,8 @@
 """Hugging Face folders: config.json, model.safetensors (whole or in shards), vocab.txt or tokenizer.json.
 
-Their older files call LayerNorm's parameters gamma and beta, newer ones weight and bias; the encoder's names begin with
-`bert.` or not. All four are read. `pytorch_model.bin` is a pickle, which can run any code: it is refused.
+Their older files call LayerNorm's parameters gamma and beta, newer ones weight and bias; the backbone's names begin
+with the family's prefix (`bert.`) or not. All four are read. `pytorch_model.bin` is refused: it is a pickle, which can
+run any code.
 """
 
 import json
@@ -10,18 +11,20 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.checkpoints.mapping import KINDS, kind_of, options_of, places
+from bertlab.checkpoints.kinds import kind_of, options_of
 from bertlab.checkpoints.stored import (
     StoredCheckpoint,
     StoredTensor,
+    by_our_paths,
     check_depth,
     few,
     open_safetensors,
     read_json,
     write_safetensors,
 )
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError
+from bertlab.families import Family, config_from_huggingface, family_of
 from bertlab.files import write_text
 
 CONFIG = "config.json"
@@ -30,12 +33,16 @@ INDEX = "model.safetensors.index.json"
 UNREADABLE = ("pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack")
 
 _BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")  # constants, stored by older versions
-_TOKEN_TABLE = "embeddings.word_embeddings.weight"
-_DECODER, _DECODER_BIAS = "cls.predictions.decoder.weight", "cls.predictions.decoder.bias"
-_BIAS = "cls.predictions.bias"
-_CLASSIFIERS = {KINDS[kind]: kind for kind in ("sequence_classification", "token_classification", "multiple_choice")}
-# Their architectures → our kinds, for a checkpoint whose tensors do not show it.
-_ARCHITECTURES = {name: kind for kind, name in KINDS.items() if kind != "encoder"} | {"BertForMaskedLM": "pretraining"}
+# How transformers' class names end, for each kind of ours. The first one is written.
+_PAIRS = "ForPreTraining"  # with next-sentence prediction, where the family has it
+_CLASS_ENDS = {
+    "encoder": "Model",
+    "pretraining": "ForMaskedLM",
+    "sequence_classification": "ForSequenceClassification",
+    "token_classification": "ForTokenClassification",
+    "multiple_choice": "ForMultipleChoice",
+    "question_answering": "ForQuestionAnswering",
+}
 
 
 def is_one(folder: Path) -> bool:
@@ -47,23 +54,20 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     """Reads the config and the headers of the weights. Raises CheckpointError or ConfigError with the file's name."""
     weights_name, raw = _open_weights(folder)
     values = read_json(folder / CONFIG)
-    config = BertConfig.from_huggingface(values, where=str(folder / CONFIG))
+    config = config_from_huggingface(values, where=str(folder / CONFIG))
+    its_family = family_of(config)
     check_depth(config, len(raw), folder / weights_name)
     for name in ("is_decoder", "add_cross_attention"):
         if values.get(name):
             raise CheckpointError(f"{folder / CONFIG}: {name} is true; only encoders can be read")
 
-    named = _under_plain_names(raw, folder)
+    named = _under_plain_names(raw, its_family.huggingface.prefix, folder)
     tied = values.get("tie_word_embeddings") is not False
-    _settle_decoder(named, tied, folder)
-    kind = _kind(named, values)
-    tensors = {}
-    for place in places(kind, config.num_layers):
-        tensor = named.pop(place.huggingface, None)
-        if tensor is not None:
-            tensors[place.ours] = tensor.transposed() if place.huggingface_transposed else tensor
+    _settle_decoder(named, its_family, tied, folder)
+    kind = _kind(named, values, its_family)
+    tensors = by_our_paths(named, its_family.huggingface.places(kind, config.num_layers))
     unexpected = [tensor.name for tensor in named.values()]
-    options = _options(kind, tensors, values, tied)
+    options = _options(kind, tensors, values, its_family, tied)
     _check_labels(kind, options, values, folder)
     return StoredCheckpoint(folder, weights_name, config, kind, options, tensors, unexpected)
 
@@ -99,11 +103,11 @@ def _open_shards(folder: Path) -> dict[str, StoredTensor]:
     return tensors
 
 
-def _under_plain_names(raw: dict[str, StoredTensor], folder: Path) -> dict[str, StoredTensor]:
-    """Without `bert.`, with LayerNorm's weight and bias, without buffers."""
+def _under_plain_names(raw: dict[str, StoredTensor], prefix: str, folder: Path) -> dict[str, StoredTensor]:
+    """Without the prefix, with LayerNorm's weight and bias, without buffers."""
     named = {}
     for name, tensor in raw.items():
-        plain = name.removeprefix("bert.")
+        plain = name.removeprefix(prefix)
         plain = re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", plain)
         plain = re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", plain)
         if plain in _BUFFERS:
@@ -114,18 +118,26 @@ def _under_plain_names(raw: dict[str, StoredTensor], folder: Path) -> dict[str, 
     return named
 
 
-def _settle_decoder(named: dict[str, StoredTensor], tied: bool, folder: Path) -> None:
-    """Keeps one tensor for each variable of the MLM head's output, which files may contain twice.
+def _output_names(its_family: Family) -> tuple[str, str, str]:
+    """The MLM head's output matrix, the bias beside it, and the bias by the table; the two can be the same."""
+    matrix = its_family.huggingface.name_of("masked_lm_head/unembedding")
+    return matrix, matrix.removesuffix("weight") + "bias", its_family.huggingface.name_of("masked_lm_head/bias")
 
-    Tied, the matrix is the token table and the bias is `cls.predictions.bias`; copies are dropped if they are equal.
-    Untied, transformers computes with the decoder's own matrix and bias, and `cls.predictions.bias` is unused.
+
+def _settle_decoder(named: dict[str, StoredTensor], its_family: Family, tied: bool, folder: Path) -> None:
+    """Leaves one tensor for each variable of the MLM head's output, which files may hold twice.
+
+    Tied, the matrix is the token table and the bias is the head's; copies are dropped if they are equal. Untied,
+    transformers computes with the decoder's own matrix and bias, and the head's lies idle.
     """
-    if _DECODER_BIAS in named and (_BIAS not in named or not tied):
-        named[_BIAS] = named.pop(_DECODER_BIAS)
+    decoder, decoder_bias, bias = _output_names(its_family)
+    if decoder_bias in named and (bias not in named or not tied):
+        named[bias] = named.pop(decoder_bias)
     if not tied:
         return
-    for copy, original in ((_DECODER, _TOKEN_TABLE), (_DECODER_BIAS, _BIAS)):
-        if copy in named and original in named:
+    token_table = its_family.huggingface.name_of("backbone/embeddings/token/embeddings")
+    for copy, original in {decoder: token_table, decoder_bias: bias}.items():
+        if copy != original and copy in named and original in named:
             if not np.array_equal(named[copy].read(), named[original].read()):
                 raise CheckpointError(
                     f"{folder}: {CONFIG} ties the MLM head to the token table, but {copy} differs from {original}; if "
@@ -141,28 +153,26 @@ def _architecture(values: dict) -> str | None:
 
 def _architecture_on_disk(folder: Path) -> str:
     values = read_json(folder / CONFIG) if (folder / CONFIG).exists() else {}
-    return _architecture(values) or "BertForPreTraining"
+    return _architecture(values) or "AutoModelForPreTraining"
 
 
-def _kind(named: dict[str, StoredTensor], values: dict) -> str | None:
-    """The kind that the head's tensors show; without a head, the kind in the config; else an encoder."""
-    architecture = _architecture(values)
-    heads = {name.split(".")[0] for name in named}
-    if any(name.startswith("cls.predictions.") for name in named):
-        return "pretraining"
-    if "qa_outputs" in heads:
-        return "question_answering"
-    if "classifier" in heads:
-        return _CLASSIFIERS.get(architecture)
-    return _ARCHITECTURES.get(architecture, "encoder")
+def _kind(named: dict[str, StoredTensor], values: dict, its_family: Family) -> str | None:
+    """What the head's tensors show; if there is none, what the config claims; else an encoder."""
+    end = (_architecture(values) or "").removeprefix(its_family.huggingface.class_prefix)
+    claimed = {end: kind for kind, end in _CLASS_ENDS.items()}.get("ForMaskedLM" if end == _PAIRS else end)
+    possible = its_family.huggingface.kinds_of(named)
+    if len(possible) > 1:
+        return claimed if claimed in possible else None
+    return possible[0] if possible else claimed or "encoder"
 
 
-def _options(kind: str | None, tensors: dict[str, StoredTensor], values: dict, tied: bool) -> dict:
+def _options(kind: str | None, tensors: dict[str, StoredTensor], values: dict, its_family: Family, tied: bool) -> dict:
     if kind == "encoder":
-        return {"pooler": "bert/pooler/dense/kernel" in tensors or "bert/pooler/dense/bias" in tensors}
+        return {"pooler": any(path.startswith("backbone/pooler/") for path in tensors)}
     if kind == "pretraining":
         stored = any(path.startswith("next_sentence_head/") for path in tensors)
-        return {"next_sentence": stored or _architecture(values) == "BertForPreTraining", "tied": tied}
+        claimed = its_family.next_sentence and (_architecture(values) or "").endswith(_PAIRS)
+        return {"next_sentence": stored or claimed, "tied": tied}
     if kind in ("sequence_classification", "token_classification") and "head/dense/bias" in tensors:
         return {"num_labels": tensors["head/dense/bias"].shape[0]}
     return {}
@@ -173,7 +183,7 @@ def _check_labels(kind: str | None, options: dict, values: dict, folder: Path) -
     claimed = len(labels) if isinstance(labels, dict) else values.get("num_labels", 2)
     if "num_labels" in options and options["num_labels"] != claimed:
         raise CheckpointError(
-            f"{folder / CONFIG}: describes {claimed} labels, but classifier.bias has {options['num_labels']}; "
+            f"{folder / CONFIG}: describes {claimed} labels, but the classifier's bias has {options['num_labels']}; "
             "config and weights are not of the same model"
         )
 
@@ -187,44 +197,51 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
     Raises CheckpointError for a model that transformers cannot represent.
     """
     check_representable(model.config)
-    kind = kind_of(model)
-    prefix = "" if kind == "encoder" else "bert."
-    by_path = {place.ours: place for place in places(kind, model.config.num_layers)}
+    kind, its_family = kind_of(model), family_of(model.config)
+    prefix = "" if kind == "encoder" else its_family.huggingface.prefix
+    by_path = {place.ours: place for place in its_family.huggingface.places(kind, model.config.num_layers)}
+    _check_parts(model, arrays, by_path)
     tensors = {}
     for path, array in arrays.items():
         place = by_path[path]
-        name = prefix + place.huggingface if path.startswith("bert/") else place.huggingface
-        tensors[name] = array.T if place.huggingface_transposed else array
-    if _DECODER in tensors:  # untied: transformers computes with the decoder's own bias
-        tensors[_DECODER_BIAS] = tensors[_BIAS].copy()
+        name = prefix + place.theirs if place.in_backbone else place.theirs
+        tensors[name] = array.T if place.transposed else array
+    decoder, decoder_bias, bias = _output_names(its_family)
+    if decoder in tensors and decoder_bias != bias:  # untied: transformers computes with the decoder's own bias
+        tensors[decoder_bias] = tensors[bias].copy()
     dtype = next(iter(arrays.values())).dtype.name
     write_text(folder / CONFIG, json.dumps(_config_values(model, kind, dtype), indent=2) + "\n", CheckpointError)
     write_safetensors(folder / WEIGHTS, tensors, {"format": "pt"})  # without this entry transformers refuses the file
 
 
-def check_representable(config: BertConfig) -> None:
-    """Raises CheckpointError for a configuration that transformers' BERT does not know."""
-    ours_alone = {
-        "pre_norm": config.pre_norm,
-        "causal": config.causal,
-        "sinusoidal positions": config.position_embedding == "sinusoidal",
-    }
-    found = [name for name, is_set in ours_alone.items() if is_set]
+def check_representable(config: ModelConfig) -> None:
+    """Raises CheckpointError for a configuration that transformers' models of the family do not know."""
+    found = config.huggingface_lacks()
     if found:
         raise CheckpointError(
-            f"transformers' BERT has no equivalent of {' and '.join(found)}: save this model with format='bertlab'"
+            f"transformers has no equivalent of {' and '.join(found)} for model_type {config.model_type!r}: save this "
+            "model with format='bertlab'"
+        )
+
+
+def _check_parts(model, arrays: dict, by_path: dict) -> None:
+    lacking = sorted({path.rsplit("/", 2)[0] for path in arrays if path not in by_path})
+    if lacking:
+        raise CheckpointError(
+            f"transformers' models of model_type {model.config.model_type!r} have no {few(lacking)}: save this model "
+            "with format='bertlab'"
         )
 
 
 def _config_values(model, kind: str, dtype: str) -> dict:
-    options = options_of(model)
-    architecture = "BertModel" if kind == "encoder" else KINDS[kind]
+    options, end = options_of(model), _CLASS_ENDS[kind]
     values = model.config.to_huggingface()
     if kind == "pretraining":
         values["tie_word_embeddings"] = options["tied"]
-        architecture = architecture if options["next_sentence"] else "BertForMaskedLM"
+        end = _PAIRS if options["next_sentence"] else end
     if "num_labels" in options:
         names = [f"LABEL_{i}" for i in range(options["num_labels"])]
         values["id2label"] = {str(i): name for i, name in enumerate(names)}
         values["label2id"] = {name: i for i, name in enumerate(names)}
+    architecture = family_of(model.config).huggingface.class_prefix + end
     return values | {"architectures": [architecture], "dtype": dtype}

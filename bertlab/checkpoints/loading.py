@@ -7,16 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.checkpoints.mapping import kind_of, model_class, places, variables_of
+from bertlab.checkpoints.kinds import kind_of, model_class, variables_of
 from bertlab.checkpoints.opening import open_checkpoint
 from bertlab.checkpoints.report import LoadReport, Origin
 from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, few
 from bertlab.checkpoints.tokenizers import check_vocabulary
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError
-
-# Fields that change what a model computes from the same weights; shapes do not show whether they agree.
-_NUMERICS = ("num_layers", "num_heads", "hidden_act", "layer_norm_eps", "pre_norm", "position_embedding", "causal")
+from bertlab.families import family_of
+from bertlab.families.names import BACKBONE
 
 
 def load(
@@ -26,7 +25,7 @@ def load(
     fresh_head: bool = False,
     strict: bool = True,
     padded_vocabulary: bool = False,
-    config: BertConfig | None = None,
+    config: ModelConfig | None = None,
     **model_options,
 ):
     """A model with the weights of a checkpoint. `print(model.load_report)` tells where each of them came from.
@@ -43,6 +42,11 @@ def load(
     model_options: further arguments of the class, such as num_labels=3 or dtype="mixed_bfloat16".
 
     Raises CheckpointError, naming the file and tensor, if anything does not fit; ConfigError for an unusable config.
+
+    Example:
+        >>> model = load("bertlab-mini", "sequence_classification", fresh_head=True, num_labels=3)
+        >>> model.load_report.initialised
+        ['head/dense/kernel', 'head/dense/bias']
     """
     checkpoint = open_checkpoint(path_or_name)
     check_vocabulary(checkpoint, padded_vocabulary)
@@ -57,6 +61,16 @@ def load(
     return model
 
 
+def from_preset(path_or_name: str | Path, its_class: type, **model_options):
+    """A model of a class, with the checkpoint's head where it holds one that fits, else with a new one.
+
+    Arguments and errors as in `load`; with num_labels the head is a new one.
+    """
+    checkpoint = open_checkpoint(path_or_name)
+    kept = checkpoint.kind in (kind_of(its_class), None) or kind_of(its_class) == "encoder"
+    return load(path_or_name, its_class, fresh_head="num_labels" in model_options or not kept, **model_options)
+
+
 def load_into(
     model,
     path_or_name: str | Path,
@@ -65,7 +79,13 @@ def load_into(
     strict: bool = True,
     padded_vocabulary: bool = False,
 ) -> LoadReport:
-    """Fills an existing model from a checkpoint. Arguments and errors as in `load`; after an error it is unchanged."""
+    """Fills an existing model from a checkpoint. Arguments and errors as in `load`; after an error it is unchanged.
+
+    Example:
+        >>> model = PreTrainingModel(read_config("bertlab-mini"))
+        >>> len(load_into(model, "bertlab-mini").missing)
+        0
+    """
     checkpoint = open_checkpoint(path_or_name)
     check_vocabulary(checkpoint, padded_vocabulary)
     values, report = _collect(model, checkpoint, strict, fresh_head)
@@ -73,8 +93,13 @@ def load_into(
     return report
 
 
-def read_config(path_or_name: str | Path) -> BertConfig:
-    """The configuration of a checkpoint, without its weights."""
+def read_config(path_or_name: str | Path) -> ModelConfig:
+    """The configuration of a checkpoint, without its weights.
+
+    Example:
+        >>> read_config("bertlab-mini").hidden_size
+        256
+    """
     return open_checkpoint(path_or_name).config
 
 
@@ -99,7 +124,7 @@ def _differs(checkpoint: StoredCheckpoint, its_class: type) -> bool:
     return checkpoint.kind is not None and checkpoint.kind != kind_of(its_class)
 
 
-def _outline(its_class: type, config: BertConfig, options: dict):
+def _outline(its_class: type, config: ModelConfig, options: dict):
     """A model whose variables have shapes but no values: costs neither time nor memory, whatever a config claims."""
     from bertlab.models.outline import outline
 
@@ -113,7 +138,7 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
     """The new values by path, all read and checked, and the report. Raises CheckpointError; changes nothing."""
     shapes = {path: tuple(variable.shape) for path, variable in variables_of(model).items()}
     if fresh_head:
-        shapes = {path: shape for path, shape in shapes.items() if path.startswith("bert/")}
+        shapes = {path: shape for path, shape in shapes.items() if not _is_new_with_the_head(path, model, checkpoint)}
     stored = _for_kind(checkpoint, kind_of(model))
     needed = {path: stored[path] for path in shapes if path in stored}
     missing = [path for path in shapes if path not in stored]
@@ -135,6 +160,14 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
     return values, LoadReport(where, type(model).__name__, origins, tuple(unused), tuple(unexpected))
 
 
+def _is_new_with_the_head(path: str, model, checkpoint: StoredCheckpoint) -> bool:
+    """Heads; and the pooler of a family that has it only together with a head."""
+    if not path.startswith(f"{BACKBONE}/"):
+        return True
+    of_head = path.startswith(f"{BACKBONE}/pooler/") and not family_of(model.config).pooler
+    return of_head and path not in checkpoint.tensors
+
+
 def _for_kind(checkpoint: StoredCheckpoint, kind: str) -> dict[str, StoredTensor]:
     """The tensors that mean the same in a model of this kind: a tagger's `head/` is not a span finder's."""
     if checkpoint.kind in (kind, None):
@@ -143,20 +176,20 @@ def _for_kind(checkpoint: StoredCheckpoint, kind: str) -> dict[str, StoredTensor
 
 
 def _unexpected(checkpoint: StoredCheckpoint) -> list[str]:
-    """Names that belong to no part of a BERT of the checkpoint's own configuration."""
+    """Names that belong to no part of a model of the checkpoint's own configuration."""
     config = checkpoint.config
-    known = {place.ours for place in places(checkpoint.kind, config.num_layers)}
-    if config.pre_norm:
-        known |= {"bert/encoder/final_norm/gamma", "bert/encoder/final_norm/beta"}
-    if config.position_embedding == "sinusoidal":
-        known.remove("bert/embeddings/position/table")
+    its_family = family_of(config)
+    places = its_family.huggingface.places(checkpoint.kind, config.num_layers)
+    known = its_family.own_paths(config, {place.ours for place in places})
     return checkpoint.unexpected + [path for path in checkpoint.tensors if path not in known]
 
 
-def _config_problems(own: BertConfig, stored: BertConfig) -> list[str]:
+def _config_problems(own: ModelConfig, stored: ModelConfig) -> list[str]:
+    if own.model_type != stored.model_type:
+        return [f"the checkpoint is of the family {stored.model_type!r}, the model of {own.model_type!r}"]
     return [
         f"{name} is {getattr(stored, name)!r} in the checkpoint's config and {getattr(own, name)!r} in the model's"
-        for name in _NUMERICS
+        for name in own.NUMERICS
         if getattr(own, name) != getattr(stored, name)
     ]
 
@@ -171,10 +204,10 @@ def _shape_problems(shapes: dict, needed: dict[str, StoredTensor]) -> list[str]:
 
 
 def _missing_problem(missing: list[str], model) -> str:
-    its_places = places(kind_of(model), model.config.num_layers)
-    names = {place.ours: place.huggingface for place in its_places}
+    places = family_of(model.config).huggingface.places(kind_of(model), model.config.num_layers)
+    names = {place.ours: place.theirs for place in places}
     text = "missing: " + few(f"{path} ({names[path]})" if path in names else path for path in missing)
-    if not any(path.startswith("bert/") for path in missing):
+    if not any(path.startswith(f"{BACKBONE}/") for path in missing):
         text += "; to fine-tune with a new head, load with fresh_head=True"
     return text
 

@@ -1,6 +1,7 @@
 """Our own format: one file, `bertlab.safetensors`: the weights under our own paths, everything else in its header.
 
-The header's one metadata entry, "bertlab", is JSON: format_version, model_class, options, config, vocabulary_sha256.
+The header's one metadata entry, "bertlab", is JSON: format_version, model_type (the family), kind, options, config,
+vocabulary_sha256. Version 1 knew one family, and had other names for some parts; it is still read.
 One file can be replaced in one step, so a checkpoint is always whole: weights and config cannot come from two saves.
 Beside it may stand vocab.txt and tokenizer_config.json.
 """
@@ -10,13 +11,25 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.checkpoints.mapping import KINDS, kind_of, options_of
+from bertlab.checkpoints.kinds import KINDS, kind_of, options_of
 from bertlab.checkpoints.stored import StoredCheckpoint, check_depth, open_safetensors, write_safetensors
-from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError, ConfigError
+from bertlab.families import DEFAULT, family
 
 WEIGHTS = "bertlab.safetensors"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+_READABLE = (1, FORMAT_VERSION)
+
+# A part of a path in version 1 → its name today.
+_PATHS_OF_VERSION_1 = {
+    "bert/": "backbone/",
+    "/table": "/embeddings",
+    "/attention/output/": "/attention/out/",
+    "/feed_forward/expand/": "/feed_forward/inner/",
+    "/feed_forward/contract/": "/feed_forward/outer/",
+    "/feed_forward_norm/": "/output_norm/",
+    "masked_lm_head/transform/": "masked_lm_head/dense/",
+}
 
 
 def is_one(folder: Path) -> bool:
@@ -30,14 +43,29 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     tensors, metadata = open_safetensors(path)
     header = _header(path, metadata)
     try:
-        config = BertConfig.from_dict(header["config"])
+        config = family(header["model_type"]).config.from_dict(header["config"])
     except (ConfigError, TypeError) as error:
         raise CheckpointError(f"{path}: the config in its header cannot be used ({error})") from None
     check_depth(config, len(tensors), path)
-    kind = {name: kind for kind, name in KINDS.items()}[header["model_class"]]
+    if header["format_version"] == 1:
+        tensors = {_todays_path(name): tensor for name, tensor in tensors.items()}
+    vocabulary = header["vocabulary_sha256"]
     return StoredCheckpoint(
-        folder, WEIGHTS, config, kind, header["options"], tensors, vocabulary_sha256=header["vocabulary_sha256"]
+        folder, WEIGHTS, config, header["kind"], header["options"], tensors, vocabulary_sha256=vocabulary
     )
+
+
+def _kind_of_class(name) -> str | None:
+    """The kind of a model by the name of its class; None if there is no such class."""
+    from bertlab import models
+
+    return kind_of(getattr(models, name)) if name in models.__all__ else None
+
+
+def _todays_path(path: str) -> str:
+    for old, new in _PATHS_OF_VERSION_1.items():
+        path = path.replace(old, new)
+    return path
 
 
 def _header(path: Path, metadata: dict[str, str]) -> dict:
@@ -46,15 +74,17 @@ def _header(path: Path, metadata: dict[str, str]) -> dict:
     try:
         header = json.loads(metadata["bertlab"])
         version = header["format_version"]
-        complete = {"model_class", "options", "config", "vocabulary_sha256"} <= set(header)
+        if version == 1:
+            header |= {"model_type": DEFAULT, "kind": _kind_of_class(header.get("model_class"))}
+        complete = {"model_type", "kind", "options", "config", "vocabulary_sha256"} <= set(header)
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(f"{path}: the entry 'bertlab' of its header is damaged ({error!r})") from None
-    if version != FORMAT_VERSION:
+    if version not in _READABLE:
         raise CheckpointError(
-            f"{path}: has format version {version}, this BertLab reads version {FORMAT_VERSION}; install a newer one"
+            f"{path}: format version {version}; this BertLab reads versions up to {FORMAT_VERSION}: install a newer one"
         )
-    if not complete or header["model_class"] not in KINDS.values():
-        raise CheckpointError(f"{path}: the entry 'bertlab' of its header lacks a known model_class, options or config")
+    if not complete or header["kind"] not in KINDS:
+        raise CheckpointError(f"{path}: the entry 'bertlab' of its header lacks a known kind, options or config")
     return header
 
 
@@ -62,7 +92,8 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray], vocabulary_
     """Writes bertlab.safetensors. arrays: the weights by our paths."""
     header = {
         "format_version": FORMAT_VERSION,
-        "model_class": KINDS[kind_of(model)],
+        "model_type": model.config.model_type,
+        "kind": kind_of(model),
         "options": options_of(model),
         "config": model.config.to_dict(),
         "vocabulary_sha256": vocabulary_sha256,

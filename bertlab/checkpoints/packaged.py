@@ -22,7 +22,12 @@ def is_packaged(path_or_name: str | Path) -> bool:
 
 
 def packaged(name: str) -> Path:
-    """The folder of a packaged checkpoint. Raises CheckpointError for a name that is not in `NAMES`."""
+    """The folder of a packaged checkpoint. Raises CheckpointError for a name that is none of `NAMES`.
+
+    Example:
+        >>> packaged("bertlab-mini").name
+        'bertlab-mini'
+    """
     if not is_packaged(name):
         raise CheckpointError(f"{name!r} is not among the packaged checkpoints: {', '.join(NAMES)}")
     return _FOLDER / name

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.checkpoints import huggingface, native
-from bertlab.checkpoints.mapping import variables_of
+from bertlab.checkpoints.kinds import variables_of
 from bertlab.errors import CheckpointError
 
 FORMATS = ("huggingface", "bertlab")
@@ -21,6 +21,12 @@ def save(model, folder: str | Path, tokenizer=None, format: str = "huggingface",
     Each file is replaced atomically, the weights last. You can save into a folder again in the same format.
     Raises CheckpointError for an unknown format or dtype, a vocabulary larger than the token table, a weight that is
     not finite (in that dtype), or a folder that holds a checkpoint of the other format.
+
+    Example:
+        >>> model = load("bertlab-mini")
+        >>> folder = save(model, "my-model", load_tokenizer("bertlab-mini"))
+        >>> sorted(path.name for path in folder.iterdir())
+        ['config.json', 'model.safetensors', 'tokenizer_config.json', 'vocab.txt']
     """
     folder = Path(folder)
     _check_request(model, folder, tokenizer, format, dtype or "float32")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError
+from bertlab.families.names import Place
 from bertlab.files import write_atomically
 
 _DTYPES = ("F64", "F32", "F16", "BF16", "I64", "I32", "U8")  # the last three for buffers, which are ignored
@@ -43,13 +44,13 @@ class StoredCheckpoint:
 
     kind: a key of `KINDS`; None for a classifier that might be any of three.
     options: arguments of the model's class beside its config.
-    tensors: by our paths (see `mapping`).   unexpected: names that no BERT of this config has.
+    tensors: by our paths.   unexpected: names that no model of this config has.
     weights_name: the name of the weights in messages.
     """
 
     folder: Path
     weights_name: str
-    config: BertConfig
+    config: ModelConfig
     kind: str | None
     options: dict
     tensors: dict[str, StoredTensor]
@@ -115,7 +116,17 @@ def read_json(path: Path) -> dict:
     return values
 
 
-def check_depth(config: BertConfig, num_tensors: int, where: Path) -> None:
+def by_our_paths(named: dict[str, StoredTensor], places: Iterable[Place]) -> dict[str, StoredTensor]:
+    """Takes the tensors that the table names out of `named`, and returns them under our paths, in our orientation."""
+    tensors = {}
+    for place in places:
+        tensor = named.pop(place.theirs, None)
+        if tensor is not None:
+            tensors[place.ours] = tensor.transposed() if place.transposed else tensor
+    return tensors
+
+
+def check_depth(config: ModelConfig, num_tensors: int, where: Path) -> None:
     """Raises CheckpointError for a config of more layers than there are tensors, before a model is built."""
     if config.num_layers > num_tensors:
         raise CheckpointError(

@@ -1,4 +1,8 @@
-"""The tokenizer of a checkpoint: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json."""
+"""The tokenizer beside a checkpoint; which kind it is depends on the model's family.
+
+WordPiece: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json. To add a kind, write a function that
+loads one from a folder and enter it in `_LOADERS`; what it returns is a `bertlab.tokenizer.Tokenizer`.
+"""
 
 import hashlib
 from pathlib import Path
@@ -6,22 +10,48 @@ from pathlib import Path
 from bertlab.checkpoints.opening import find
 from bertlab.checkpoints.stored import StoredCheckpoint, read_json
 from bertlab.errors import CheckpointError
+from bertlab.families import family_of, load_config
+from bertlab.tokenizer import Tokenizer
 
+WORDPIECE = "WordPiece"
+CONFIG = "config.json"
 VOCABULARY = "vocab.txt"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 TOKENIZER_JSON = "tokenizer.json"  # all that transformers 5 writes
 
 
-def load_tokenizer(path_or_name: str | Path):
-    """The `WordPieceTokenizer` of a checkpoint folder or published name.
+def load_tokenizer(path_or_name: str | Path) -> Tokenizer:
+    """The tokenizer of a checkpoint folder or published name, of the kind that its family has.
 
-    Whether it lowercases is read from tokenizer_config.json or tokenizer.json. Google's originals have neither; then
-    a vocabulary with capital letters is cased.
-    Raises CheckpointError if there is no vocabulary, VocabularyError or ConfigError for a file that cannot be used.
+    Raises CheckpointError if there is no vocabulary, or for a kind of tokenizer that is not supported yet;
+    VocabularyError or ConfigError for a file that cannot be used.
+
+    Example:
+        >>> load_tokenizer("bertlab-mini").tokenize("A small house.")
+        ['a', 'small', 'house', '.']
+    """
+    folder = _folder(path_or_name)
+    kind = _kind_in(folder)
+    if kind not in _LOADERS:
+        raise CheckpointError(
+            f"{folder}: this model comes with a {kind} tokenizer, which is not supported yet (only "
+            f"{', '.join(_LOADERS)}); make the ids with its own tokenizer and call the model with them"
+        )
+    return _LOADERS[kind](folder)
+
+
+def _kind_in(folder: Path) -> str:
+    """The kind of tokenizer that the config's family has; of a folder without a config, WordPiece."""
+    path = folder / CONFIG
+    return family_of(load_config(path)).tokenizer if path.exists() else WORDPIECE
+
+
+def _load_wordpiece(folder: Path):
+    """Whether it lowercases is read from tokenizer_config.json or tokenizer.json. Google's originals have neither; then
+    the vocabulary decides: one with capital letters in its pieces is cased.
     """
     from bertlab.wordpiece import WordPieceTokenizer
 
-    folder = _folder(path_or_name)
     if (folder / VOCABULARY).exists():
         tokenizer = WordPieceTokenizer.load(folder)
         if (folder / TOKENIZER_CONFIG).exists():
@@ -33,9 +63,14 @@ def load_tokenizer(path_or_name: str | Path):
 
 
 def has_tokenizer(path_or_name: str | Path) -> bool:
-    """Whether a checkpoint has a vocabulary."""
+    """Whether there is a tokenizer beside a checkpoint that `load_tokenizer` can load.
+
+    Example:
+        >>> has_tokenizer("bertlab-mini")
+        True
+    """
     folder = _folder(path_or_name)
-    return (folder / VOCABULARY).exists() or (folder / TOKENIZER_JSON).exists()
+    return _kind_in(folder) in _LOADERS and ((folder / VOCABULARY).exists() or (folder / TOKENIZER_JSON).exists())
 
 
 def _folder(path_or_name: str | Path) -> Path:
@@ -74,12 +109,15 @@ def _from_tokenizer_json(path: Path):
     )
 
 
+_LOADERS = {WORDPIECE: _load_wordpiece}  # kind of tokenizer → function of a folder
+
+
 def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
     """Raises CheckpointError if a checkpoint's vocabulary is not the one that it was trained with.
 
     padded: the token table may have more rows than the vocabulary has tokens.
     """
-    counted = _count_pieces(checkpoint.folder)
+    counted = _count_pieces(checkpoint.folder) if family_of(checkpoint.config).tokenizer == WORDPIECE else None
     if counted is None:
         return
     path, pieces = counted

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import click
 
+from bertlab.cli.settings_options import given, settings_options
+from bertlab.data.pretraining.settings import ExampleSettings
+
 PATH = click.Path(path_type=Path)
-PRESET_NAMES = click.Choice(["published", "original", "roberta"])
 
 
 @click.group()
@@ -14,43 +16,24 @@ def data():
     """Make and inspect masked-language-model and next-sentence examples."""
 
 
-def _settings_options(command):
-    """One option for each choice of the procedure; what is not given comes from the preset."""
-    for option in (
-        click.option("--preset", type=PRESET_NAMES, default="published", show_default=True,
-                     help="published: the paper's procedure, exact; original: the published script's, quirks and all; "
-                     "roberta: full sentences, dynamic masking, no pairs."),
-        click.option("--sequence-length", type=int, help="Tokens in a row. [128]"),
-        click.option("--masked-lm-probability", type=float, help="Share of the tokens that are predicted. [0.15]"),
-        click.option("--max-predictions", type=int, help="Predictions in a row at most. [15% of a full row]"),
-        click.option("--whole-word-masking/--token-masking", default=None, help="Mask all pieces of a word together."),
-        click.option("--max-ngram", type=int, help="Mask runs of up to so many tokens or words. [1]"),
-        click.option("--dynamic-masking/--static-masking", default=None, help="Draw new masks at reading."),
-        click.option("--short-sequence-probability", type=float, help="Share of rows that aim at less. [0.1]"),
-        click.option("--duplicate-factor", type=int, help="Passes over the text. [5; original 10, roberta 1]"),
-        click.option("--next-sentence/--no-next-sentence", default=None, help="Pairs with a next-sentence label."),
-        click.option("--packing/--no-packing", default=None, help="Short examples share a row. [without pairs]"),
-        click.option("--seed", type=int, help="Same seed, same bytes. [12345]"),
-    ):  # fmt: skip
-        command = option(command)
-    return command
-
-
 @data.command()
 @click.argument("source")
-@click.option("--vocab", required=True, type=PATH, help="vocab.txt, one piece per line.")
-@click.option("--out", required=True, type=PATH, help="Folder for the shards; an interrupted run goes on in it.")
+@click.option("--vocab", required=True, type=PATH, help="Vocabulary file, one token per line.")
+@click.option("--out", required=True, type=PATH, help="Folder for the shards. An interrupted run resumes in it.")
 @click.option("--cased", is_flag=True, help="Keep capitals and accents.")
 @click.option("--split", type=click.Choice(["all", "train", "validation"]), default="all", show_default=True,
-              help="Which documents; 5% are held out for validation.")  # fmt: skip
-@click.option("--workers", default=1, show_default=True, help="Processes on this machine.")
-@click.option("--scheduler", help="Address of a Dask cluster that does the work instead (tcp://host:8786).")
+              help="Part of the documents to use; 5% are held out for validation.")  # fmt: skip
+@click.option("--workers", default=1, show_default=True, help="Number of processes on this machine.")
+@click.option("--scheduler", help="Address of a Dask cluster to use instead of this machine (tcp://host:8786).")
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
-              help="At defective input: stop, or leave it out and count it.")  # fmt: skip
-@click.option("--unit-characters", type=int, help="Characters of text for one shard. [2,000,000]")
+              help="Stop at defective input, or skip and count it.")  # fmt: skip
+@click.option("--unit-characters", type=int, help="Characters of text per shard. [2,000,000]")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
-@_settings_options
-def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_characters, as_json, preset, **chosen):
+@click.option("--preset", type=click.Choice(list(ExampleSettings.PRESETS)), default="published", show_default=True,
+              help="published: the paper's procedure, exactly; original: the published script's; roberta: "
+              "full sentences, dynamic masking, no pairs.")  # fmt: skip
+@settings_options(ExampleSettings)
+def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_characters, as_json, preset, **options):
     """Make examples of SOURCE: "builtin", a .txt or .jsonl file, a folder, or hf:NAME.
 
     \b
@@ -59,11 +42,10 @@ def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_ch
       bertlab data make builtin --vocab vocab.txt --out examples --preset roberta
     """
     from bertlab.data.pretraining.make import UNIT_CHARACTERS, make_data
-    from bertlab.data.pretraining.settings import ExampleSettings
     from bertlab.wordpiece.tokenizer import WordPieceTokenizer
     from bertlab.wordpiece.vocabulary import Vocabulary
 
-    settings = ExampleSettings.preset(preset, **{name: value for name, value in chosen.items() if value is not None})
+    settings = ExampleSettings.preset(preset, **given(options))
     tokenizer = WordPieceTokenizer(Vocabulary.from_file(vocab), lowercase=not cased)
     manifest = make_data(
         source, tokenizer, out, settings, workers, scheduler, split, on_error, unit_characters or UNIT_CHARACTERS
@@ -93,11 +75,11 @@ def _summary(manifest: dict) -> str:
 
 @data.command()
 @click.argument("folder", type=PATH)
-@click.option("--count", default=3, show_default=True, help="Examples to print.")
+@click.option("--count", default=3, show_default=True, help="Number of examples to print.")
 @click.option("--seed", type=int, help="Print random examples instead of the first ones.")
-@click.option("--png", type=PATH, help="Draw the histograms here. [FOLDER/examples.png]")
-@click.option("--sample", default=10_000, show_default=True, help="Examples that the histograms are drawn from.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures behind the histograms as JSON.")
+@click.option("--png", type=PATH, help="File for the histograms. [FOLDER/examples.png]")
+@click.option("--sample", default=10_000, show_default=True, help="Number of examples to draw the histograms from.")
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers behind the histograms as JSON.")
 def show(folder, count, seed, png, sample, as_json):
     """Print examples of FOLDER and draw histograms: lengths, predictions, replacements, next-sentence labels.
 

@@ -8,13 +8,19 @@ from bertlab.backend import load_backend
 
 
 @click.command()
-@click.option("--text", default="builtin", show_default=True, help="builtin, a folder, a .txt, a .jsonl or hf:NAME.")
-@click.option("--out", default="build/demo", show_default=True, type=click.Path(file_okay=False, path_type=Path))
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Another seed, another run.")
+@click.option(
+    "--text",
+    default="builtin",
+    show_default=True,
+    help="Text: builtin, a folder, a .txt, a .jsonl or hf:NAME.",
+)
+@click.option("--out", default="build/demo", show_default=True, type=click.Path(file_okay=False, path_type=Path),
+              help="Folder for all files. An interrupted demo resumes in it.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
 def demo(text: str, out: Path, seed: int):
     """Learn a vocabulary, pre-train a small BERT, fill in blanks, fine-tune it, and write OUT/report.html.
 
-    Interrupted (Ctrl-C) and started again, it goes on from where it was.
+    Interrupted (Ctrl-C) and started again, it resumes.
 
     \b
     Example:
@@ -27,7 +33,7 @@ def demo(text: str, out: Path, seed: int):
     try:
         results = run_demo(DemoSettings(text=text, seed=seed), out, say=click.echo)
     except KeyboardInterrupt:
-        click.echo(f"\ninterrupted: the same command goes on from here ({out})", err=True)
+        click.echo(f"\ninterrupted: the same command resumes from here ({out})", err=True)
         raise SystemExit(130) from None
     click.echo("")
     for line in summary_lines(results, (out / "report.html").resolve()):

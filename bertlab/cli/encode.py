@@ -7,38 +7,40 @@ import click
 from bertlab.analysis.vectors import POOLINGS
 from bertlab.backend import load_backend
 from bertlab.cli.options import model_option
-
-
-def _numbers(context, parameter, value):
-    try:
-        return None if value is None else tuple(float(part) for part in value.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{value!r}: expected numbers with commas between") from None
+from bertlab.cli.settings_options import Numbers
 
 
 @click.command()
 @click.argument("lines", type=click.File("r", encoding="utf-8"), default="-")
 @model_option
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The .npy or .npz file.")
+@click.option(
+    "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="File to write, .npy or .npz."
+)
 @click.option(
     "--layer",
     default="-1",
     show_default=True,
-    help="0: embeddings, i: layer i, -1: the last; or 1,2,3, or last4-sum, last4-concat.",
+    help="Layers to read: 0 (embeddings), i, -1 (the last), or several such as 1,2,3, last4-sum, last4-concat.",
 )
-@click.option("--combine", help="sum, mean or concat, of several layers; sum where --layer does not say it.")
-@click.option("--weights", callback=_numbers, help="A weighted sum: one number for each layer, with commas between.")
-@click.option("--pooling", default="mean", show_default=True, type=click.Choice(POOLINGS))
+@click.option("--combine", help="How to combine several layers: sum, mean or concat. [sum, unless --layer names it]")
+@click.option("--weights", type=Numbers(), help="Weights of a weighted sum: one number per layer, such as 0.2,0.8.")
+@click.option(
+    "--pooling",
+    default="mean",
+    show_default=True,
+    type=click.Choice(POOLINGS),
+    help="How to make one vector of the tokens; none keeps them all.",
+)
 @click.option("--normalise", is_flag=True, help="Scale each vector to length 1.")
 @click.option(
-    "--truncate", is_flag=True, help="Cut texts that do not fit the model instead of reading them in windows."
+    "--truncate", is_flag=True, help="Cut texts that are too long for the model instead of reading them in windows."
 )
-@click.option("--batch-size", default=32, show_default=True, type=click.IntRange(1))
+@click.option("--batch-size", default=32, show_default=True, type=click.IntRange(1), help="Texts per batch.")
 def encode(lines, model, out, layer, combine, weights, pooling, normalise, truncate, batch_size):
     """Write one vector for each line of LINES (a file, or standard input) to an .npy or .npz file, float32.
 
-    Works through files of any size; interrupted, the same command goes on. With --pooling none, every piece has its
-    vector, and an .npz file says which rows belong to which line.
+    Works for files of any size; an interrupted command resumes when it is repeated. With --pooling none, every token
+    has its vector, and an .npz file lists which rows belong to which line.
 
     \b
     Examples:

@@ -7,19 +7,9 @@ import click
 
 from bertlab.backend import load_backend
 from bertlab.cli.options import model_option
-from bertlab.cli.task import TASK_OPTIONS, labels_read, load_asked, task_options
+from bertlab.cli.settings_options import help_of, settings_options
+from bertlab.cli.task import labels_read, task_options
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, Recipe
-
-_DEFAULTS = Recipe()
-
-
-def _class_weights(context, parameter, value):
-    if value is None or value == "balanced":
-        return value
-    try:
-        return tuple(float(part) for part in value.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is neither 'balanced' nor numbers with commas between") from None
 
 
 def _axes(context, parameter, values) -> dict[str, tuple]:
@@ -44,27 +34,19 @@ def _axes(context, parameter, values) -> dict[str, tuple]:
 @task_options
 @model_option
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
-@click.option("--learning-rate", default=_DEFAULTS.learning_rate, show_default=True, type=click.FloatRange(0))
-@click.option("--batch-size", default=_DEFAULTS.batch_size, show_default=True, type=click.IntRange(1))
-@click.option("--epochs", default=_DEFAULTS.epochs, show_default=True, type=click.IntRange(1))
 @click.option("--grid", is_flag=True, help="Try the published grid: batch 16, 32; rate 5e-5, 3e-5, 2e-5; epochs 2-4.")
-@click.option("--try", "axes", multiple=True, callback=_axes, help="A grid of your own, or another axis of --grid: "
-              "learning-rate=7e-4,3e-4; again for batch-size or epochs.")  # fmt: skip
-@click.option("--seeds", default=1, show_default=True, type=click.IntRange(1), help="Runs of each setting: 1, 2, …")
-@click.option("--from-scratch", is_flag=True, help="Also train from fresh weights: what was pre-training worth?")
-@click.option("--max-length", type=click.IntRange(4), help="Longest row; by default 128, for questions 384.")
-@click.option("--stride", default=_DEFAULTS.stride, show_default=True, type=click.IntRange(1), help="Of windows.")
-@click.option("--warmup-share", default=_DEFAULTS.warmup_share, show_default=True, type=click.FloatRange(0, 1))
-@click.option("--weight-decay", default=_DEFAULTS.weight_decay, show_default=True, type=click.FloatRange(0))
-@click.option("--patience", type=click.IntRange(1), help="Stop after so many epochs without a better figure.")
-@click.option("--frozen-layers", type=click.IntRange(0), help="0 freezes the embeddings, k also the first k layers.")
-@click.option("--layer-decay", default=1.0, show_default=True, help="Learning rate of a layer over the one above it.")
-@click.option("--class-weights", callback=_class_weights, help="balanced, or a number for each label: 1,2.5")
-@click.option("--validation-share", default=0.0, help="Hold back about this part of the training rows, if there are no "
-              "others to judge on; rows about one text stay together.")  # fmt: skip
-@click.option("--train-rows", type=click.IntRange(1), help="Train on the first so many rows only.")
+@click.option("--try", "axes", multiple=True, callback=_axes, help="Values to try, such as "
+              "learning-rate=7e-4,3e-4; repeat for batch-size or epochs. Replaces that axis of --grid.")  # fmt: skip
+@click.option(
+    "--seeds", default=1, show_default=True, type=click.IntRange(1), help="Runs per setting, with seeds 1, 2 …"
+)
+@click.option("--max-length", type=click.IntRange(4), help=f"{help_of(Recipe, 'max_length')} [128; questions 384]")
+@settings_options(Recipe, without=("max_length",))
+@click.option("--validation-share", default=0.0, help="Fraction of the training rows to hold out when the task has no "
+              "development rows; rows about one text stay together.")  # fmt: skip
+@click.option("--train-rows", type=click.IntRange(1), help="Number of training rows to use.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json instead of the table.")
-def finetune(model, out, grid, axes, seeds, max_length, validation_share, train_rows, as_json, **options):
+def finetune(load, model, out, grid, axes, seeds, max_length, validation_share, train_rows, as_json, **options):
     """Fine-tune a model on a task and keep the best of all runs in a folder that `bertlab predict` reads.
 
     NAME_OR_PATH is a task of `bertlab task list`, or a file or folder of your own. Interrupted, the same command goes
@@ -77,11 +59,10 @@ def finetune(model, out, grid, axes, seeds, max_length, validation_share, train_
       bertlab finetune sst2 --data-dir glue_data --model run/checkpoint --out runs/own --try learning-rate=1e-3,5e-4
       bertlab finetune reviews.csv --column text=review --column label=stars --validation-share 0.1 --out runs/reviews
     """
-    asked = {name: options.pop(name) for name in TASK_OPTIONS}
-    task = _task_asked(asked, validation_share, train_rows)
+    task = _task(load, validation_share, train_rows)
     click.echo(f"{task.name}: {task.shape}, {labels_read(task)}", err=True)
     if max_length is None:
-        max_length = 384 if task.shape == "question" else _DEFAULTS.max_length
+        max_length = 384 if task.shape == "question" else Recipe().max_length
     recipe = Recipe(seeds=tuple(range(1, seeds + 1)), max_length=max_length, **options)
     load_backend()
     from bertlab.training.finetuning import finetune as run
@@ -95,13 +76,13 @@ def finetune(model, out, grid, axes, seeds, max_length, validation_share, train_
         click.echo(f"{out}: the model, results.json, predictions/, errors.tsv, curves.png; try: bertlab predict {out}")
 
 
-def _task_asked(asked: dict, validation_share: float, train_rows: int | None):
+def _task(load, validation_share: float, train_rows: int | None):
     """The task, with the first of its training rows only if so asked. Raises DataError if these are of one class."""
     import dataclasses
 
     from bertlab.data.tasks.formats_labels import require_two_classes
 
-    task = load_asked(**asked, validation_share=validation_share)
+    task = load(validation_share=validation_share)
     if train_rows is not None:
         task = dataclasses.replace(task, train=task.train[:train_rows])
     if task.labels and task.shape in ("sentence", "pair", "tagging"):

@@ -20,13 +20,13 @@ def summary(size_or_config: str, heads: bool, as_json: bool):
       bertlab summary base
     """
     from bertlab.analysis.summary import component_counts
-    from bertlab.config import BertConfig
+    from bertlab.families import DEFAULT, family, load_config
 
     path = Path(size_or_config)
     if path.is_dir():
         path = path / "config.json"
     is_file = path.is_file() or path.suffix == ".json"
-    config = BertConfig.load(path) if is_file else BertConfig.named(size_or_config)
+    config = load_config(path) if is_file else family(DEFAULT).config.named(size_or_config)
     load_backend()
     rows = component_counts(config, heads=heads)
     if as_json:

@@ -1,5 +1,6 @@
 """`bertlab task`: list the labelled tasks, and show the rows of one."""
 
+import functools
 import json
 
 import click
@@ -94,33 +95,40 @@ def _names(context, parameter, value):
 
 
 def task_options(command):
-    """The argument and the options that choose the labelled data; `load_asked` reads them."""
+    """The argument and the options that choose labelled data; the command gets them as one function, `load`.
+
+    `load(**more)` returns the task, with more arguments for `bertlab.data.tasks.load.load_task`.
+    """
     options = (
         click.argument("name_or_path"),
-        click.option("--source", default="auto", show_default=True, type=click.Choice(SOURCES)),
+        click.option("--source", default="auto", show_default=True, type=click.Choice(SOURCES),
+                     help="Where the task comes from; auto looks for a built-in one, then files, then the Hub."),
         click.option("--data-dir", type=click.Path(), help="Folder with the official files of a published task."),
         click.option("--shape", help="Type: sentence, pair, multiple-choice, tagging or question. [from the columns]"),
         click.option("--column", "columns", multiple=True, callback=_pairs, metavar="FIELD=COLUMN",
                      help="Read this field from this column, such as text=review (repeatable)."),
-        click.option(
-            "--labels", callback=_names, metavar="A,B,…",
-            help="The classes (or tags), in the order of their indices. [those of the training rows]",
-        ),
+        click.option("--labels", callback=_names, metavar="A,B,…",
+                     help="Classes (or tags) in the order of their indices. [those of the training rows]"),
         click.option("--regression", is_flag=True, help="Treat labels as numbers to predict, not as classes."),
-        click.option(
-            "--conll", multiple=True, callback=_pairs, metavar="OPTION=VALUE",
-            help="Set word_column, tag_column (or none), separator or comment of a CoNLL file (repeatable).",
-        ),
+        click.option("--conll", multiple=True, callback=_pairs, metavar="OPTION=VALUE",
+                     help="word_column, tag_column (or none), separator or comment of a CoNLL file (repeatable)."),
         click.option("--skip-errors", is_flag=True, help="Skip invalid records and count them."),
     )  # fmt: skip
+
+    @functools.wraps(command)
+    def with_load(**given):
+        asked = {name: given.pop(name) for name in names}
+        return command(load=functools.partial(load_asked, **asked), **given)
+
+    own = click.command()(_decorated(lambda: None, options))
+    names = [parameter.name for parameter in own.params]
+    return _decorated(with_load, options)
+
+
+def _decorated(command, options):
     for option in reversed(options):
         command = option(command)
     return command
-
-
-TASK_OPTIONS = (
-    "name_or_path", "source", "data_dir", "shape", "columns", "labels", "regression", "conll", "skip_errors",
-)  # fmt: skip
 
 
 def load_asked(name_or_path, *, source, data_dir, shape, columns, labels, regression, conll, skip_errors, **more):
@@ -158,11 +166,9 @@ def labels_read(data) -> str:
 @task.command()
 @task_options
 @click.option("--split", type=click.Choice(SPLITS), help="Show only this split.")
-@click.option(
-    "--rows", default=3, show_default=True, type=click.IntRange(0), help="Number of rows to show from each split."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each row.")
-def show(split, rows, as_json, **asked):
+@click.option("--rows", default=3, show_default=True, type=click.IntRange(0), help="Number of rows per split.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
+def show(load, split, rows, as_json):
     """Print a task's number of rows, the distribution of its labels, and its first rows.
 
     \b
@@ -171,7 +177,7 @@ def show(split, rows, as_json, **asked):
       bertlab task show sst2 --data-dir glue_data
       bertlab task show reviews.csv --column text=review --column label=stars
     """
-    data = load_asked(**asked)
+    data = load()
     splits = {name: getattr(data, name) for name in SPLITS if name == split or (split is None and getattr(data, name))}
     if as_json:
         _print_json(splits, rows)

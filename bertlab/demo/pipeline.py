@@ -1,22 +1,22 @@
 """Runs the stages of the demo in order, remembers which are done, and prints what came out."""
 
-import json
 import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from bertlab.demo import stages
+from bertlab.demo.report import write_report
 from bertlab.demo.settings import DemoSettings
 from bertlab.demo.stages import Demo
-from bertlab.files import write_text
+from bertlab.work_folder import WorkFolder
 
 # name of the stage, what is shown while it runs, what it does
 STAGES: tuple[tuple[str, str, Callable[[Demo], dict]], ...] = (
     ("corpus", "Gathering the corpus", stages.gather_corpus),
     ("vocabulary", "Learning a WordPiece vocabulary", stages.learn_wordpieces),
     ("examples", "Making MLM and NSP examples", stages.make_examples),
-    ("pretraining", "Pre-training", stages.pretrain),
+    ("pretraining", "Pre-training", stages.pretrain_model),
     ("blanks", "Filling in blanks", stages.fill_blanks),
     ("finetuning", "Fine-tuning", stages.fine_tune),
 )
@@ -25,8 +25,8 @@ STAGES: tuple[tuple[str, str, Callable[[Demo], dict]], ...] = (
 def run_demo(settings: DemoSettings, folder: str | Path, say: Callable[[str], None] = print) -> dict:
     """Runs every stage that is not done yet and writes the report. Returns all results by stage.
 
-    What is done is kept in `folder`. Started again with the same settings it goes on where it was; with others, or
-    with another corpus, it starts anew.
+    What is done is kept in `folder`. Started again with the same settings it resumes; with others, or with another
+    corpus, it starts from the beginning.
     """
     folder = Path(folder)
     demo = Demo(settings, folder)
@@ -35,12 +35,10 @@ def run_demo(settings: DemoSettings, folder: str | Path, say: Callable[[str], No
         say(f"[{number}/{len(STAGES) + 1}] {title}")
         if name == "corpus":  # always: it is quick when nothing has changed, and everything else depends on it
             results[name] = _timed(run, demo)
-            _discard_other_runs(demo, results["corpus"]["corpus_sha256"], say)
+            work = _begin(demo, results["corpus"]["corpus_sha256"], say)
             continue
-        results[name] = _kept(folder / f"{name}.json", lambda run=run: _timed(run, demo))
+        results[name] = work.once(f"{name}.json", lambda run=run: _timed(run, demo))
     say(f"[{len(STAGES) + 1}/{len(STAGES) + 1}] Writing the report")
-    from bertlab.demo.report import write_report
-
     write_report(demo, results)
     return results
 
@@ -51,28 +49,19 @@ def _timed(run: Callable[[Demo], dict], demo: Demo) -> dict:
     return {**result, "seconds": time.perf_counter() - start}
 
 
-def _kept(file: Path, run: Callable[[], dict]) -> dict:
-    """The result in `file`, or a new one, which is put there in one piece."""
-    if file.exists():
-        return json.loads(file.read_text(encoding="utf-8"))
-    result = run()
-    write_text(file, json.dumps(result, indent=1, ensure_ascii=False))
-    return result
-
-
-def _discard_other_runs(demo: Demo, corpus_sha256: str, say: Callable[[str], None]) -> None:
-    """Empties the folder if it belongs to a run with other settings or another corpus, then marks it as ours."""
-    mark = demo.folder / "settings.json"
-    wanted = json.loads(json.dumps({"settings": demo.settings.to_dict(), "corpus": corpus_sha256}))
-    if mark.exists() and json.loads(mark.read_text(encoding="utf-8")) != wanted:
-        say("    settings or corpus have changed: starting anew")
+def _begin(demo: Demo, corpus_sha256: str, say: Callable[[str], None]) -> WorkFolder:
+    """The demo's folder, emptied if it belongs to a run with other settings or another corpus."""
+    identity = {"settings": demo.settings.to_dict(), "corpus": corpus_sha256}
+    work = WorkFolder(demo.folder, "settings.json", identity, defaults={"settings": DemoSettings().to_dict()})
+    if work.differences():
+        say("    settings or corpus have changed: starting again")
         shutil.rmtree(demo.folder)
-    demo.folder.mkdir(parents=True, exist_ok=True)
-    write_text(mark, json.dumps(wanted, indent=1))
+    work.begin()
+    return work
 
 
 def summary_lines(results: dict, report: Path) -> list[str]:
-    """What the demo found, in ten lines."""
+    """The demo's results, in ten lines."""
     corpus, examples = results["corpus"], results["examples"]
     pretraining, finetuning = results["pretraining"], results["finetuning"]
     held_out, blanks = pretraining["validation"], results["blanks"]["blanks"]

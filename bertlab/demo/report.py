@@ -24,6 +24,8 @@ def write_report(demo: Demo, results: dict) -> None:
     environment.filters["thousands"] = lambda value: f"{value:,.0f}"
     page = environment.from_string(template).render(
         settings=demo.settings.to_dict(),
+        masked_lm_probability=demo.settings.recipe.masked_lm_probability,
+        phases=demo.settings.phases,
         config=demo.settings.config,
         figures={name: plots.figure_svg(figure) for name, figure in figures(demo, results).items()},
         sample=[

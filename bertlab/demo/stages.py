@@ -1,5 +1,7 @@
 """The stages of the demo. Each is a function of the settings and of the files that the stages before it left."""
 
+import csv
+import dataclasses
 import json
 import subprocess
 import sys
@@ -8,18 +10,25 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab import checkpoints
+from bertlab.analysis.attention import attention_maps
+from bertlab.analysis.fill_mask import fill_mask
 from bertlab.data.corpus.build import DOCUMENTS, MANIFEST, is_current
 from bertlab.data.documents import Document, is_validation, load_documents
-from bertlab.data.pretraining.collators import ShiftPositions
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.data.tasks.builtin import VALIDATION_PERCENT, builtin_task, majority_baseline
-from bertlab.demo.settings import DemoSettings, PhaseSettings
+from bertlab.demo.settings import DemoSettings
+from bertlab.training.finetuning import STARTS, finetune
+from bertlab.training.pretraining import pretrain
+from bertlab.training.runs.baselines import unigram_baseline
+from bertlab.training.runs.evaluation import evaluate
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.wordpiece.learner import learn_vocabulary
 
-VALIDATION_BATCHES, JUDGED_BATCHES = 8, 40  # after every interval; at the end
+EVALUATED_ROWS, EVALUATED_TOGETHER = 40 * 256, 256  # of the held-out examples, at the end
 VALIDATION_ROWS = 1500  # of the labelled task
+BASELINE_ROWS = 50_000  # of which the unigram baseline sees the targets
 
 
 class Demo:
@@ -42,9 +51,19 @@ class Demo:
             self._tokenizer = WordPieceTokenizer(Vocabulary.from_file(self.folder / "vocab.txt"))
         return self._tokenizer
 
-    def examples(self, name: str) -> ExampleFiles:
-        """The examples called `name` that stage 3 made."""
-        return ExampleFiles(self.folder / "examples" / name)
+    def examples(self, name: str) -> Path:
+        """The folder of the examples called `name` that stage 3 made."""
+        return self.folder / "examples" / name
+
+    @property
+    def training_examples(self) -> list[Path]:
+        """Those of every phase."""
+        return [self.examples(f"train-{number}") for number, _ in enumerate(self.settings.phases, 1)]
+
+    @property
+    def checkpoint(self) -> Path:
+        """The pre-trained model; absolute, so that the demo resumes from any working directory."""
+        return (self.folder / "checkpoint").resolve()
 
     def documents(self, split: str) -> Iterator[Document]:
         """The documents to train on ("train") or to hold back ("validation"), the same ones as in the labelled task."""
@@ -110,84 +129,37 @@ def make_examples(demo: Demo) -> dict:
         wanted[f"train-{number}"] = ("train", settings.examples(phase))
     rows = {}
     for name, (split, example_settings) in wanted.items():
-        manifest = make_data(demo.documents(split), demo.tokenizer, demo.folder / "examples" / name, example_settings)
+        manifest = make_data(demo.documents(split), demo.tokenizer, demo.examples(name), example_settings)
         rows[name] = manifest["counts"]["examples"]
-    last = f"train-{len(settings.phases)}"
-    return {"rows": rows, **unigram_baseline(demo.examples(last), demo.examples("held-out"))}
+    seen, asked = targets(demo.training_examples[-1]), targets(demo.examples("held-out"))
+    return {"rows": rows, **unigram_baseline(asked, seen)}
 
 
-def unigram_baseline(train: ExampleFiles, validation: ExampleFiles) -> dict:
-    """What guessing without looking at the text gives: each piece by its share of the training targets."""
-
-    def targets(files):
-        rows = files.take(np.arange(min(len(files), 50_000)))
-        return rows["masked_lm_ids"][rows["masked_lm_weights"] > 0]
-
-    seen, asked = targets(train), targets(validation)
-    counts = np.bincount(seen, minlength=max(seen.max(), asked.max()) + 1) + 1.0  # no piece is impossible
-    shares = counts / counts.sum()
-    return {
-        "unigram_loss": float(-np.log(shares[asked]).mean()),
-        "unigram_accuracy": float((asked == shares.argmax()).mean()),
-    }
+def targets(examples: Path) -> np.ndarray:
+    """The tokens that a folder of examples asks for: (N,)."""
+    files = ExampleFiles(examples)
+    rows = files.take(np.arange(min(len(files), BASELINE_ROWS)))
+    return rows["masked_lm_ids"][rows["masked_lm_weights"] > 0]
 
 
-def pretrain(demo: Demo) -> dict:
+def pretrain_model(demo: Demo) -> dict:
     """Pre-trains the model and saves it as a checkpoint."""
-    import keras
-
-    from bertlab import checkpoints
-    from bertlab.data.pretraining.datasets import batches_of
-    from bertlab.models import BertForPreTraining
-    from bertlab.training.recipes.optimizer import adamw
-    from bertlab.training.recipes.schedule import WarmupLinearDecay
-    from bertlab.training.runs.loop import run_training
-    from bertlab.training.runs.pretrainer import PreTrainer
-
-    settings = demo.settings
-    keras.utils.set_random_seed(settings.seed)
-    trainer = PreTrainer(BertForPreTraining(settings.config))
-    schedule = WarmupLinearDecay(settings.learning_rate, settings.steps, int(settings.warmup_share * settings.steps))
-    trainer.compile(adamw(schedule, trainer, beta_2=settings.beta_2), jit_compile=True, steps_per_execution=10)
-    held_out = batches_of(demo.examples("held-out"), settings.held_out_batch_size, shuffle_seed=settings.seed)
-    validation = held_out.take(VALIDATION_BATCHES).cache()
-    history = run_training(
-        trainer,
-        [_phase(demo, number, phase, validation) for number, phase in enumerate(settings.phases, 1)],
-        interval=settings.interval,
-        folder=demo.folder / "states",
-    )
-    checkpoints.save(trainer.bert, demo.folder / "checkpoint", demo.tokenizer, format="bertlab")
-    judged = trainer.evaluate(held_out.take(JUDGED_BATCHES), verbose=0, return_dict=True)
+    settings, held_out = demo.settings, demo.examples("held-out")
+    history = pretrain(settings.config, demo.training_examples, demo.folder, settings.pretraining, validation=held_out)
+    model = checkpoints.load(demo.checkpoint, "pretraining")
+    metrics = evaluate(model, held_out, EVALUATED_ROWS, EVALUATED_TOGETHER, demo.tokenizer)
     return {
-        "parameters": trainer.bert.count_params(),
+        "parameters": model.count_params(),
         "history": history,
-        "validation": {name: float(value) for name, value in judged.items()},
-        "judged_rows": JUDGED_BATCHES * settings.held_out_batch_size,
+        "validation": metrics,
+        "judged_rows": metrics["rows"],
         "tokens": sum(row["tokens"] for row in history),
     }
 
 
-def _phase(demo: Demo, number: int, phase: PhaseSettings, validation):
-    from bertlab.data.pretraining.datasets import batches_of
-    from bertlab.training.runs.loop import Phase
-
-    def batches(step: int):
-        examples, seed = demo.examples(f"train-{number}"), demo.settings.seed
-        num_positions = demo.settings.config.max_position_embeddings
-        shift = [ShiftPositions(num_positions, seed)] if phase.sequence_length < num_positions else []
-        return batches_of(examples, phase.batch_size, seed, repeat=True, start_batch=step, collators=shift)
-
-    return Phase(phase.steps, batches, validation)
-
-
 def fill_blanks(demo: Demo) -> dict:
     """The checkpoint's guesses for blanks in held-out sentences, and where its heads look."""
-    from bertlab import checkpoints
-    from bertlab.analysis.attention import attention_maps
-    from bertlab.analysis.fill_mask import fill_mask
-
-    bert = checkpoints.load(demo.folder / "checkpoint", "pretraining")
+    bert = checkpoints.load(demo.checkpoint, "pretraining")
     blanks = []
     for text, hidden in held_out_blanks(demo):
         guesses = fill_mask(bert, demo.tokenizer, text, top_k=5)[0]
@@ -200,8 +172,8 @@ def fill_blanks(demo: Demo) -> dict:
 def held_out_blanks(demo: Demo, number: int = 12) -> list[tuple[str, str]]:
     """Sentences of held-out documents with one word of four letters or more hidden: (text with [MASK], the word).
 
-    Chosen by the seed, without looking at what the model makes of them; a word must be one piece, or no single guess
-    could hit it.
+    Chosen by the seed, without looking at what the model makes of them; a word must be one token, or no single
+    prediction could be right.
     """
     candidates = []
     for text in sentences(demo.documents("validation")):
@@ -228,11 +200,7 @@ def held_out_blanks(demo: Demo, number: int = 12) -> list[tuple[str, str]]:
 
 def fine_tune(demo: Demo) -> dict:
     """The labelled task, from the checkpoint and from scratch."""
-    from bertlab import checkpoints
-    from bertlab.data.tasks.features import encode_rows
-    from bertlab.training.finetuning import STARTS, Comparison, Split, accuracies, advantage
-
-    settings = demo.settings
+    settings, recipe, folder = demo.settings, demo.settings.fine_tuning, demo.folder / "fine-tuning"
     task = builtin_task(
         settings.task,
         most_train=settings.task_rows,
@@ -240,32 +208,31 @@ def fine_tune(demo: Demo) -> dict:
         seed=settings.seed,
         cache_dir=demo.corpus,
     )
-    splits = []
-    for rows in (task.train, task.validation):
-        features = encode_rows(rows, demo.tokenizer, max_length=settings.task_sequence_length)
-        splits.append(Split(*features.arrays(settings.task_sequence_length)))
-    encoder = checkpoints.load(demo.folder / "checkpoint", "encoder")
-    comparison = Comparison(
-        encoder, len(task.labels), *splits, settings.fine_tuning, folder=demo.folder / "fine-tuning"
-    )
-    runs = comparison.run_all()
-    difference, deviations = advantage(runs)
-    labels = splits[1].labels
-    best = max((run for run in runs if run.start == STARTS[0]), key=lambda run: run.accuracy)
-    confusion = np.zeros((len(task.labels), len(task.labels)), int)
-    np.add.at(confusion, (labels, np.array(best.predictions)), 1)
+    whole_batches = len(task.train) // recipe.batch_size * recipe.batch_size
+    task = dataclasses.replace(task, train=task.train[:whole_batches])
+    result = finetune(demo.checkpoint, task, folder, recipe)
+    difference, deviations = result.advantage()
+    runs = {start: result.of(start).runs for start in STARTS}
     return {
         "task": task.name,
         "labels": list(task.labels),
-        "train_rows": len(splits[0]),
-        "validation_rows": len(splits[1]),
+        "train_rows": len(task.train),
+        "validation_rows": len(task.validation),
         "majority": majority_baseline(task),
-        "accuracies": {start: accuracies(runs, start).tolist() for start in STARTS},
+        "accuracies": {start: [run.main for run in runs[start]] for start in STARTS},
         "curves": {
-            start: [run.epoch_accuracies for run in sorted(runs, key=lambda run: run.seed) if run.start == start]
-            for start in STARTS
+            start: [[row["figures"][result.metric] for row in run.epochs] for run in runs[start]] for start in STARTS
         },
         "difference": difference,
         "deviations": deviations,
-        "confusion": confusion.tolist(),
+        "confusion": confusion(task, folder / "predictions" / "dev.tsv").tolist(),
     }
+
+
+def confusion(task, predictions: Path) -> np.ndarray:
+    """How often each class was predicted for each class: (right, predicted), from a file of predictions."""
+    with predictions.open(encoding="utf-8", newline="") as file:
+        predicted = [task.labels.index(row["prediction"]) for row in csv.DictReader(file, delimiter="\t")]
+    counts = np.zeros((len(task.labels), len(task.labels)), int)
+    np.add.at(counts, ([row.label for row in task.validation], predicted), 1)
+    return counts

@@ -16,7 +16,7 @@ INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
 
 def export_onnx(encoder, path: str | Path) -> Path:
-    """Writes a `BertEncoder` as an ONNX file. Returns the path.
+    """Writes a `Backbone` as an ONNX file. Returns the path.
 
     Inputs: input_ids, token_type_ids, attention_mask, each (batch, tokens) int32. Outputs: sequence_output (batch,
     tokens, H) and, if there is a pooler, pooled_output (batch, H), float32.

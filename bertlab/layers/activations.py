@@ -11,22 +11,42 @@ from bertlab.errors import ConfigError
 
 
 def gelu(x):
-    """Exact GELU, x·Φ(x), through the error function. x: any shape."""
+    """Exact GELU, x·Φ(x), through the error function. x: any shape.
+
+    Example:
+        >>> round(float(gelu(ops.array(1.0))), 4)
+        0.8413
+    """
     return ops.gelu(x, approximate=False)
 
 
 def gelu_tanh(x):
-    """GELU by 0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³))): within 5e-4 of the exact form. x: any shape."""
+    """GELU by 0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³))): within 5e-4 of the exact form. x: any shape.
+
+    Example:
+        >>> round(float(gelu_tanh(ops.array(1.0))), 4)
+        0.8412
+    """
     return ops.gelu(x, approximate=True)
 
 
 def gelu_sigmoid(x):
-    """GELU by x·σ(1.702·x): within 2.1e-2 of the exact form. x: any shape."""
+    """GELU by x·σ(1.702·x): within 2.1e-2 of the exact form. x: any shape.
+
+    Example:
+        >>> round(float(gelu_sigmoid(ops.array(1.0))), 4)
+        0.8458
+    """
     return x * ops.sigmoid(1.702 * x)
 
 
 def relu(x):
-    """max(0, x), the activation of the original Transformer (Vaswani et al. 2017, section 3.3). x: any shape."""
+    """max(0, x), the activation of the original Transformer (Vaswani et al. 2017, section 3.3). x: any shape.
+
+    Example:
+        >>> float(relu(ops.array(-1.0)))
+        0.0
+    """
     return ops.relu(x)
 
 
@@ -34,7 +54,12 @@ _BY_NAME = {"gelu": gelu, "gelu_tanh": gelu_tanh, "gelu_sigmoid": gelu_sigmoid, 
 
 
 def get_activation(name: str):
-    """The activation called `name` in a `BertConfig`. Raises ConfigError for any other name."""
+    """The activation that a config calls `name`. Raises ConfigError for any other name.
+
+    Example:
+        >>> get_activation("relu") is relu
+        True
+    """
     if name not in _BY_NAME:
         raise ConfigError(f"there is no activation {name!r}; choose one of {', '.join(_BY_NAME)}")
     return _BY_NAME[name]

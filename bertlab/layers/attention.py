@@ -10,34 +10,45 @@ from keras import ops
 
 from bertlab.errors import ConfigError
 from bertlab.layers.dropout import Dropout
+from bertlab.layers.masks import with_heads
 
-HIDDEN = -1e9  # the score of a key that may not be seen: exp(HIDDEN − anything usual) is exactly 0 in float32
+MASKED_SCORE = -1e9  # of a key that may not be seen: exp(MASKED_SCORE − anything usual) is exactly 0 in float32
 
 
 def attention_weights(query, key, mask=None):
     """softmax(Q Kᵀ / √d), in float32. A query that may see no key at all spreads its weight evenly.
 
-    query (B, T, A, d), key (B, S, A, d), mask bool broadcasting to (B, A, T, S) → (B, A, T, S) float32.
+    query (B, T, A, d), key (B, S, A, d), mask bool broadcasting to (B, T, S) or (B, A, T, S) → (B, A, T, S) float32.
+
+    Example:
+        >>> query = key = ops.ones((1, 2, 1, 4))
+        >>> ops.convert_to_numpy(attention_weights(query, key, causal_mask(2))).tolist()
+        [[[[1.0, 0.0], [0.5, 0.5]]]]
     """
     query = query / math.sqrt(query.shape[-1])  # scaling (T, d) is cheaper than scaling (T, S)
     scores = ops.einsum("btad,bsad->bats", query, key)
     scores = ops.cast(scores, "float32")
     if mask is not None:
-        scores = ops.where(mask, scores, HIDDEN)
+        scores = ops.where(with_heads(mask), scores, MASKED_SCORE)
     return ops.softmax(scores, axis=-1)
 
 
 def scaled_dot_product_attention(query, key, value, mask=None):
     """Attention(Q, K, V) through the backend's fused kernel where it has one; nothing of size (T, S) is returned.
 
-    query (B, T, A, d), key and value (B, S, A, d), mask bool broadcasting to (B, A, T, S) → (B, T, A, d).
+    query (B, T, A, d), key and value (B, S, A, d), mask as in `attention_weights` → (B, T, A, d).
+
+    Example:
+        >>> query = key = value = keras.random.normal((2, 5, 2, 4))
+        >>> tuple(scaled_dot_product_attention(query, key, value).shape)
+        (2, 5, 2, 4)
     """
     if keras.backend.backend() == "tensorflow":  # no fused kernel: the same formula, written out
         weights = ops.cast(attention_weights(query, key, mask), value.dtype)
         return ops.einsum("bats,bsad->btad", weights, value)
     if mask is not None:  # the kernels want every axis in full
         batch, num_queries, num_heads, _ = ops.shape(query)
-        mask = ops.broadcast_to(mask, (batch, num_heads, num_queries, ops.shape(key)[1]))
+        mask = ops.broadcast_to(with_heads(mask), (batch, num_heads, num_queries, ops.shape(key)[1]))
     return ops.dot_product_attention(query, key, value, mask=mask)
 
 
@@ -53,9 +64,17 @@ class MultiHeadAttention(keras.layers.Layer):
         dropout: share of attention weights set to zero while training, in [0, 1).
         initializer_range: standard deviation of the kernels' truncated normal.
 
-    Call: x (B, T, H); memory (B, S, H), where the keys and values come from (default x: self-attention);
-    attention_mask, bool, broadcasting to (B, A, T, S), True where a query may see a key. Returns (B, T, H), or with
-    `return_weights=True` that and the weights (B, A, T, S) as they stand before dropout.
+    Parts: `query`, `key`, `value`, `out`, each a Dense layer.
+
+    Call: x (B, T, H); attention_mask, bool, broadcasting to (B, T, S), or to (B, A, T, S) for a mask of each head, True
+    where a query may see a key; memory (B, S, H), where the keys and values come from (default x: self-attention).
+    Returns (B, T, H), or with `return_weights=True` that and the weights (B, A, T, S) before dropout.
+
+    Example:
+        >>> x = keras.random.normal((2, 5, 8))  # (B, T, H)
+        >>> y = MultiHeadAttention(num_heads=2)(x, attention_mask=causal_mask(5))
+        >>> tuple(y.shape)
+        (2, 5, 8)
     """
 
     def __init__(self, num_heads: int, dropout: float = 0.0, initializer_range: float = 0.02, **kwargs):
@@ -71,29 +90,30 @@ class MultiHeadAttention(keras.layers.Layer):
                 f"hidden size {hidden_size} cannot be divided among {self.num_heads} heads: "
                 "choose a number of heads that divides it"
             )
-        for name in ("query", "key", "value", "output"):
-            projection = keras.layers.Dense(
-                hidden_size,
-                kernel_initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
-                dtype=self.dtype_policy,
-                name=name,
-            )
-            from_memory = memory_shape is not None and name in ("key", "value")
-            projection.build(memory_shape if from_memory else x_shape)
-            setattr(self, f"{name}_projection", projection)
+        memory_shape = memory_shape or x_shape
+        self.query = self._projection("query", hidden_size, x_shape)
+        self.key = self._projection("key", hidden_size, memory_shape)
+        self.value = self._projection("value", hidden_size, memory_shape)
+        self.out = self._projection("out", hidden_size, x_shape)
         self.weight_dropout = Dropout(self.dropout, dtype="float32", name="weight_dropout")
         self.weight_dropout.build((None, self.num_heads, None, None))
 
-    def _split_heads(self, x):
+    def _projection(self, name, hidden_size, input_shape):
+        initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
+        dense = keras.layers.Dense(hidden_size, kernel_initializer=initializer, dtype=self.dtype_policy, name=name)
+        dense.build(input_shape)
+        return dense
+
+    def split_heads(self, x):
         """(B, T, H) → (B, T, A, d)."""
         batch, num_tokens, hidden_size = ops.shape(x)
         return ops.reshape(x, (batch, num_tokens, self.num_heads, hidden_size // self.num_heads))
 
-    def call(self, x, memory=None, attention_mask=None, training=False, return_weights=False):
+    def call(self, x, attention_mask=None, memory=None, training=False, return_weights=False):
         memory = x if memory is None else memory
-        query = self._split_heads(self.query_projection(x))  # (B, T, A, d)
-        key = self._split_heads(self.key_projection(memory))  # (B, S, A, d)
-        value = self._split_heads(self.value_projection(memory))  # (B, S, A, d)
+        query = self.split_heads(self.query(x))  # (B, T, A, d)
+        key = self.split_heads(self.key(memory))  # (B, S, A, d)
+        value = self.split_heads(self.value(memory))  # (B, S, A, d)
 
         if return_weights or (training and self.dropout):
             weights = attention_weights(query, key, attention_mask)  # (B, A, T, S)
@@ -102,8 +122,15 @@ class MultiHeadAttention(keras.layers.Layer):
         else:
             heads = scaled_dot_product_attention(query, key, value, attention_mask)  # (B, T, A, d)
 
-        y = self.output_projection(ops.reshape(heads, ops.shape(x)))  # (B, T, H)
+        y = self.out(ops.reshape(heads, ops.shape(x)))  # (B, T, H)
         return (y, weights) if return_weights else y
+
+    def flops(self, queries: int, keys: int) -> int:
+        """Operations of the products for one row: the projections, the scores and the weighted sums of the values."""
+        of_queries, of_keys = (self.query, self.out), (self.key, self.value)
+        projections = sum(2 * queries * math.prod(part.kernel.shape) for part in of_queries)
+        projections += sum(2 * keys * math.prod(part.kernel.shape) for part in of_keys)
+        return projections + 4 * queries * keys * self.query.kernel.shape[-1]
 
     def compute_output_shape(self, x_shape, memory_shape=None):
         return x_shape

@@ -48,6 +48,11 @@ class Dropout(keras.layers.Dropout):
     """In training, sets a fraction `rate` of its input to zero and divides the rest by 1 − rate.
 
     Arguments, configuration and the seed, which advances with every call, are those of `keras.layers.Dropout`.
+
+    Example:
+        >>> y = Dropout(0.5)(ops.ones((100, 100)), training=True)
+        >>> sorted(set(ops.convert_to_numpy(y).flatten().tolist()))
+        [0.0, 2.0]
     """
 
     def call(self, inputs, training=False):

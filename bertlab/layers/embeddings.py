@@ -19,7 +19,14 @@ class TokenEmbedding(keras.layers.Layer):
         vocab_size: V.   hidden_size: H.
         initializer_range: standard deviation of the table's truncated normal.
 
-    Call: input_ids (B, T) int → (B, T, H).
+    Part: the table `embeddings` (V, H).
+
+    Call: token_ids (B, T) int → (B, T, H).
+
+    Example:
+        >>> table = TokenEmbedding(vocab_size=11, hidden_size=8)
+        >>> tuple(table(ops.array([[3, 1, 10]])).shape)
+        (1, 3, 8)
     """
 
     def __init__(self, vocab_size: int, hidden_size: int, initializer_range: float = 0.02, **kwargs):
@@ -29,20 +36,15 @@ class TokenEmbedding(keras.layers.Layer):
         self.initializer_range = initializer_range
 
     def build(self, input_shape=None):
-        self.table = self.add_weight(
+        self.embeddings = self.add_weight(
             shape=(self.vocab_size, self.hidden_size),
             initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
-            name="table",
+            name="embeddings",  # as in `keras.layers.Embedding`
             autocast=False,  # in mixed precision: gather the few rows first, then cast only those
         )
 
-    @property
-    def embeddings(self):
-        """The table, under the name that `keras.layers.Embedding` has for it."""
-        return self.table
-
-    def call(self, input_ids):
-        rows = ops.take(self.table, ops.cast(input_ids, "int32"), axis=0)  # (B, T, H)
+    def call(self, token_ids):
+        rows = ops.take(self.embeddings, ops.cast(token_ids, "int32"), axis=0)  # (B, T, H)
         return ops.cast(rows, self.compute_dtype)
 
     def compute_output_shape(self, input_shape):
@@ -64,11 +66,15 @@ class SegmentEmbedding(TokenEmbedding):
     gradient. Arguments as in `TokenEmbedding`; vocab_size is the number of segments.
 
     Call: token_type_ids (B, T) int → (B, T, H).
+
+    Example:
+        >>> tuple(SegmentEmbedding(2, hidden_size=8)(ops.array([[0, 0, 1]])).shape)
+        (1, 3, 8)
     """
 
     def call(self, token_type_ids):
         one_hot = ops.one_hot(token_type_ids, self.vocab_size, dtype=self.compute_dtype)  # (B, T, segments)
-        return ops.matmul(one_hot, ops.cast(self.table, self.compute_dtype))
+        return ops.matmul(one_hot, ops.cast(self.embeddings, self.compute_dtype))
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -78,6 +84,10 @@ class LearnedPositionEmbedding(TokenEmbedding):
     Arguments as in `TokenEmbedding`; vocab_size is M, the number of positions.
 
     Call: position_ids (B, T) int → (B, T, H).
+
+    Example:
+        >>> tuple(LearnedPositionEmbedding(512, hidden_size=8)(ops.array([[0, 1, 2]])).shape)
+        (1, 3, 8)
     """
 
 
@@ -85,6 +95,10 @@ def sinusoids(num_positions: int, hidden_size: int) -> np.ndarray:
     """PE(p, 2i) = sin(p / 10000^(2i/H)), PE(p, 2i+1) = cos(the same), p from 0 (Vaswani et al. 2017, section 3.5).
 
     Returns (num_positions, hidden_size) float32.
+
+    Example:
+        >>> sinusoids(2, 4)[0].tolist()
+        [0.0, 1.0, 0.0, 1.0]
     """
     positions = np.arange(num_positions)[:, None]  # (M, 1)
     angles = positions / 10000.0 ** (np.arange(0, hidden_size, 2) / hidden_size)  # (M, H/2)
@@ -99,6 +113,10 @@ class SinusoidalPositionEmbedding(keras.layers.Layer):
         num_positions: M, the longest sequence.   hidden_size: H, even.
 
     Call: position_ids (B, T) int → (B, T, H).
+
+    Example:
+        >>> tuple(SinusoidalPositionEmbedding(512, hidden_size=8)(ops.array([[0, 1, 2]])).shape)
+        (1, 3, 8)
     """
 
     def __init__(self, num_positions: int, hidden_size: int, **kwargs):
@@ -125,23 +143,33 @@ class BertEmbeddings(keras.layers.Layer):
     """Dropout(LayerNorm(token + segment + position)).
 
     Args:
-        vocab_size: V.   hidden_size: H.   max_position_embeddings: M.   type_vocab_size: number of segments.
+        vocab_size: V.   hidden_size: H.   max_positions: M.   num_segments: number of segments; 0: none at all.
         position_embedding: learned | sinusoidal.
+        positions_after: the id of padding from which positions are counted, as in RoBERTa: the first token has position
+            id + 1, padding has position id. None: from 0, padding too.
         dropout: share of the sum set to zero while training.
         layer_norm_eps, initializer_range: as in `BertConfig`.
 
-    Call: input_ids (B, T) int; token_type_ids (B, T) int, default 0; position_ids (B, T) int, default 0 … T − 1
+    Parts: `token`, `segment`, `position`, `norm`.
+
+    Call: token_ids (B, T) int; token_type_ids (B, T) int, default 0; position_ids (B, T) int, default 0 … T − 1
     → (B, T, H).
+
+    Example:
+        >>> embeddings = BertEmbeddings(vocab_size=11, hidden_size=8)
+        >>> tuple(embeddings(ops.array([[3, 1, 10]]), token_type_ids=ops.array([[0, 0, 1]])).shape)
+        (1, 3, 8)
     """
 
     def __init__(
         self,
         vocab_size: int,
         hidden_size: int,
-        max_position_embeddings: int = 512,
-        type_vocab_size: int = 2,
-        position_embedding: str = "learned",
+        max_positions: int = 512,
+        num_segments: int = 2,
         dropout: float = 0.1,
+        position_embedding: str = "learned",
+        positions_after: int | None = None,
         layer_norm_eps: float = 1e-12,
         initializer_range: float = 0.02,
         **kwargs,
@@ -149,38 +177,46 @@ class BertEmbeddings(keras.layers.Layer):
         super().__init__(**kwargs)
         self.vocab_size = vocab_size
         self.hidden_size = hidden_size
-        self.max_position_embeddings = max_position_embeddings
-        self.type_vocab_size = type_vocab_size
-        self.position_embedding = position_embedding
+        self.max_positions = max_positions
+        self.num_segments = num_segments
         self.dropout = dropout
+        self.position_embedding = position_embedding
+        self.positions_after = positions_after
         self.layer_norm_eps = layer_norm_eps
         self.initializer_range = initializer_range
 
         options = dict(initializer_range=initializer_range, dtype=self.dtype_policy)
         self.token = TokenEmbedding(vocab_size, hidden_size, name="token", **options)
-        self.segment = SegmentEmbedding(type_vocab_size, hidden_size, name="segment", **options)
+        self.segment = SegmentEmbedding(num_segments, hidden_size, name="segment", **options) if num_segments else None
         if position_embedding == "learned":
-            self.position = LearnedPositionEmbedding(max_position_embeddings, hidden_size, name="position", **options)
+            self.position = LearnedPositionEmbedding(max_positions, hidden_size, name="position", **options)
         else:
             self.position = SinusoidalPositionEmbedding(
-                max_position_embeddings, hidden_size, dtype=self.dtype_policy, name="position"
+                max_positions, hidden_size, dtype=self.dtype_policy, name="position"
             )
         self.norm = LayerNormalization(layer_norm_eps, dtype=self.dtype_policy, name="norm")
         self.sum_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
 
     def build(self, input_shape=None):
         for table in (self.token, self.segment, self.position):
-            table.build((None, None))
+            if table is not None:
+                table.build((None, None))
         self.norm.build((None, None, self.hidden_size))
         self.sum_dropout.build((None, None, self.hidden_size))
 
-    def call(self, input_ids, token_type_ids=None, position_ids=None, training=False):
-        if token_type_ids is None:
-            token_type_ids = ops.zeros_like(input_ids)
-        if position_ids is None:
-            position_ids = ops.arange(ops.shape(input_ids)[1])[None]  # (1, T)
-        x = self.token(input_ids) + self.segment(token_type_ids) + self.position(position_ids)  # (B, T, H)
+    def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
+        x = self.token(token_ids)  # (B, T, H)
+        if self.segment is not None:
+            only_one = token_type_ids is None or self.num_segments == 1
+            x = x + self.segment(ops.zeros_like(token_ids) if only_one else token_type_ids)
+        x = x + self.position(self._positions_of(token_ids) if position_ids is None else position_ids)
         return self.sum_dropout(self.norm(x), training=training)
+
+    def _positions_of(self, token_ids):
+        if self.positions_after is None:
+            return ops.arange(ops.shape(token_ids)[1])[None]  # (1, T)
+        is_real = ops.cast(token_ids != self.positions_after, "int32")
+        return ops.cumsum(is_real, axis=1) * is_real + self.positions_after  # (B, T)
 
     def compute_output_shape(self, input_shape, *others):
         return (*input_shape, self.hidden_size)
@@ -189,10 +225,11 @@ class BertEmbeddings(keras.layers.Layer):
         return super().get_config() | {
             "vocab_size": self.vocab_size,
             "hidden_size": self.hidden_size,
-            "max_position_embeddings": self.max_position_embeddings,
-            "type_vocab_size": self.type_vocab_size,
-            "position_embedding": self.position_embedding,
+            "max_positions": self.max_positions,
+            "num_segments": self.num_segments,
             "dropout": self.dropout,
+            "position_embedding": self.position_embedding,
+            "positions_after": self.positions_after,
             "layer_norm_eps": self.layer_norm_eps,
             "initializer_range": self.initializer_range,
         }

@@ -10,6 +10,7 @@ from bertlab.layers.attention import MultiHeadAttention
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.feed_forward import FeedForward
 from bertlab.layers.gathering import gather_positions
+from bertlab.layers.masks import with_heads
 from bertlab.layers.normalization import LayerNormalization
 
 
@@ -22,20 +23,28 @@ class EncoderLayer(keras.layers.Layer):
 
     Args:
         num_heads: A.   intermediate_size: width inside the feed-forward network.
-        activation, dropout, attention_dropout, layer_norm_eps, initializer_range, pre_norm: as in `BertConfig`.
+        dropout: rate after each sub-layer.   attention_dropout: rate on the attention weights (BERT: 0.1).
+        activation, layer_norm_eps, initializer_range, pre_norm: as in `BertConfig`.
 
-    Call: x (B, T, H); attention_mask, bool, broadcasting to (B, A, T, T). Returns (B, T, H), or with
+    Parts: `attention`, `attention_norm`, `feed_forward`, `output_norm`.
+
+    Call: x (B, T, H); attention_mask, bool, broadcasting to (B, T, T) or (B, A, T, T). Returns (B, T, H), or with
     `return_weights=True` that and the attention weights (B, A, T, T). With positions (B, P) int only these places are
     computed, (B, P, H): they still attend to all T.
+
+    Example:
+        >>> layer = EncoderLayer(num_heads=2, intermediate_size=32)
+        >>> tuple(layer(keras.random.normal((2, 5, 8))).shape)
+        (2, 5, 8)
     """
 
     def __init__(
         self,
         num_heads: int,
         intermediate_size: int,
-        activation: str = "gelu",
         dropout: float = 0.1,
-        attention_dropout: float = 0.1,
+        attention_dropout: float = 0.0,
+        activation: str = "gelu",
         layer_norm_eps: float = 1e-12,
         initializer_range: float = 0.02,
         pre_norm: bool = False,
@@ -61,10 +70,10 @@ class EncoderLayer(keras.layers.Layer):
             intermediate_size, activation, initializer_range, dtype=dtype, name="feed_forward"
         )
         self.feed_forward_drop = Dropout(dropout, dtype=dtype, name="feed_forward_dropout")
-        self.feed_forward_norm = LayerNormalization(layer_norm_eps, dtype=dtype, name="feed_forward_norm")
+        self.output_norm = LayerNormalization(layer_norm_eps, dtype=dtype, name="output_norm")
 
     def build(self, input_shape):
-        for layer in (self.attention, self.attention_norm, self.feed_forward, self.feed_forward_norm):
+        for layer in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
             layer.build(input_shape)
         for dropout in (self.attention_drop, self.feed_forward_drop):
             dropout.build(input_shape)
@@ -86,10 +95,14 @@ class EncoderLayer(keras.layers.Layer):
         x = x + self.attention_drop(attended, training=training)  # (B, T, H)
         x = x if self.pre_norm else self.attention_norm(x)
 
-        transformed = self.feed_forward(self.feed_forward_norm(x) if self.pre_norm else x)
+        transformed = self.feed_forward(self.output_norm(x) if self.pre_norm else x)
         x = x + self.feed_forward_drop(transformed, training=training)  # (B, T, H)
-        x = x if self.pre_norm else self.feed_forward_norm(x)
+        x = x if self.pre_norm else self.output_norm(x)
         return (x, weights) if return_weights else x
+
+    def flops(self, tokens: int, queries: int) -> int:
+        """Operations of the products for one row, of which only `queries` places are computed."""
+        return self.attention.flops(queries, tokens) + self.feed_forward.flops(queries)
 
     def compute_output_shape(self, input_shape):
         return input_shape
@@ -98,9 +111,9 @@ class EncoderLayer(keras.layers.Layer):
         return super().get_config() | {
             "num_heads": self.num_heads,
             "intermediate_size": self.intermediate_size,
-            "activation": self.activation,
             "dropout": self.dropout,
             "attention_dropout": self.attention_dropout,
+            "activation": self.activation,
             "layer_norm_eps": self.layer_norm_eps,
             "initializer_range": self.initializer_range,
             "pre_norm": self.pre_norm,
@@ -108,11 +121,11 @@ class EncoderLayer(keras.layers.Layer):
 
 
 def _rows_at(attention_mask, positions):
-    """The rows of a mask that belong to the queries at some positions; those of all queries if they are one."""
-    if attention_mask is None or attention_mask.shape[2] == 1:
+    """The rows of a mask that belong to the queries at some positions; a row that all queries share stays as it is."""
+    if attention_mask is None or attention_mask.shape[-2] == 1:
         return attention_mask
     rows = ops.cast(positions, "int32")[:, None, :, None]  # (B, 1, P, 1)
-    return ops.take_along_axis(attention_mask, rows, axis=2)  # (B, A or 1, P, T)
+    return ops.take_along_axis(with_heads(attention_mask), rows, axis=2)  # (B, A or 1, P, T)
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -122,45 +135,43 @@ class Encoder(keras.layers.Layer):
     Args:
         num_layers: L. The others as in `EncoderLayer`.
 
-    Call: x (B, T, H); attention_mask, bool, broadcasting to (B, A, T, T). Returns (B, T, H), or with positions (B, P)
+    Parts: the list `layers_`, and in pre-LN `final_norm`.
+
+    Call: x (B, T, H); attention_mask as in `EncoderLayer`. Returns (B, T, H), or with positions (B, P)
     int only these places, (B, P, H), of which alone the last layer is then computed; with `return_all=True` a triple of
     that, the hidden states (a list of L + 1 tensors (B, T, H): what went in, then what each layer gave) and
     the attention weights (a list of L tensors (B, A, T, T)).
+
+    Example:
+        >>> encoder = Encoder(num_layers=3, num_heads=2, intermediate_size=32)
+        >>> y, hidden_states, attentions = encoder(keras.random.normal((2, 5, 8)), return_all=True)
+        >>> len(hidden_states), tuple(attentions[0].shape)
+        (4, (2, 2, 5, 5))
     """
 
-    def __init__(self, num_layers: int, num_heads: int, intermediate_size: int, **kwargs):
-        layer_options = {
-            name: kwargs.pop(name)
-            for name in (
-                "activation",
-                "dropout",
-                "attention_dropout",
-                "layer_norm_eps",
-                "initializer_range",
-                "pre_norm",
-            )
-            if name in kwargs
-        }
+    def __init__(self, num_layers: int, num_heads: int, intermediate_size: int, dropout: float = 0.1, **kwargs):
+        names = ("attention_dropout", "activation", "layer_norm_eps", "initializer_range", "pre_norm")
+        options = {"dropout": dropout} | {name: kwargs.pop(name) for name in names if name in kwargs}
         super().__init__(**kwargs)
         self.num_layers = num_layers
-        self.layers = [
-            EncoderLayer(num_heads, intermediate_size, **layer_options, dtype=self.dtype_policy, name=f"layer_{i}")
+        self.layers_ = [  # keras.Model has an attribute `layers` of its own
+            EncoderLayer(num_heads, intermediate_size, **options, dtype=self.dtype_policy, name=f"layer_{i}")
             for i in range(num_layers)
         ]
-        first = self.layers[0]
+        first = self.layers_[0]
         self.final_norm = None
         if first.pre_norm:
             self.final_norm = LayerNormalization(first.layer_norm_eps, dtype=self.dtype_policy, name="final_norm")
 
     def build(self, input_shape):
-        for layer in [*self.layers, self.final_norm]:
+        for layer in [*self.layers_, self.final_norm]:
             if layer is not None:
                 layer.build(input_shape)
 
     def call(self, x, attention_mask=None, training=False, return_all=False, positions=None):
         hidden_states, all_weights = [x], []
-        for layer in self.layers:
-            places = positions if layer is self.layers[-1] else None
+        for layer in self.layers_:
+            places = positions if layer is self.layers_[-1] else None
             x = layer(x, attention_mask=attention_mask, training=training, return_weights=return_all, positions=places)
             if return_all:
                 x, weights = x
@@ -170,10 +181,15 @@ class Encoder(keras.layers.Layer):
             x = hidden_states[-1] = self.final_norm(x)
         return (x, hidden_states, all_weights) if return_all else x
 
+    def flops(self, tokens: int, places: int) -> int:
+        """Operations of the products for one row, of which the last layer computes only so many places."""
+        *before, last = self.layers_
+        return sum(layer.flops(tokens, tokens) for layer in before) + last.flops(tokens, places)
+
     def compute_output_shape(self, input_shape):
         return input_shape
 
     def get_config(self):
-        layer = self.layers[0].get_config()
+        layer = self.layers_[0].get_config()
         options = {name: value for name, value in layer.items() if name not in ("name", "trainable", "dtype")}
         return super().get_config() | {"num_layers": self.num_layers} | options

@@ -3,6 +3,8 @@
 Letters: B batch, T tokens, H hidden size, F intermediate size (4·H in BERT).
 """
 
+import math
+
 import keras
 
 from bertlab.layers.activations import get_activation
@@ -17,7 +19,13 @@ class FeedForward(keras.layers.Layer):
         activation: gelu | gelu_tanh | gelu_sigmoid | relu.
         initializer_range: standard deviation of the kernels' truncated normal.
 
+    Parts: the Dense layers `inner` and `outer`.
+
     Call: x (B, T, H) → (B, T, H).
+
+    Example:
+        >>> tuple(FeedForward(intermediate_size=32)(keras.random.normal((2, 5, 8))).shape)
+        (2, 5, 8)
     """
 
     def __init__(self, intermediate_size: int, activation: str = "gelu", initializer_range: float = 0.02, **kwargs):
@@ -30,21 +38,23 @@ class FeedForward(keras.layers.Layer):
         hidden_size = input_shape[-1]
         initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
         options = dict(dtype=self.dtype_policy)
-        self.expand = keras.layers.Dense(
+        self.inner = keras.layers.Dense(
             self.intermediate_size,
             activation=get_activation(self.activation),
             kernel_initializer=initializer.clone(),
-            name="expand",
+            name="inner",
             **options,
         )
-        self.contract = keras.layers.Dense(
-            hidden_size, kernel_initializer=initializer.clone(), name="contract", **options
-        )
-        self.expand.build(input_shape)
-        self.contract.build((*input_shape[:-1], self.intermediate_size))
+        self.outer = keras.layers.Dense(hidden_size, kernel_initializer=initializer.clone(), name="outer", **options)
+        self.inner.build(input_shape)
+        self.outer.build((*input_shape[:-1], self.intermediate_size))
 
     def call(self, x):
-        return self.contract(self.expand(x))  # (B, T, F), then (B, T, H)
+        return self.outer(self.inner(x))  # (B, T, F), then (B, T, H)
+
+    def flops(self, tokens: int) -> int:
+        """Operations of the two products for so many tokens."""
+        return 2 * tokens * (math.prod(self.inner.kernel.shape) + math.prod(self.outer.kernel.shape))
 
     def compute_output_shape(self, input_shape):
         return input_shape

@@ -16,32 +16,43 @@ from bertlab.layers.normalization import LayerNormalization
 class Pooler(keras.layers.Layer):
     """tanh(W x₀ + b): one vector for the whole row, read off its first token, [CLS].
 
-    Call: x (B, T, H) → (B, H).
+    Args:
+        initializer_range: standard deviation of the kernel's truncated normal.
+        activation: tanh | relu.
+
+    Part: the Dense layer `dense`.
+
+    Call: hidden (B, T, H) → (B, H).
+
+    Example:
+        >>> tuple(Pooler()(keras.random.normal((2, 5, 8))).shape)
+        (2, 8)
     """
 
-    def __init__(self, initializer_range: float = 0.02, **kwargs):
+    def __init__(self, initializer_range: float = 0.02, activation: str = "tanh", **kwargs):
         super().__init__(**kwargs)
         self.initializer_range = initializer_range
+        self.activation = activation
 
-    def build(self, input_shape):
-        hidden_size = input_shape[-1]
+    def build(self, hidden_shape):
+        hidden_size = hidden_shape[-1]
         self.dense = keras.layers.Dense(
             hidden_size,
-            activation="tanh",
+            activation=self.activation,
             kernel_initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
             dtype=self.dtype_policy,
             name="dense",
         )
-        self.dense.build((input_shape[0], hidden_size))
+        self.dense.build((hidden_shape[0], hidden_size))
 
-    def call(self, x):
-        return self.dense(x[:, 0])
+    def call(self, hidden):
+        return self.dense(hidden[:, 0])
 
-    def compute_output_shape(self, input_shape):
-        return (input_shape[0], input_shape[-1])
+    def compute_output_shape(self, hidden_shape):
+        return (hidden_shape[0], hidden_shape[-1])
 
     def get_config(self):
-        return super().get_config() | {"initializer_range": self.initializer_range}
+        return super().get_config() | {"initializer_range": self.initializer_range, "activation": self.activation}
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -55,7 +66,15 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         vocab_size: V.   activation, layer_norm_eps, initializer_range: as in `BertConfig`.
         tied: whether the token table is the output matrix.
 
-    Call: x (B, P, H); token_table (V, H), if tied → (B, P, V).
+    Parts: `dense`, `norm`, `bias`; untied also `unembedding`.
+
+    Call: hidden (B, P, H); table (V, H), if tied → (B, P, V).
+
+    Example:
+        >>> head = MaskedLanguageModelHead(vocab_size=11)
+        >>> table = keras.random.normal((11, 8))
+        >>> tuple(head(keras.random.normal((2, 5, 8)), table).shape)
+        (2, 5, 11)
     """
 
     def __init__(
@@ -74,32 +93,37 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         self.initializer_range = initializer_range
         self.tied = tied
 
-    def build(self, x_shape, token_table_shape=None):
-        hidden_size = x_shape[-1]
+    def build(self, hidden_shape, table_shape=None):
+        hidden_size = hidden_shape[-1]
         initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
-        self.transform = keras.layers.Dense(
+        self.dense = keras.layers.Dense(
             hidden_size,
             activation=get_activation(self.activation),
             kernel_initializer=initializer.clone(),
             dtype=self.dtype_policy,
-            name="transform",
+            name="dense",
         )
-        self.transform.build(x_shape)
+        self.dense.build(hidden_shape)
         self.norm = LayerNormalization(self.layer_norm_eps, dtype=self.dtype_policy, name="norm")
-        self.norm.build(x_shape)
+        self.norm.build(hidden_shape)
         if not self.tied:
             self.unembedding = self.add_weight(
                 shape=(hidden_size, self.vocab_size), initializer=initializer.clone(), name="unembedding"
             )
         self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
 
-    def call(self, x, token_table=None):
-        x = self.norm(self.transform(x))  # (B, P, H)
-        unembedding = ops.transpose(token_table) if self.tied else self.unembedding  # (H, V)
+    def call(self, hidden, table=None):
+        x = self.norm(self.dense(hidden))  # (B, P, H)
+        unembedding = ops.transpose(table) if self.tied else self.unembedding  # (H, V)
         return ops.matmul(x, ops.cast(unembedding, x.dtype)) + ops.cast(self.bias, x.dtype)
 
-    def compute_output_shape(self, x_shape, token_table_shape=None):
-        return (*x_shape[:-1], self.vocab_size)
+    def flops(self, predictions: int) -> int:
+        """Operations of the two products for so many predictions."""
+        hidden_size = self.norm.gamma.shape[0]
+        return 2 * predictions * hidden_size * (hidden_size + self.vocab_size)
+
+    def compute_output_shape(self, hidden_shape, table_shape=None):
+        return (*hidden_shape[:-1], self.vocab_size)
 
     def get_config(self):
         return super().get_config() | {
@@ -124,6 +148,10 @@ class ClassificationHead(keras.layers.Layer):
         initializer_range: standard deviation of the kernel's truncated normal.
 
     Call: x (…, H) → (…, C).
+
+    Example:
+        >>> tuple(ClassificationHead(num_outputs=3)(keras.random.normal((2, 8))).shape)
+        (2, 3)
     """
 
     def __init__(self, num_outputs: int, dropout: float = 0.0, initializer_range: float = 0.02, **kwargs):

@@ -1,41 +1,72 @@
 """Who may look at whom: boolean masks, True where a query may see a key.
 
-Letters: B batch, T query tokens, S key tokens. Every mask here broadcasts to (B, A, T, S), A being the heads.
+Letters: B batch, T query tokens, S key tokens, A heads. Every mask here broadcasts to (B, T, S): all heads share it.
 """
 
 from keras import ops
 
 
 def padding_mask(attention_mask):
-    """Hides padded keys. attention_mask: (B, S), 1 for a real token, 0 for padding → bool (B, 1, 1, S)."""
-    return ops.cast(attention_mask, "bool")[:, None, None, :]
+    """Hides padded keys. attention_mask: (B, S), 1 for a real token, 0 for padding → bool (B, 1, S).
+
+    Example:
+        >>> ops.convert_to_numpy(padding_mask(ops.array([[1, 1, 0]]))).tolist()
+        [[[True, True, False]]]
+    """
+    return ops.cast(attention_mask, "bool")[:, None, :]
 
 
 def causal_mask(num_tokens: int):
-    """Hides the future: query i sees keys j ≤ i, itself included → bool (1, 1, T, T)."""
+    """Hides the future: query i sees keys j ≤ i, itself included → bool (T, T).
+
+    Example:
+        >>> ops.convert_to_numpy(causal_mask(2)).tolist()
+        [[True, False], [True, True]]
+    """
     positions = ops.arange(num_tokens)
-    return (positions[None, :] <= positions[:, None])[None, None]
+    return positions[None, :] <= positions[:, None]
 
 
 def packed_mask(sequence_ids):
     """Hides the other examples of a packed row.
 
-    sequence_ids: (B, T), 0 for padding, 1, 2, 3 … for the examples that share the row → bool (B, 1, T, T).
+    sequence_ids: (B, T), 0 for padding, 1, 2, 3 … for the examples that share the row → bool (B, T, T).
+
+    Example:
+        >>> ops.convert_to_numpy(packed_mask(ops.array([[1, 2]]))).tolist()
+        [[[True, False], [False, True]]]
     """
     same = sequence_ids[:, :, None] == sequence_ids[:, None, :]  # (B, T, T)
     real = (sequence_ids > 0)[:, None, :]  # (B, 1, T)
-    return ops.logical_and(same, real)[:, None]
+    return ops.logical_and(same, real)
 
 
 def arbitrary_mask(attention_mask):
-    """A mask of one's own. attention_mask: (B, T, S), 1 where query t may see key s → bool (B, 1, T, S)."""
-    return ops.cast(attention_mask, "bool")[:, None]
+    """A mask of one's own. attention_mask: (B, T, S), 1 where query t may see key s → bool (B, T, S).
+
+    Example:
+        >>> tuple(arbitrary_mask(ops.ones((2, 5, 3))).shape)
+        (2, 5, 3)
+    """
+    return ops.cast(attention_mask, "bool")
 
 
 def combine(*masks):
-    """What all the given masks allow; a mask may be None. Returns None when all are."""
+    """What all the given masks allow; a mask may be None. Returns None when all are.
+
+    Example:
+        >>> ops.convert_to_numpy(combine(padding_mask(ops.array([[1, 0]])), None, causal_mask(2))).tolist()
+        [[[True, False], [True, False]]]
+    """
     masks = [mask for mask in masks if mask is not None]
     combined = masks[0] if masks else None
     for mask in masks[1:]:
         combined = ops.logical_and(combined, mask)
     return combined
+
+
+def with_heads(mask):
+    """The mask with all four axes: (T, S) → (1, 1, T, S), (B, T, S) → (B, 1, T, S); one with heads stays as it is."""
+    while len(mask.shape) < 4:
+        mask = ops.expand_dims(mask, axis=-3)
+    return mask

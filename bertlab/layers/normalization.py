@@ -16,7 +16,14 @@ class LayerNormalization(keras.layers.Layer):
     Args:
         epsilon: ε, inside the root; 1e-12 in every published BERT.
 
+    Parts: the vectors `gamma` and `beta`.
+
     Call: x (..., H) float → (..., H).
+
+    Example:
+        >>> y = LayerNormalization()(ops.array([[1.0, 3.0]]))
+        >>> ops.convert_to_numpy(y).tolist()
+        [[-1.0, 1.0]]
     """
 
     def __init__(self, epsilon: float = 1e-12, **kwargs):

@@ -1,17 +1,33 @@
-"""The assembled models: the encoder alone, with its pre-training heads, and one for each fine-tuning task type."""
+"""The assembled models: the backbone alone, with its pre-training heads, and one for each fine-tuning task type.
 
-from bertlab.models.base import BertEncoder
-from bertlab.models.multiple_choice import BertForMultipleChoice
-from bertlab.models.pretraining import BertForPreTraining
-from bertlab.models.question_answering import BertForQuestionAnswering
-from bertlab.models.sequence_classification import BertForSequenceClassification
-from bertlab.models.token_classification import BertForTokenClassification
+Each works with every family of `bertlab.families`. The names that transformers' users know are aliases.
+"""
+
+from bertlab.models.base import Backbone
+from bertlab.models.multiple_choice import MultipleChoiceClassifier
+from bertlab.models.pretraining import PreTrainingModel
+from bertlab.models.question_answering import QuestionAnswerer
+from bertlab.models.sequence_classification import SequenceClassifier
+from bertlab.models.token_classification import TokenClassifier
+
+BertEncoder = Backbone
+BertForMultipleChoice = MultipleChoiceClassifier
+BertForPreTraining = PreTrainingModel
+BertForQuestionAnswering = QuestionAnswerer
+BertForSequenceClassification = SequenceClassifier
+BertForTokenClassification = TokenClassifier
 
 __all__ = [
+    "Backbone",
     "BertEncoder",
     "BertForMultipleChoice",
     "BertForPreTraining",
     "BertForQuestionAnswering",
     "BertForSequenceClassification",
     "BertForTokenClassification",
+    "MultipleChoiceClassifier",
+    "PreTrainingModel",
+    "QuestionAnswerer",
+    "SequenceClassifier",
+    "TokenClassifier",
 ]

@@ -6,18 +6,11 @@ Letters: B batch, T tokens, H hidden size.
 import keras
 from keras import ops
 
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
-from bertlab.layers import (
-    BertEmbeddings,
-    Encoder,
-    Pooler,
-    arbitrary_mask,
-    causal_mask,
-    combine,
-    packed_mask,
-    padding_mask,
-)
+from bertlab.families import family, family_of
+from bertlab.families.names import BACKBONE
+from bertlab.layers import Pooler, arbitrary_mask, causal_mask, combine, packed_mask, padding_mask
 
 INPUT_NAMES = (
     "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "masked_lm_positions"
@@ -27,8 +20,8 @@ TARGET_NAMES = (  # a training batch carries them along
 )  # fmt: skip
 
 
-def attention_mask_of(inputs: dict, config: BertConfig):
-    """The mask that a dict of inputs asks for: bool, broadcasting to (B, A, T, T), or None when all is visible.
+def attention_mask_of(inputs: dict, config: ModelConfig):
+    """The mask that a dict of inputs asks for: bool, broadcasting to (B, T, T), or None when all is visible.
 
     Raises ConfigError for an attention_mask that is neither (B, T) nor (B, T, T).
     """
@@ -44,30 +37,47 @@ def attention_mask_of(inputs: dict, config: BertConfig):
     return combine(mask, packed, causal)
 
 
-def check_inputs(inputs, config: BertConfig) -> None:
-    """Raises ConfigError for inputs that no BERT of this configuration can read."""
+def check_inputs(inputs, config: ModelConfig) -> None:
+    """Raises ConfigError for inputs that no model of this configuration can read."""
     if not isinstance(inputs, dict) or "input_ids" not in inputs:
         raise ConfigError(f"expected a dict with 'input_ids' and, if wanted, {', '.join(INPUT_NAMES[1:])}")
     unknown = sorted(set(inputs) - {*INPUT_NAMES, *TARGET_NAMES})
     if unknown:
-        raise ConfigError(f"no BERT reads an input called {unknown[0]!r}; the names are {', '.join(INPUT_NAMES)}")
+        raise ConfigError(f"no model reads an input called {unknown[0]!r}; the names are {', '.join(INPUT_NAMES)}")
     shape = inputs["input_ids"].shape
     if len(shape) != 2:
         raise ConfigError(f"input_ids has shape {tuple(shape)}; expected (batch, tokens)")
-    if isinstance(shape[1], int) and shape[1] > config.max_position_embeddings:  # not None or JAX's symbol
+    if isinstance(shape[1], int) and shape[1] > config.max_tokens:  # not None or JAX's symbol
         raise ConfigError(
-            f"input_ids has {shape[1]} tokens a row, but this model has only {config.max_position_embeddings} "
+            f"input_ids has {shape[1]} tokens a row, but this model has only {config.max_tokens} "
             "positions: truncate the text or cut it into windows"
         )
 
 
+class FromPreset:
+    """Adds the one-liner that Keras users expect."""
+
+    @classmethod
+    def from_preset(cls, preset, **options):
+        """A model with the weights of a checkpoint; a head that the checkpoint does not have starts anew.
+
+        preset: the name of a packaged ("bertlab-mini") or published model, or a folder.
+        options: arguments of the class, such as num_labels=3 or dtype="mixed_bfloat16". With num_labels, the head is
+            always a new one; load a fine-tuned classifier without it.
+        Raises CheckpointError, naming the file and tensor, if anything does not fit.
+        """
+        from bertlab.checkpoints import loading  # one level up: only this shortcut needs it
+
+        return loading.from_preset(preset, cls, **options)
+
+
 @keras.saving.register_keras_serializable("bertlab")
-class BertEncoder(keras.Model):
-    """Embeddings, encoder and pooler: BERT without a head. Its weights exist as soon as it is constructed.
+class Backbone(FromPreset, keras.Model):
+    """Embeddings, encoder and pooler: a model without a head. Its weights exist as soon as it is constructed.
 
     Args:
-        config: a `BertConfig`.
-        pooler: whether there is a pooler.
+        config: the configuration of a family, such as a `BertConfig`; the family provides embeddings and encoder.
+        pooler: whether there is a pooler; None: as the family's models without a head have it.
 
     Call: a dict of int tensors: input_ids (B, T), and if wanted token_type_ids (B, T), attention_mask (B, T) or
     (B, T, T), position_ids (B, T), sequence_ids (B, T) (see docs/architecture.md). Returns a dict:
@@ -75,38 +85,24 @@ class BertEncoder(keras.Model):
         with `return_all=True` also hidden_states, L + 1 tensors (B, T, H), and attentions, L tensors (B, A, T, T).
     With positions (B, P) int sequence_output has only these places, (B, P, H), and the last layer computes no others;
     where there is a pooler, the first of them must be 0, that of [CLS].
+
+    Example:
+        >>> backbone = Backbone(BertConfig.named("tiny", vocab_size=100))
+        >>> outputs = backbone({"input_ids": ops.array([[2, 17, 3]])})
+        >>> tuple(outputs["sequence_output"].shape), tuple(outputs["pooled_output"].shape)
+        ((1, 3, 128), (1, 128))
     """
 
-    def __init__(self, config: BertConfig, pooler: bool = True, name: str = "bert", **kwargs):
+    def __init__(self, config: ModelConfig, pooler: bool | None = None, name: str = BACKBONE, **kwargs):
         super().__init__(name=name, **kwargs)
         self.config = config
-        dtype = self.dtype_policy
-        self.embeddings = BertEmbeddings(
-            config.vocab_size,
-            config.hidden_size,
-            max_position_embeddings=config.max_position_embeddings,
-            type_vocab_size=config.type_vocab_size,
-            position_embedding=config.position_embedding,
-            dropout=config.hidden_dropout,
-            layer_norm_eps=config.layer_norm_eps,
-            initializer_range=config.initializer_range,
-            dtype=dtype,
-            name="embeddings",
-        )
-        self.encoder = Encoder(
-            config.num_layers,
-            config.num_heads,
-            config.intermediate_size,
-            activation=config.hidden_act,
-            dropout=config.hidden_dropout,
-            attention_dropout=config.attention_dropout,
-            layer_norm_eps=config.layer_norm_eps,
-            initializer_range=config.initializer_range,
-            pre_norm=config.pre_norm,
-            dtype=dtype,
-            name="encoder",
-        )
-        self.pooler = Pooler(config.initializer_range, dtype=dtype, name="pooler") if pooler else None
+        its_family, dtype = family_of(config), self.dtype_policy
+        self.embeddings = its_family.embeddings(config, dtype=dtype, name="embeddings")
+        self.encoder = its_family.encoder(config, dtype=dtype, name="encoder")
+        self.pooler = None
+        if its_family.pooler if pooler is None else pooler:
+            activation = its_family.pooler_activation
+            self.pooler = Pooler(config.initializer_range, activation, dtype=dtype, name="pooler")
         self.build()
 
     def build(self, input_shape=None):
@@ -139,34 +135,45 @@ class BertEncoder(keras.Model):
 
     @classmethod
     def from_config(cls, config):
-        return cls(**{**config, "config": BertConfig.from_dict(config["config"])})
+        return cls(**_read_config(config))
 
 
-class BertWithHead(keras.Model):
-    """Base of the models with a head: holds the encoder as `bert`, so that a checkpoint of one fits all.
+class ModelWithHead(FromPreset, keras.Model):
+    """Base of the models with a head: holds the `backbone`, so that a checkpoint of one fits all.
 
-    A subclass makes its heads and their weights in its constructor. Variables are called by the part they belong to,
-    whatever the model is called: `bert/encoder/layer_0/attention/query/kernel`, `masked_lm_head/bias`.
+    A subclass makes its heads and their weights in its constructor, and works with what the backbone returns, whatever
+    its family. Variables are called by the part they belong to, whatever the model is called:
+    `backbone/encoder/layer_0/attention/query/kernel`, `masked_lm_head/bias`.
     """
 
-    def __init__(self, config: BertConfig, pooler: bool, **kwargs):
+    def __init__(self, config: ModelConfig, pooler: bool, **kwargs):
         super().__init__(**kwargs)
         self.config = config
-        self.bert = BertEncoder(config, pooler=pooler, dtype=self.dtype_policy)
+        self.backbone = Backbone(config, pooler=pooler, dtype=self.dtype_policy)
         self.built = True  # every weight is made in a constructor
+
+    @property
+    def bert(self) -> Backbone:
+        """The backbone, under its older name."""
+        return self.backbone
 
     def get_config(self):
         return _model_config(self)
 
     @classmethod
     def from_config(cls, config):
-        return cls(**{**config, "config": BertConfig.from_dict(config["config"])})
+        return cls(**_read_config(config))
 
 
 def _model_config(model) -> dict:
     """What keras.Model needs to make this one again; its own get_config knows nothing of a subclass's arguments."""
     return {
-        "config": model.config.to_dict(),
+        "config": {"model_type": model.config.model_type, **model.config.to_dict()},
         "name": model.name,
         "dtype": keras.saving.serialize_keras_object(model.dtype_policy),
     }
+
+
+def _read_config(config: dict) -> dict:
+    values = dict(config["config"])
+    return {**config, "config": family(values.pop("model_type")).config.from_dict(values)}

@@ -1,4 +1,4 @@
-"""BERT for choosing among several continuations (Devlin et al. 2019, section 4.4, SWAG).
+"""A model for choosing among several continuations (Devlin et al. 2019, section 4.4, SWAG).
 
 Letters: B batch, C choices, T tokens.
 """
@@ -6,23 +6,28 @@ Letters: B batch, C choices, T tokens.
 import keras
 from keras import ops
 
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
 from bertlab.layers import ClassificationHead
-from bertlab.models.base import INPUT_NAMES, BertWithHead
+from bertlab.models.base import INPUT_NAMES, ModelWithHead
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class BertForMultipleChoice(BertWithHead):
+class MultipleChoiceClassifier(ModelWithHead):
     """Each choice is a separate row; its score is the product of a vector with its pooled output.
 
-    Call: a dict as for `BertEncoder`, but each tensor (B, C, T): context and choice packed as a pair → logits (B, C).
+    Call: a dict as for `Backbone`, but each tensor (B, C, T): context and choice packed as a pair → logits (B, C).
+
+    Example:
+        >>> model = MultipleChoiceClassifier(BertConfig.named("tiny", vocab_size=100))
+        >>> tuple(model({"input_ids": ops.ones((2, 4, 6), "int32")}).shape)
+        (2, 4)
     """
 
-    def __init__(self, config: BertConfig, **kwargs):
+    def __init__(self, config: ModelConfig, **kwargs):
         super().__init__(config, pooler=True, **kwargs)
         self.head = ClassificationHead(
-            1, config.hidden_dropout, config.initializer_range, dtype=self.dtype_policy, name="head"
+            1, config.classifier_dropout, config.initializer_range, dtype=self.dtype_policy, name="head"
         )
         self.head.build((None, self.config.hidden_size))
 
@@ -35,5 +40,5 @@ class BertForMultipleChoice(BertWithHead):
             for name in INPUT_NAMES
             if inputs.get(name) is not None
         }
-        pooled = self.bert(rows, training=training)["pooled_output"]  # (B·C, H)
+        pooled = self.backbone(rows, training=training)["pooled_output"]  # (B·C, H)
         return ops.reshape(self.head(pooled, training=training), (batch, num_choices))

@@ -1,9 +1,14 @@
 """Models without values: every variable has its path, shape and dtype, and none takes memory."""
 
+import functools
+import math
 from collections.abc import Callable
 
 import keras
 from keras.src.backend.common import global_state  # the list below has no public name
+
+from bertlab.config import ModelConfig
+from bertlab.models.pretraining import PreTrainingModel
 
 _WAITING = "uninitialized_variables"
 
@@ -22,3 +27,19 @@ def outline(build: Callable[[], keras.Model]) -> keras.Model:
             return build()
     finally:
         global_state.set_global_attribute(_WAITING, waiting or [])
+
+
+@functools.lru_cache(maxsize=8)
+def pretraining_outline(config: ModelConfig) -> PreTrainingModel:
+    """The outline of a model with its pre-training heads, for counting."""
+    return outline(lambda: PreTrainingModel(config))
+
+
+def parameter_count(config: ModelConfig) -> int:
+    """How many numbers training changes in a model with its pre-training heads: the sum over its variables.
+
+    Example:
+        >>> parameter_count(BertConfig.named("base"))
+        110106428
+    """
+    return sum(math.prod(variable.shape) for variable in pretraining_outline(config).trainable_variables)

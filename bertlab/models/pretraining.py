@@ -1,4 +1,4 @@
-"""BERT with its pre-training heads (Devlin et al. 2019, section 3.1).
+"""A model with its pre-training heads (Devlin et al. 2019, section 3.1).
 
 Letters: B batch, T tokens, P predictions, H hidden size, V vocabulary.
 """
@@ -6,29 +6,38 @@ Letters: B batch, T tokens, P predictions, H hidden size, V vocabulary.
 import keras
 from keras import ops
 
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
+from bertlab.families import family_of
 from bertlab.layers import ClassificationHead, MaskedLanguageModelHead, gather_positions
-from bertlab.models.base import BertWithHead
+from bertlab.models.base import ModelWithHead
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class BertForPreTraining(BertWithHead):
-    """BERT with a masked-language-model head and, unless left out, a next-sentence head.
+class PreTrainingModel(ModelWithHead):
+    """A masked-language-model head and, where the family has it, a next-sentence head.
 
     Args:
-        config: a `BertConfig`.
-        next_sentence: False leaves out the pooler and the next-sentence head (RoBERTa style).
-        tied: whether the token table is also the MLM head's output matrix, as in BERT.
+        config: the configuration of a family, such as a `BertConfig`.
+        next_sentence: whether there are a pooler and a next-sentence head; None: as the family was pre-trained.
+        tied: whether the token table is also the MLM head's output matrix, as in every published model.
 
-    Call: a dict as for `BertEncoder`, and masked_lm_positions (B, P) int, if only those are to be predicted.
+    Call: a dict as for `Backbone`, and masked_lm_positions (B, P) int, if only those are to be predicted.
     Returns a dict:
         masked_lm_logits (B, P, V), or (B, T, V) without masked_lm_positions;
         next_sentence_logits (B, 2): class 0 = IsNext, class 1 = NotNext;
-        and what `BertEncoder` returns. With masked_lm_positions and without `return_all` that is the pooled output
+        and what `Backbone` returns. With masked_lm_positions and without `return_all` that is the pooled output
         alone: of the last layer only the predicted places and [CLS] are computed, since no others are looked at.
+
+    Example:
+        >>> model = PreTrainingModel.from_preset("bertlab-mini")
+        >>> inputs = {"input_ids": ops.array([[2, 4, 17, 3]]), "masked_lm_positions": ops.array([[1]])}
+        >>> tuple(model(inputs)["masked_lm_logits"].shape)
+        (1, 1, 8192)
     """
 
-    def __init__(self, config: BertConfig, next_sentence: bool = True, tied: bool = True, **kwargs):
+    def __init__(self, config: ModelConfig, next_sentence: bool | None = None, tied: bool = True, **kwargs):
+        if next_sentence is None:
+            next_sentence = family_of(config).next_sentence
         super().__init__(config, pooler=next_sentence, **kwargs)
         self.masked_lm_head = MaskedLanguageModelHead(
             config.vocab_size,
@@ -51,16 +60,16 @@ class BertForPreTraining(BertWithHead):
     def call(self, inputs, training=False, return_all=False):
         predicted = inputs.get("masked_lm_positions")
         if predicted is None:
-            outputs = self.bert(inputs, training=training, return_all=return_all)
+            outputs = self.backbone(inputs, training=training, return_all=return_all)
             x = outputs["sequence_output"]  # (B, T, H)
         elif return_all:
-            outputs = self.bert(inputs, training=training, return_all=True)
+            outputs = self.backbone(inputs, training=training, return_all=True)
             x = gather_positions(outputs["sequence_output"], predicted)  # (B, P, H)
         else:
-            outputs = self.bert(inputs, training=training, positions=_with_cls(predicted))
+            outputs = self.backbone(inputs, training=training, positions=_with_cls(predicted))
             x = outputs.pop("sequence_output")[:, 1:]  # (B, P, H)
-        table = self.bert.embeddings.token.table if self.masked_lm_head.tied else None
-        outputs["masked_lm_logits"] = self.masked_lm_head(x, token_table=table)
+        table = self.backbone.embeddings.token.embeddings if self.masked_lm_head.tied else None
+        outputs["masked_lm_logits"] = self.masked_lm_head(x, table=table)
         if self.next_sentence_head is not None:
             outputs["next_sentence_logits"] = self.next_sentence_head(outputs["pooled_output"], training=training)
         return outputs

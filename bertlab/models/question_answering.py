@@ -1,24 +1,29 @@
-"""BERT for the span that answers a question (Devlin et al. 2019, sections 4.2 and 4.3, SQuAD).
+"""A model for the span that answers a question (Devlin et al. 2019, sections 4.2 and 4.3, SQuAD).
 
 Letters: B batch, T tokens.
 """
 
 import keras
 
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.layers import ClassificationHead
-from bertlab.models.base import BertWithHead
+from bertlab.models.base import ModelWithHead
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class BertForQuestionAnswering(BertWithHead):
+class QuestionAnswerer(ModelWithHead):
     """A start vector S and an end vector E: the dot products S·Tᵢ and E·Tᵢ score token i as start and end.
 
-    Call: a dict as for `BertEncoder`, question as segment A and paragraph as segment B → a dict of start_logits (B, T)
+    Call: a dict as for `Backbone`, question as segment A and paragraph as segment B → a dict of start_logits (B, T)
     and end_logits (B, T). The span on [CLS], position 0, means "no answer" (SQuAD 2.0).
+
+    Example:
+        >>> model = QuestionAnswerer(BertConfig.named("tiny", vocab_size=100))
+        >>> tuple(model({"input_ids": ops.array([[2, 17, 3]])})["start_logits"].shape)
+        (1, 3)
     """
 
-    def __init__(self, config: BertConfig, **kwargs):
+    def __init__(self, config: ModelConfig, **kwargs):
         super().__init__(config, pooler=False, **kwargs)
         self.head = ClassificationHead(
             2, initializer_range=config.initializer_range, dtype=self.dtype_policy, name="head"
@@ -26,6 +31,6 @@ class BertForQuestionAnswering(BertWithHead):
         self.head.build((None, None, self.config.hidden_size))
 
     def call(self, inputs, training=False):
-        x = self.bert(inputs, training=training)["sequence_output"]  # (B, T, H)
+        x = self.backbone(inputs, training=training)["sequence_output"]  # (B, T, H)
         logits = self.head(x, training=training)  # (B, T, 2)
         return {"start_logits": logits[:, :, 0], "end_logits": logits[:, :, 1]}

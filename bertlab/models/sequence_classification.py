@@ -1,36 +1,41 @@
-"""BERT for a label on a text or on a pair of texts (Devlin et al. 2019, section 4.1).
+"""A model for a label on a text or on a pair of texts (Devlin et al. 2019, section 4.1).
 
 Letters: B batch, T tokens, C classes.
 """
 
 import keras
 
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.layers import ClassificationHead
-from bertlab.models.base import BertWithHead
+from bertlab.models.base import ModelWithHead
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class BertForSequenceClassification(BertWithHead):
+class SequenceClassifier(ModelWithHead):
     """One linear layer on the pooled vector: a class of a sentence or pair, or with num_labels=1 a number (STS-B).
 
     Args:
-        config: a `BertConfig`.
+        config: the configuration of a family, such as a `BertConfig`.
         num_labels: C.
 
-    Call: a dict as for `BertEncoder` → logits (B, C).
+    Call: a dict as for `Backbone` → logits (B, C).
+
+    Example:
+        >>> model = SequenceClassifier.from_preset("bertlab-mini", num_labels=3)
+        >>> tuple(model({"input_ids": ops.array([[2, 17, 3]])}).shape)
+        (1, 3)
     """
 
-    def __init__(self, config: BertConfig, num_labels: int = 2, **kwargs):
+    def __init__(self, config: ModelConfig, num_labels: int = 2, **kwargs):
         super().__init__(config, pooler=True, **kwargs)
         self.num_labels = num_labels
         self.head = ClassificationHead(
-            num_labels, config.hidden_dropout, config.initializer_range, dtype=self.dtype_policy, name="head"
+            num_labels, config.classifier_dropout, config.initializer_range, dtype=self.dtype_policy, name="head"
         )
         self.head.build((None, self.config.hidden_size))
 
     def call(self, inputs, training=False):
-        pooled = self.bert(inputs, training=training)["pooled_output"]  # (B, H)
+        pooled = self.backbone(inputs, training=training)["pooled_output"]  # (B, H)
         return self.head(pooled, training=training)
 
     def get_config(self):

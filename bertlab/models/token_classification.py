@@ -1,27 +1,32 @@
-"""BERT for a tag on every token (Devlin et al. 2019, section 5.3, CoNLL-2003).
+"""A model for a tag on every token (Devlin et al. 2019, section 5.3, CoNLL-2003).
 
 Letters: B batch, T tokens, C tags.
 """
 
 import keras
 
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.layers import ClassificationHead
-from bertlab.models.base import BertWithHead
+from bertlab.models.base import ModelWithHead
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class BertForTokenClassification(BertWithHead):
+class TokenClassifier(ModelWithHead):
     """One linear layer on each token's vector.
 
     Args:
-        config: a `BertConfig`.
+        config: the configuration of a family, such as a `BertConfig`.
         num_labels: C.
 
-    Call: a dict as for `BertEncoder` → logits (B, T, C).
+    Call: a dict as for `Backbone` → logits (B, T, C).
+
+    Example:
+        >>> model = TokenClassifier(BertConfig.named("tiny", vocab_size=100), num_labels=9)
+        >>> tuple(model({"input_ids": ops.array([[2, 17, 3]])}).shape)
+        (1, 3, 9)
     """
 
-    def __init__(self, config: BertConfig, num_labels: int = 2, **kwargs):
+    def __init__(self, config: ModelConfig, num_labels: int = 2, **kwargs):
         super().__init__(config, pooler=False, **kwargs)
         self.num_labels = num_labels
         self.head = ClassificationHead(
@@ -30,7 +35,7 @@ class BertForTokenClassification(BertWithHead):
         self.head.build((None, None, self.config.hidden_size))
 
     def call(self, inputs, training=False):
-        x = self.bert(inputs, training=training)["sequence_output"]  # (B, T, H)
+        x = self.backbone(inputs, training=training)["sequence_output"]  # (B, T, H)
         return self.head(x, training=training)
 
     def get_config(self):

@@ -45,7 +45,7 @@ class Predictor:
 
     def __init__(self, model, tokenizer, info: TaskInfo, batch_size: int = 32, jit_compile: bool = False):
         self.model, self.tokenizer, self.batch_size = model, tokenizer, batch_size
-        limit = min(info.max_length, model.config.max_position_embeddings)
+        limit = min(info.max_length, model.config.max_tokens)
         self.info = dataclasses.replace(info, max_length=limit, stride=min(info.stride, limit))
         self.problem = problem_for(self.info, tokenizer)
         model.compile(jit_compile=jit_compile)

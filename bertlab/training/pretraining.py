@@ -22,11 +22,12 @@ import tensorflow as tf
 
 from bertlab import checkpoints
 from bertlab.checkpoints.huggingface import check_representable
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.data.pretraining.collators import ShiftPositions
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import MANIFEST, ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, DataError
+from bertlab.families import DEFAULT, family
 from bertlab.training.devices.distribution import data_parallel, num_replicas, on_several_machines, on_this_machine
 from bertlab.training.devices.failures import backend_errors
 from bertlab.training.devices.free_memory import available_memory
@@ -53,7 +54,7 @@ _VALIDATION_ROWS = 2048
 
 
 def pretrain(
-    model: str | Path | BertConfig,
+    model: str | Path | ModelConfig,
     data: str | Path | Sequence[str | Path],
     out: str | Path,
     settings: PretrainingSettings | None = None,
@@ -66,7 +67,7 @@ def pretrain(
     """Pre-trains a model, or resumes a run that was interrupted, and returns the run's history.
 
     Args:
-        model: the name of a published size, a `config.json`, a `BertConfig`, or a checkpoint to start from.
+        model: the name of a published size, a `config.json`, a configuration, or a checkpoint to start from.
         data: folders that `bertlab data make` wrote, one for each phase; the rows of the first one come first.
             One path is one phase.
         out: the run's folder.
@@ -104,9 +105,9 @@ class PretrainingRun:
             self.weights.check_tokenizer(self.examples[0])
         longest = max(files.settings.sequence_length for files in self.examples)
         self.config = model_config(model, settings, len(self.tokenizer.vocabulary), longest)
-        if longest > self.config.max_position_embeddings:
+        if longest > self.config.max_tokens:
             raise ConfigError(
-                f"the rows of the data have {longest} tokens, the model has {self.config.max_position_embeddings} "
+                f"the rows of the data have {longest} tokens, the model has {self.config.max_tokens} "
                 "positions: make shorter rows or choose a model with more"
             )
         if self.validation is not None:
@@ -320,8 +321,9 @@ def without_padding(bert, pieces: int):
     """The same model with a token table of `pieces` rows, in float32; the model itself if it has just these."""
     if bert.config.vocab_size == pieces:
         return bert
-    config = bert.config.replace(vocab_size=pieces)
-    smaller = type(bert).from_config({**bert.get_config(), "config": config.to_dict(), "dtype": "float32"})
+    options = bert.get_config()
+    options["config"]["vocab_size"] = pieces
+    smaller = type(bert).from_config({**options, "dtype": "float32"})
     for ours, theirs in zip(smaller.variables, bert.variables, strict=True):
         cut = tuple(slice(size) for size in ours.shape)
         ours.assign(theirs.numpy()[cut])
@@ -336,4 +338,4 @@ def _fingerprint(files: ExampleFiles) -> dict:
 
 def _defaults() -> dict:
     """The identity of a run with default settings, for folders that were begun before a setting existed."""
-    return {"model": BertConfig().to_dict(), "settings": PretrainingSettings().to_dict()}
+    return {"model": family(DEFAULT).config().to_dict(), "settings": PretrainingSettings().to_dict()}

@@ -24,7 +24,7 @@ from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
 from autograde.judge import judge
 from autograde.release import editions
-from tests.grade_class import NOTEBOOK, answer, open_shared_launcher
+from tests.grade_class import NOTEBOOK, answer
 
 SCORES = catalogue.find("scores")
 HIDDEN_TEST = """
@@ -113,12 +113,6 @@ def test_a_cheat_works_on_a_grader_that_asserts_in_the_students_process(name, tm
 def test_that_grader_tells_right_from_plainly_wrong(tmp_path):
     right = "def attention_scores(q, k):\n    return q @ k.T / k.shape[-1] ** 0.5"
     assert _earned_naively(right, tmp_path) and not _earned_naively(WRONG, tmp_path)
-
-
-@pytest.fixture(scope="module")
-def launcher():
-    with open_shared_launcher() as launcher:
-        yield launcher
 
 
 @pytest.mark.exhaustive

@@ -1,4 +1,4 @@
-"""Our BERT against transformers' PyTorch `BertForPreTraining`, live, on TensorFlow, JAX and PyTorch.
+"""Our models against transformers' PyTorch ones (BERT, DistilBERT, RoBERTa), live, on TensorFlow, JAX and PyTorch.
 
 Hidden states of every layer, attention weights, pooled output, both logits and the loss, on random weights of the
 configurations in benchmarks/parity_cases.py: padding, one to three segments, every length from 1 to the maximum, and

@@ -6,11 +6,10 @@ import keras
 import numpy as np
 from keras import ops
 
-from autograde.student.stand_ins.embeddings import BertEmbeddings
-from autograde.student.stand_ins.encoder import Encoder
 from bertlab import layers
-from bertlab.checkpoints.mapping import places
-from bertlab.config import BertConfig
+from bertlab.families import BertConfig, family
+from bertlab.layers import MaskedLanguageModelHead as MlmHead
+from bertlab.layers import Pooler
 
 __all__ = [
     "Bert",
@@ -24,24 +23,6 @@ __all__ = [
     "parameter_count",
     "published_name",
 ]
-
-# The library's words for the parts of a model → the notebook's.
-_WORDS = {
-    "/": ".",
-    "table": "embeddings",
-    "layer_": "layers_.",
-    "attention.output.": "attention.out.",
-    "feed_forward_norm": "output_norm",
-    "expand": "inner",
-    "contract": "outer",
-    "masked_lm_head.transform": "mlm_head.dense",
-    "masked_lm_head": "mlm_head",
-    "next_sentence_head": "nsp_head",
-}
-
-
-class Pooler(layers.Pooler):
-    """The notebook's layer, `Pooler()`: tanh of `dense` on [CLS]. call: hidden (B, T, H) → (B, H)."""
 
 
 class Bert(keras.layers.Layer):
@@ -63,53 +44,33 @@ class Bert(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         own = {"dtype": self.dtype_policy}
-        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout, **own)
-        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout, **own)
+        self.embeddings = layers.BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout, **own)
+        self.encoder = layers.Encoder(num_layers, num_heads, intermediate_size, dropout, **own)
         self.pooler = Pooler(**own)
 
     def call(self, token_ids, token_type_ids, attention_mask, training=None):
         hidden = self.encoder(
             self.embeddings(token_ids, token_type_ids, training=training),
-            attention_mask=layers.padding_mask(attention_mask)[:, 0],
+            attention_mask=layers.padding_mask(attention_mask),
             training=training,
         )
         return hidden, self.pooler(hidden)
 
 
-class MlmHead(layers.MaskedLanguageModelHead):
-    """The notebook's layer, `MlmHead(vocab_size)`: dense, norm, bias.
-
-    call: hidden (B, T, H), table (V, H) → logits (B, T, V)
-    """
-
-    dense = property(lambda self: self.transform)
-
-    def __init__(self, vocab_size, **kwargs):
-        super().__init__(vocab_size, **kwargs)
-
-    def build(self, hidden_shape, table_shape=None):
-        super().build(hidden_shape)
-
-    def call(self, hidden, table):
-        return super().call(hidden, token_table=table)
-
-    def compute_output_shape(self, hidden_shape, table_shape=None):
-        return super().compute_output_shape(hidden_shape)
-
-
 class FinalLayers(layers.MaskedLanguageModelHead):
     """The notebook's layer, `FinalLayers(vocab_size)`: dense, norm, unembedding. call: x (B, T, H) → P (B, T, V)."""
-
-    dense = property(lambda self: self.transform)
 
     def __init__(self, vocab_size, **kwargs):
         super().__init__(vocab_size, tied=False, **kwargs)
 
-    def build(self, x_shape):
-        super().build(x_shape)
+    def build(self, hidden_shape):
+        super().build(hidden_shape)
 
-    def call(self, x):
-        return ops.softmax(super().call(x))
+    def call(self, hidden):
+        return ops.softmax(super().call(hidden))
+
+    def compute_output_shape(self, hidden_shape):
+        return super().compute_output_shape(hidden_shape)
 
 
 class NspHead(layers.ClassificationHead):
@@ -135,11 +96,10 @@ def parameter_count(
 
 
 def _own_places(num_layers: int):
-    """The notebook's path of every variable, and the library's knowledge about it."""
-    for place in places("pretraining", num_layers):
-        path = place.ours
-        for word, own in _WORDS.items():
-            path = path.replace(word, own)
+    """The path of every variable in the notebook, `bert.encoder.layers_.0.attention.query.kernel`, and its place."""
+    for place in family("bert").huggingface.places("pretraining", num_layers):
+        path = place.ours.replace("backbone", "bert").replace("/", ".").replace("layer_", "layers_.")
+        path = path.replace("masked_lm_head", "mlm_head").replace("next_sentence_head", "nsp_head")
         if not path.endswith("unembedding"):
             yield path, place
 
@@ -165,7 +125,7 @@ def _place(path: str):
 
 def published_name(path: str) -> str:
     """What one of the notebook's variables is called in a published checkpoint."""
-    return ("bert." if path.startswith("bert.") else "") + _place(path).huggingface
+    return ("bert." if path.startswith("bert.") else "") + _place(path).theirs
 
 
 def load_published(variables: dict, tensors: dict) -> tuple[list[str], list[str]]:
@@ -173,7 +133,7 @@ def load_published(variables: dict, tensors: dict) -> tuple[list[str], list[str]
     names = {path: published_name(path) for path in variables}
     for path in (path for path in names if names[path] in tensors):
         stored = tensors[names[path]]
-        variables[path].assign(stored.T if _place(path).huggingface_transposed else stored)
+        variables[path].assign(stored.T if _place(path).transposed else stored)
     return sorted(path for path in names if names[path] not in tensors), sorted(set(tensors) - {*names.values()})
 
 

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from autograde.student.stand_ins.bert import Bert, MlmHead, NspHead
+from bertlab.layers import gather_positions
 from bertlab.training.objectives.losses import token_hits, token_losses, weighted_mean
 
 __all__ = ["PreTrainingModel", "clip_gradients", "decays", "etraining_loss", "gather_positions", "learning_rate",
@@ -28,11 +29,6 @@ class PreTrainingModel(keras.Model):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         table = self.bert.embeddings.token.embeddings
         return self.mlm(gather_positions(hidden, positions), table), self.nsp(pooled)
-
-
-def gather_positions(hidden, positions):
-    """(batch, tokens, hidden), (batch, predictions) → (batch, predictions, hidden)."""
-    return ops.take_along_axis(hidden, positions[..., None], axis=1)
 
 
 def etraining_loss(p, x, positions):

@@ -6,7 +6,7 @@
 
 The text is cut into *units* of about two million characters, and a shard is a pure function of (its unit, the unit's
 number, settings, vocabulary). Everything else follows: the number of workers cannot change a byte; memory holds a few
-units, however large the corpus; a shard that is there is done, so a run that was killed goes on where it was.
+units, however large the corpus; a shard that is there is done, so a run that was killed resumes.
 The price: a random next sentence comes from the same unit (a thousand documents or so), not from the whole corpus, and
 `procedure="original"` runs the published script on each unit, unit u with the random seed `seed + u`.
 """
@@ -33,6 +33,7 @@ from bertlab.errors import DataError, MissingDependencyError
 from bertlab.files import write_bytes
 from bertlab.progress import bar
 from bertlab.wordpiece.tokenizer import WordPieceTokenizer
+from bertlab.wordpiece.vocabulary import Vocabulary
 from bertlab.work_folder import WorkFolder, read_json, write_json
 
 UNIT_CHARACTERS = 2_000_000
@@ -40,12 +41,12 @@ SPLITS = ("all", "train", "validation")
 _PROGRESS = ".progress"
 _PLAN = "plan.json"
 _TOKENIZER_SETTINGS = ("lowercase", "strip_accents", "max_chars_per_word", "split_cjk")
-_LARGEST_UNIT = 8  # times `unit_characters`: a unit goes on so far in search of two documents that can be paired
+_LARGEST_UNIT = 8  # times `unit_characters`: a unit grows up to this size in search of two documents that can be paired
 
 
 @dataclass(frozen=True)
 class Job:
-    """What every unit of a run has in common. identity: what the bytes of the shards depend on, besides the text."""
+    """The values that all units of a run share. identity: what decides the shards, besides the text."""
 
     folder: str
     settings: ExampleSettings
@@ -56,7 +57,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of the corpus. fingerprint: SHA-256 of its text, by which a resumed run knows its shard again."""
+    """A part of the corpus. fingerprint: SHA-256 of its text, by which a resumed run knows its shard again."""
 
     number: int
     documents: tuple[Document, ...]
@@ -155,8 +156,6 @@ def _unit(number: int, documents: list[Document]) -> Unit:
 @lru_cache(maxsize=2)
 def _tokenizer_with_warm_cache(pieces: tuple[str, ...], *settings) -> WordPieceTokenizer:
     """One tokenizer for all units that a worker process gets: it remembers the words it has seen."""
-    from bertlab.wordpiece.vocabulary import Vocabulary
-
     return WordPieceTokenizer(Vocabulary(pieces), **dict(settings))
 
 
@@ -190,7 +189,7 @@ def _without_pairs(tokens, settings: ExampleSettings) -> int:
 
 
 def count_examples(examples: dict[str, np.ndarray], pad_id: int, mask_id: int) -> dict[str, int]:
-    """What the manifest counts: tokens laid out, random next sentences, predictions and what became of them."""
+    """The manifest's counts: tokens in rows, random next sentences, predictions and their replacements."""
     counts = {"tokens_in_rows": int((examples["input_ids"] != pad_id).sum())}
     if "next_sentence_labels" in examples:
         counts["random_next"] = int(examples["next_sentence_labels"].sum())
@@ -291,12 +290,12 @@ def _result(future: Future, job: Job, unit: Unit) -> dict:
         entry = future.result()
     except BrokenProcessPool as error:
         raise DataError(
-            f"{job.folder}: a worker process died while making {unit.file} or a neighbour (out of memory?). What is "
-            "finished is kept: run the same command again, with fewer workers"
+            f"{job.folder}: a worker process died while making {unit.file} or a neighbour (out of memory?). Finished "
+            "shards are kept: run the same command again, with fewer workers"
         ) from error
     if not _is_whole(Path(job.folder) / unit.file, entry, job.layout):
         raise DataError(
-            f"{job.folder}: a worker says it wrote {unit.file}, but it is not there. The workers of a cluster "
+            f"{job.folder}: expected {unit.file} from a worker, but it is not there. The workers of a cluster "
             "must see the folder under the same path: choose one on a shared file system"
         )
     return entry
@@ -339,7 +338,7 @@ class _SameProcess(Executor):
 
 @contextmanager
 def _executor(workers: int, scheduler: str | None) -> Iterator[tuple[Executor, int]]:
-    """What runs the units, and how many of them to give it at a time: two for each worker."""
+    """The executor of the units, and how many of them it gets at a time: two for each worker."""
     if scheduler is not None:
         with _dask_client(scheduler) as client:
             yield client.get_executor(pure=False), max(2, 2 * sum(client.nthreads().values()))

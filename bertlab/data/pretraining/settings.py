@@ -6,40 +6,87 @@ Sources: Devlin et al. 2019, sections 3.1 and A.2 (pairs, 15%, 80/10/10); the pu
 (n-grams); Krell et al. 2021, "Efficient sequence packing without cross-contamination".
 """
 
-import dataclasses
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from bertlab.errors import ConfigError
+from bertlab.settings import Settings, setting
 
 PROCEDURES = ("published", "original")
 
 
 @dataclass(frozen=True)
-class ExampleSettings:
-    """Everything that decides which examples a text gives. The defaults are the published ones, made exact."""
+class ExampleSettings(Settings):
+    """Everything that decides which examples a text gives. The defaults are the published ones, made exact.
 
-    sequence_length: int = 128  # tokens in a sequence, [CLS] and [SEP] included; the paper uses 128, then 512
-    masked_lm_probability: float = 0.15  # share of the tokens of a row that are predicted
-    max_predictions: int | None = None  # at most so many in a row; None: 15% of a full row, rounded up (20 for 128)
-    mask_share: float = 0.8  # of the predicted tokens: become [MASK]
-    random_share: float = 0.1  # become another piece, never a special one
-    keep_share: float = 0.1  # stay as they are
-    whole_word_masking: bool = False  # the pieces of a word are predicted together or not at all
-    max_ngram: int = 1  # tokens (or words) predicted in runs of up to so many; a run of n comes in proportion to 1/n
-    dynamic_masking: bool = False  # leave the masks to the reader, which draws new ones for every batch
-    short_sequence_probability: float = 0.1  # share of the rows that aim at a random length below the maximum
-    duplicate_factor: int = 5  # how often the text is gone through, with other pairs and masks each time
-    next_sentence: bool = True  # pairs A, B with a label; False: masked language modelling only
-    random_next_probability: float = 0.5  # share of the pairs whose B comes from another document
-    cross_documents: bool = False  # without next_sentence: a row may run on into the next document, after a [SEP]
-    packing: bool | None = None  # several short examples share a row; None: exactly when next_sentence is off
-    procedure: str = (
-        "published"  # published: the paper's numbers, exactly; original: the published script's, quirks and all
+    Example:
+        settings = ExampleSettings.preset("roberta", sequence_length=512)
+    """
+
+    PRESETS: ClassVar[dict[str, dict]] = {
+        "published": {},
+        "original": dict(procedure="original", duplicate_factor=10),
+        "roberta": dict(
+            next_sentence=False,
+            cross_documents=True,
+            dynamic_masking=True,
+            short_sequence_probability=0.0,
+            duplicate_factor=1,
+        ),
+    }
+
+    sequence_length: int = setting(  # the paper uses 128, then 512; a record holds at most 65,535
+        128, "Tokens per row, including [CLS] and [SEP].", at_least=8, at_most=65535
     )
-    seed: int = 12345  # the published script's own default
+    masked_lm_probability: float = setting(0.15, "Fraction of tokens to predict.", at_least=0, at_most=1)
+    max_predictions: int | None = setting(
+        None, "Maximum number of predictions per row.", at_least=1, default_text="15% of a full row, rounded up"
+    )
+    mask_share: float = setting(
+        0.8, "Fraction of predicted tokens replaced by [MASK].", at_least=0, at_most=1, option=False
+    )
+    random_share: float = setting(
+        0.1, "Fraction of predicted tokens replaced by a random one, never a special token.", at_least=0, at_most=1,
+        option=False,
+    )  # fmt: skip
+    keep_share: float = setting(
+        0.1, "Fraction of predicted tokens left unchanged.", at_least=0, at_most=1, option=False
+    )
+    whole_word_masking: bool = setting(
+        False, "Mask all tokens of a word together.", option="--whole-word-masking/--token-masking"
+    )
+    max_ngram: int = setting(  # a run of n tokens comes in proportion to 1/n
+        1, "Mask runs of up to this number of consecutive tokens (or words).", at_least=1
+    )
+    dynamic_masking: bool = setting(
+        False,
+        "Draw new masks for every batch instead of storing them (RoBERTa).",
+        option="--dynamic-masking/--static-masking",
+    )
+    short_sequence_probability: float = setting(
+        0.1, "Fraction of examples generated with a random shorter length.", at_least=0, at_most=1
+    )
+    duplicate_factor: int = setting(5, "Number of passes over the text, each with other pairs and masks.", at_least=1)
+    next_sentence: bool = setting(True, "Generate sentence pairs with a next-sentence label.")
+    random_next_probability: float = setting(
+        0.5, "Fraction of pairs whose second part comes from another document.", at_least=0, at_most=1, option=False
+    )
+    cross_documents: bool = setting(
+        False, "Continue a row with the next document, after a [SEP]; only without sentence pairs.", option=False
+    )
+    packing: bool | None = setting(
+        None, "Put several short examples into one row.", default_text="only without sentence pairs"
+    )
+    procedure: str = setting(
+        "published", "The paper's numbers, exactly, or the published script's.", choices=PROCEDURES, option=False
+    )
+    seed: int = setting(  # the published script's own default
+        12345, "Random seed; the same seed gives the same bytes.", at_least=0, below=2**31, default_text="12345"
+    )
 
     def __post_init__(self):
+        super().__post_init__()
         if self.max_predictions is None:
             object.__setattr__(self, "max_predictions", math.ceil(self.sequence_length * self.masked_lm_probability))
         if self.packing is None:
@@ -48,29 +95,15 @@ class ExampleSettings:
         self._check_combinations()
 
     def _check_numbers(self):
-        for name, least in (("sequence_length", 8), ("max_predictions", 1), ("max_ngram", 1), ("duplicate_factor", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ConfigError(f"{name} must be a whole number of at least {least}, not {value!r}")
-        if self.sequence_length > 65535:
-            raise ConfigError(f"sequence_length {self.sequence_length} is more than records can hold, 65,535")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**31:
-            raise ConfigError(f"seed must be a whole number from 0 to 2³¹ − 1, not {self.seed!r}")
-        for name in ("masked_lm_probability", "mask_share", "random_share", "keep_share",
-                     "short_sequence_probability", "random_next_probability"):  # fmt: skip
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} must lie in [0, 1], not {getattr(self, name)!r}")
+        if not 1 <= self.max_predictions <= self.sequence_length:
+            raise ConfigError(
+                f"max_predictions: expected 1 to sequence_length ({self.sequence_length}); got {self.max_predictions}"
+            )
         total = self.mask_share + self.random_share + self.keep_share
         if not math.isclose(total, 1, abs_tol=1e-9):
-            raise ConfigError(f"mask_share, random_share and keep_share must add up to 1, not {total:g}")
-        if self.max_predictions > self.sequence_length:
-            raise ConfigError(
-                f"max_predictions {self.max_predictions} is more than the sequence_length {self.sequence_length}"
-            )
+            raise ConfigError(f"mask_share, random_share and keep_share: expected a sum of 1; got {total:g}")
 
     def _check_combinations(self):
-        if self.procedure not in PROCEDURES:
-            raise ConfigError(f"procedure {self.procedure!r} is not known; choose one of {', '.join(PROCEDURES)}")
         if self.packing and self.next_sentence:
             raise ConfigError(
                 "a packed row holds several examples but has one [CLS] to read the next-sentence label from: "
@@ -90,43 +123,13 @@ class ExampleSettings:
                     f"the original procedure has {name} fixed at {value}; choose procedure='published' to change it"
                 )
 
-    @classmethod
-    def preset(cls, name: str, **changes) -> "ExampleSettings":
-        """The settings called `name` (see `PRESETS`), with some of them changed."""
-        if name not in PRESETS:
-            raise ConfigError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}")
-        return cls.from_dict(PRESETS[name] | changes)
-
     def replace(self, **changes) -> "ExampleSettings":
-        """A copy with some settings changed; those that were derived from a changed one are derived anew."""
+        """A copy with some settings changed; those that were derived from a changed one are derived again."""
         if changes.keys() & {"sequence_length", "masked_lm_probability"}:
             changes.setdefault("max_predictions", None)
         if "next_sentence" in changes:
             changes.setdefault("packing", None)
-        return dataclasses.replace(self, **changes)
-
-    def to_dict(self) -> dict:
-        """All settings by name, for the manifest."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict) -> "ExampleSettings":
-        """The inverse of `to_dict`. Raises ConfigError for a setting that does not exist."""
-        unknown = sorted(set(values) - {field.name for field in dataclasses.fields(cls)})
-        if unknown:
-            raise ConfigError(f"ExampleSettings has no field {', '.join(unknown)}")
-        return cls(**values)
+        return super().replace(**changes)
 
 
-# name: what differs from the defaults
-PRESETS = {
-    "published": {},
-    "original": dict(procedure="original", duplicate_factor=10),
-    "roberta": dict(
-        next_sentence=False,
-        cross_documents=True,
-        dynamic_masking=True,
-        short_sequence_probability=0.0,
-        duplicate_factor=1,
-    ),
-}
+PRESETS = ExampleSettings.PRESETS

@@ -5,8 +5,9 @@ Letters: B batch, T tokens, P predictions, Q queries, A heads, H hidden size, F 
 
 from dataclasses import dataclass
 
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
+from bertlab.models.outline import parameter_count
 from bertlab.training.devices.utilisation import last_layer_positions
 
 GIB = 2**30
@@ -30,19 +31,7 @@ class MemoryNeeds:
         return self.weights + self.activations + PROGRAM
 
 
-def parameter_count(config: BertConfig) -> int:
-    """Weights of a BERT with its pre-training heads, by its shape alone."""
-    hidden, inner = config.hidden_size, config.intermediate_size
-    positions = config.max_position_embeddings if config.position_embedding == "learned" else 0
-    tables = (config.vocab_size + positions + config.type_vocab_size) * hidden
-    layer = 4 * hidden**2 + 2 * hidden * inner + 9 * hidden + inner  # kernels, then biases and LayerNorms
-    mlm_head = hidden**2 + hidden + 2 * hidden + config.vocab_size
-    pooler_and_pairs = hidden**2 + hidden + 2 * hidden + 2
-    norms = 2 * hidden * (2 if config.pre_norm else 1)  # after the embeddings; in pre-LN also at the very end
-    return tables + config.num_layers * layer + mlm_head + pooler_and_pairs + norms
-
-
-def memory_needs(config: BertConfig, rows: int, tokens: int, predictions: int, precision: str) -> MemoryNeeds:
+def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int, precision: str) -> MemoryNeeds:
     """The memory of one part of an update. rows: of this part on one device.
 
     Weights, gradients and both moments are float32: 16 bytes each. Activations that the backward pass needs are
@@ -67,7 +56,7 @@ def memory_needs(config: BertConfig, rows: int, tokens: int, predictions: int, p
 
 
 def check_memory(
-    config: BertConfig,
+    config: ModelConfig,
     rows: int,
     tokens: int,
     predictions: int,

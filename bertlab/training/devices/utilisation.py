@@ -14,28 +14,23 @@ from collections.abc import Callable
 import keras
 import numpy as np
 
-from bertlab.config import BertConfig
+from bertlab.config import ModelConfig
 from bertlab.data.pretraining.datasets import seconds_waited
+from bertlab.models.outline import pretraining_outline
 from bertlab.training.devices.distribution import num_replicas
 
 
-def forward_flops(config: BertConfig, tokens: int, predictions: int) -> int:
+def forward_flops(config: ModelConfig, tokens: int, predictions: int) -> int:
     """Floating-point operations of the matrix products in one pass over one row of T tokens with P predictions.
 
-    A product (m, k) · (k, n) is 2·m·k·n operations (Kaplan et al. 2020, "Scaling Laws", section 2.1). A layer has four
-    projections, 8·T·H², two feed-forward products, 4·T·H·F, and the scores and their weighted sums, 4·T²·H; the MLM
-    head works on the predicted positions only, 2·P·H² + 2·P·H·V, and so does the last layer, which computes keys and
-    values of all T but the rest at `last_layer_positions`. Element-wise work, softmax, LayerNorm and looking up
-    embeddings are not counted, as is the custom. Padded tokens are: the device computes them.
+    A product (m, k) · (k, n) is 2·m·k·n operations (Kaplan et al. 2020, "Scaling Laws", section 2.1); each layer counts
+    its own (`flops`). The MLM head works on the predicted positions only, and so does the last layer, which computes
+    keys and values of all T but the rest at `last_layer_positions`. Element-wise work, softmax, LayerNorm and looking
+    up embeddings are not counted, as is the custom. Padded tokens are: the device computes them.
     """
-    hidden, inner = config.hidden_size, config.intermediate_size
-    head = 2 * predictions * hidden**2 + 2 * predictions * hidden * config.vocab_size
-
-    def layer(queries: int) -> int:
-        projections = 4 * (queries + tokens) * hidden**2
-        return projections + 4 * queries * hidden * inner + 4 * queries * tokens * hidden
-
-    return (config.num_layers - 1) * layer(tokens) + layer(last_layer_positions(tokens, predictions)) + head
+    model = pretraining_outline(config)
+    encoder = model.backbone.encoder.flops(tokens, last_layer_positions(tokens, predictions))
+    return encoder + model.masked_lm_head.flops(predictions)
 
 
 def last_layer_positions(tokens: int, predictions: int) -> int:
@@ -43,7 +38,7 @@ def last_layer_positions(tokens: int, predictions: int) -> int:
     return tokens if predictions >= tokens else predictions + 1
 
 
-def training_flops(config: BertConfig, rows: int, tokens: int, predictions: int) -> int:
+def training_flops(config: ModelConfig, rows: int, tokens: int, predictions: int) -> int:
     """Operations of one update: forward, and twice as many backward (for the inputs and for the weights)."""
     return 3 * rows * forward_flops(config, tokens, predictions)
 

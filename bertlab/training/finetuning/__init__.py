@@ -14,8 +14,7 @@ import importlib
 _HOMES = {
     name: f"bertlab.training.finetuning.{module}"
     for module, names in {
-        "settings": ("PUBLISHED_GRID", "STARTS", "FineTuningSettings", "Recipe"),
-        "comparison": ("Comparison", "Run", "Split", "accuracies", "advantage"),
+        "settings": ("PUBLISHED_GRID", "STARTS", "Recipe"),
         "experiment": ("finetune",),
         "results": ("FineTuningResult", "RunResult"),
         "problems": ("problem_for",),

@@ -1,4 +1,4 @@
-"""Batches of few different shapes, because a compiled model is compiled anew for each.
+"""Batches of few different shapes, because a model is compiled again for each.
 
 Every batch has as many rows as the others and one of a few lengths. The last, incomplete batch of an epoch or of a file
 is filled up with copies of a row: they carry no target, so that no loss sees them, and their outputs are thrown away.
@@ -8,6 +8,7 @@ Letters: N rows, B rows of a batch, T tokens.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import count
 
 import numpy as np
 
@@ -34,10 +35,30 @@ def full_batch(features: Features, indices: np.ndarray, batch_size: int, limit: 
     return inputs, targets
 
 
-def training_batches(features: Features, batch_size: int, limit: int, seed: int) -> Iterator[Batch]:
-    """One epoch, every row once, rows of similar length together; the same seed gives the same batches."""
-    for indices in features.batch_indices(batch_size, shuffle_seed=seed, bucket=True):
-        yield full_batch(features, indices, batch_size, limit)
+def batches_by_length(features: Features, batch_size: int, limit: int, seed: int) -> Iterator[Iterator[Batch]]:
+    """Epoch after epoch, every row once, rows of similar length together; the same seed gives the same batches."""
+    for epoch in count(1):
+        indices = features.batch_indices(batch_size, shuffle_seed=seed * 1000 + epoch, bucket=True)
+        yield (full_batch(features, batch, batch_size, limit) for batch in indices)
+
+
+def batches_as_fit(features: Features, batch_size: int, limit: int, seed: int) -> Iterator[Iterator[Batch]]:
+    """Epoch after epoch, every row once, in the order of Keras's `fit` after `keras.utils.set_random_seed(seed)`.
+
+    `fit` draws it with TensorFlow's shuffle and, after that call, draws the same one in every epoch.
+    """
+    import tensorflow as tf
+
+    rows = len(features)
+    tf.random.set_seed(seed)
+    orders = tf.data.Dataset.range(1).map(lambda _: tf.random.shuffle(tf.range(rows, dtype=tf.int64)))
+    order = next(iter(orders)).numpy()
+    while True:
+        starts = range(0, rows, batch_size)
+        yield (full_batch(features, order[start : start + batch_size], batch_size, limit) for start in starts)
+
+
+EPOCHS = {"length": batches_by_length, "fit": batches_as_fit}  # by a recipe's row_order
 
 
 def outputs_of(
@@ -47,10 +68,10 @@ def outputs_of(
     limit: int,
     advance: Callable[[int], None] = lambda rows: None,
 ) -> list:
-    """What the model gives for each row, in the order of the rows, as float32.
+    """The model's output for each row, in the order of the rows, as float32.
 
     predict: inputs of a batch → an array (B, …), or a dict of such arrays; a list of N arrays or dicts is returned. An
-    output for each token is as long as the row's batch, padding included. advance: told how many rows are done.
+    output for each token is as long as the row's batch, padding included. advance: called with the number of rows done.
     """
     order = np.argsort(features.lengths, kind="stable")
     outputs: list = [None] * len(features)

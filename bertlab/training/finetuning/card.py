@@ -1,6 +1,6 @@
-"""A fine-tuned model on disk: a checkpoint, its tokenizer, and `task.json`, which says what its outputs mean.
+"""A fine-tuned model on disk: a checkpoint, its tokenizer, and `task.json`, which describes its outputs.
 
-In Hugging Face's format the labels also stand in config.json, as id2label and label2id, where transformers looks.
+In Hugging Face's format the labels are also in config.json, as id2label and label2id, where transformers looks.
 """
 
 import dataclasses
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bertlab import checkpoints
 from bertlab.checkpoints.huggingface import CONFIG
-from bertlab.checkpoints.mapping import kind_of
+from bertlab.checkpoints.kinds import kind_of
 from bertlab.data.tasks.metrics import default_metrics
 from bertlab.errors import CheckpointError
 from bertlab.files import write_text
@@ -52,7 +52,7 @@ def load_info(folder: str | Path, model) -> TaskInfo:
         raise CheckpointError(f"{folder}: is not fine-tuned; `bertlab finetune TASK --model {folder}` does that")
     labels = _labels_of_config(folder / CONFIG) if kind.endswith("classification") else ()
     shape = _SHAPES[kind]
-    max_length = model.config.max_position_embeddings
+    max_length = model.config.max_tokens
     return TaskInfo(folder.name, shape, labels, default_metrics(shape, labels), max_length, stride=min(128, max_length))
 
 

@@ -1,7 +1,7 @@
 """`finetune`: a task, a pre-trained model and a folder in; the best model of all runs and everything about it out.
 
     OUT/settings.json         what the folder belongs to; other settings are refused
-    OUT/runs/NAME.json        a finished run, which is not done again when the command is started anew
+    OUT/runs/NAME.json        a finished run, which is not done again when the command is repeated
     OUT/                      at the end: the best model with its tokenizer and task.json, results.json, then
                               predictions/, errors.tsv, confusion.png, curves.png
 
@@ -19,11 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from keras import ops
 
 from bertlab import checkpoints
 from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.huggingface import check_representable
-from bertlab.checkpoints.mapping import variables_of
+from bertlab.checkpoints.kinds import variables_of
 from bertlab.data.tasks.rows import TaskData
 from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
 from bertlab.progress import bar
@@ -55,11 +56,11 @@ def finetune(
         recipe: how to train; the published recipe by default.
         grid: axes of `PUBLISHED_GRID` and the values to try; the best setting is the one with the best mean over the
             recipe's seeds. A setting that diverges is shown as such and never chosen.
-        say: told what the user should know, such as rows that are cut.
+        say: called with lines for the user, such as the number of rows that are cut.
 
     Raises DataError for a task without rows to train or to judge on, ConfigError for a folder with runs of another
-    fine-tuning and for axes that are none, CheckpointError for a model that cannot be used, TrainingError where the
-    loss of the only setting, or of all, is no number.
+    fine-tuning and for unknown axes, CheckpointError for a model that cannot be used, TrainingError where the loss of
+    the only setting, or of all, becomes infinite or NaN.
     """
     return _Experiment(model, task, Path(out), recipe or Recipe(), grid or {}, say).run()
 
@@ -72,11 +73,7 @@ class _Experiment:
             if not getattr(task, split):
                 raise DataError(
                     f"{task.name}: has no {split} rows; "
-                    + (
-                        "give a validation_share to hold some back"
-                        if split == "validation"
-                        else "nothing can be learnt"
-                    )
+                    + ("give a validation_share to hold some back" if split == "validation" else "add some")
                 )
         self.task, self.out, self.recipe, self.grid, self.say = task, out, recipe, grid, say
         self.settings = recipe.grid(grid)
@@ -85,8 +82,8 @@ class _Experiment:
         self.tokenizer = checkpoints.load_tokenizer(model)
         config = checkpoints.read_config(model)
         max_length = recipe.max_length
-        if max_length > config.max_position_embeddings:
-            max_length = config.max_position_embeddings
+        if max_length > config.max_tokens:
+            max_length = config.max_tokens
             self._note(f"max_length is {max_length}, the model's own longest row, instead of {recipe.max_length}")
         self.problem = problem_for(TaskInfo.of(task, max_length, min(recipe.stride, max_length)), self.tokenizer)
         self.encoder_weights, self.config = self._load(model)
@@ -100,12 +97,10 @@ class _Experiment:
         kind, options = self.problem.model_kind, self.problem.model_options
         loaded = checkpoints.load(model, kind, fresh_head=True, strict=False, padded_vocabulary=True, **options)
         missing = loaded.load_report.missing
-        if [path for path in missing if not path.startswith("bert/pooler/")]:
+        if [path for path in missing if not path.startswith("backbone/pooler/")]:
             raise CheckpointError(f"{model}: lacks {', '.join(missing[:4])}; it is not a whole BERT")
         if missing:
             self._note("the checkpoint has no pooler; a new one is trained")
-        from keras import ops
-
         names = set(loaded.load_report.loaded)
         values = {
             path: ops.convert_to_numpy(variable) for path, variable in variables_of(loaded).items() if path in names
@@ -134,7 +129,7 @@ class _Experiment:
         return result
 
     def identity(self) -> dict:
-        """What decides every figure of the runs."""
+        """All that decides the results of the runs."""
         return {
             "model": self.model_name, "weights": weights_digest(self.encoder_weights), "task": self.task.name,
             "rows": _digest_rows(self.task), "grid": self.grid, **dataclasses.asdict(self.recipe),
@@ -174,7 +169,7 @@ class _Experiment:
         return trainers | {scratch: trainers[pretrained]}
 
     def _new_model(self):
-        its_class = checkpoints.mapping.model_class(self.problem.model_kind)
+        its_class = checkpoints.kinds.model_class(self.problem.model_kind)
         return its_class(self.config, **self.problem.model_options)
 
     def _plan(self) -> list[tuple[Recipe, str, int]]:
@@ -228,7 +223,7 @@ class _Experiment:
         shutil.rmtree(dropped, ignore_errors=True)
 
     def _keep(self, trainer: Trainer, runs: list[RunResult], file: Path) -> None:
-        """Saves a run that has just ended: its weights if it may become the best, its figures, in this order.
+        """Saves a run that has just ended: its weights if it may become the best, its metrics, in this order.
 
         The best run is the best seed of the best setting. Settings are gone through one after the other, so the weights
         of two runs at most are needed: the best of the settings that are complete, and the best of the current one.
@@ -287,21 +282,23 @@ class _Advance:
 def class_weights(task: TaskData, recipe: Recipe) -> np.ndarray | None:
     """(C,) float32: the recipe's own, or for "balanced" N / (C · rows of the class), as scikit-learn computes them.
 
-    Raises ConfigError where there is not one for each label, one is none, or the task has no classes.
+    Raises ConfigError unless there is one for each label, none is negative, not all are 0, and the task has classes.
     """
     asked = recipe.class_weights
     if asked is None:
         return None
     if not task.labels or task.shape == "multiple-choice":
-        raise ConfigError(f"{task.name}: class_weights are for tasks with classes")
+        raise ConfigError(f"{task.name}: expected a task with classes for class_weights; leave them out")
     if asked == "balanced":
         rows = [row.tags for row in task.train] if task.shape == "tagging" else [[row.label] for row in task.train]
         counts = np.bincount(np.concatenate(rows).astype(int), minlength=len(task.labels))
         return (counts.sum() / (len(counts) * np.maximum(counts, 1))).astype("float32")
     if len(asked) != len(task.labels):
-        raise ConfigError(f"{len(asked)} class_weights for {len(task.labels)} labels: {', '.join(task.labels)}")
+        raise ConfigError(
+            f"expected {len(task.labels)} class_weights, one for each of {', '.join(task.labels)}; got {len(asked)}"
+        )
     if not (np.all(np.isfinite(asked)) and min(asked) >= 0 < max(asked)):
-        raise ConfigError(f"class_weights {asked} are no weights; give numbers from 0 upwards, not all of them 0")
+        raise ConfigError(f"`class_weights` must be non-negative and not all zero; got {asked}")
     return np.array(asked, "float32")
 
 

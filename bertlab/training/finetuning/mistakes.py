@@ -1,6 +1,6 @@
 """The mistakes on the development rows, most confident first: where a reader finds wrong labels and blind spots.
 
-A mistake is a dict of columns. What counts as one: another class, another choice; a word's wrong tag; an answer that is
+A mistake is a dict of columns. A mistake is another class, another choice; a word's wrong tag; an answer that is
 no exact match; for numbers every row, the farthest from the right number first.
 """
 

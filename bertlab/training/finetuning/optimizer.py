@@ -1,6 +1,6 @@
 """The optimizer of fine-tuning: AdamW whose rate can fall from the head down to the embeddings.
 
-What a low layer learnt in pre-training is general and should move little; what the head knows is random. Layer-wise
+A low layer learnt general features in pre-training and should change little; the head is random. Layer-wise
 decay multiplies the rate by `decay` at each step down (Howard and Ruder 2018, section 3.2, "discriminative
 fine-tuning"; for BERT Sun et al. 2019, section 5.3.4, who find 0.95 best). Freezing is its extreme case.
 """
@@ -8,6 +8,7 @@ fine-tuning"; for BERT Sun et al. 2019, section 5.3.4, who find 0.95 best). Free
 import keras
 from keras import ops
 
+from bertlab.errors import ConfigError
 from bertlab.training.recipes.optimizer import is_decayed
 
 
@@ -52,7 +53,7 @@ def finetuning_optimizer(model, weight_decay: float, layer_decay: float) -> Laye
 
 def steps_below_head(path: str, num_layers: int) -> int:
     """0 for the head and the pooler, 1 for the last layer, num_layers + 1 for the embeddings."""
-    if "bert/embeddings/" in path:
+    if "backbone/embeddings/" in path:
         return num_layers + 1
     if "/layer_" in path:
         return num_layers - int(path.split("/layer_")[1].split("/")[0])
@@ -64,12 +65,10 @@ def freeze(model, layers: int | None) -> None:
 
     Raises ConfigError where the model has fewer layers.
     """
-    from bertlab.errors import ConfigError
-
     if layers is None:
         return
     if not 0 <= layers <= model.config.num_layers:
         raise ConfigError(f"frozen_layers must lie between 0 and the model's {model.config.num_layers}, not {layers}")
     model.bert.embeddings.trainable = False
-    for layer in model.bert.encoder.layers[:layers]:
+    for layer in model.bert.encoder.layers_[:layers]:
         layer.trainable = False

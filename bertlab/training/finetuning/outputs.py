@@ -1,8 +1,8 @@
-"""What a fine-tuning leaves beside its model: predictions, mistakes and pictures.
+"""The files of a fine-tuning beside its model: predictions, mistakes and pictures.
 
 predictions/        development and test rows in the task's official submission format
 errors.tsv          every mistake on the development rows, the ones the model was surest of first
-confusion.png       what was taken for what, for 40 classes at most (numbers: predicted against right)
+confusion.png       confusion matrix, for 40 classes at most (numbers: predicted against right)
 curves.png          training loss and development figure after each epoch
 """
 
@@ -87,7 +87,7 @@ def save_figure(path: Path, figure) -> None:
 
 
 def confusion_figure(info: TaskInfo, rows, decoded: Decoded):
-    """What was taken for what, as a figure; None for questions that all have an answer."""
+    """The confusion matrix as a drawing; None for questions that all have an answer."""
     if info.shape in ("sentence", "pair") and not info.labels:
         return _scatter([row.label for row in rows], decoded.predictions)
     if info.shape == "question":

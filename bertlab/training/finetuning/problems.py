@@ -29,10 +29,10 @@ from bertlab.errors import DataError
 
 @dataclass(frozen=True)
 class TaskInfo:
-    """What a fine-tuned model has to know about its task; kept beside it in `task.json`.
+    """The description of a task that a fine-tuned model needs; kept beside it in `task.json`.
 
-    metrics: the first is the one to choose models by. null_threshold: questions only: "no answer" is said where it is
-    ahead of the best span by more; None never says it.
+    metrics: the first is the one to choose models by. null_threshold: questions only: "no answer" is predicted where it
+    is ahead of the best span by more; None never predicts it.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Problem:
         info: a `TaskInfo`.   tokenizer: the model's `WordPieceTokenizer`.
     """
 
-    model_kind = "sequence_classification"  # a key of `bertlab.checkpoints.mapping.KINDS`
+    model_kind = "sequence_classification"  # a key of `bertlab.checkpoints.kinds.KINDS`
 
     def __init__(self, info: TaskInfo, tokenizer):
         self.info = info
@@ -147,7 +147,7 @@ class Regression(Problem):
 
 
 class MultipleChoice(Problem):
-    """Which of several continuations goes on with a context (SWAG)."""
+    """Which of several continuations follows a context (SWAG)."""
 
     model_kind = "multiple_choice"
 
@@ -157,7 +157,7 @@ class MultipleChoice(Problem):
 
 
 class Tagging(Problem):
-    """A tag for each word; a word's first piece speaks for it."""
+    """A tag for each word; a word's first token decides."""
 
     model_kind = "token_classification"
 
@@ -168,7 +168,7 @@ class Tagging(Problem):
             return encoded
         notes = (
             *encoded.notes,
-            f"{lost} words stand beyond the cut or have no piece; they are tagged {self._default()}",
+            f"{lost} words are beyond the cut or have no token; they are tagged {self._default()}",
         )
         return Encoded(encoded.rows, encoded.features, notes=notes)
 
@@ -200,9 +200,9 @@ class Questions(Problem):
         windows = make_windows(rows, self.tokenizer, self.info.max_length, self.info.stride, question_length)
         notes = []
         if windows.cut_questions:
-            notes.append(f"{windows.cut_questions} questions have more than {question_length} pieces and were cut")
+            notes.append(f"{windows.cut_questions} questions have more than {question_length} tokens and were cut")
         if windows.lost_answers:
-            notes.append(f"{windows.lost_answers} answers have no piece")
+            notes.append(f"{windows.lost_answers} answers have no token")
         return Encoded(rows, windows.features, windows, tuple(notes))
 
     def loss(self, targets, outputs, class_weights=None):
@@ -275,4 +275,4 @@ def confidence(answer: Answer) -> float:
 def _cut_notes(features: Features, max_length: int) -> tuple[str, ...]:
     if not features.truncated:
         return ()
-    return (f"{features.truncated} rows have more than {max_length} pieces and were cut",)
+    return (f"{features.truncated} rows have more than {max_length} tokens and were cut",)

@@ -1,4 +1,4 @@
-"""What a fine-tuning found out: every run, each setting's mean ± standard deviation over seeds, and the best run."""
+"""The results of a fine-tuning: every run, each setting's mean ± standard deviation over seeds, and the best run."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,7 +14,7 @@ from bertlab.work_folder import read_json, write_json
 class RunResult:
     """One run. epochs: a row for each with the training loss and the development figures; figures: the kept epoch's.
 
-    diverged: where the loss became no number, and what helps; such a run has no epochs and no figures.
+    diverged: where the loss became no number, and what helps; such a run has no epochs and no metrics.
     """
 
     start: str  # one of STARTS
@@ -31,12 +31,12 @@ class RunResult:
 
     @property
     def setting(self) -> tuple:
-        """What it has in common with the runs of other seeds."""
+        """The values that it shares with the runs of other seeds."""
         return self.start, self.batch_size, self.learning_rate, self.planned_epochs
 
     @property
     def main(self) -> float:
-        """The figure that models are chosen by; −∞ where there is none."""
+        """The metric that models are chosen by; −∞ where it is undefined."""
         value = next(iter(self.figures.values()), float("nan"))
         return value if np.isfinite(value) else float("-inf")
 
@@ -61,7 +61,7 @@ class RunResult:
 
 
 def _json_values(values):
-    """The same with null for every number that is none: JSON knows no NaN."""
+    """The same with null for every infinite number and NaN, which JSON does not have."""
     if isinstance(values, dict):
         return {name: _json_values(value) for name, value in values.items()}
     if isinstance(values, list | tuple):
@@ -80,9 +80,9 @@ def run_name(start: str, recipe: Recipe, seed: int) -> str:
 
 @dataclass(frozen=True)
 class Summary:
-    """The runs of one setting with several seeds: mean and standard deviation of each figure.
+    """The runs of one setting with several seeds: mean and standard deviation of each metric.
 
-    Where one of them diverged there is no mean: the setting is none to choose.
+    Where one of them diverged there is no mean, and the setting cannot be chosen.
     """
 
     runs: tuple[RunResult, ...]
@@ -107,9 +107,9 @@ class Summary:
 
 @dataclass(frozen=True)
 class FineTuningResult:
-    """All runs of a task. metric: the figure that models are chosen by. dev: the kept model's figures.
+    """All runs of a task. metric: the one that models are chosen by. dev: the kept model's metrics.
 
-    notes: what the user should know, such as rows that were cut.
+    notes: lines for the user, such as the number of rows that were cut.
     """
 
     task: str
@@ -136,6 +136,18 @@ class FineTuningResult:
         """The best seed of the best pre-trained setting: the run whose weights are kept."""
         return best_run(self.runs)
 
+    def advantage(self) -> tuple[float, float]:
+        """(pre-trained − from scratch, in the task's metric; the same in standard deviations of the runs).
+
+        The deviation is pooled over both starts: √((s₁² + s₂²) / 2), each s with one degree of freedom taken off.
+        """
+        pretrained, scratch = (self.of(start) for start in STARTS)
+        difference = pretrained.mean[self.metric] - scratch.mean[self.metric]
+        deviation = float(np.sqrt((pretrained.sd[self.metric] ** 2 + scratch.sd[self.metric] ** 2) / 2))
+        if difference == 0:
+            return 0.0, 0.0  # also where no run differs from another
+        return difference, difference / deviation if deviation else float(np.copysign(np.inf, difference))
+
     def summary(self) -> str:
         """A table: one line for each setting."""
         lines = [f"{'start':<13} {'batch':>5} {'rate':>7} {'epochs':>6} {'seeds':>5}  {self.metric} (development)"]
@@ -156,7 +168,7 @@ class FineTuningResult:
         return f"{summary.mean[self.metric]:.4f}" + ("" if np.isnan(spread) else f" ± {spread:.4f}")
 
     def to_dict(self) -> dict:
-        """JSON values: results.json. What is not a number is null."""
+        """JSON values: results.json. NaN and infinite numbers are null."""
         return _json_values({
             "task": self.task,
             "metric": self.metric,

@@ -4,12 +4,12 @@ Source: Devlin et al. 2019, appendix A.3: batch size 16 or 32, learning rate 5e-
 0.1, the same optimizer as in pre-training; the best of the grid on the development set.
 """
 
-import dataclasses
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import product
 
 from bertlab.errors import ConfigError
+from bertlab.settings import Settings, setting
 
 STARTS = ("pre-trained", "from scratch")
 
@@ -18,50 +18,58 @@ PUBLISHED_GRID = {"batch_size": (16, 32), "learning_rate": (5e-5, 3e-5, 2e-5), "
 
 
 @dataclass(frozen=True)
-class FineTuningSettings:
-    """How a classifier is fine-tuned. The paper's grid (appendix A.3) is for BERT-base; small models want more."""
+class Recipe(Settings):
+    """Everything that `finetune` can be told about the training. The paper's grid is for BERT-base; small models want
+    a higher learning rate.
 
-    learning_rate: float = 5e-5  # the highest of the paper's grid: 5e-5, 3e-5, 2e-5
-    batch_size: int = 32
-    epochs: int = 3
-    warmup_share: float = 0.1
-    seeds: tuple[int, ...] = (1, 2, 3)
+    Raises ConfigError for values that contradict one another.
 
-
-@dataclass(frozen=True)
-class Recipe(FineTuningSettings):
-    """Everything that `finetune` can be told about the training.
-
-    Raises ConfigError for values that contradict themselves.
+    Example:
+        recipe = Recipe(learning_rate=3e-4, seeds=(1, 2, 3))
     """
 
-    seeds: tuple[int, ...] = (1,)
-    weight_decay: float = 0.01  # as in pre-training: not on LayerNorms and biases
-    max_length: int = 128  # longest row, special tokens included; the paper's is 384 for SQuAD
-    stride: int = 128  # questions: tokens from one window's beginning to the next one's
-    patience: int | None = None  # stop after so many epochs without a better figure and keep the best epoch's weights
-    frozen_layers: int | None = None  # 0 freezes the embeddings, k also the first k layers
-    layer_decay: float = 1.0  # learning rate of a layer, relative to the layer above (ULMFiT: 1 / 2.6; 0.95 is milder)
-    class_weights: tuple[float, ...] | str | None = (
-        None  # one for each label, or "balanced": N / (C · rows of the class)
+    learning_rate: float = setting(5e-5, "Peak learning rate.", above=0)  # the highest of the paper's grid
+    batch_size: int = setting(32, "Rows per update.", at_least=1)
+    epochs: int = setting(3, "Number of passes over the training rows.", at_least=1)
+    warmup_share: float = setting(
+        0.1, "Fraction of the steps in which the learning rate rises, before it falls to 0.", at_least=0, below=1
     )
-    from_scratch: bool = False  # also train a model with fresh weights, to see what pre-training was worth
+    seeds: tuple[int, ...] = setting((1,), "Random seeds; each one is a run of its own.", option=False)
+    weight_decay: float = setting(0.01, "Weight decay of all weights except LayerNorms and biases.", at_least=0)
+    max_length: int = setting(  # the paper's is 384 for SQuAD
+        128, "Maximum number of tokens per row, including [CLS] and [SEP]; longer rows are cut.", at_least=4
+    )
+    stride: int = setting(128, "Tokens between the starts of consecutive windows (questions).", at_least=1)
+    patience: int | None = setting(
+        None, "Stop after this number of epochs without improvement and keep the best epoch's weights.", at_least=1
+    )
+    frozen_layers: int | None = setting(
+        None, "Freeze the embeddings (0), or the embeddings and this number of lower layers.",
+        at_least=0,
+    )  # fmt: skip
+    layer_decay: float = setting(  # ULMFiT: 1 / 2.6; 0.95 is milder
+        1.0, "Learning rate of each layer divided by that of the layer above it.", above=0, at_most=1
+    )
+    class_weights: tuple[float, ...] | str | None = setting(
+        None, "Weights of the classes in the loss: balanced, or one number per label, such as 1,2.5.",
+        words=("balanced",),
+    )  # fmt: skip
+    from_scratch: bool = setting(
+        False, "Also train from fresh weights, to measure the effect of pre-training.", option="--from-scratch"
+    )
+    row_order: str = setting(
+        "length", "Order of the training rows: similar lengths together, new in every epoch; or that of Keras's `fit`.",
+        choices=("length", "fit"), option=False,
+    )  # fmt: skip
 
     def __post_init__(self):
-        if not self.learning_rate > 0 or self.batch_size < 1 or self.epochs < 1 or not self.seeds:
-            raise ConfigError("learning_rate must be positive, batch_size and epochs at least 1, seeds not empty")
+        super().__post_init__()
+        if not self.seeds:
+            raise ConfigError("seeds: expected at least one integer; got none")
         if len(set(self.seeds)) != len(self.seeds):
-            raise ConfigError(f"seeds {self.seeds} name one twice; each gives a run of its own")
-        if not 0 <= self.warmup_share < 1:
-            raise ConfigError(f"warmup_share must lie in [0, 1), not {self.warmup_share}")
-        if not 0 < self.layer_decay <= 1:
-            raise ConfigError(f"layer_decay must lie in (0, 1], not {self.layer_decay}; 1 is the same rate everywhere")
-        if self.patience is not None and self.patience < 1:
-            raise ConfigError(f"patience must be at least 1 epoch, not {self.patience}")
+            raise ConfigError(f"`seeds` contains a duplicate: each seed is one run; got {self.seeds}")
         if isinstance(self.class_weights, str) and self.class_weights != "balanced":
-            raise ConfigError(
-                f"class_weights {self.class_weights!r} is not known; give 'balanced' or one number a label"
-            )
+            raise ConfigError(f"class_weights: expected 'balanced' or one number per label; got {self.class_weights!r}")
 
     def grid(self, axes: dict[str, tuple]) -> list["Recipe"]:
         """This recipe with every combination of the values of some axes of `PUBLISHED_GRID`; {} gives itself alone.
@@ -70,16 +78,16 @@ class Recipe(FineTuningSettings):
         """
         for name, values in axes.items():
             if name not in PUBLISHED_GRID:
-                raise ConfigError(f"{name!r} is no axis of a grid; choose among {', '.join(PUBLISHED_GRID)}")
+                raise ConfigError(f"grid: expected axes among {', '.join(PUBLISHED_GRID)}; got {name!r}")
             if isinstance(values, str) or not isinstance(values, Collection) or not values:
                 raise ConfigError(
-                    f"the grid's {name} is {values!r}; expected some values, such as {PUBLISHED_GRID[name]}"
+                    f"grid: expected some values of {name}, such as {PUBLISHED_GRID[name]}; got {values!r}"
                 )
             if len(set(values)) != len(values):
-                raise ConfigError(f"the grid's {name} {tuple(values)} names a value twice; name each once")
-        return [dataclasses.replace(self, **dict(zip(axes, values))) for values in product(*axes.values())]
+                raise ConfigError(f"grid: {name} contains a duplicate; got {tuple(values)}")
+        return [self.replace(**dict(zip(axes, values))) for values in product(*axes.values())]
 
     @property
     def of_scratch(self) -> "Recipe":
-        """The recipe for fresh weights: nothing in them is worth keeping, every layer is trained at the full rate."""
-        return dataclasses.replace(self, frozen_layers=None, layer_decay=1.0)
+        """The recipe for fresh weights: every layer is trained, at the full rate."""
+        return self.replace(frozen_layers=None, layer_decay=1.0)

@@ -12,7 +12,7 @@ import keras
 import numpy as np
 
 from bertlab.errors import TrainingError
-from bertlab.training.finetuning.batches import outputs_of, training_batches
+from bertlab.training.finetuning.batches import EPOCHS, outputs_of
 from bertlab.training.finetuning.optimizer import finetuning_optimizer, freeze
 from bertlab.training.finetuning.problems import Decoded, Encoded, Problem
 from bertlab.training.finetuning.settings import Recipe
@@ -39,7 +39,7 @@ class FineTuner(keras.Model):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run found out. epochs: a row of figures for each; decoded: predictions with the weights that are kept."""
+    """The results of a run. epochs: a row of figures for each; decoded: predictions with the weights that are kept."""
 
     epochs: list[dict]
     kept_epoch: int  # from 1
@@ -57,7 +57,7 @@ class Trainer:
 
     Args:
         make_model: gives the model with fresh weights, drawn from Keras' seed.
-        problem, recipe: the task, and everything but batch size, learning rate, epochs and seed, which `run` is told.
+        problem, recipe: the task, and everything but batch size, learning rate, epochs and seed, which `run` gets.
         class_weights: (C,) or None.
     """
 
@@ -74,7 +74,7 @@ class Trainer:
     @property
     def limit(self) -> int:
         """The longest row that problem and model allow."""
-        return min(self.problem.info.max_length, self.model.config.max_position_embeddings)
+        return min(self.problem.info.max_length, self.model.config.max_tokens)
 
     def begin(self, seed: int, encoder_weights: dict[str, np.ndarray] | None) -> None:
         """Fresh weights and dropout by the seed, a fresh optimizer, then the pre-trained weights by their paths."""
@@ -89,14 +89,15 @@ class Trainer:
             own[path].assign(value)
 
     def run(self, train: Encoded, dev: Encoded, recipe: Recipe, seed: int, advance: Callable) -> Outcome:
-        """Trains from where `begin` put the model. advance(steps, note): told after each step and evaluation."""
+        """Trains from where `begin` put the model. advance(steps, note): called after each step."""
         batches = -(-len(train.features) // recipe.batch_size)
         total = batches * recipe.epochs
         step, epochs, seconds = 0, [], 0.0
         best: tuple[float, int, Decoded, list] | None = None  # figure, epoch, predictions, weights
-        for epoch in range(1, recipe.epochs + 1):
+        epochs_of_batches = EPOCHS[recipe.row_order](train.features, recipe.batch_size, self.limit, seed)
+        for epoch, epoch_batches in zip(range(1, recipe.epochs + 1), epochs_of_batches):
             begin, losses = time.perf_counter(), []
-            for inputs, targets in training_batches(train.features, recipe.batch_size, self.limit, seed * 1000 + epoch):
+            for inputs, targets in epoch_batches:
                 self.tuner.optimizer.learning_rate.assign(learning_rate_at(step, total, recipe))
                 losses.append(float(self.tuner.train_on_batch(inputs, targets)))
                 step += 1
@@ -122,7 +123,7 @@ class Trainer:
         return self.problem.decode(encoded, self.outputs(encoded))
 
     def outputs(self, encoded: Encoded) -> list:
-        """What the model gives for each row (or window)."""
+        """The model's output for each row (or window)."""
         return outputs_of(self.tuner.predict_on_batch, encoded.features, PREDICTED_TOGETHER, self.limit)
 
 
@@ -143,6 +144,6 @@ def _check(losses: list[float], epoch: int, recipe: Recipe, seed: int) -> None:
     bad = np.flatnonzero(~np.isfinite(losses))
     if len(bad):
         raise TrainingError(
-            f"the loss of step {bad[0] + 1} of epoch {epoch} is not a number (seed {seed}, learning rate "
+            f"the loss of step {bad[0] + 1} of epoch {epoch} is infinite or NaN (seed {seed}, learning rate "
             f"{recipe.learning_rate:g}, batch size {recipe.batch_size}): choose a lower learning rate or longer warm-up"
         )

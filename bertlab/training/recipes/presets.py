@@ -1,125 +1,15 @@
 """Recipes of pre-training: everything that decides how a run learns, each choice with its source.
 
-`published` is BERT's own recipe, `one-day` fits one graphics card and a day, `small` fits a laptop's processor.
+`published` is BERT's own recipe, `one-day` fits one GPU and a day, `small` fits a laptop's processor.
 """
 
-import dataclasses
 from dataclasses import dataclass
+from typing import ClassVar
 
 from bertlab.errors import ConfigError
+from bertlab.settings import Settings, setting
 
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
-
-
-@dataclass(frozen=True)
-class PretrainingSettings:
-    """How a model is pre-trained. The defaults are the published recipe (Devlin et al. 2019, appendix A.2).
-
-    dropout, pre_norm, width_scaled_init and padded_vocabulary shape a model that is asked for by its size; a
-    `config.json` is taken word for word.
-    """
-
-    steps: int = 1_000_000  # updates of the weights
-    batch_size: int = 256  # rows in an update, on all devices together
-    same_tokens: bool = False  # batch_size counts the longest rows; of shorter ones an update has more, as many tokens
-    phase_shares: tuple[float, ...] = (0.9, 0.1)  # of the steps, when there is data of two lengths: 128, then 512
-    learning_rate: float = 1e-4  # the peak
-    warmup_share: float = 0.01  # of the steps: linear rise; then linear fall to 0
-    beta_1: float = 0.9
-    beta_2: float = 0.999
-    epsilon: float = 1e-6
-    bias_correction: bool = True  # False: as the published script, whose Adam has none
-    weight_decay: float = 0.01  # not on LayerNorms and biases
-    clip_norm: float = 1.0  # of the gradient over all weights
-    dropout: float = 0.1
-    pre_norm: bool = False
-    width_scaled_init: bool = False  # 0.02 · √(768 / hidden_size) instead of 0.02
-    padded_vocabulary: int = 1  # the token table has a multiple of so many rows; the checkpoint has them no more
-    masked_lm_probability: float | None = None  # for data with dynamic masking; None: as the data was made
-    shifted_positions: bool = False  # short rows at random places of the model's positions
-    accumulation: int = 1  # an update is computed in so many parts, one after the other, to save memory
-    precision: str = "auto"  # auto: bfloat16 or float16 where the device has it, float32 on a processor
-    xla: bool = True  # compile the step; never with several TensorFlow devices, where it does not work
-    devices: int = 1  # each takes its part of every batch
-    interval: int = 1000  # steps between two reports, each of which also saves the state
-    keep: int = 2  # states kept
-    divergence_check: bool = True  # a loss that rises stops the run; one that is no number always does
-    seed: int = 12345
-
-    def __post_init__(self):
-        object.__setattr__(self, "phase_shares", tuple(self.phase_shares))
-        object.__setattr__(self, "interval", min(self.interval, self.steps))
-        for name in ("steps", "batch_size", "accumulation", "devices", "interval", "keep", "padded_vocabulary"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ConfigError(f"{name} must be a whole number of at least 1, not {value!r}")
-        for name in ("warmup_share", "beta_1", "beta_2", "dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(f"{name} must lie in [0, 1), not {getattr(self, name)!r}")
-        for name in ("learning_rate", "epsilon", "clip_norm"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"{name} must be positive, not {getattr(self, name)!r}")
-        if self.weight_decay < 0:
-            raise ConfigError(f"weight_decay must be at least 0, not {self.weight_decay!r}")
-        if not 0 <= self.seed < 2**31:
-            raise ConfigError(f"seed must lie in [0, 2³¹), not {self.seed}")
-        if self.precision not in PRECISIONS:
-            raise ConfigError(f"precision {self.precision!r} is not known; choose one of {', '.join(PRECISIONS)}")
-        self._check_divisions()
-
-    def _check_divisions(self):
-        if self.steps % self.interval:
-            lower = self.steps // self.interval * self.interval
-            raise ConfigError(
-                f"steps {self.steps} must be a multiple of interval {self.interval}: choose {lower} or "
-                f"{lower + self.interval} steps, or another interval"
-            )
-        parts = self.accumulation * self.devices
-        if self.batch_size % parts:
-            raise ConfigError(
-                f"batch_size {self.batch_size} cannot be cut into {parts} equal parts (accumulation "
-                f"{self.accumulation} × devices {self.devices}): choose a multiple of {parts}"
-            )
-        if any(share <= 0 for share in self.phase_shares) or abs(sum(self.phase_shares) - 1) > 1e-6:
-            raise ConfigError(f"phase_shares must be positive and add up to 1, not {self.phase_shares}")
-
-    @property
-    def warmup_steps(self) -> int:
-        """Updates before the learning rate is at its peak."""
-        return int(self.warmup_share * self.steps)
-
-    def steps_of_phases(self, number: int) -> list[int]:
-        """How many steps each of `number` phases has: whole intervals, at least one each.
-
-        Raises ConfigError when phase_shares are of another number or the intervals do not suffice.
-        """
-        shares = (1.0,) if number == 1 else self.phase_shares
-        intervals = self.steps // self.interval
-        if len(shares) != number:
-            raise ConfigError(
-                f"there is data for {number} phases but there are {len(shares)} phase_shares: give one for each phase"
-            )
-        if intervals < number:
-            raise ConfigError(f"{intervals} interval(s) are too few for {number} phases: choose a smaller interval")
-        counts, left = [], intervals
-        for place, share in enumerate(shares[:-1]):
-            count = min(max(1, round(share * intervals)), left - (number - 1 - place))
-            counts.append(count)
-            left -= count
-        return [count * self.interval for count in [*counts, left]]
-
-    def rows_of_phase(self, tokens: int, longest: int) -> int:
-        """Rows in an update on rows of `tokens` tokens, when the longest phase has rows of `longest`."""
-        return self.batch_size * (longest // tokens) if self.same_tokens else self.batch_size
-
-    def replace(self, **changes) -> "PretrainingSettings":
-        """A copy with some settings changed."""
-        return dataclasses.replace(self, **changes)
-
-    def to_dict(self) -> dict:
-        """All settings by name, as JSON values."""
-        return dataclasses.asdict(self) | {"phase_shares": list(self.phase_shares)}
-
 
 # The published recipe: 1,000,000 steps of 256 rows, learning rate 1e-4 after 10,000 steps of warm-up, L2 decay 0.01,
 # dropout 0.1, 128 tokens for 90% of the steps and 512 for the rest (Devlin et al. 2019, appendix A.2). ε 1e-6, clipping
@@ -127,7 +17,7 @@ class PretrainingSettings:
 # either; Mosbach et al. 2021, "On the Stability of Fine-tuning BERT", section 4, found the correction to help.
 _PUBLISHED = dict(precision="float32")
 
-# One graphics card, one day: 25,000 updates of 4096 rows of 128 tokens are 13 billion tokens.
+# One GPU, one day: 25,000 updates of 4096 rows of 128 tokens are 13 billion tokens.
 # Batch 4096, learning rate 1e-3, warm-up 6%: Izsak et al. 2021, "How to Train BERT with an Academic Budget", section 4.
 # No dropout (the text is hardly seen twice), pre-LN, β₂ 0.98, clipping at 0.5, masked positions only: Geiping and
 # Goldstein 2023, "Cramming", section 4. Packed rows: Krell et al. 2021 (data made with --packing). 30% masked: Wettig
@@ -169,14 +59,134 @@ _SMALL = dict(
     interval=100,
 )
 
-PRESETS = {"published": _PUBLISHED, "one-day": _ONE_DAY, "small": _SMALL}
+
+@dataclass(frozen=True)
+class PretrainingSettings(Settings):
+    """How a model is pre-trained. The defaults are the published recipe (Devlin et al. 2019, appendix A.2).
+
+    dropout, pre_norm, width_scaled_init and padded_vocabulary shape a model that is asked for by its size; a
+    `config.json` is taken word for word.
+
+    Example:
+        settings = PretrainingSettings.preset("small", steps=1000)
+    """
+
+    PRESETS: ClassVar[dict[str, dict]] = {"published": _PUBLISHED, "one-day": _ONE_DAY, "small": _SMALL}
+
+    steps: int = setting(1_000_000, "Number of weight updates.", at_least=1)
+    batch_size: int = setting(256, "Rows per update, summed over all devices.", at_least=1)
+    same_tokens: bool = setting(
+        False,
+        "Use more rows per update when they are shorter than the longest ones, so that every update reads as many "
+        "tokens.",
+        option="--same-tokens/--same-rows",
+    )
+    phase_shares: tuple[float, ...] = setting(
+        (0.9, 0.1), "Fraction of the steps for each --data when there are several, such as 0.9,0.1."
+    )
+    learning_rate: float = setting(1e-4, "Peak learning rate.", above=0)
+    warmup_share: float = setting(
+        0.01, "Fraction of the steps in which the learning rate rises, before it falls to 0.", at_least=0, below=1
+    )
+    beta_1: float = setting(0.9, "Adam's beta_1: decay of the running mean of the gradients.", at_least=0, below=1)
+    beta_2: float = setting(0.999, "Adam's beta_2: decay of the running mean of their squares.", at_least=0, below=1)
+    epsilon: float = setting(1e-6, "Adam's epsilon, added to the denominator.", above=0)
+    bias_correction: bool = setting(True, "Use Adam's bias correction; the published script has none.")
+    weight_decay: float = setting(0.01, "Weight decay of all weights except LayerNorms and biases.", at_least=0)
+    clip_norm: float = setting(1.0, "Clip the global gradient norm to this value.", above=0)
+    dropout: float = setting(0.1, "Dropout probability of a model that is named by its size.", at_least=0, below=1)
+    pre_norm: bool = setting(
+        False,
+        "Apply LayerNorm before each sub-layer instead of after it, in a model that is named by its size.",
+        option="--pre-norm/--post-norm",
+    )
+    width_scaled_init: bool = setting(
+        False,
+        "Initialise with standard deviation 0.02 * sqrt(768 / hidden_size) instead of 0.02, in a model that is named "
+        "by its size.",
+        option="--width-scaled-init/--published-init",
+    )
+    padded_vocabulary: int = setting(
+        1, "Round the rows of the token table up to a multiple of this number; the checkpoint has no padding.",
+        at_least=1,
+    )  # fmt: skip
+    masked_lm_probability: float | None = setting(
+        None, "Fraction of tokens to predict, for data with dynamic masking.", at_least=0, at_most=1,
+        default_text="as the data was made",
+    )  # fmt: skip
+    shifted_positions: bool = setting(
+        False,
+        "Start short rows at random positions, so that all positions are trained.",
+        option="--shifted-positions/--plain-positions",
+    )
+    accumulation: int = setting(
+        1, "Compute each update in this number of parts, one after the other, to save memory.", at_least=1
+    )
+    precision: str = setting(
+        "auto", "Floating-point type of the computation; auto uses 16 bits where the device has them.",
+        choices=PRECISIONS,
+    )  # fmt: skip
+    xla: bool = setting(True, "Compile the training step with XLA; not available on several TensorFlow devices.")
+    devices: int = setting(1, "Number of GPUs (of each machine) that share every batch.", at_least=1)
+    interval: int = setting(1000, "Steps between two reports; each report also saves the state.", at_least=1)
+    keep: int = setting(2, "Number of saved states to keep.", at_least=1)
+    divergence_check: bool = setting(
+        True, "Stop a run whose loss rises. A run whose loss becomes infinite or NaN always stops."
+    )
+    seed: int = setting(
+        12345, "Random seed; the same seed gives the same run.", at_least=0, below=2**31, default_text="12345"
+    )
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "interval", min(self.interval, self.steps))
+        self._check_divisions()
+
+    def _check_divisions(self):
+        if self.steps % self.interval:
+            lower = self.steps // self.interval * self.interval
+            raise ConfigError(
+                f"steps {self.steps} must be a multiple of interval {self.interval}: choose {lower} or "
+                f"{lower + self.interval} steps, or another interval"
+            )
+        parts = self.accumulation * self.devices
+        if self.batch_size % parts:
+            raise ConfigError(
+                f"batch_size {self.batch_size} cannot be cut into {parts} equal parts (accumulation "
+                f"{self.accumulation} × devices {self.devices}): choose a multiple of {parts}"
+            )
+        if any(share <= 0 for share in self.phase_shares) or abs(sum(self.phase_shares) - 1) > 1e-6:
+            raise ConfigError(f"phase_shares: expected positive numbers that add up to 1; got {self.phase_shares}")
+
+    @property
+    def warmup_steps(self) -> int:
+        """Updates before the learning rate is at its peak."""
+        return int(self.warmup_share * self.steps)
+
+    def steps_of_phases(self, number: int) -> list[int]:
+        """How many steps each of `number` phases has: whole intervals, at least one each.
+
+        Raises ConfigError when phase_shares are of another number or the intervals do not suffice.
+        """
+        shares = (1.0,) if number == 1 else self.phase_shares
+        intervals = self.steps // self.interval
+        if len(shares) != number:
+            raise ConfigError(
+                f"there is data for {number} phases but there are {len(shares)} phase_shares: give one for each phase"
+            )
+        if intervals < number:
+            raise ConfigError(f"{intervals} interval(s) are too few for {number} phases: choose a smaller interval")
+        counts, left = [], intervals
+        for place, share in enumerate(shares[:-1]):
+            count = min(max(1, round(share * intervals)), left - (number - 1 - place))
+            counts.append(count)
+            left -= count
+        return [count * self.interval for count in [*counts, left]]
+
+    def rows_of_phase(self, tokens: int, longest: int) -> int:
+        """Rows in an update on rows of `tokens` tokens, when the longest phase has rows of `longest`."""
+        return self.batch_size * (longest // tokens) if self.same_tokens else self.batch_size
 
 
-def preset(name: str, **changes) -> PretrainingSettings:
-    """The recipe called `name` (see `PRESETS`), with some settings changed. Raises ConfigError."""
-    if name not in PRESETS:
-        raise ConfigError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}")
-    unknown = sorted(set(changes) - {field.name for field in dataclasses.fields(PretrainingSettings)})
-    if unknown:
-        raise ConfigError(f"there is no setting {', '.join(unknown)}")
-    return PretrainingSettings(**(PRESETS[name] | changes))
+PRESETS = PretrainingSettings.PRESETS
+preset = PretrainingSettings.preset

@@ -36,7 +36,7 @@ def fixed_batches(files: ExampleFiles, batch_size: int, rows: int, objectives: S
 
 
 def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, tokenizer=None) -> dict:
-    """Loss, perplexity and accuracy of a `BertForPreTraining` on (at most) `rows` rows of a folder of examples.
+    """Loss, perplexity and accuracy of a `PreTrainingModel` on (at most) `rows` rows of a folder of examples.
 
     tokenizer: the model's, if known; the folder must then have been made with the same one.
     Returns a dict: rows, predictions; NAME_loss (nats) and NAME_accuracy of every objective that the rows have items
@@ -67,10 +67,10 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, to
 def check_readable(files: ExampleFiles, config) -> None:
     """Raises DataError if the rows are longer than the model's positions or made with a larger vocabulary."""
     length, tokens = files.settings.sequence_length, files.manifest["vocabulary"]["pieces"]
-    if length > config.max_position_embeddings:
+    if length > config.max_tokens:
         raise DataError(
-            f"{files.folder}: rows of {length} tokens, but the model has {config.max_position_embeddings} positions: "
-            f"make rows of that length with `bertlab data make --sequence-length {config.max_position_embeddings}`"
+            f"{files.folder}: rows of {length} tokens, but the model has {config.max_tokens} positions: "
+            f"make rows of that length with `bertlab data make --sequence-length {config.max_tokens}`"
         )
     if tokens > config.vocab_size:
         raise DataError(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import keras
 from keras import ops
 
-from bertlab.models import BertForPreTraining
+from bertlab.models import PreTrainingModel
 from bertlab.models.base import INPUT_NAMES
 from bertlab.training.devices.accumulation import accumulated_step
 from bertlab.training.devices.distribution import metrics_of_device, num_replicas, on_several_machines
@@ -15,7 +15,7 @@ from bertlab.training.objectives.losses import weighted_mean
 
 
 class PreTrainer(keras.Model):
-    """Trains a `BertForPreTraining` on batches that carry their own targets.
+    """Trains a `PreTrainingModel` on batches that carry their own targets.
 
     A batch is a dict: what the model reads, and the targets of the objectives. The loss is the sum of the objectives'
     mean losses. Metrics: loss; for each objective NAME_loss and NAME_accuracy, each a mean over its own items (an
@@ -27,13 +27,13 @@ class PreTrainer(keras.Model):
         objectives: what the model is trained to do; everything that it has a head for if left out.
 
     Example:
-        trainer = PreTrainer(BertForPreTraining(BertConfig.named("tiny")))
+        trainer = PreTrainer(PreTrainingModel(BertConfig.named("tiny")))
         trainer.compile(adamw(1e-3, trainer))
         trainer.fit(batches_of(make_examples(documents, tokenizer), 32), shuffle=False)
     """
 
     def __init__(
-        self, bert: BertForPreTraining, accumulation: int = 1, objectives: Sequence[Objective] | None = None, **kwargs
+        self, bert: PreTrainingModel, accumulation: int = 1, objectives: Sequence[Objective] | None = None, **kwargs
     ):
         super().__init__(**{"dtype": bert.dtype_policy, **kwargs})
         self.bert = bert

@@ -10,26 +10,29 @@ from pathlib import Path
 
 from bertlab import checkpoints
 from bertlab.checkpoints.opening import find, open_checkpoint
-from bertlab.config import SIZES, BertConfig
+from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
-from bertlab.models import BertForPreTraining
+from bertlab.families import DEFAULT, family, load_config
+from bertlab.models import PreTrainingModel
 from bertlab.training.objectives import NextSentence, Objective
 from bertlab.training.recipes.presets import PretrainingSettings
 from bertlab.training.runs.vocabularies import check_same_tokenizer
 
+SIZES = family(DEFAULT).config.SIZES  # what a published size by its name alone means
+
 
 def model_config(
-    model: str | Path | BertConfig, settings: PretrainingSettings, pieces: int, longest: int
-) -> BertConfig:
+    model: str | Path | ModelConfig, settings: PretrainingSettings, pieces: int, longest: int
+) -> ModelConfig:
     """The configuration that `model` means: a size, shaped by the recipe and the data, or one that is complete.
 
     pieces: number of tokens in the data's vocabulary. longest: tokens of its longest rows. Raises ConfigError if
     vocab_size is too small.
     """
     if str(model) in SIZES:
-        return _shaped(BertConfig.named(str(model)), settings, pieces, longest)
-    config = model if isinstance(model, BertConfig) else BertConfig.load(model)
+        return _shaped(family(DEFAULT).config.named(str(model)), settings, pieces, longest)
+    config = model if isinstance(model, ModelConfig) else load_config(model)
     if config.vocab_size < pieces:
         raise ConfigError(
             f"expected a vocab_size of at least {pieces}, that of the data's vocabulary; got {config.vocab_size}"
@@ -37,7 +40,7 @@ def model_config(
     return config
 
 
-def _shaped(config: BertConfig, settings: PretrainingSettings, pieces: int, longest: int) -> BertConfig:
+def _shaped(config: ModelConfig, settings: PretrainingSettings, pieces: int, longest: int) -> ModelConfig:
     multiple = settings.padded_vocabulary
     config = config.replace(
         vocab_size=-(-pieces // multiple) * multiple,
@@ -51,18 +54,18 @@ def _shaped(config: BertConfig, settings: PretrainingSettings, pieces: int, long
     return config
 
 
-def new_model(config: BertConfig, objectives: Sequence[Objective], dtype, **options) -> BertForPreTraining:
+def new_model(config: ModelConfig, objectives: Sequence[Objective], dtype, **options) -> PreTrainingModel:
     """A model with fresh weights and the heads that the objectives need."""
     heads = {objective.head for objective in objectives}
-    return BertForPreTraining(config, next_sentence=NextSentence.head in heads, dtype=dtype, **options)
+    return PreTrainingModel(config, next_sentence=NextSentence.head in heads, dtype=dtype, **options)
 
 
-def trained_weights(model: str | Path | BertConfig) -> "TrainedWeights | None":
+def trained_weights(model: str | Path | ModelConfig) -> "TrainedWeights | None":
     """The weights that `model` means when it is a folder, a packaged or a published name; else None.
 
     Raises ConfigError for a name that is nothing at all, CheckpointError for a folder without a checkpoint.
     """
-    if isinstance(model, BertConfig) or str(model) in SIZES or Path(model).is_file():
+    if isinstance(model, ModelConfig) or str(model) in SIZES or Path(model).is_file():
         return None
     nothing = f"{model}: neither a size ({', '.join(SIZES)}) nor a config.json that exists nor a checkpoint"
     if Path(model).suffix == ".json":  # a misspelt file is not looked for on the Hub
@@ -75,7 +78,7 @@ def trained_weights(model: str | Path | BertConfig) -> "TrainedWeights | None":
 
 
 class TrainedWeights:
-    """The weights of a checkpoint on this machine, from which a run starts. config: its `BertConfig`."""
+    """The weights of a checkpoint on this machine, from which a run starts. config: its configuration."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -95,7 +98,7 @@ class TrainedWeights:
             content.update(tensor.read().tobytes())
         return content.hexdigest()
 
-    def model(self, objectives: Sequence[Objective], dtype) -> tuple[BertForPreTraining, list[str]]:
+    def model(self, objectives: Sequence[Objective], dtype) -> tuple[PreTrainingModel, list[str]]:
         """A model with these weights and the objectives' heads, and the paths of its variables that are not among them.
 
         A head or pooler may be missing and then gets fresh weights. Raises CheckpointError when a part of the encoder
@@ -104,7 +107,7 @@ class TrainedWeights:
         tied = self._checkpoint.options.get("tied", True)
         bert = new_model(self.config, objectives, dtype, tied=tied)
         fresh = checkpoints.load_into(bert, self.path, strict=False).initialised
-        lacking = [path for path in fresh if path.startswith("bert/") and not path.startswith("bert/pooler")]
+        lacking = [path for path in fresh if path.startswith("backbone/") and not path.startswith("backbone/pooler")]
         if lacking:
             raise CheckpointError(f"{self.path}: has no {lacking[0]}; expected all weights of the encoder")
         return bert, fresh

@@ -1,4 +1,4 @@
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 def masked_attention(q, k, v, mask):

@@ -14,6 +14,6 @@ class MultiHeadAttention(keras.layers.Layer):
         found = []
         for query, key, value in zip(self.query, self.key, self.value):
             scores = attention_scores(query(x), key(x))
-            scores = scores if attention_mask is None else ops.where(attention_mask, scores, HIDDEN)
+            scores = scores if attention_mask is None else ops.where(attention_mask, scores, MASKED_SCORE)
             found.append(softmax_rows(scores) @ value(x))
         return self.out(ops.concatenate(found, axis=-1))

@@ -16,5 +16,5 @@ class MultiHeadAttention(keras.layers.Layer):
         q, k, v = self.query(x), self.key(x), self.value(x)
         scores = ops.einsum("btad,bsad->bats", q, k) / float(q.shape[-1]) ** 0.5
         if attention_mask is not None:
-            scores = ops.where(attention_mask[:, None], scores, HIDDEN)
+            scores = ops.where(attention_mask[:, None], scores, MASKED_SCORE)
         return self.out(ops.einsum("bats,bsad->btad", softmax_rows(scores), v))

@@ -18,6 +18,6 @@ class MultiHeadAttention(keras.layers.Layer):
         )
         scores = q @ ops.transpose(k, (0, 2, 1)) / q.shape[-1] ** 0.5
         if attention_mask is not None:
-            scores = ops.where(ops.tile(attention_mask, (self.num_heads, 1, 1)), scores, HIDDEN)
+            scores = ops.where(ops.tile(attention_mask, (self.num_heads, 1, 1)), scores, MASKED_SCORE)
         found = softmax_rows(scores) @ v
         return self.out(ops.concatenate(ops.split(found, self.num_heads, axis=0), axis=2))

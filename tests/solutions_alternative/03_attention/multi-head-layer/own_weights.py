@@ -25,6 +25,6 @@ class MultiHeadAttention(keras.layers.Layer):
     def call(self, x, attention_mask=None):
         scores = attention_scores(self.split(self.query(x)), self.split(self.key(x)))
         if attention_mask is not None:
-            scores = ops.where(ops.expand_dims(attention_mask, 1), scores, HIDDEN)
+            scores = ops.where(ops.expand_dims(attention_mask, 1), scores, MASKED_SCORE)
         found = softmax_rows(scores) @ self.split(self.value(x))
         return self.out(concat_heads(ops.unstack(found, axis=1)))

@@ -1,4 +1,4 @@
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 class SpanHead(keras.layers.Layer):
@@ -9,5 +9,5 @@ class SpanHead(keras.layers.Layer):
         self.dense = keras.layers.Dense(2)
 
     def call(self, hidden, may_answer):
-        logits = ops.where(may_answer[..., None], self.dense(hidden), HIDDEN)
+        logits = ops.where(may_answer[..., None], self.dense(hidden), MASKED_SCORE)
         return ops.swapaxes(logits, 1, 2)

@@ -1,4 +1,4 @@
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 class SpanHead(keras.layers.Layer):
@@ -11,4 +11,4 @@ class SpanHead(keras.layers.Layer):
     def call(self, hidden, may_answer):
         logits = ops.moveaxis(self.dense(hidden), -1, 1)
         may = ops.cast(may_answer, logits.dtype)[:, None, :]
-        return logits * may + HIDDEN * (1 - may)
+        return logits * may + MASKED_SCORE * (1 - may)

@@ -1,4 +1,4 @@
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 class SpanHead(keras.layers.Layer):
@@ -11,4 +11,4 @@ class SpanHead(keras.layers.Layer):
 
     def call(self, hidden, may_answer):
         logits = self.turn(self.dense(hidden))
-        return ops.where(ops.logical_not(may_answer)[:, None], ops.full_like(logits, HIDDEN), logits)
+        return ops.where(ops.logical_not(may_answer)[:, None], ops.full_like(logits, MASKED_SCORE), logits)

@@ -1,4 +1,4 @@
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 class SpanHead(keras.layers.Layer):
@@ -9,4 +9,4 @@ class SpanHead(keras.layers.Layer):
     def call(self, hidden, may_answer):
         start, end = ops.split(self.dense(hidden), 2, axis=-1)  # (B, T, 1) each
         both = ops.stack([start[..., 0], end[..., 0]], axis=1)
-        return ops.where(ops.stack([may_answer, may_answer], axis=1), both, HIDDEN)
+        return ops.where(ops.stack([may_answer, may_answer], axis=1), both, MASKED_SCORE)

@@ -1,6 +1,6 @@
 import tensorflow as tf
 
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 class SpanHead(keras.layers.Layer):
@@ -10,4 +10,4 @@ class SpanHead(keras.layers.Layer):
 
     def call(self, hidden, may_answer):
         turned = tf.linalg.matrix_transpose(self.dense(hidden))
-        return tf.where(may_answer[:, tf.newaxis], turned, tf.fill(tf.shape(turned), HIDDEN))
+        return tf.where(may_answer[:, tf.newaxis], turned, tf.fill(tf.shape(turned), MASKED_SCORE))

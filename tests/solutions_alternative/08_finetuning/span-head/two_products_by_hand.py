@@ -1,4 +1,4 @@
-HIDDEN = -1e9
+MASKED_SCORE = -1e9
 
 
 class SpanHead(keras.layers.Layer):
@@ -11,4 +11,4 @@ class SpanHead(keras.layers.Layer):
     def call(self, hidden, may_answer):
         start, end = ops.unstack(self.dense.kernel, axis=1)
         rows = [ops.matmul(hidden, vector) + self.dense.bias[side] for side, vector in enumerate((start, end))]
-        return ops.stack([ops.where(may_answer, row, HIDDEN) for row in rows], axis=1)
+        return ops.stack([ops.where(may_answer, row, MASKED_SCORE) for row in rows], axis=1)

@@ -1,0 +1,81 @@
+"""Families of models, a file each: BERT, DistilBERT, RoBERTa. The rest of the library knows none of them by name.
+
+A family (`Family`) has a config, embeddings, an encoder, the names of its weights in published checkpoints, and a kind
+of tokenizer. To add one: write its file and add a line to `_FILES`.
+
+    family("bert")                    by its model_type
+    family_of(config)                 of a configuration
+    load_config("…/config.json")      the configuration in a file, of whatever family
+"""
+
+import importlib
+from pathlib import Path
+
+from bertlab.config import ModelConfig, read_json
+from bertlab.errors import ConfigError
+from bertlab.families.base import Family
+
+# model_type in config.json → the file of the family
+_FILES = {
+    "bert": "bertlab.families.bert",
+    "distilbert": "bertlab.families.distilbert",
+    "roberta": "bertlab.families.roberta",
+}
+DEFAULT = "bert"  # files older than `model_type` are of this family
+_CLASSES = {
+    "BertConfig": "bertlab.families.bert",
+    "POSITION_EMBEDDINGS": "bertlab.families.bert",
+    "SIZES": "bertlab.families.bert",
+    "DistilBertConfig": "bertlab.families.distilbert",
+    "RobertaConfig": "bertlab.families.roberta",
+}
+MOVED_FROM_CONFIG = ("BertConfig", "POSITION_EMBEDDINGS", "SIZES")
+__all__ = ["DEFAULT", "Family", "config_from_huggingface", "family", "family_of", "load_config", "model_types",
+           *_CLASSES]  # fmt: skip
+
+
+def model_types() -> tuple[str, ...]:
+    """The families there are, by their model_type."""
+    return tuple(_FILES)
+
+
+def family(model_type: str) -> Family:
+    """The family of this name. Raises ConfigError if there is none.
+
+    Example:
+        >>> family("bert").config.named("tiny").num_layers
+        2
+    """
+    if not isinstance(model_type, str) or model_type not in _FILES:
+        raise ConfigError(f"model_type is {model_type!r}; expected one of {', '.join(_FILES)}")
+    return importlib.import_module(_FILES[model_type]).FAMILY
+
+
+def family_of(config: ModelConfig) -> Family:
+    """The family that a configuration belongs to."""
+    return family(config.model_type)
+
+
+def config_from_huggingface(values: dict, where: str = "config.json") -> ModelConfig:
+    """The configuration in the content of a Hugging Face `config.json` or an original `bert_config.json`.
+
+    Raises ConfigError, naming `where`.
+    """
+    if not isinstance(values, dict):
+        raise ConfigError(f"{where}: expected a JSON object, found {type(values).__name__}")
+    try:
+        its_family = family(values.get("model_type", DEFAULT))
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    return its_family.config.from_huggingface(values, where)
+
+
+def load_config(path: str | Path) -> ModelConfig:
+    """Reads a `config.json` or `bert_config.json`. Raises ConfigError, naming the file."""
+    return config_from_huggingface(read_json(path), str(path))
+
+
+def __getattr__(name):
+    if name in _CLASSES:
+        return getattr(importlib.import_module(_CLASSES[name]), name)
+    raise AttributeError(f"module 'bertlab.families' has no attribute {name!r}")

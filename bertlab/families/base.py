@@ -1,0 +1,69 @@
+"""What a family of models is: everything that one published architecture has of its own, gathered in one object."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bertlab.config import ModelConfig
+from bertlab.families.names import Names
+
+
+def standard_embeddings(config: ModelConfig, **options):
+    """The layer of the embeddings: tokens, positions, and segments where the family has them."""
+    from bertlab.layers import BertEmbeddings
+
+    return BertEmbeddings(
+        config.vocab_size,
+        config.hidden_size,
+        config.max_position_embeddings,
+        dropout=config.hidden_dropout,
+        layer_norm_eps=config.layer_norm_eps,
+        initializer_range=config.initializer_range,
+        **options,
+    )
+
+
+def standard_encoder(config: ModelConfig, **options):
+    """The stack of encoder layers."""
+    from bertlab.layers import Encoder
+
+    return Encoder(
+        config.num_layers,
+        config.num_heads,
+        config.intermediate_size,
+        activation=config.hidden_act,
+        dropout=config.hidden_dropout,
+        attention_dropout=config.attention_dropout,
+        layer_norm_eps=config.layer_norm_eps,
+        initializer_range=config.initializer_range,
+        **options,
+    )
+
+
+def _same_paths(config: ModelConfig, paths: set[str]) -> set[str]:
+    return paths
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family of models, as data.
+
+    config: its config class; the family goes by `config.model_type`.
+    embeddings, encoder: (config, **layer options) → the layer. The encoder's call is that of `layers.Encoder`.
+    huggingface, google: the names of its weights in transformers and, where there are such, in TensorFlow 1.
+    pooler: whether the model without a head has a pooler.   pooler_activation: tanh | relu.
+    next_sentence: whether its pre-training includes next-sentence prediction.
+    tokenizer: the kind of tokenizer its checkpoints come with (see `bertlab.checkpoints.tokenizers`).
+    own_paths: (config, paths of the tables) → the paths that a model of this config really has.
+    """
+
+    config: type[ModelConfig]
+    huggingface: Names
+    google: Names | None = None
+    embeddings: Callable[..., Any] = standard_embeddings
+    encoder: Callable[..., Any] = standard_encoder
+    pooler: bool = True
+    pooler_activation: str = "tanh"
+    next_sentence: bool = False
+    tokenizer: str = "WordPiece"
+    own_paths: Callable[[ModelConfig, set[str]], set[str]] = _same_paths

@@ -1,0 +1,170 @@
+"""BERT: Devlin et al. 2019; the smaller sizes are those of Turc et al. 2019, "Well-Read Students Learn Better".
+
+Sources of the names: modeling.py, run_pretraining.py, run_classifier.py and run_squad.py of google-research/bert;
+modeling_bert.py of transformers.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bertlab.config import ModelConfig
+from bertlab.errors import ConfigError
+from bertlab.families.base import Family, standard_embeddings, standard_encoder
+from bertlab.families.names import GOOGLE, HUGGINGFACE, Names, dense, matrix, norm, output, table, vector
+
+POSITION_EMBEDDINGS = ("learned", "sinusoidal")
+# size: (num_layers, hidden_size, num_heads)
+_SHAPES = {
+    "tiny": (2, 128, 2),
+    "mini": (4, 256, 4),
+    "small": (4, 512, 8),
+    "medium": (8, 512, 8),
+    "base": (12, 768, 12),
+    "large": (24, 1024, 16),
+}
+SIZES = {
+    name: dict(num_layers=num_layers, hidden_size=hidden, num_heads=num_heads, intermediate_size=4 * hidden)
+    for name, (num_layers, hidden, num_heads) in _SHAPES.items()
+}
+
+
+@dataclass(frozen=True)
+class BertConfig(ModelConfig):
+    """All settings of a BERT's architecture and numerics. The defaults are BERT-base, uncased.
+
+    Beyond what BERT was published with: pre-LN, sinusoidal positions and left-to-right attention.
+    Raises ConfigError when the values contradict one another.
+
+    Example:
+        >>> BertConfig.named("mini").num_layers
+        4
+        >>> BertConfig(hidden_size=128, num_heads=2).head_size
+        64
+    """
+
+    type_vocab_size: int = 2  # segments A and B
+    pre_norm: bool = False  # True: LayerNorm before each sub-layer (Xiong et al. 2020) instead of after
+    position_embedding: str = "learned"  # learned (BERT) | sinusoidal (Vaswani et al. 2017, section 3.5)
+    causal: bool = False  # True: a token attends to itself and the tokens before it (left-to-right, section 5.1)
+
+    model_type: ClassVar[str] = "bert"
+    SIZES: ClassVar[dict] = SIZES
+    HUGGINGFACE_NAMES: ClassVar[dict] = {  # the original `bert_config.json` uses the same names
+        "num_layers": "num_hidden_layers",
+        "num_heads": "num_attention_heads",
+        "hidden_dropout": "hidden_dropout_prob",
+        "attention_dropout": "attention_probs_dropout_prob",
+    }
+    HUGGINGFACE_CONSTANTS: ClassVar[dict] = {"position_embedding_type": "absolute"}
+    NUMERICS: ClassVar[tuple] = (*ModelConfig.NUMERICS, "pre_norm", "position_embedding", "causal")
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.position_embedding not in POSITION_EMBEDDINGS:
+            raise ConfigError(
+                f"position_embedding {self.position_embedding!r} is not known; "
+                f"choose one of {', '.join(POSITION_EMBEDDINGS)}"
+            )
+        if self.position_embedding == "sinusoidal" and self.hidden_size % 2:
+            raise ConfigError(f"sinusoidal positions come in pairs: hidden_size {self.hidden_size} must be even")
+
+    @classmethod
+    def whole_numbers(cls) -> tuple[str, ...]:
+        return (*super().whole_numbers(), "type_vocab_size")
+
+    def huggingface_lacks(self) -> list[str]:
+        ours_alone = {
+            "pre_norm": self.pre_norm,
+            "causal": self.causal,
+            "sinusoidal positions": self.position_embedding == "sinusoidal",
+        }
+        return [name for name, is_set in ours_alone.items() if is_set]
+
+
+def _embeddings(config: BertConfig, **options):
+    segments, positions = config.type_vocab_size, config.position_embedding
+    return standard_embeddings(config, num_segments=segments, position_embedding=positions, **options)
+
+
+def _encoder(config: BertConfig, **options):
+    return standard_encoder(config, pre_norm=config.pre_norm, **options)
+
+
+def _own_paths(config: BertConfig, paths: set[str]) -> set[str]:
+    if config.pre_norm:
+        paths = paths | {"backbone/encoder/final_norm/gamma", "backbone/encoder/final_norm/beta"}
+    return paths - {"backbone/embeddings/position/embeddings"} if config.position_embedding == "sinusoidal" else paths
+
+
+_CLASSIFIER = (dense("head/dense", "classifier"),)
+_HUGGINGFACE = Names(
+    spelling=HUGGINGFACE,
+    prefix="bert.",
+    class_prefix="Bert",
+    backbone=(
+        table("embeddings/token", "embeddings.word_embeddings"),
+        table("embeddings/segment", "embeddings.token_type_embeddings"),
+        table("embeddings/position", "embeddings.position_embeddings"),
+        norm("embeddings/norm", "embeddings.LayerNorm"),
+        dense("encoder/layer_{i}/attention/query", "encoder.layer.{i}.attention.self.query"),
+        dense("encoder/layer_{i}/attention/key", "encoder.layer.{i}.attention.self.key"),
+        dense("encoder/layer_{i}/attention/value", "encoder.layer.{i}.attention.self.value"),
+        dense("encoder/layer_{i}/attention/out", "encoder.layer.{i}.attention.output.dense"),
+        norm("encoder/layer_{i}/attention_norm", "encoder.layer.{i}.attention.output.LayerNorm"),
+        dense("encoder/layer_{i}/feed_forward/inner", "encoder.layer.{i}.intermediate.dense"),
+        dense("encoder/layer_{i}/feed_forward/outer", "encoder.layer.{i}.output.dense"),
+        norm("encoder/layer_{i}/output_norm", "encoder.layer.{i}.output.LayerNorm"),
+        dense("pooler/dense", "pooler.dense"),
+    ),
+    heads={
+        "pretraining": (
+            dense("masked_lm_head/dense", "cls.predictions.transform.dense"),
+            norm("masked_lm_head/norm", "cls.predictions.transform.LayerNorm"),
+            matrix("masked_lm_head/unembedding", "cls.predictions.decoder.weight"),
+            vector("masked_lm_head/bias", "cls.predictions.bias"),
+            dense("next_sentence_head/dense", "cls.seq_relationship"),
+        ),
+        "sequence_classification": _CLASSIFIER,
+        "token_classification": _CLASSIFIER,
+        "multiple_choice": _CLASSIFIER,
+        "question_answering": (dense("head/dense", "qa_outputs"),),
+    },
+)
+_GOOGLE = Names(
+    spelling=GOOGLE,
+    backbone=(
+        table("embeddings/token", "bert/embeddings/word_embeddings"),
+        table("embeddings/segment", "bert/embeddings/token_type_embeddings"),
+        table("embeddings/position", "bert/embeddings/position_embeddings"),
+        norm("embeddings/norm", "bert/embeddings/LayerNorm"),
+        dense("encoder/layer_{i}/attention/query", "bert/encoder/layer_{i}/attention/self/query"),
+        dense("encoder/layer_{i}/attention/key", "bert/encoder/layer_{i}/attention/self/key"),
+        dense("encoder/layer_{i}/attention/value", "bert/encoder/layer_{i}/attention/self/value"),
+        dense("encoder/layer_{i}/attention/out", "bert/encoder/layer_{i}/attention/output/dense"),
+        norm("encoder/layer_{i}/attention_norm", "bert/encoder/layer_{i}/attention/output/LayerNorm"),
+        dense("encoder/layer_{i}/feed_forward/inner", "bert/encoder/layer_{i}/intermediate/dense"),
+        dense("encoder/layer_{i}/feed_forward/outer", "bert/encoder/layer_{i}/output/dense"),
+        norm("encoder/layer_{i}/output_norm", "bert/encoder/layer_{i}/output/LayerNorm"),
+        dense("pooler/dense", "bert/pooler/dense"),
+    ),
+    heads={
+        "pretraining": (
+            dense("masked_lm_head/dense", "cls/predictions/transform/dense"),
+            norm("masked_lm_head/norm", "cls/predictions/transform/LayerNorm"),
+            vector("masked_lm_head/bias", "cls/predictions/output_bias"),
+            output("next_sentence_head/dense", "cls/seq_relationship/"),
+        ),
+        "sequence_classification": (output("head/dense", ""),),
+        "question_answering": (output("head/dense", "cls/squad/"),),
+    },
+)
+
+FAMILY = Family(
+    config=BertConfig,
+    huggingface=_HUGGINGFACE,
+    google=_GOOGLE,
+    embeddings=_embeddings,
+    encoder=_encoder,
+    own_paths=_own_paths,
+    next_sentence=True,
+)

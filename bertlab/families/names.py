@@ -1,0 +1,134 @@
+"""Names of weights as tables: one row for each layer with weights, read in both directions.
+
+    dense("encoder/layer_{i}/attention/query", "encoder.layer.{i}.attention.self.query")
+
+stands for two variables of every layer i. What a row becomes depends on the format's spelling:
+
+    ours            backbone/encoder/layer_0/attention/query/kernel      (in, out)
+    Hugging Face    bert.encoder.layer.0.attention.self.query.weight     (out, in): PyTorch's way round, so transposed
+    Google          bert/encoder/layer_0/attention/self/query/kernel     (in, out)
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+BACKBONE = "backbone"  # our paths of everything below the heads begin with it
+
+# For each kind of row, its variables: (our last word, what the format appends, whether its matrix is transposed).
+HUGGINGFACE = {
+    "dense": (("kernel", ".weight", True), ("bias", ".bias", False)),
+    "norm": (("gamma", ".weight", False), ("beta", ".bias", False)),
+    "table": (("embeddings", ".weight", False),),
+    "matrix": (("", "", True),),
+    "vector": (("", "", False),),
+}
+GOOGLE = {
+    "dense": (("kernel", "/kernel", False), ("bias", "/bias", False)),
+    "norm": (("gamma", "/gamma", False), ("beta", "/beta", False)),
+    "table": (("embeddings", "", False),),
+    "vector": (("", "", False),),
+    "output": (("kernel", "output_weights", True), ("bias", "output_bias", False)),  # used with `transpose_b=True`
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """The weights of one layer: its path in our models, its name in another format, and its kind."""
+
+    ours: str
+    theirs: str
+    kind: str
+
+
+def dense(ours: str, theirs: str) -> Row:
+    """A linear layer: kernel and bias."""
+    return Row(ours, theirs, "dense")
+
+
+def norm(ours: str, theirs: str) -> Row:
+    """A LayerNorm: gamma and beta."""
+    return Row(ours, theirs, "norm")
+
+
+def table(ours: str, theirs: str) -> Row:
+    """An embedding."""
+    return Row(ours, theirs, "table")
+
+
+def matrix(ours: str, theirs: str) -> Row:
+    """A single matrix, by its whole name."""
+    return Row(ours, theirs, "matrix")
+
+
+def vector(ours: str, theirs: str) -> Row:
+    """A single vector, by its whole name."""
+    return Row(ours, theirs, "vector")
+
+
+def output(ours: str, theirs: str) -> Row:
+    """A head's linear layer at Google: `theirs` is put before output_weights and output_bias."""
+    return Row(ours, theirs, "output")
+
+
+@dataclass(frozen=True)
+class Place:
+    """One variable: our path, its name in the other format, whether that stores the matrix transposed.
+
+    in_backbone: whether a model with a head puts the format's prefix ("bert.") before the name.
+    """
+
+    ours: str
+    theirs: str
+    transposed: bool
+    in_backbone: bool
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a family's weights in one format.
+
+    spelling: `HUGGINGFACE` or `GOOGLE`.   prefix: what a model with a head puts before the backbone's names.
+    backbone: rows without our leading "backbone/"; "{i}" is the number of a layer.
+    heads: kind of model → rows. A row replaces the backbone's row of the same path: some families store the pooler
+        of a classifier beside the classifier.
+    class_prefix: how transformers' class names begin, in `architectures`.
+    """
+
+    spelling: dict[str, tuple]
+    backbone: tuple[Row, ...]
+    heads: dict[str, tuple[Row, ...]]
+    prefix: str = ""
+    class_prefix: str = ""
+
+    def places(self, kind: str | None, num_layers: int) -> list[Place]:
+        """The variables of a model of this kind, of all its optional parts too (pooler, untied MLM head).
+
+        kind None: a classifier of which no more is known; all classifiers of a family begin alike.
+        """
+        heads = self.heads.get(kind or "sequence_classification", ())
+        in_heads = {row.ours for row in heads}
+        rows = [Row(f"{BACKBONE}/{row.ours}", row.theirs, row.kind) for row in self.backbone]
+        places = [place for row in rows if row.ours not in in_heads for place in self._expand(row, num_layers, True)]
+        return places + [place for row in heads for place in self._expand(row, num_layers, False)]
+
+    def name_of(self, ours: str, kind: str = "pretraining") -> str | None:
+        """The format's name of one variable that is in no layer; None if the format has no such variable."""
+        return next((place.theirs for place in self.places(kind, 0) if place.ours == ours), None)
+
+    def kinds_of(self, names: Iterable[str]) -> list[str]:
+        """The kinds whose heads fit these names best: as many of their variables as possible, as few others missing."""
+        names = set(names)
+        scores = {}
+        for kind in self.heads:
+            expected = {place.theirs for place in self.places(kind, 0) if not place.in_backbone}
+            if expected & names:
+                scores[kind] = (len(expected & names), -len(expected - names))
+        best = max(scores.values(), default=None)
+        return [kind for kind, score in scores.items() if score == best]
+
+    def _expand(self, row: Row, num_layers: int, in_backbone: bool) -> Iterable[Place]:
+        numbers = range(num_layers) if "{i}" in row.ours else (0,)
+        for i in numbers:
+            ours, theirs = row.ours.format(i=i), row.theirs.format(i=i)
+            for our_last, their_last, transposed in self.spelling[row.kind]:
+                yield Place(f"{ours}/{our_last}".rstrip("/"), theirs + their_last, transposed, in_backbone)

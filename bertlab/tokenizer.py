@@ -1,0 +1,69 @@
+"""What the library asks of a tokenizer, whatever its algorithm: `WordPieceTokenizer` is one, and others can be.
+
+A family names the kind of tokenizer that its checkpoints come with; `bertlab.checkpoints.load_tokenizer` chooses by it.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+
+class TokenVocabulary(Protocol):
+    """The tokens and their ids. `pieces[i]` is the token of id i; `special_ids`: of [CLS], [MASK] and others."""
+
+    pieces: tuple[str, ...]
+
+    def __len__(self) -> int: ...
+    def __contains__(self, token: str) -> bool: ...
+    def index(self, token: str) -> int: ...
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Text into ids and back. In every method that reads text, `special_tokens=True` reads "[MASK]" as that token.
+
+    Example:
+        >>> from bertlab.checkpoints import load_tokenizer
+        >>> tokenizer = load_tokenizer("bertlab-mini")
+        >>> isinstance(tokenizer, Tokenizer)
+        True
+        >>> tokenizer.decode(tokenizer.encode("A small house."))
+        'a small house.'
+    """
+
+    vocabulary: Any  # a `TokenVocabulary`
+
+    def tokenize(self, text: str, special_tokens: bool = False) -> list[str]:
+        """The tokens of a text."""
+
+    def encode(self, text: str, special_tokens: bool = False) -> list[int]:
+        """The ids of a text, without the special tokens around it."""
+
+    def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Any:
+        """Ids, tokens, the characters (start, end) of each and the word it belongs to: an `Encoding`."""
+
+    def encode_batch(self, texts: Iterable[str], special_tokens: bool = False) -> Any:
+        """The ids of many texts as `Ragged`: values (N,) int32 and row_splits (rows + 1,) int64."""
+
+    def encode_batch_with_offsets(self, texts: Iterable[str], special_tokens: bool = False) -> Any:
+        """The same with offsets (N, 2) and word_ids (N,): a `RaggedEncoding`."""
+
+    def pack(self, ids_a: Sequence[int], ids_b: Sequence[int] | None = None, max_length: int | None = None) -> dict:
+        """One row of the model's input: input_ids, token_type_ids, attention_mask, each (T,) int32."""
+
+    def encode_packed(
+        self,
+        texts: Iterable[str],
+        texts_b: Iterable[str] | None = None,
+        max_length: int | None = None,
+        special_tokens: bool = False,
+    ) -> dict[str, np.ndarray]:
+        """The model's input for many texts or pairs, padded: each (B, T) int32."""
+
+    def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
+        """Readable text."""
+
+    def save(self, folder: str | Path) -> None:
+        """Writes the files from which `load_tokenizer` makes it again."""
