@@ -136,7 +136,7 @@ def test_a_phase_on_harder_rows_is_compared_with_itself_alone():
 
 
 def test_a_phase_that_begins_worse_than_blind_is_stopped_with_the_way_past_it():
-    with pytest.raises(TrainingError, match=r"risen to 9\.00 from 2\.00, .* go on with --no-divergence-check"):
+    with pytest.raises(TrainingError, match=r"risen to 9\.00 from 2\.00, .* use --no-divergence-check"):
         judged(9.0, 2, 4.0, 2.0)
 
 
