@@ -64,7 +64,7 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     plan = {
         "exercise": _reader_facts(exercise),
         "seed": seed,
-        "watch": [*exercise.forbidden, *_ready_made(exercise)],
+        "watch": [*exercise.forbidden.names, *_ready_made(exercise)],
         "questions": questions,
         "parts": parts,
         "misconceptions": [],
@@ -86,9 +86,16 @@ def _reader_facts(exercise):
     return {
         "id": exercise.id, "notebook": exercise.notebook, "number": exercise.number, "title": exercise.title,
         "minutes": exercise.minutes, "lines": exercise.lines, "points": float(exercise.points),
-        "names": list(exercise.names), "arguments": list(exercise.arguments), "hints": list(exercise.hints),
-        "forbidden_because": exercise.forbidden_because, "kept_in": exercise.kept_in,
+        "names": list(exercise.names), "arguments": _named_arguments(exercise), "hints": list(exercise.hints),
+        "forbidden_because": exercise.forbidden.because, "kept_in": exercise.kept_in,
     }  # fmt: skip
+
+
+def _named_arguments(exercise):
+    """The names of the arguments that calls give by position: as many as the longest visible call has."""
+    rng = generator(exercise, visible_seed(exercise))
+    cases = [case for part in exercise.parts for trial in part.trials(rng) for case in trial.cases]
+    return list(exercise.arguments[: max(len(case.arguments) for case in cases)])
 
 
 def _claims(exercise, trial, questions):
@@ -153,7 +160,7 @@ def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
     if case.seed is not None:
         question["seed"] = case.seed
     if watch:
-        question["watch"] = list(exercise.forbidden)
+        question["watch"] = list(exercise.forbidden.names)
     return question
 
 

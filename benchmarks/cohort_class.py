@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograde.exercises import catalogue, cells
+from autograde.proofs import alternatives
 from autograde.release import editions
 from autograde.sandbox import seccomp
 
@@ -101,8 +102,8 @@ def _right(name: str, count: int):
     """Style 0 is the solution; each other style takes the next alternative of every exercise."""
     answers = solution(name)
     for exercise in catalogue.of_notebook(name) if count % 5 else ():
-        files = sorted((ROOT / "tests/solutions_alternative" / name / exercise.id).glob("*.py"))
-        own = files[(count - 1) % len(files)].read_text()
+        others = list(alternatives(exercise).values())
+        own = others[(count - 1) % len(others)]
         answers[exercise.id] = _BESIDE.get(exercise.id, "") + own
     return f"style{count % 5}", notebook(name, answers), points_of(name)
 

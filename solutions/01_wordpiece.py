@@ -452,7 +452,7 @@ def count_pairs(spelled: list[tuple[list[str], int]]) -> dict[tuple[str, str], i
 check(count_pairs)
 
 # %% [markdown]
-# ## 1.8 The WordPiece score · 3 points · ~5 minutes
+# ## 1.8 The WordPiece score · 3 points · ~5 minutes · score(a, b)
 #
 # Which pair is best? Byte-pair encoding (Sennrich et al. 2016) takes the most frequent one. WordPiece takes the pair
 # that occurs more often than you would expect from the frequencies of its two members:

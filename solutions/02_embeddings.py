@@ -503,7 +503,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 2.8 BERT's first layer · 6 points · ~18 minutes
+# ## 2.8 BERT's first layer · 6 points · ~18 minutes · ETransformer, lines 3–4, as in BERT
 #
 # As a Keras layer, with two more steps after the sum:
 #

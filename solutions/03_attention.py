@@ -174,9 +174,10 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 3.4 Scores: how much does each word want from each other word? · 3 points · ~8 minutes · Attention, line 5
+# ## 3.4 Scores · 3 points · ~8 minutes · Attention, line 5
 #
-# You have one query and one key per token. A query and a key that point in the same direction should get a high score;
+# How much does each word want from each other word? You have one query and one key per token. A query and a key that
+# point in the same direction should get a high score;
 # at right angles, zero. That is a dot product, and a single matrix product compares every query with every key:
 #
 # $$S = \frac{1}{\sqrt{d_\text{attn}}}\, Q K^\top \qquad S \in \mathbb{R}^{\ell \times \ell}$$
@@ -433,7 +434,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 3.8 Attention that respects a mask · 4 points · ~9 minutes
+# ## 3.8 Attention that respects a mask · 4 points · ~9 minutes · Attention, lines 5–6
 #
 # At which step must the mask be applied? If you set *weights* to zero after the softmax, the row no longer sums to 1.
 # So the mask is applied before it: a score of (nearly) $-\infty$ gets a weight of $e^{-\infty} = 0$, and softmax
@@ -550,7 +551,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 3.10 All heads at once: a Keras layer · 6 points · ~18 minutes
+# ## 3.10 All heads at once: a Keras layer · 6 points · ~18 minutes · MHAttention, lines 1–5
 #
 # A loop over 12 heads computes 12 small products where one large one is enough. With $d = H / A$ numbers per head ($H$:
 # hidden size, $A$: number of heads, as in BERT), put the $W_q$ of all heads side by side into one $(H, H)$ matrix. One
@@ -647,7 +648,7 @@ heat_maps(
 # ---
 # # One sequence reads another
 #
-# ## 3.11 Cross-attention · 3 points · ~5 minutes
+# ## 3.11 Cross-attention · 3 points · ~5 minutes · Attention, lines 1–6, with two sequences
 #
 # A translator writes one sentence while reading another. The tokens $Z$ of the sentence being written give the queries;
 # the tokens $H$ of the sentence being read give the keys and the values:

@@ -128,7 +128,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 4.2 LayerNorm as a Keras layer · 3 points · ~6 minutes
+# ## 4.2 LayerNorm as a Keras layer · 3 points · ~6 minutes · LayerNorm, lines 1–4
 #
 # $\gamma$ and $\beta$ are *learned*: they are weights, and a Keras layer stores them.
 # `self.add_weight(shape=…, initializer=…, name=…)` creates one, in `build`, where the shape of the input is known. What
@@ -206,7 +206,7 @@ histograms(
 # between the result is still an average. So after each attention every token passes, alone, through a small network
 # with a nonlinear function (the *activation*) in the middle. The original Transformer uses ReLU, BERT uses GELU.
 #
-# ## 4.3 GELU · 3 points · ~5 minutes
+# ## 4.3 GELU · 3 points · ~5 minutes · ETransformer, line 8
 #
 # ReLU keeps a number if it is positive: $x \cdot [x > 0]$, a switch. GELU (Hendrycks & Gimpel 2016) makes the switch
 # soft: it multiplies $x$ by the probability that a standard normal number is below it.
@@ -341,7 +341,7 @@ def relu_ffn(x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor) -> T
 check(relu_ffn)
 
 # %% [markdown]
-# ## 4.7 BERT's network: a Keras layer · 4 points · ~7 minutes · line 8, in the brackets
+# ## 4.7 BERT's network: a Keras layer · 4 points · ~7 minutes · ETransformer, line 8
 #
 # The same with GELU, and as a layer. `intermediate_size` is $d_\text{mlp}$, in BERT $4 \cdot$ hidden: four times as
 # many numbers, the activation, and back. Two thirds of an encoder layer's parameters are here: $8 d_e^2$, compared with
@@ -453,7 +453,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 4.9 The residual connection · 2 points · ~3 minutes · lines 6 and 8, the "X +"
+# ## 4.9 The residual connection · 2 points · ~3 minutes · ETransformer, lines 6 and 8
 #
 # The result of a sub-layer (attention, or the network) is *added* to its input (He et al. 2015):
 #
@@ -482,7 +482,7 @@ check(residual)
 # ---
 # # The layer
 #
-# ## 4.10 Lines 6 to 9 · 6 points · ~15 minutes
+# ## 4.10 Lines 6 to 9: an encoder layer · 6 points · ~15 minutes · ETransformer, lines 6–9
 #
 # You have all the parts. BERT normalises *after* each addition (post-LN):
 #
@@ -583,7 +583,7 @@ class PreNormEncoderLayer(EncoderLayer):
 check(PreNormEncoderLayer)
 
 # %% [markdown]
-# ## 4.12 The stack · 3 points · ~5 minutes · line 5
+# ## 4.12 The stack · 3 points · ~5 minutes · ETransformer, line 5
 #
 # $L$ layers, one after the other, each with its own weights. Keep them in the list `self.layers_` (in Keras models the
 # name `layers` is already used). All layers get the same mask: padding stays padding.

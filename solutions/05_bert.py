@@ -226,7 +226,7 @@ heat_maps(
 # | $W_u$ | a separate matrix | the token table $W_e$ again (*tied*), and an output bias |
 # | for the whole text | | the pooler, and a second head on it |
 #
-# ## 5.3 The pooler: one vector for a whole text · 2 points · ~3 minutes
+# ## 5.3 The pooler · 2 points · ~3 minutes
 #
 # A classifier needs one vector, not $\ell$ of them. BERT puts `[CLS]` in front of every text. It has no meaning of its
 # own, but in every layer it may look at all the others, so its vector can collect information about the whole text. The
@@ -261,7 +261,7 @@ class Pooler(keras.layers.Layer):
 check(Pooler)
 
 # %% [markdown]
-# ## 5.4 BERT · 6 points · ~10 minutes
+# ## 5.4 BERT · 6 points · ~10 minutes · ETransformer, lines 1–9, as BERT has them
 #
 # You have all the parts: `BertEmbeddings`, `padding_mask`, `Encoder`, `Pooler`. The call takes what your `pack` of
 # notebook 01 returns:
@@ -344,7 +344,7 @@ print("largest change:", " hidden %.1e" % float(ops.max(moved[0])), " seen %.2f"
 # ---
 # # Two heads for pre-training
 #
-# ## 5.5 Masked words, with the table used twice · 4 points · ~6 minutes · ETransformer, lines 10–12
+# ## 5.5 Masked words: the tied head · 4 points · ~6 minutes · ETransformer, lines 10–12, as BERT has them
 #
 # Lines 10–12 again, with three changes in BERT:
 #
@@ -446,7 +446,7 @@ check(NspHead)
 # ---
 # # 110 million of what?
 #
-# ## 5.7 Counting · 4 points · ~9 minutes
+# ## 5.7 Counting parameters · 4 points · ~9 minutes · the list of parameters
 #
 # The paper gives 110M for Base ($L = 12, H = 768, A = 12$) and 340M for Large ($L = 24, H = 1024, A = 16$). Count for
 # yourself. With $V$ tokens, $M$ positions, $S$ segments, and $F = 4H$ in both:
@@ -607,7 +607,7 @@ def published_name(path: str) -> str:
 check(published_name)
 
 # %% [markdown]
-# ## 5.9 Loading · 4 points · ~7 minutes
+# ## 5.9 Loading published weights · 4 points · ~7 minutes
 #
 # Now the loop: for each of your variables find the array, transpose it if it is a kernel, and `assign` it. Only kernels
 # are transposed: a *table* is (vocabulary, H) on both sides.
@@ -794,7 +794,7 @@ print(f"one kernel transposed: largest difference {worse:.2f}; restored: {restor
 # ---
 # # Fill in the blank
 #
-# ## 5.10 The best guesses · 3 points · ~6 minutes
+# ## 5.10 Fill in the blank · 3 points · ~6 minutes
 #
 # Put `[MASK]` where a word is missing and read the head's logits at that position only: softmax over the vocabulary,
 # then the $k$ most probable tokens. Return one list per `[MASK]`, best first.

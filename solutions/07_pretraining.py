@@ -112,7 +112,7 @@ only_the_first = etraining_loss(ops.convert_to_tensor(of_the_lecture), the_cat_s
 print(f"−log 0.0041 = {float(only_the_first):.3f}")
 
 # %% [markdown]
-# ## 7.2 BERT's masked language model loss · 4 points · ~8 minutes
+# ## 7.2 BERT's masked language model loss · 4 points · ~8 minutes · ETraining, line 9, for a batch
 #
 # A model computes in batches, and it returns *logits*: any real numbers, which log softmax turns into logarithms of
 # probabilities. Each sequence has $P$ predictions; a sequence that needs fewer is padded, and `weights` marks which
@@ -166,7 +166,7 @@ lines(
 )
 
 # %% [markdown]
-# ## 7.3 The next-sentence loss · 2 points · ~4 minutes
+# ## 7.3 The next-sentence loss · 2 points · ~4 minutes · BERT, section 3.1, task 2
 #
 # The second objective: does sentence B follow sentence A? There are two logits per sequence, and a well-known trap: in
 # BERT **0 is IsNext** and 1 is NotNext (a comment in the published code states it). The label is the index of the
@@ -191,7 +191,7 @@ check(nsp_loss)
 # ---
 # # The model
 #
-# ## 7.4 Only where something is to be guessed · 3 points · ~8 minutes
+# ## 7.4 Only where something is to be guessed · 3 points · ~8 minutes · ETraining, line 7: the indices T̃
 #
 # The MLM head multiplies a token's vector with the whole vocabulary. In BERT-Base that is $768 \times 30{,}522$
 # products per token, more than three encoder layers need. Only 15 % of the tokens are predicted, so computing it for
@@ -231,7 +231,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 7.5 Everything you built, in one model · 5 points · ~12 minutes · ETraining, line 8
+# ## 7.5 Everything you built, in one model · 5 points · ~12 minutes · ETraining, line 8, and BERT's second head
 #
 # `Bert` (notebook 05) returns two tensors: a vector for every token, and the pooled vector of [CLS]. The first goes to
 # `MlmHead`, only at the masked positions and together with the table of the token embeddings (the weights are tied);
@@ -319,7 +319,7 @@ print(f"first NSP loss {float(nsp_loss(next_logits, first['next_sentence'])):.3f
 # ---
 # # One step
 #
-# ## 7.6 No step longer than this · 3 points · ~7 minutes
+# ## 7.6 No step longer than this · 3 points · ~7 minutes · BERT's optimizer: global clipping at 1.0
 #
 # Now and then the gradient of a batch is ten times as long as usual, and one such step can destroy the progress of an
 # hour. BERT limits the *length* (the norm) of the gradient: all its tensors together are one long vector $g$, and if
@@ -447,7 +447,7 @@ print(f"from {curve[0]:.2f} to {curve[-1]:.3f}")
 # ---
 # # The learning rate
 #
-# ## 7.8 Up, then down · 3 points · ~8 minutes
+# ## 7.8 Up, then down · 3 points · ~8 minutes · ETraining, line 10: η
 #
 # Adam divides each step by a running mean of the gradient's size. In the first steps its estimate of that mean is bad,
 # so BERT begins carefully: the learning rate rises linearly for 10,000 steps (*warm-up*), then falls linearly to 0 at
@@ -488,7 +488,7 @@ lines(
 )
 
 # %% [markdown]
-# ## 7.9 Which weights decay · 2 points · ~5 minutes
+# ## 7.9 Which weights decay · 2 points · ~5 minutes · BERT's optimizer: L2 weight decay of 0.01
 #
 # With every step each weight also loses a small fraction of itself, 0.01 times the learning rate: *weight decay*.
 # Weights that are not needed shrink towards zero. But not everything should be small: LayerNorm's $\gamma$ starts at 1

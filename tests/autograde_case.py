@@ -10,6 +10,7 @@ from once import made_once
 from autograde import fingerprints, planning, probe
 from autograde.exercises import catalogue
 from autograde.judge import judge
+from autograde.proofs import Proofs
 
 
 def fingerprint(exercise_id: str) -> Path:
@@ -27,9 +28,14 @@ def copy_fingerprints(folder: Path) -> Path:
 
 
 @functools.cache
+def proofs_of(exercise_id: str) -> Proofs:
+    """The proofs of an exercise, on its visible plan, which is made once in a run of the tests."""
+    return Proofs(catalogue.find(exercise_id), fingerprints.load(fingerprint(exercise_id)))
+
+
 def visible_plan(exercise_id: str) -> dict:
     """The plan of an exercise's visible inputs, with its misconceptions' outcomes."""
-    return fingerprints.load(fingerprint(exercise_id))
+    return proofs_of(exercise_id).plan
 
 
 def asking(namespace):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import jupytext
 
-from autograde.exercises import catalogue, cells
+from autograde.exercises import catalogue, cells, notebooks
 
 SWITCH = 'CHECKPOINT = "bertlab-mini"'
 
@@ -29,4 +29,4 @@ def run_cells(names: dict, *beginnings: str) -> None:
 
 
 def _cells() -> list:
-    return jupytext.read(cells.SOLUTIONS / "05_bert.py").cells
+    return jupytext.read(notebooks.SOLUTIONS / "05_bert.py").cells

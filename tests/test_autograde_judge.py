@@ -309,11 +309,11 @@ def test_a_layer_that_leaves_the_tensors_gets_its_values_but_not_its_gradients()
 
 
 def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
-    from autograde.exercises.spec import Case, Exercise, function, values
+    from autograde.exercises.spec import Case, Exercise, function, named, values
 
     words = Exercise(
         id="words", notebook="toy", number="0.1", title="Words", minutes=1, lines="", names=("words",),
-        arguments=("text",), probe=function("words"), reference=lambda text: text.split(), returns="list",
+        arguments=("text",), probe=named(function(), "words"), reference=lambda text: text.split(), returns="list",
         parts=(values(1, lambda rng: [Case(("the  robin",)), Case((" ".join(rng.choice(["a", "b"], 3)),))]),),
         hints=(), misconceptions=(),
     )  # fmt: skip

@@ -38,7 +38,7 @@ def run(*command: str):
         ("bertlab vocab learn text.txt --out text.txt/v.txt", "text.txt"),
         ("autograde init text.txt/course", "text.txt/course"),
         ("autograde status --course folder", "folder: expected a course folder"),
-        ("autograde release 99_none --to folder", "99_none.py: there is no such solution notebook"),
+        ("autograde release 99_none --to folder", "99_none.py: the solution notebook does not exist"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(folder, command, said):

@@ -2,56 +2,65 @@
 
 import re
 import sys
-import types
 from pathlib import Path
 
 import pytest
-from autograde_case import asking
 
-from autograde import planning
-from autograde.exercises import cells
-from autograde.judge import judge
+from autograde import exercises, proofs
+from autograde.exercises import catalogue, notebooks, scaffold
 from autograde.release import editions
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-SOLUTION, MODULE, ALTERNATIVE = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+CELLS, MODULE, ALTERNATIVES = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+NOTEBOOK, NAME = re.search(r"autograde new-exercise (\S+) (\S+)", TEXT).groups()
 
 
 @pytest.fixture
-def exercise(tmp_path, monkeypatch):
-    """Steps 1 to 3, in a course of its own."""
-    (tmp_path / "09_pooling.py").write_text(SOLUTION, encoding="utf-8")
-    monkeypatch.setattr(cells, "SOLUTIONS", tmp_path)
-    module = types.ModuleType("contributed")
-    monkeypatch.setitem(sys.modules, "contributed", module)
-    exec(compile(MODULE, "contributed", "exec"), vars(module))
-    (exercise,) = module.EXERCISES
+def course(tmp_path, monkeypatch):
+    """A course of its own, with a new exercise as `autograde new-exercise` writes it."""
+    files = scaffold.new_exercise(NOTEBOOK, NAME, tmp_path)
+    monkeypatch.setattr(notebooks, "SOLUTIONS", tmp_path / "solutions")
+    monkeypatch.setattr(proofs, "ALTERNATIVES", tmp_path / "tests/alternatives")
+    monkeypatch.setattr(exercises, "__path__", [str(tmp_path / "autograde/exercises")])
+    yield files
+    for name in [name for name in sys.modules if f"n{NOTEBOOK}" in name]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def exercise(course):
+    """The three files filled in as the guide says."""
+    solution, module, alternatives = course
+    beginning, _, _ = solution.read_text(encoding="utf-8").partition("# %% [markdown]\n# ## ")
+    solution.write_text(beginning + CELLS, encoding="utf-8")
+    module.write_text(MODULE, encoding="utf-8")
+    alternatives.write_text(ALTERNATIVES, encoding="utf-8")
+    (exercise,) = catalogue.read_notebook(NOTEBOOK)
     return exercise
 
 
-def test_its_solution_earns_everything_and_the_stub_nothing(exercise):
-    plan = planning.make_plan(exercise)
-    answer = cells.answer_cell(exercise)
-    assert judge(plan, asking(cells.namespace(exercise)), answer).points == exercise.points == 2
-    stub = cells.stub_cell(answer)
-    assert judge(plan, asking(cells.namespace(exercise, stub)), stub).status == "not attempted"
+def test_what_it_says_is_an_exercise_that_can_be_proved(exercise):
+    assert [finding for finding in proofs.Proofs(exercise).run(draws=3) if finding.problems] == []
+    assert (exercise.id, exercise.points, exercise.names) == (NAME, 2, ("mean_pooling",))
 
 
-@pytest.mark.parametrize("seed", ["one", "two", "three"])
-def test_its_mistakes_fail_and_are_named(exercise, seed):
-    plan = planning.make_plan(exercise, seed)
-    for known in exercise.misconceptions:
-        verdict = judge(plan, asking(cells.namespace(exercise, cells.patched_cell(exercise, known))))
-        assert not verdict.passed and verdict.misconception == known.id, str(verdict)
+def test_a_new_exercise_runs_before_it_is_filled_in(course):
+    (new,) = catalogue.read_notebook(NOTEBOOK)
+    failed = {finding.proof for finding in proofs.Proofs(new).run() if finding.problems}
+    assert failed == {"says what a reader needs", "other right answers pass"}  # too few misconceptions and alternatives
+    with pytest.raises(notebooks.SolutionError, match="exists already"):
+        scaffold.new_exercise(NOTEBOOK, NAME, course[0].parents[1])
+    scaffold.new_exercise(NOTEBOOK, "second-one", course[0].parents[1])
+    assert [exercise.number for exercise in catalogue.read_notebook(NOTEBOOK)] == ["9.1", "9.2"]
 
 
-def test_its_other_solution_passes(exercise):
-    plan = planning.make_plan(exercise, misconceptions=False)
-    assert judge(plan, asking(cells.namespace(exercise, ALTERNATIVE)), ALTERNATIVE).passed
+def test_an_exercise_takes_three_files_and_about_ninety_lines(course):
+    assert len(course) == 3
+    assert sum(text.count("\n") for text in (CELLS, MODULE, ALTERNATIVES)) <= 120
 
 
-def test_its_student_edition_holds_no_answer(exercise, tmp_path):
-    made = editions.make("09_pooling", folder=tmp_path)
+def test_its_student_edition_holds_no_answer(exercise):
+    made = editions.make(NOTEBOOK, folder=notebooks.SOLUTIONS)
     assert "einsum" in made.source and "einsum" not in made.student and "YOUR CODE HERE" in made.student
 
 
@@ -59,7 +68,7 @@ def test_every_file_and_command_it_names_is_there():
     root = Path(__file__).parents[1]
     for name in re.findall(r"`((?:docs|tests|autograde|solutions)/[\w/.]+\.\w+)`|\]\((docs/[\w.]+)\)", TEXT):
         path = next(filter(None, name))
-        assert "NN" in path or (root / path).exists(), path
+        assert "NN" in path or "09_pooling" in path or (root / path).exists(), path
     targets = (root / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"make ([a-z-]+)", TEXT):
         assert f"\n{target}:" in targets, target

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from autograde.exercises import catalogue, cells
+from autograde.exercises import catalogue, cells, notebooks
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def sentence_vector():
 
 @pytest.fixture(scope="module")
 def first_cell():
-    notebook = jupytext.read(cells.SOLUTIONS / "00_welcome.py")
+    notebook = jupytext.read(notebooks.SOLUTIONS / "00_welcome.py")
     return next(cell.source for cell in notebook.cells if cell.cell_type == "code")
 
 
@@ -39,7 +39,7 @@ def _wheel(folder):
     about = "Metadata-Version: 2.1\nName: bertlab\nVersion: 1.0\nRequires-Dist: no-such-library>=1\n"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("autograde/__init__.py", "")
-        archive.write(cells.SOLUTIONS.parent / "autograde/fresh_machine.py", "autograde/fresh_machine.py")
+        archive.write(notebooks.SOLUTIONS.parent / "autograde/fresh_machine.py", "autograde/fresh_machine.py")
         archive.writestr("bertlab-1.0.dist-info/METADATA", about)
         archive.writestr(
             "bertlab-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"

@@ -6,10 +6,10 @@ import pytest
 from autograde_case import asking, verdict_on, visible_plan
 from keras import ops
 
-from autograde.exercises import catalogue, cells
+from autograde.exercises import catalogue, cells, notebooks
 from autograde.judge import judge
 
-SOURCE = (cells.SOLUTIONS / "04_encoder_layer.py").read_text(encoding="utf-8")
+SOURCE = (notebooks.SOLUTIONS / "04_encoder_layer.py").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from keras import ops
 from notebook_loading import loaded, run_cells
 
 from autograde import planning, probe
-from autograde.exercises import catalogue, cells
+from autograde.exercises import catalogue, cells, notebooks
 from autograde.judge import judge
 from bertlab.wordpiece import SPECIAL_TOKENS
 
@@ -27,7 +27,7 @@ def names():
 def test_base_and_large_have_the_stated_numbers_of_parameters(names, size, without_heads, with_heads):
     assert names["parameter_count"](**size) == without_heads
     assert names["parameter_count"](**size, pretraining_heads=True) == with_heads
-    text = (cells.SOLUTIONS / "05_bert.py").read_text(encoding="utf-8")
+    text = (notebooks.SOLUTIONS / "05_bert.py").read_text(encoding="utf-8")
     assert f"{without_heads:,} | {with_heads:,}" in text
 
 

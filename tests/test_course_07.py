@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from autograde.exercises import catalogue, cells, runs
-from autograde.exercises import n07_model_draws as draws
+from autograde.exercises import catalogue, cells, notebooks, runs
+from autograde.exercises.n07_pretraining import pretraining_model, train_step
 from autograde.grader import training_runs
 from autograde.roles import model_roles, weight_shapes
 from autograde.student import training_run
@@ -53,7 +53,7 @@ def test_a_step_on_a_table_looked_up_twice_is_as_long_as_clipping_allows(names):
     """The gradient of a table comes as a list of rows, equal ones among them: its length is that of their sum."""
     import keras
 
-    model, batch = names["TinyModel"](**draws.TINY), draws.steep(np.random.default_rng(0))[0].arguments[0]
+    model, batch = names["TinyModel"](**train_step.TINY), train_step.steep(np.random.default_rng(0))[0].arguments[0]
     model(*(batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")))
     for variable in model.trainable_variables:
         variable.assign(3 * np.random.default_rng(1).normal(size=variable.shape))
@@ -68,14 +68,14 @@ def test_a_step_on_a_table_looked_up_twice_is_as_long_as_clipping_allows(names):
 
 def _settings(**changes):
     plain = training_run.RunSettings("python", 16, 4, steps=4, warmup_steps=1, peak=1e-3, interval=2, compiled=False)
-    return dataclasses.replace(plain, model=draws.TINY, **changes)
+    return dataclasses.replace(plain, model=train_step.TINY, **changes)
 
 
 def _run(folder, names, settings):
     import keras
 
     model = names["TinyModel"](**settings.model)
-    batch = draws.steep(np.random.default_rng(0))[0].arguments[0]
+    batch = train_step.steep(np.random.default_rng(0))[0].arguments[0]
     model(*(batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")))
     optimizer = keras.optimizers.Adam(settings.peak)
     optimizer.build(model.trainable_variables)
@@ -143,15 +143,15 @@ def test_what_was_written_is_read(tmp_path):
 
 
 def test_the_weights_of_the_students_model_are_written_by_role_and_read_back(tmp_path, names):
-    model = names["PreTrainingModel"](**draws.SIZES)
-    model(*draws.inputs_of_model(np.random.default_rng(0))[0].arguments)
+    model = names["PreTrainingModel"](**pretraining_model.SIZES)
+    model(*pretraining_model.inputs_of_model(np.random.default_rng(0))[0].arguments)
     settings = _settings()
-    settings = dataclasses.replace(settings, model=draws.SIZES)
+    settings = dataclasses.replace(settings, model=pretraining_model.SIZES)
     training_run.hand_in(model, settings, tmp_path / "w.safetensors")
     weights = read_weights(tmp_path / "w.safetensors")
     assert np.array_equal(weights.arrays["embeddings/token"], model.bert.embeddings.token.embeddings)
     assert np.array_equal(weights.arrays["mlm/bias"], model.mlm.bias)
-    assert set(weights.arrays) == set(model_roles(draws.SIZES["num_layers"]))
+    assert set(weights.arrays) == set(model_roles(pretraining_model.SIZES["num_layers"]))
 
 
 def _poisoned():
@@ -228,7 +228,7 @@ def test_loss_and_accuracy_count_blanks_only():
 def test_a_runs_points_follow_the_thresholds_that_the_notebook_states(loss, accuracy, points):
     (run,) = runs.of_notebook("07_pretraining")
     assert sum(mark.points for mark in run.marks if mark.earned(loss, accuracy)) == points
-    text = (cells.SOLUTIONS / "07_pretraining.py").read_text(encoding="utf-8")
+    text = (notebooks.SOLUTIONS / "07_pretraining.py").read_text(encoding="utf-8")
     assert '"grade_id": "pretraining-run", "locked": true, "points": 6,' in text and run.points == 6
     for mark in run.marks[1:]:
         assert f"a loss of at most {mark.loss:g}" in text
@@ -236,6 +236,6 @@ def test_a_runs_points_follow_the_thresholds_that_the_notebook_states(loss, accu
 
 
 def test_the_notebooks_points_are_those_of_its_exercises_and_its_run():
-    text = (cells.SOLUTIONS / "07_pretraining.py").read_text(encoding="utf-8")
+    text = (notebooks.SOLUTIONS / "07_pretraining.py").read_text(encoding="utf-8")
     points = sum(one.points for one in (*catalogue.of_notebook("07_pretraining"), *runs.of_notebook("07_pretraining")))
     assert f"{points:g} points, the training run included" in text

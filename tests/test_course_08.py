@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autograde import mybert_importer
-from autograde.exercises import catalogue, cells
+from autograde.exercises import catalogue, cells, notebooks
 
 NOTEBOOK = "08_finetuning"
 
@@ -22,7 +22,7 @@ def solutions() -> dict:
 
 @functools.cache
 def prose() -> str:
-    return (cells.SOLUTIONS / f"{NOTEBOOK}.py").read_text(encoding="utf-8")
+    return (notebooks.SOLUTIONS / f"{NOTEBOOK}.py").read_text(encoding="utf-8")
 
 
 def test_always_yes_has_a_high_f1_and_no_correlation():

@@ -45,7 +45,7 @@ CHEATS = {
     "errors without their fields": "from autograde import probe\nprobe.answer = lambda questions, *a, **k: ["
     "{'status': 'raised', 'value': None, 'error': {}, 'notes': {'mutated': [[]], 'watched': [{}]}} for q in questions]",
     "answers by the names of others": ALL_OF.format(names=NAMES, value="lambda *a, **k: a[0]"),
-    "the references": "from autograde.exercises.n03_one_head import SCORES\nattention_scores = SCORES.reference",
+    "the references": "from autograde.exercises.numpy_bert import scores\nattention_scores = scores",
     "looking for solutions on the disk": "import glob\nfor p in glob.glob('/[hrov]*/**/*03_att*', recursive=True):\n"
     "    exec(open(p).read())",
     "exit in good standing": "import atexit, sys\nprint('PASSED 35/35')\nsys.exit(0)",

@@ -1,7 +1,6 @@
 """One notebook in a sandbox: what counts, what costs once, what ends a sandbox and what does not end the grading."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -11,10 +10,10 @@ from autograde.grader.notebook_grading import grade_notebook
 from autograde.grader.results import Result
 from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
+from autograde.proofs import alternatives
 from autograde.release import editions
 from tests.grade_class import NOTEBOOK, POINTS, answer, solved
 
-ALTERNATIVES = Path(__file__).parent / "solutions_alternative" / NOTEBOOK
 EXERCISES = catalogue.of_notebook(NOTEBOOK)
 
 
@@ -136,9 +135,9 @@ def test_a_cell_cannot_tell_what_an_earlier_question_asked(graded):
 
 def test_right_answers_that_do_not_fit_together_are_both_right(graded):
     """3.11 leans on 3.8 for inputs without a batch, which this 3.8, like its docstring, does not know."""
-    leaning = ALTERNATIVES / "cross-attention/masked_self_attention_of_both.py"
-    query_by_query = "MASKED_SCORE = -1e9\n" + (ALTERNATIVES / "masked-attention/query_by_query.py").read_text()
-    result, verdicts = graded(solved({"masked-attention": query_by_query, "cross-attention": leaning.read_text()}))
+    leaning = alternatives(catalogue.find("cross-attention"))["masked self attention of both"]
+    query_by_query = "MASKED_SCORE = -1e9\n" + alternatives(catalogue.find("masked-attention"))["query by query"]
+    result, verdicts = graded(solved({"masked-attention": query_by_query, "cross-attention": leaning}))
     assert result.points == POINTS and "answers to the exercises before it" in verdicts["cross-attention"].notes[0]
 
 

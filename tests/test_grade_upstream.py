@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from autograde.exercises import catalogue, cells
-from autograde.exercises.spec import Case, Exercise, Misconception, function, values
+from autograde.exercises import catalogue, notebooks
+from autograde.exercises.spec import Case, Exercise, Misconception, function, named, values
 from autograde.grader import cluster, upstream
 from autograde.grader.course import make_course
 from autograde.grader.grade import grade, open_assignment, without_time
@@ -92,7 +92,7 @@ def _draw(rng):
 def _toy(name, number, defines, reference):
     return Exercise(
         id=name, notebook=LATE, kept_in="encoder", number=number, title="A toy", minutes=1, lines="", names=(defines,),
-        arguments=("q", "k"), probe=function(defines), reference=reference, parts=(values(2, _draw),),
+        arguments=("q", "k"), probe=named(function(), defines), reference=reference, parts=(values(2, _draw),),
         hints=("One.", "Two.", "Three."),
         misconceptions=(Misconception("one", "It is always 1.", cell=f"def {defines}(q, k):\n    return 1.0"),),
     )  # fmt: skip
@@ -108,15 +108,13 @@ TOYS = (
 def toy_catalogue(tmp_path_factory):
     """The catalogue with the later notebook in it."""
     folder = tmp_path_factory.mktemp("solutions")
-    shutil.copy(cells.SOLUTIONS / f"{EARLY}.py", folder)
+    shutil.copy(notebooks.SOLUTIONS / f"{EARLY}.py", folder)
     (folder / f"{LATE}.py").write_text(SOLUTION)
     with pytest.MonkeyPatch.context() as patch:
         only = tuple(exercise for exercise in catalogue.EXERCISES if exercise.notebook == EARLY)
         patch.setattr(catalogue, "EXERCISES", only + TOYS)
-        patch.setattr(cells, "SOLUTIONS", folder)
-        cells.read.cache_clear()
+        patch.setattr(notebooks, "SOLUTIONS", folder)
         yield folder
-    cells.read.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +134,7 @@ def course(pattern, tmp_path):
 
 
 def _late(edits=None):
-    content = json.loads(editions.make(LATE, folder=cells.SOLUTIONS).source)
+    content = json.loads(editions.make(LATE, folder=notebooks.SOLUTIONS).source)
     for cell in content["cells"]:
         cell["source"] = (edits or {}).get(cell["metadata"].get("nbgrader", {}).get("grade_id"), cell["source"])
     return json.dumps(content)

@@ -8,6 +8,7 @@ from autograde_case import asking
 
 from autograde import mybert_importer, planning
 from autograde.exercises import catalogue
+from autograde.exercises.spec import Forbidden
 from autograde.judge import judge
 
 
@@ -74,7 +75,8 @@ def test_stand_ins_would_pass_the_checks_but_for_what_the_exercises_forbid(modul
     exercises = [exercise for exercise in catalogue.EXERCISES if exercise.kept_in == module]
     exercises = [exercise for exercise in exercises if exercise.names[0] in pieces]
     for exercise in exercises:
-        plan = planning.make_plan(dataclasses.replace(exercise, forbidden=()), "stand-ins", misconceptions=False)
+        allowed = dataclasses.replace(exercise, forbidden=Forbidden())
+        plan = planning.make_plan(allowed, "stand-ins", misconceptions=False)
         verdict = judge(plan, asking(pieces), "")
         assert verdict.passed, str(verdict)
     assert exercises

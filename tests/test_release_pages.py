@@ -7,7 +7,7 @@ import jupytext
 import nbformat
 import pytest
 
-from autograde.exercises import cells
+from autograde.exercises import notebooks
 from autograde.release import editions, executed, formulas, pages
 
 
@@ -44,7 +44,7 @@ def all_formulas(notebook):
             found.append((body, True))
             return ""
 
-    for cell in jupytext.read(cells.SOLUTIONS / f"{notebook}.py").cells:
+    for cell in jupytext.read(notebooks.SOLUTIONS / f"{notebook}.py").cells:
         if cell.cell_type == "markdown":
             pages.markdown(cell.source, Collector)
     return found

@@ -19,6 +19,8 @@ COMMANDS = {
     "export": ("export", "export", "Export grades as CSV, for Canvas, for Moodle, or as JSON."),
     "forget": ("forget", "forget", "Delete everything stored about a student."),
     "exercises": ("exercises", "exercises", "List the exercises and the mistakes they recognise."),
+    "new-exercise": ("new_exercise", "new_exercise", "Add an exercise to a notebook, to be filled in."),
+    "try": ("try_exercise", "try_exercise", "Prove that an exercise works, with its misconceptions."),
     "demo": ("demo", "demo", "Grade an invented class, from an empty folder to the pages."),
     "doctor": ("doctor", "doctor", "Test whether submissions can be run safely here."),
     "completion": ("completion", "completion", "Complete commands with the Tab key in bash, zsh or fish."),

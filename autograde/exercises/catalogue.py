@@ -1,33 +1,19 @@
-"""All exercises of the course, as data: find one by name, list them, count them."""
+"""All exercises of the course, as data: find one by name, list them, count them.
 
+Every module of a package `nNN_topic` is an exercise, unless its name begins with "_". The notebook `NN_topic` gives
+their order and what else it states (`notebooks.Facts`); nothing has to be listed here.
+"""
+
+import dataclasses
 import difflib
+import importlib
+import pkgutil
 
+from autograde import exercises as folder
 from autograde.errors import AutogradeError
-from autograde.exercises import (
-    n00_welcome,
-    n01_wordpiece,
-    n02_embeddings,
-    n03_attention,
-    n04_encoder,
-    n05_bert,
-    n06_pretraining_data,
-    n07_pretraining,
-    n08_finetuning,
-)
-from autograde.exercises.spec import Exercise
-
-# In the order of the notebooks.
-EXERCISES: tuple[Exercise, ...] = (
-    *n00_welcome.EXERCISES,
-    *n01_wordpiece.EXERCISES,
-    *n02_embeddings.EXERCISES,
-    *n03_attention.EXERCISES,
-    *n04_encoder.EXERCISES,
-    *n05_bert.EXERCISES,
-    *n06_pretraining_data.EXERCISES,
-    *n07_pretraining.EXERCISES,
-    *n08_finetuning.EXERCISES,
-)
+from autograde.exercises import notebooks
+from autograde.exercises.notebooks import Facts, SolutionError
+from autograde.exercises.spec import Exercise, named
 
 
 class UnknownExerciseError(AutogradeError, KeyError):
@@ -35,6 +21,52 @@ class UnknownExerciseError(AutogradeError, KeyError):
 
     def __str__(self):
         return self.args[0]
+
+
+def read_all() -> tuple[Exercise, ...]:
+    """All exercises, in the order of the notebooks. Raises SolutionError where module and notebook do not agree."""
+    packages = sorted(module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg)
+    return tuple(exercise for package in packages for exercise in read_notebook(package.removeprefix("n")))
+
+
+def read_notebook(notebook: str) -> list[Exercise]:
+    """The exercises of one notebook, in its order. Raises SolutionError where module and notebook do not agree."""
+    package = importlib.import_module(f"{folder.__name__}.n{notebook}")
+    facts = notebooks.facts_of(notebook)
+    modules = [module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")]
+    for module in modules:
+        if module.replace("_", "-") not in facts:
+            raise SolutionError(
+                f'{package.__name__}.{module}: expected a cell with "grade_id": "{module.replace("_", "-")}" in '
+                f"solutions/{notebook}.py; write it, or remove the module"
+            )
+    return [_complete(stated, package, modules) for stated in facts.values()]
+
+
+def _complete(stated: Facts, package, modules: list[str]) -> Exercise:
+    """The module's exercise with the notebook's facts."""
+    name = stated.id.replace("-", "_")
+    if name not in modules:
+        raise SolutionError(
+            f"{stated.where}: expected its exercise in {package.__name__}.{name}; there is no such module"
+        )
+    exercise = importlib.import_module(f"{package.__name__}.{name}").EXERCISE
+    if exercise.points != stated.points:
+        parts = ", ".join(f"{part.name} {part.points:g}" for part in exercise.parts)
+        raise SolutionError(
+            f"{stated.where}: expected the {exercise.points:g} points that the parts of {name}.py add up to ({parts}), "
+            f"got {stated.points:g}"
+        )
+    parameters = stated.signatures[stated.name]
+    return dataclasses.replace(
+        exercise, id=stated.id, notebook=stated.notebook, number=stated.number, title=stated.title,
+        minutes=stated.minutes, lines=stated.lines, names=(stated.name,), kept_in=package.KEPT_IN,
+        arguments=parameters[2:] if exercise.probe["kind"] == "step" else parameters,  # without model and optimizer
+        probe=named(exercise.probe, stated.name),
+    )  # fmt: skip
+
+
+EXERCISES: tuple[Exercise, ...] = read_all()
 
 
 def find(name: str) -> Exercise:

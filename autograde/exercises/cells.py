@@ -1,40 +1,23 @@
-"""The solutions' own cells: read from `solutions/NN_topic.py`, patched, and run. The instructor's side only.
+"""The solutions' own cells: patched, and run. The instructor's side only.
 
-A solution is a py:percent file (jupytext). Cells tagged "setup" hold the imports every answer needs; a cell whose
-nbgrader metadata says `"solution": true` is the answer to the exercise that its `grade_id` names.
+Cells tagged "setup" hold the imports every answer needs; a cell whose nbgrader metadata says `"solution": true` is the
+answer to the exercise that its `grade_id` names.
 """
 
 import functools
 import linecache
-from pathlib import Path
 
 from autograde import mybert_importer
-from autograde.errors import AutogradeError
+from autograde.exercises import notebooks
+from autograde.exercises.notebooks import SolutionError
 from autograde.exercises.spec import Exercise, Misconception
 
-SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
-
-class SolutionError(AutogradeError, ValueError):
-    """A solution notebook that lacks a cell, or a misconception whose patch does not fit the cell."""
-
-
-@functools.cache
 def read(notebook: str) -> tuple[str, dict[str, str]]:
     """The set-up code and the answers by exercise id, in the notebook's order. Raises SolutionError."""
-    import jupytext
-
-    path = SOLUTIONS / f"{notebook}.py"
-    if not path.exists():
-        raise SolutionError(f"{path}: there is no such solution notebook; each notebook has one file in solutions/")
-    cells = [cell for cell in jupytext.read(path).cells if cell.cell_type == "code"]
-    setup = "\n".join(cell.source for cell in cells if "setup" in cell.metadata.get("tags", ()))
-    answers = {
-        cell.metadata["nbgrader"]["grade_id"]: cell.source
-        for cell in cells
-        if cell.metadata.get("nbgrader", {}).get("solution")
-    }
-    return setup, answers
+    code = [cell for cell in notebooks.cells_of(notebook) if cell.is_code]
+    setup = "\n".join(cell.source for cell in code if "setup" in cell.metadata.get("tags", ()))
+    return setup, {cell.graded["grade_id"]: cell.source for cell in code if cell.graded.get("solution")}
 
 
 def answer_cell(exercise: Exercise) -> str:

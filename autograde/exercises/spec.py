@@ -156,7 +156,7 @@ class Misconception:
     """A misunderstanding that can be named.
 
     patch: (old, new) pairs for the solution's cell, each old text there exactly once; or cell: the whole cell.
-    hint: what to say; may use the exercise's facts in braces.
+    hint: the explanation a student gets; may use the exercise's facts in braces.
     """
 
     id: str
@@ -165,31 +165,49 @@ class Misconception:
     cell: str | None = None
 
 
+def mistake(id: str, *patch: str, hint: str, cell: str | None = None) -> Misconception:
+    """A misconception in one line: `mistake("no-scale", "products / d**0.5", "products", hint="Divide by √d.")`.
+
+    patch: old text, new text, and more pairs if one is not enough; or cell: the whole answer as such a student has it.
+    """
+    if len(patch) % 2 or bool(patch) == bool(cell):
+        raise TypeError(f"mistake {id!r}: expected pairs of old and new text, or a cell, got {len(patch)} texts")
+    return Misconception(id, hint, tuple(zip(patch[::2], patch[1::2])), cell)
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """Dotted names that would do an exercise for the student, and the sentence that says why they may not be used."""
+
+    because: str = ""
+    names: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise. See the module docstring; field by field:"""
+    """One exercise. A module states the first group of fields; the catalogue reads the second from the notebook."""
 
-    id: str
-    notebook: str  # "03_attention"
-    number: str  # "3.4"
-    title: str
-    minutes: int
-    lines: str  # which lines of the lecture's algorithm
-    names: tuple[str, ...]  # what the student defines; check(thing) finds the exercise by them
-    arguments: tuple[str, ...]  # their names, for the report
-    probe: dict
-    # The same arguments as the student's thing, NumPy float64 (a layer: also weights, config). None where there is
-    # nothing to compare with: a function that draws at random is judged by rules and rates.
-    reference: Callable | None
     parts: tuple[Part, ...]
     hints: tuple[str, ...]  # from general to specific
     misconceptions: tuple[Misconception, ...]
+    # The same arguments as the student's thing, NumPy float64 (a layer: also weights, config). None where there is
+    # nothing to compare with: a function that draws at random is judged by rules and rates.
+    reference: Callable | None = None
+    probe: dict = field(default_factory=lambda: function())
     tolerance: Tolerance = Tolerance()
     dtype: str = "float32"  # of the result
     returns: str = "tensor"  # the kind of thing that must come back (see `plain.describe`), or "anything"
-    forbidden: tuple[str, ...] = ()  # dotted names that would do the exercise for the student
-    forbidden_because: str = ""
-    facts: Callable[[Case], dict] = lambda case: {}
+    forbidden: Forbidden = Forbidden()
+    facts: Callable[[Case], dict] = lambda case: {}  # for the braces in hints
+
+    id: str = ""
+    notebook: str = ""  # "03_attention"
+    number: str = ""  # "3.4"
+    title: str = ""
+    minutes: int = 0
+    lines: str = ""  # which lines of the lecture's algorithm
+    names: tuple[str, ...] = ()  # what the student defines; check(thing) finds the exercise by them
+    arguments: tuple[str, ...] = ()  # the names of its parameters, for the report
     kept_in: str = ""  # the module of the student's own package that a passed answer goes to: "attention"
 
     @property
@@ -197,34 +215,48 @@ class Exercise:
         return sum(part.points for part in self.parts)
 
 
-def function(name: str) -> dict:
-    """The probe that calls a function."""
-    return {"kind": "function", "name": name}
+# --- probes: how the student's thing is called. Its name comes from the notebook. ---
 
 
-def plain_function(name: str) -> dict:
-    """The probe that calls a function whose arrays stay NumPy arrays."""
-    return function(name) | {"tensors": False}
+def function() -> dict:
+    """Calls a function."""
+    return {"kind": "function"}
 
 
-def random_function(name: str) -> dict:
-    """The probe that calls a function many times, each time with a NumPy generator of another seed as last argument."""
-    return {"kind": "seeded", "name": name, "tensors": False}
+def plain_function() -> dict:
+    """Calls a function whose arrays stay NumPy arrays."""
+    return function() | {"tensors": False}
 
 
-def stream(name: str, most: int) -> dict:
-    """The probe that calls a function and takes the first `most` items of what comes back, a data set for instance."""
-    return {"kind": "items", "name": name, "most": most, "tensors": False}
+def random_function() -> dict:
+    """Calls a function many times, each time with a NumPy generator of another seed as last argument."""
+    return {"kind": "seeded", "tensors": False}
 
 
-def training_step(name: str, model: str, roles: dict[str, list[str]]) -> dict:
-    """The probe that lets a function train a model of the notebook's and reads the model's weights afterwards.
+def stream(most: int) -> dict:
+    """Calls a function and takes the first `most` items of what comes back, a data set for instance."""
+    return {"kind": "items", "most": most, "tensors": False}
+
+
+def filling() -> dict:
+    """Calls a function that puts numbers into variables, and reads these afterwards."""
+    return {"kind": "fill"}
+
+
+def training_step(model: str, roles: dict[str, list[str]]) -> dict:
+    """Lets a function train a model of the notebook's and reads the model's weights afterwards.
 
     The function takes (model, optimizer, batch). A case's keywords are `steps`, how often, and `rate`, the step size.
     """
-    return {"kind": "step", "name": name, "model": model, "roles": roles}
+    return {"kind": "step", "model": model, "roles": roles}
 
 
-def layer(name: str, roles: dict[str, list[str]]) -> dict:
-    """The probe that constructs a layer, puts weights in by role and calls it."""
-    return {"kind": "layer", "name": name, "roles": roles}
+def layer(roles: dict[str, list[str]]) -> dict:
+    """Constructs a layer, puts weights in by role and calls it."""
+    return {"kind": "layer", "roles": roles}
+
+
+def named(probe: dict, name: str) -> dict:
+    """A probe with the name of the function or class that it calls."""
+    kind, *others = probe.items()
+    return dict([kind, ("name", name), *others])

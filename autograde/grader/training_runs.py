@@ -18,7 +18,7 @@ import numpy as np
 from autograde.errors import SandboxEnded
 from autograde.exercises import cells
 from autograde.exercises.runs import TrainingRun
-from autograde.exercises.spec import layer
+from autograde.exercises.spec import layer, named
 from autograde.grader.submission import Grading, Step, enter, run_cell
 from autograde.judge import clean
 from autograde.roles import model_roles
@@ -107,7 +107,7 @@ def _pieces() -> list[str]:
 def _question(run: TrainingRun, weights: Weights, rows: dict) -> dict:
     config = weights.config
     names = ("input_ids", "token_type_ids", "attention_mask", "masked_lm_positions")
-    probe = layer(run.model, model_roles(config["num_layers"])) | {"config": config}
+    probe = named(layer(model_roles(config["num_layers"])), run.model) | {"config": config}
     return {"probe": probe, "arguments": [rows[name] for name in names], "keywords": {}, "weights": weights.arrays}
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from autograde.errors import AutogradeError
 from autograde.exercises import cells
+from autograde.exercises.notebooks import SOLUTIONS
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _SETTING = 'COURSE_PACKAGE = ""'  # the line of a notebook that gets the address of the student wheel
@@ -49,12 +50,12 @@ class Editions:
     student: str
 
 
-def notebooks(folder: Path = cells.SOLUTIONS) -> list[str]:
+def notebooks(folder: Path = SOLUTIONS) -> list[str]:
     """The names of all solution notebooks, in order."""
     return sorted(path.stem for path in folder.glob("[0-9][0-9]_*.py"))
 
 
-def make(name: str, colab: str = "", folder: Path = cells.SOLUTIONS, package: str = "") -> Editions:
+def make(name: str, colab: str = "", folder: Path = SOLUTIONS, package: str = "") -> Editions:
     """Both editions of a notebook. Raises ReleaseError.
 
     colab: the address under which Colab finds the folder of student editions; "" leaves the badge out.

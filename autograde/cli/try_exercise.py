@@ -1,0 +1,54 @@
+"""`autograde try`: the proofs of exercises, as a table."""
+
+import json
+import sys
+
+import click
+
+
+@click.command("try")
+@click.argument("names", nargs=-1, required=True)
+@click.option("--draws", default=0, show_default=True, type=click.IntRange(0),
+              help="Also recognise every misconception on this many fresh draws.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON list for scripts.")
+def try_exercise(names, draws, as_json):
+    """Prove the exercises NAMES and print what was found; exit with code 1 if a proof fails.
+
+    \b
+    Example:
+      autograde try scores
+      autograde try scores softmax-rows --draws 20
+
+    The solution must earn every point and the stub none; every misconception must fail and be recognised; no two may
+    give the same answers; the tolerance must lie between rounding and the nearest mistake; other right answers must
+    pass.
+    """
+    from bertlab.cli.backend import load_backend
+
+    from autograde.cli.grading import quiet_tensorflow
+    from autograde.exercises import catalogue
+    from autograde.proofs import Proofs
+
+    exercises = [catalogue.find(name) for name in names]
+    quiet_tensorflow()
+    load_backend()
+    rows = []
+    for exercise in exercises:
+        findings = Proofs(exercise).run(draws)
+        rows += [{"exercise": exercise.id, **vars(finding)} for finding in findings]
+        if not as_json:
+            click.echo(_table(exercise, findings))
+    if as_json:
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+    sys.exit(any(row["problems"] for row in rows))
+
+
+def _table(exercise, findings) -> str:
+    lines = [f"{exercise.number} {exercise.title} ({exercise.id}, {exercise.notebook})"]
+    for finding in findings:
+        mark = "✗" if finding.problems else "✓"
+        lines.append(f"  {mark} {finding.proof:<42} {finding.looked_at:<32} {finding.seconds:6.2f} s")
+        lines += [f"      {line}" for problem in finding.problems for line in problem.splitlines()]
+    failed = sum(bool(finding.problems) for finding in findings)
+    lines.append(f"  {len(findings) - failed} of {len(findings)} proofs hold")
+    return "\n".join(lines)

@@ -1,0 +1,31 @@
+"""Random inputs that exercises of several notebooks draw."""
+
+import numpy as np
+
+Random = np.random.Generator
+
+
+def normal(rng: Random, *shape: int, size: float = 1.0) -> np.ndarray:
+    """Standard normal float32 times `size`."""
+    return (rng.normal(size=shape) * size).astype("float32")
+
+
+def whole_numbers(rng: Random, most: int, *shape: int) -> np.ndarray:
+    """int32 below `most`."""
+    return rng.integers(0, most, size=shape).astype("int32")
+
+
+def some_seen(rng: Random, *shape: int) -> np.ndarray:
+    """A mask in which every query sees a key and misses one."""
+    mask = rng.random(shape) < 0.5
+    mask[..., 0], mask[..., -1] = True, False
+    return rng.permuted(mask, axis=-1)
+
+
+def attention_weights(rng: Random, hidden: int) -> dict[str, np.ndarray]:
+    """The weights of multi-head attention, by role."""
+    weights = {}
+    for name in ("query", "key", "value", "out"):
+        weights[f"{name}/kernel"] = normal(rng, hidden, hidden, size=1.5 * hidden**-0.5)
+        weights[f"{name}/bias"] = normal(rng, hidden, size=0.5)
+    return weights

@@ -1,0 +1,3 @@
+"""Notebook 00: welcome."""
+
+KEPT_IN = ""  # the module of the student's own package for passed answers

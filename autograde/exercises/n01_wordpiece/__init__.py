@@ -1,0 +1,3 @@
+"""Notebook 01: wordPiece."""
+
+KEPT_IN = "wordpiece"  # the module of the student's own package for passed answers

@@ -1,0 +1,130 @@
+"""What the exercises of notebook 01 share."""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from autograde.exercises.draws import Random
+from autograde.exercises.spec import Case, Forbidden
+
+WHOLE_TOKENIZERS = Forbidden(
+    "This exercise is about building the tokenizer yourself.",
+    (
+        "bertlab.wordpiece",
+        "bertlab.wordpiece.BasicTokenizer",  # these by name, so that they are noticed when they run, too
+        "bertlab.wordpiece.WordPieceTokenizer",
+        "bertlab.wordpiece.basic.BasicTokenizer.words",
+        "bertlab.wordpiece.basic.split_punctuation",
+        "bertlab.wordpiece.basic.strip_accents",
+        "bertlab.wordpiece.encoding.pack_rows",
+        "bertlab.wordpiece.learner.learn_pieces",
+        "bertlab.wordpiece.tokenizer.WordPieceTokenizer.split_word",
+        "tensorflow_text",
+        "transformers",
+        "tokenizers",
+        "keras_hub",
+    ),
+)
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def count_pairs(spelled):
+    counts = Counter()
+    for pieces, count in spelled:
+        for pair in pairwise(pieces):
+            counts[pair] += count
+    return dict(counts)
+
+
+def exact_scores(spelled):
+    """Scores as fractions."""
+    singles = Counter()
+    for pieces, count in spelled:
+        singles.update({piece: count * pieces.count(piece) for piece in set(pieces)})
+    return {pair: Fraction(count, singles[pair[0]] * singles[pair[1]]) for pair, count in count_pairs(spelled).items()}
+
+
+WORDS = ("robin", "daisy", "hammer", "river", "bank", "tree", "stake", "width", "orders", "makers", "branch", "garden")
+LINE_ENDS = ("\t", "\n", "\r\n")
+WIDE_BLANKS = ("\u00a0", "\u2003", "\u3000")
+UNSEEN_FORMATS = ("\u00ad", "\u200b", "\u200d", "\ufeff")
+CHINESE = "中文字典山水書"
+ACCENTED = ("Zoë", "CAFÉ", "naïve", "Ångström", "piñata", "garçon", "Dvořák", "Kraków")
+
+
+def pick(rng: Random, options):
+    """One of several."""
+    return options[int(rng.integers(len(options)))]
+
+
+def some(rng: Random, options, number: int) -> list:
+    """Several different ones, in random order."""
+    return [options[int(index)] for index in rng.permutation(len(options))[:number]]
+
+
+def inside(rng: Random, word: str, inserted: str) -> str:
+    """A word with something in it, neither at its beginning nor at its end."""
+    place = int(rng.integers(1, len(word)))
+    return word[:place] + inserted + word[place:]
+
+
+def shuffled(rng: Random, items: list) -> list:
+    return some(rng, items, len(items))
+
+
+STEMS = ("play", "work", "snow", "walk", "farm", "paint")
+ENDINGS = ("ing", "er", "ed", "s")
+
+
+def numbered(rng: Random, pieces: list[str]) -> dict[str, int]:
+    """A vocabulary of these pieces, special ones in front, the others in random order."""
+    return {piece: number for number, piece in enumerate([*SPECIAL, *shuffled(rng, pieces)])}
+
+
+def stems_and_endings(rng: Random, more=()) -> tuple[dict, str, list[str]]:
+    """A vocabulary, the stem and the endings from which words for it can be made."""
+    stem, other = some(rng, STEMS, 2)
+    endings = some(rng, ENDINGS, 3)
+    pieces = [stem, other, stem[:2], stem[0], "##" + stem[2:], "##" + endings[0][0]]
+    pieces += ["##" + ending for ending in endings] + list(more)
+    return numbered(rng, list(dict.fromkeys(pieces))), stem, endings
+
+
+def in_letters(word: str) -> list[str]:
+    return [word[0], *("##" + letter for letter in word[1:])]
+
+
+def counted(rng: Random, words: list[str]) -> list[tuple[list[str], int]]:
+    """Words in letters, each with a count of at least two, no two counts alike."""
+    counts = rng.permutation(np.arange(2, 20))[: len(words)]
+    return [(in_letters(word), int(count)) for word, count in zip(words, counts)]
+
+
+def syllables(rng: Random) -> tuple[str, str, str]:
+    return tuple(pick(rng, consonants) + pick(rng, "aeiou") for consonants in ("bdg", "klm", "prt"))
+
+
+def repeating_words(rng: Random) -> list[str]:
+    """Words that share neighbours; one has the same neighbours twice."""
+    one, two, three = syllables(rng)
+    return [one + two, two + one + two + one, three + one + two, one + three, three]
+
+
+def spelled_words(rng: Random) -> list[Case]:
+    return [Case((counted(rng, repeating_words(rng)[:3]),)), Case((counted(rng, repeating_words(rng)),))]
+
+
+def partly_merged(rng: Random) -> list[Case]:
+    """Words in which some neighbours are one piece already, and one word of a single letter."""
+    one, two, three = syllables(rng)
+    words = counted(rng, [one + two + three, "x"])
+    rest = [([one, "##" + two, "##" + three[0], "##" + three[1]], 3), ([two, "##" + one, "##" + two], 5)]
+    return [Case((words + rest,))]
+
+
+def pieces_of(rng: Random, number: int) -> list[str]:
+    """That many pieces, beginnings and goings-on."""
+    known = [*WORDS, *("##" + ending for ending in ENDINGS)]
+    return [pick(rng, known) for _ in range(number)]

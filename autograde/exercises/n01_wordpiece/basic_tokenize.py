@@ -1,0 +1,71 @@
+"""Cuts a text into words."""
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n01_wordpiece._shared import (
+    ACCENTED,
+    CHINESE,
+    LINE_ENDS,
+    UNSEEN_FORMATS,
+    WHOLE_TOKENIZERS,
+    WIDE_BLANKS,
+    WORDS,
+    inside,
+    pick,
+    shuffled,
+    some,
+)
+from autograde.exercises.n01_wordpiece.clean_text import clean_text
+from autograde.exercises.n01_wordpiece.split_punctuation import split_punctuation
+from autograde.exercises.n01_wordpiece.strip_accents import strip_accents
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def basic_tokenize(text, lower_case=True):
+    normalize = strip_accents if lower_case else str
+    return [part for word in clean_text(text).split() for part in split_punctuation(normalize(word))]
+
+
+def sentence(rng: Random) -> str:
+    """Capitals, an accent, punctuation, an odd blank, something unseen and a Chinese character."""
+    one, two = some(rng, WORDS, 2)
+    odd = inside(rng, two, pick(rng, UNSEEN_FORMATS))
+    parts = [pick(rng, ACCENTED) + pick(rng, "'’") + "s", one.title() + pick(rng, ",;!"), pick(rng, CHINESE) + odd]
+    return " ".join(shuffled(rng, parts)) + pick(rng, LINE_ENDS + WIDE_BLANKS) + f"${rng.integers(2, 99)}."
+
+
+def sentences(rng: Random) -> list[Case]:
+    return [Case((sentence(rng),)), Case((sentence(rng),)), Case(("  ",))]
+
+
+def sentences_in_both_cases(rng: Random) -> list[Case]:
+    return [Case((sentence(rng),), {"lower_case": lower_case}) for lower_case in (False, True)]
+
+
+EXERCISE = Exercise(
+    reference=basic_tokenize,
+    returns="list",
+    parts=(
+        values(1, sentences),
+        cases("cased and uncased", 1, sentences_in_both_cases, "`lower_case` decides about case and accents"),
+    ),
+    forbidden=WHOLE_TOKENIZERS,
+    hints=(
+        "Four steps, three of which you have written. The text's words go through the last two one by one.",
+        "`str.split()` without an argument cuts at any run of blanks and leaves no empty words.",
+        "Each word gives a list of parts. Add the parts to the result, not the list.",
+    ),
+    misconceptions=(
+        mistake("always-lower",
+            "        if lower_case:\n            word = strip_accents(word)", "        word = strip_accents(word)",
+            hint="`lower_case=False` changes nothing in your version. A cased vocabulary keeps capitals and accents."),
+        mistake("accents-kept", "word = strip_accents(word)", "word = word.lower()",
+            hint="You lower-case but leave the accents on. Uncased means both: use `strip_accents`."),
+        mistake("cases-swapped", "if lower_case:", "if not lower_case:",
+            hint="You swapped the two: text is lower-cased when `lower_case` is False, and left alone when it is "
+                 "True."),
+        mistake("punctuation-not-split", "words += split_punctuation(word)", "words.append(word)",
+            hint="Punctuation still hangs on your words. The last step, `split_punctuation`, is missing."),
+        mistake("not-cleaned", "clean_text(text).split()", "text.split()",
+            hint="The text was not cleaned: unseen characters hide inside words, Chinese characters stick to others."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,86 @@
+"""Makes blanks plain, takes out what no reader sees, and isolates Chinese characters."""
+
+import re
+import unicodedata
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n01_wordpiece._shared import (
+    CHINESE,
+    LINE_ENDS,
+    UNSEEN_FORMATS,
+    WHOLE_TOKENIZERS,
+    WIDE_BLANKS,
+    WORDS,
+    inside,
+    pick,
+    shuffled,
+    some,
+)
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+CHINESE_RANGES = re.compile(
+    "([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002ceaf\U0002f800-\U0002fa1f])"
+)
+
+
+def clean_text(text):
+    text = re.sub(r"[\t\n\r]", " ", text).replace("\ufffd", "")
+    kinds = [(character, unicodedata.category(character)) for character in text]
+    text = "".join(" " if kind == "Zs" else character for character, kind in kinds if kind not in ("Cc", "Cf"))
+    return CHINESE_RANGES.sub(r" \1 ", text)
+
+
+UNSEEN_CONTROLS = ("\x00", "\x07", "\x7f", "\ufffd")
+RARE_CHINESE = ("\u3400", "\uf900", "\U00020000", "\U0002f800")
+KANA_AND_HANGUL = ("ひらがな", "カタカナ", "한국어", "공연은")
+
+
+def untidy_text(rng: Random) -> list[Case]:
+    one, two, three, four = some(rng, WORDS, 4)
+    first = f"{one}\t{inside(rng, two, pick(rng, UNSEEN_FORMATS))} {inside(rng, three, pick(rng, UNSEEN_CONTROLS))}\n"
+    blanks = "".join(word + pick(rng, kind) for word, kind in zip(some(rng, WORDS, 3), [LINE_ENDS, *2 * [WIDE_BLANKS]]))
+    unseen = "".join(inside(rng, four, pick(rng, kind)) for kind in (UNSEEN_FORMATS, UNSEEN_CONTROLS))
+    return [Case((first,)), Case((blanks + unseen,)), Case(("",))]
+
+
+def many_scripts(rng: Random) -> list[Case]:
+    chinese = "".join(some(rng, CHINESE, 3))
+    mixed = shuffled(rng, [pick(rng, WORDS), chinese, *some(rng, KANA_AND_HANGUL, 2)])
+    rare = inside(rng, pick(rng, WORDS), pick(rng, RARE_CHINESE))
+    return [Case((" ".join(mixed) + pick(rng, CHINESE),)), Case((f"{rare} {pick(rng, KANA_AND_HANGUL)}",))]
+
+
+EXERCISE = Exercise(
+    reference=clean_text,
+    returns="str",
+    parts=(
+        values(2, untidy_text),
+        cases("scripts", 1, many_scripts, "Chinese characters stand alone, other scripts stay as they are"),
+    ),
+    forbidden=WHOLE_TOKENIZERS,
+    hints=(
+        "Go through the text character by character. Each becomes a blank, nothing, itself, or itself between blanks.",
+        "Ask in this order: is it a blank? must it go? is it Chinese? Tab and line ends are `Cc` too.",
+        "`unicodedata.category(character)` gives the two letters of the table; `in` compares with several of them.",
+    ),
+    misconceptions=(
+        mistake("line-ends-dropped", 'character in "\\t\\n\\r" or category == "Zs"', 'category == "Zs"',
+            hint="Tab and line ends have vanished, and the words beside them run together. They are of category Cc, "
+                 "but they separate words: ask for them first and make them a blank."),
+        mistake("unseen-becomes-blank", "            continue", '            cleaned.append(" ")',
+            hint="Characters that nobody sees become blanks in your text, and so cut words in two. They become "
+                 "nothing: a soft hyphen inside a word must not split it."),
+        mistake("format-characters-kept", '("Cc", "Cf")', '("Cc",)',
+            hint="You drop control characters (Cc), but not format characters (Cf): soft hyphen, zero-width blank "
+                 "and byte order mark are still there, unseen."),
+        mistake("blanks-of-other-widths", 'character in "\\t\\n\\r" or category == "Zs"', 'character in "\\t\\n\\r"',
+            hint="Blanks of other widths (category Zs: no-break, ideographic …) are still what they were. All become "
+                 "plain."),
+        mistake("every-script-without-case", "elif is_chinese(character)", 'elif category == "Lo"',
+            hint="You isolate every letter that has no case, kana and Hangul too. Only Chinese characters are a word "
+                 "each; the rule is `is_chinese`."),
+        mistake("one-block-only", "elif is_chinese(character)", 'elif "\\u4e00" <= character <= "\\u9fff"',
+            hint="Only the first block counts as Chinese in your text. Rarer characters live in seven more, some "
+                 "beyond U+FFFF: `is_chinese` knows them all."),
+    ),
+)  # fmt: skip

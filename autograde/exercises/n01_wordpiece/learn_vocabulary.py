@@ -1,0 +1,135 @@
+"""Learns a list of pieces; a piece's place in the list is its number."""
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n01_wordpiece._shared import SPECIAL, WHOLE_TOKENIZERS, count_pairs, exact_scores, pick, some
+from autograde.exercises.n01_wordpiece.merge_pair import merge_pair
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def fixed_size(word_counts):
+    """How many pieces there are before the first merge."""
+    return len(learn_vocabulary(word_counts, 0))
+
+
+def learn_vocabulary(word_counts, size, min_count=2, scores=exact_scores):
+    """scores: exact ones, or the same with another rounding (see `n01_draws.robust`)."""
+    first = sorted(set("".join(word_counts)))
+    later = sorted(set("".join(word for word in word_counts if len(word) > 1)))
+    pieces = [*SPECIAL, *first, *("##" + character for character in later)]
+    spelled = [([word[0]] + ["##" + c for c in word[1:]], count) for word, count in word_counts.items()]
+    while len(pieces) < size:
+        ranked = scores(spelled)
+        counts = count_pairs(spelled)
+        often = [pair for pair in ranked if counts[pair] >= min_count]
+        if not often:
+            break
+        best = max(ranked[pair] for pair in often)
+        often = [pair for pair in often if ranked[pair] == best]
+        most = max(counts[pair] for pair in often)
+        pair = sorted(pair for pair in often if counts[pair] == most)[0]
+        spelled = merge_pair(pair, spelled)
+        if pair[0] + pair[1][2:] not in pieces:
+            pieces.append(pair[0] + pair[1][2:])
+    return pieces
+
+
+def rounded_twice(spelled):
+    """Scores divided by one count after the other: what a student may write as well."""
+    scores = exact_scores(spelled)
+    singles = {}
+    for pieces, count in spelled:
+        for piece in pieces:
+            singles[piece] = singles.get(piece, 0) + count
+    counts = count_pairs(spelled)
+    return {(a, b): counts[a, b] / singles[a] / singles[b] for a, b in scores}
+
+
+def robust(word_counts: dict, size: int, least: int) -> bool:
+    """Whether rounding decides nothing."""
+    exact = learn_vocabulary(word_counts, size, least)
+    return exact == learn_vocabulary(word_counts, size, least, scores=rounded_twice)
+
+
+def learning_case(rng: Random, merges: int, least: int, lowest: int) -> Case:
+    """Words from a few syllables, with counts from `lowest` to 9; drawn again where rounding would decide."""
+    while True:
+        parts = [pick(rng, "bdgklm") + pick(rng, "aeiou") + pick(rng, ("", "n", "s")) for _ in range(4)]
+        words = dict.fromkeys("".join(some(rng, parts, int(rng.integers(1, 4)))) for _ in range(7))
+        word_counts = {word: int(rng.integers(lowest, 10)) for word in words}
+        size = fixed_size(word_counts) + merges
+        if len(word_counts) > 4 and all(robust(word_counts, size, count) for count in {1, least}):
+            without = learn_vocabulary(word_counts, size, 1)
+            if least <= lowest or without != learn_vocabulary(word_counts, size, least):
+                return Case((word_counts, size), {"min_count": least})
+
+
+def words_to_learn_from(rng: Random) -> list[Case]:
+    return [learning_case(rng, merges=4, least=2, lowest=2), learning_case(rng, merges=9, least=2, lowest=2)]
+
+
+def rare_pairs(rng: Random) -> list[Case]:
+    rare = learning_case(rng, merges=6, least=5, lowest=1)
+    few = {"ab": int(rng.integers(2, 9)), "c": int(rng.integers(2, 9))}
+    return [rare, Case((few, 40), {"min_count": 2})]
+
+
+def ties(rng: Random) -> list[Case]:
+    """Pairs of equal scores. What the rule chooses comes later in the text, and is neither time the first in order."""
+    a, b, c, d, e = sorted(some(rng, "abcdefghijklm", 5))
+    often = int(rng.integers(3, 9))
+    same_count = {c + d: often, a + b: often}  # 1 / often each
+    other_count = {a + b: often - 1, e + b: 1, e: 20, c + d: often}  # 1 / often for ab and for cd
+    return [Case((words, fixed_size(words) + 1), {"min_count": 2}) for words in (same_count, other_count)]
+
+
+EXERCISE = Exercise(
+    reference=learn_vocabulary,
+    returns="list",
+    parts=(
+        values(2, words_to_learn_from),
+        cases("rare pairs", 1, rare_pairs,
+            "pairs seen less often than min_count are not merged; in the end none is left"),
+        cases("ties", 1, ties, "of equal scores the more frequent pair wins, then the first in order"),
+    ),
+    forbidden=WHOLE_TOKENIZERS,
+    hints=(
+        "Begin with the list that is there before any merge and with all words spelled in letters. Then loop.",
+        "Count and score anew in every round: a merge changes the counts of its neighbours.",
+        "`min` with a key that is a tuple compares part by part: give it the score and the count with a minus sign, "
+        "then the pair. Leave out rare pairs before, and stop when none is left.",
+    ),
+    misconceptions=(
+        mistake("most-frequent-first", "(-scores[pair], -counts[pair], pair)", "(-counts[pair], pair)",
+            hint="You merge the most frequent pair: that is byte-pair encoding. WordPiece takes the highest score."),
+        mistake("first-come", "min(candidates, key=lambda pair: (-scores[pair], -counts[pair], pair))",
+            "max(candidates, key=lambda pair: scores[pair])",
+            hint="Of equal scores you take the pair that came first in the text. The rule: the one that occurs more "
+                 "often, then the first in the order of (left, right)."),
+        mistake("counts-forgotten-in-ties", "(-scores[pair], -counts[pair], pair)", "(-scores[pair], pair)",
+            hint="Of equal scores you take the first in order at once. Before that, the pair that occurs more often "
+                 "wins."),
+        mistake("last-in-order", "min(candidates, key=lambda pair: (-scores[pair], -counts[pair], pair))",
+            "max(candidates, key=lambda pair: (scores[pair], counts[pair], pair))",
+            hint="Of equal scores and counts you take the last in the order of (left, right). The rule takes the "
+                 "first."),
+        mistake("scored-once",
+            "    while len(pieces) < size:\n"
+            "        counts, scores = count_pairs(spelled), pair_scores(spelled)\n"
+            "        candidates = [pair for pair in counts if counts[pair] >= min_count]\n",
+            "    counts, scores = count_pairs(spelled), pair_scores(spelled)\n"
+            "    candidates = [pair for pair in counts if counts[pair] >= min_count]\n"
+            "    while len(pieces) < size:\n",
+            "        spelled = merge_pair((left, right), spelled)", "        candidates.remove((left, right))",
+            hint="You score the pairs once, before the first merge. A merge makes new neighbours: score in every "
+                 "round."),
+        mistake("rare-pairs-merged", "[pair for pair in counts if counts[pair] >= min_count]", "list(counts)",
+            hint="Pairs that occur less often than `min_count` are merged too. Leave them out before you choose."),
+        mistake("size-without-the-rest", "while len(pieces) < size:", "for _ in range(size):",
+            hint="You make `size` merges. `size` is the length of the whole list, special pieces and alphabet "
+                 "included."),
+        mistake("special-pieces-missing",
+            "pieces = SPECIAL_PIECES + alphabet(word_counts)", "pieces = alphabet(word_counts)",
+            "while len(pieces) < size:", "while len(pieces) + len(SPECIAL_PIECES) < size:",
+            hint="The special pieces are missing. They come first: [PAD] gets number 0."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,84 @@
+"""Makes one piece of every occurrence of a pair of neighbours."""
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, counted, in_letters, repeating_words, some
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def merge_pair(pair, spelled):
+    return [(merged(pair, list(pieces)), count) for pieces, count in spelled]
+
+
+def merged(pair, pieces):
+    for place in range(len(pieces) - 1):
+        if (pieces[place], pieces[place + 1]) == tuple(pair):
+            return [*pieces[:place], pair[0] + pair[1][2:], *merged(pair, pieces[place + 2 :])]
+    return pieces
+
+
+def pairs_to_merge(rng: Random) -> list[Case]:
+    words = repeating_words(rng)
+    spelled = counted(rng, words)
+    first, twice = in_letters(words[0]), in_letters(words[1])
+    return [
+        Case((tuple(first[:2]), spelled[:3])),
+        Case((tuple(first[1:3]), spelled)),
+        Case((tuple(twice[-2:]), spelled)),
+    ]
+
+
+def awkward_merges(rng: Random) -> list[Case]:
+    """The same letter many times; and pieces that merely end or begin like those of the pair."""
+    a, b, c = some(rng, "abdegilmn", 3)
+    same = [(in_letters(a * 4), 3), (in_letters(c + a * 5), 2), (in_letters(b + c), 4)]
+    alike = [([c + a, "##" + b], 4), ([a, "##" + b + c], 2), ([a, "##" + b, "##" + a, "##" + b], 3)]
+    return [Case((("##" + a, "##" + a), same)), Case(((a, "##" + b), alike))]
+
+
+EXERCISE = Exercise(
+    reference=merge_pair,
+    returns="list",
+    parts=(
+        values(2, pairs_to_merge),
+        cases("awkward words", 1, awkward_merges, "from left to right, each piece once, and whole pieces only"),
+    ),
+    forbidden=WHOLE_TOKENIZERS,
+    hints=(
+        "Write it for one word first: walk along its pieces and build a new list.",
+        "Where the next two pieces are the pair, the new list gets one piece and you move on by two.",
+        "The new piece is the left text, then the right one without its ##. If the left begins with ##, so does it.",
+    ),
+    misconceptions=(
+        mistake("joiner-inside", 'left + right.removeprefix("##")', "left + right",
+            hint="Your new piece has ## in its middle. The mark says that a piece goes on with a word; inside it "
+                 "vanishes."),
+        mistake("beginning-of-word", 'left + right.removeprefix("##")', '(left + right).replace("##", "")',
+            hint="Your new piece has lost its ##. If the left one goes on with a word, the new one does as well."),
+        mistake("first-place-only", "if pieces[place : place + 2] == [left, right]:",
+            "if pieces[place : place + 2] == [left, right] and merged not in joined:",
+            hint="You merge the first place of each word and leave the others. Every occurrence becomes the new "
+                 "piece."),
+        mistake("from-the-right", "        joined, place = [], 0\n"
+            "        while place < len(pieces):\n"
+            "            if pieces[place : place + 2] == [left, right]:\n"
+            "                joined.append(merged)\n"
+            "                place += 2\n"
+            "            else:\n"
+            "                joined.append(pieces[place])\n"
+            "                place += 1\n",
+            "        joined = list(pieces)\n"
+            "        for place in range(len(pieces) - 2, -1, -1):\n"
+            "            if joined[place : place + 2] == [left, right]:\n"
+            "                joined[place : place + 2] = [merged]\n",
+            hint="You merge from the right. With three or more equal pieces in a row that gives another spelling."),
+        mistake("text-replaced", cell="def merge_pair(pair, spelled):\n    left, right = pair\n"
+                '    merged = left + right.removeprefix("##")\n'
+                '    both = left + " " + right\n'
+                '    return [(" ".join(pieces).replace(both, merged).split(), n) for pieces, n in spelled]\n',
+            hint="You replaced text, and so a longer piece that merely ends or begins like one of the pair was torn. "
+                 "Compare whole pieces."),
+        mistake("other-words-dropped", "        result.append((joined, count))",
+            "        if merged in joined:\n            result.append((joined, count))",
+            hint="Words without the pair are missing from your result. They stay, spelled as they were."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,80 @@
+"""One row of BERT's input."""
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n01_wordpiece._shared import ENDINGS, SPECIAL, WHOLE_TOKENIZERS, WORDS, pieces_of, shuffled
+from autograde.exercises.n01_wordpiece.truncate_pair import truncate_pair
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def pack(first, second, vocabulary, length):
+    if second is None:
+        groups = [["[CLS]", *first[: length - 2], "[SEP]"], []]
+    else:
+        first, second = truncate_pair(first, second, length - 3)
+        groups = [["[CLS]", *first, "[SEP]"], [*second, "[SEP]"]]
+    row = [(vocabulary[piece], segment, 1) for segment, group in enumerate(groups) for piece in group]
+    row += [(vocabulary["[PAD]"], 0, 0)] * (length - len(row))
+    token_ids, token_type_ids, attention_mask = map(list, zip(*row))
+    return {"token_ids": token_ids, "token_type_ids": token_type_ids, "attention_mask": attention_mask}
+
+
+def vocabulary_of_packing(rng: Random) -> dict[str, int]:
+    """Special pieces somewhere among the others, none with number 0."""
+    pieces = [*SPECIAL, *WORDS, *("##" + ending for ending in ENDINGS)]
+    return {piece: number for number, piece in enumerate(shuffled(rng, pieces), start=3)}
+
+
+def rows_to_pack(rng: Random) -> list[Case]:
+    vocabulary = vocabulary_of_packing(rng)
+    a, b = pieces_of(rng, int(rng.integers(2, 4))), pieces_of(rng, int(rng.integers(3, 5)))
+    return [Case((a, b, vocabulary, 12)), Case((a, None, vocabulary, 8)), Case((b, a, vocabulary, len(a) + len(b) + 3))]
+
+
+def rows_too_long(rng: Random) -> list[Case]:
+    vocabulary = vocabulary_of_packing(rng)
+    a, b = pieces_of(rng, int(rng.integers(5, 8))), pieces_of(rng, int(rng.integers(3, 5)))
+    return [Case((a, b, vocabulary, 9)), Case((b, a, vocabulary, 8)), Case((a, None, vocabulary, 5))]
+
+
+EXERCISE = Exercise(
+    reference=pack,
+    returns="dict",
+    parts=(
+        values(2, rows_to_pack),
+        cases("too long", 2, rows_too_long, "special pieces keep their places; the texts are shortened"),
+    ),
+    forbidden=WHOLE_TOKENIZERS,
+    hints=(
+        "First the pieces with their special ones, in one list; then a list of segments of the same length.",
+        "One text leaves room for `length - 2` pieces, two texts for `length - 3`. Shorten before you put together.",
+        "Padding is as long as what is missing to `length`: [PAD]'s number, 0 and 0. [PAD]'s number need not be 0.",
+    ),
+    misconceptions=(
+        mistake("first-sep-in-second-segment",
+            "[0] * (len(first) + 2) + [1] * (len(second) + 1)", "[0] * (len(first) + 1) + [1] * (len(second) + 2)",
+            hint="The first [SEP] is in segment 1 in your rows. It closes the first text and belongs to it."),
+        mistake("padding-seen", "[1] * len(pieces) + [0] * padding", "[1] * length",
+            hint="Your mask is 1 on padding as well. It tells BERT where not to look."),
+        mistake("mask-inverted", "[1] * len(pieces) + [0] * padding", "[0] * len(pieces) + [1] * padding",
+            hint="Your mask is 1 on padding and 0 on pieces. 1 means: look here."),
+        mistake("padding-in-second-segment", "segments + [0] * padding", "segments + segments[-1:] * padding",
+            hint="Padding goes on with the last segment in your rows. Its segment is 0."),
+        mistake("no-last-separator",
+            '"[SEP]", *second, "[SEP]"]', '"[SEP]", *second]',
+            "[1] * (len(second) + 1)", "[1] * len(second)",
+            hint="The second text has no [SEP] at its end. Each text is closed by one."),
+        mistake("separator-cut-off",
+            "*first[: length - 2]", "*first",
+            "        first, second = truncate_pair(first, second, length - 3)\n", "",
+            "    padding = length - len(pieces)",
+            "    pieces, segments = pieces[:length], segments[:length]\n    padding = length - len(pieces)",
+            hint="You cut the row when everything is together, and the last [SEP] falls off. Shorten the texts "
+                 "before."),
+        mistake("no-room-for-special-pieces",
+            "first[: length - 2]", "first[:length]",
+            "truncate_pair(first, second, length - 3)", "truncate_pair(first, second, length)",
+            hint="Your rows can be longer than `length`: the special pieces need two or three of its places."),
+        mistake("padding-is-zero", '[vocabulary["[PAD]"]] * padding', "[0] * padding",
+            hint="You pad with the number 0. It is [PAD]'s number that is wanted, whatever it is in this vocabulary."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,83 @@
+"""Cuts a word before and after every punctuation character."""
+
+import re
+import unicodedata
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, WORDS, pick, some
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def is_punctuation(character):
+    return bool(re.match(r"[!-/:-@\[-`{-~]", character)) or unicodedata.category(character)[0] == "P"
+
+
+def split_punctuation(word):
+    return "".join(f" {character} " if is_punctuation(character) else character for character in word).split()
+
+
+ASCII_SYMBOLS = "$+<=>^`|~"
+ASCII_MARKS = ".,!?'-:;()[]/&%#@*\"_"
+OTHER_SYMBOLS = "€©×°"
+
+
+def punctuated_words(rng: Random) -> list[Case]:
+    one, two = some(rng, WORDS, 2)
+    return [
+        Case((f"{one}{pick(rng, ASCII_MARKS)}{pick(rng, 'st')}{pick(rng, ASCII_MARKS)}",)),
+        Case((f"{pick(rng, ASCII_MARKS)}{one}{pick(rng, ASCII_MARKS) * 3}{two}",)),
+        Case((one,)),
+    ]
+
+
+def symbols_in_words(rng: Random) -> list[Case]:
+    one, two, three = some(rng, WORDS, 3)
+    return [
+        Case((pick(rng, ASCII_SYMBOLS).join([one, two, ""]) + str(rng.integers(1, 99)),)),
+        Case((pick(rng, "“¿") + one + pick(rng, "—…。") + two,)),
+        Case((three + pick(rng, OTHER_SYMBOLS) + str(rng.integers(1, 99)),)),
+    ]
+
+
+EXERCISE = Exercise(
+    reference=split_punctuation,
+    returns="list",
+    parts=(
+        values(2, punctuated_words),
+        cases("symbols", 1, symbols_in_words, "which characters are punctuation does not follow Unicode alone"),
+    ),
+    forbidden=WHOLE_TOKENIZERS,
+    hints=(
+        "Write `is_punctuation` first and try it on . $ “ € and a. Then the loop: collect, and cut where it says True.",
+        "ASCII runs from `!` to `~`; what is there and is no letter or digit counts. Beyond, the category decides.",
+        "At a punctuation character put away what is collected, then the character by itself, and begin anew. At the "
+        "end put away what is left. Parts without text do not count.",
+    ),
+    misconceptions=(
+        mistake("unicode-alone", 'return ascii_symbol or unicodedata.category(character).startswith("P")',
+            'return unicodedata.category(character).startswith("P")',
+            hint="You ask Unicode alone. To Unicode `$ + < = > ^ | ~` and the backtick are symbols; BERT treats all "
+                 "of ASCII's as punctuation."),
+        mistake("ascii-alone",
+            'return ascii_symbol or unicodedata.category(character).startswith("P")', "return ascii_symbol",
+            hint="Only ASCII counts in your version. “ ” — … ¿ 。 are punctuation too: their category begins with P."),
+        mistake("every-symbol", 'return ascii_symbol or unicodedata.category(character).startswith("P")',
+            'return ascii_symbol or unicodedata.category(character)[0] in "PS"',
+            hint="€, ©, × and ° stand alone in your result. Beyond ASCII only category P counts, not S."),
+        mistake("thrown-away", "parts += [current, character]", "parts.append(current)",
+            hint="The punctuation is gone. It becomes words of its own: a question mark is worth reading."),
+        mistake("runs-stay-together", "        if is_punctuation(character):\n"
+            "            parts += [current, character]\n"
+            '            current = ""\n'
+            "        else:\n"
+            "            current += character",
+            "        if current and is_punctuation(character) != is_punctuation(current[-1]):\n"
+            "            parts.append(current)\n"
+            '            current = ""\n'
+            "        current += character",
+            hint="Punctuation that stands together stays together in your result. Every character is a word: . . ."),
+        mistake("empty-parts", "return [part for part in parts if part]", "return parts",
+            hint="There are empty strings among your parts, where two punctuation characters meet or a word ends "
+                 "with one."),
+    ),
+)  # fmt: skip

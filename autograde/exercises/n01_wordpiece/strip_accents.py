@@ -1,0 +1,75 @@
+"""Lower-cases a text and takes the accents off its letters."""
+
+import unicodedata
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n01_wordpiece._shared import ACCENTED, WHOLE_TOKENIZERS, WORDS, inside, pick, shuffled, some
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def strip_accents(text):
+    marks = {ord(character): None for character in unicodedata.normalize("NFD", text)}
+    marks = {code: None for code in marks if unicodedata.category(chr(code)) == "Mn"}
+    return unicodedata.normalize("NFD", text.lower()).translate(marks | {0x307: None})  # İ lowers to i and U+0307
+
+
+NO_ACCENT = ("Øre", "Straße", "Łódź", "ʻOkina", "Мир")
+GREEK = ("ΟΔΟΣ", "ΛΟΓΟΣ")
+COMPATIBLE = ("\ufb01ne", "x²", "№")  # a ligature, a raised digit, a sign: NFKD would rewrite them
+SPACING_MARKS = ("कि", "हिन्दी")  # Devanagari: vowels that take room beside vowels that do not
+HANGUL = ("공연은", "끝났어", "개막을")
+
+
+def accented_text(rng: Random) -> list[Case]:
+    apart = inside(rng, pick(rng, WORDS), "\u0301")
+    german = " ".join(["Straße", pick(rng, ("Øre", "Мир")), *some(rng, ACCENTED, 2)])
+    return [
+        Case((" ".join(some(rng, ACCENTED, 2)),)),
+        Case((" ".join([apart, pick(rng, COMPATIBLE), pick(rng, NO_ACCENT)]),)),
+        Case((german,)),
+        Case((f"{pick(rng, GREEK)} İZMIR",)),
+    ]
+
+
+def other_scripts(rng: Random) -> list[Case]:
+    return [Case((pick(rng, HANGUL),)), Case((" ".join(shuffled(rng, list(SPACING_MARKS))),))]
+
+
+EXERCISE = Exercise(
+    reference=strip_accents,
+    returns="str",
+    parts=(
+        values(2, accented_text),
+        cases("other scripts", 1, other_scripts, "the rule is about categories and holds in every script"),
+    ),
+    forbidden=WHOLE_TOKENIZERS,
+    hints=(
+        "Three steps, one line each: lower case, decomposition, leaving characters out.",
+        '`unicodedata.normalize` with the form "NFD" takes letters and accents apart.',
+        "Keep a character unless its category is exactly Mn. Join what you keep, and do nothing more to it.",
+    ),
+    misconceptions=(
+        mistake("only-ascii-kept",
+            'return "".join(character for character in taken_apart if unicodedata.category(character) != "Mn")',
+            'return taken_apart.encode("ascii", "ignore").decode("ascii")',
+            hint="You kept ASCII and nothing else: ø, ß and whole scripts are gone. Only marks of category Mn are "
+                 "left out."),
+        mistake("not-taken-apart", '"NFD"', '"NFC"',
+            hint="NFC puts letter and accent together, so there is no mark to leave out. NFD takes them apart."),
+        mistake("rewritten", '"NFD"', '"NFKD"',
+            hint="NFKD does more than take accents off: it also rewrites ligatures, raised digits and signs (x² "
+                 "becomes x2). BERT uses the canonical form, NFD."),
+        mistake("capitals-kept", "text.lower()", "text",
+            hint="The accents are off, but capitals are still there. An uncased vocabulary knows lower case only."),
+        mistake("case-folded", "text.lower()", "text.casefold()",
+            hint="`casefold` goes further than lower case: ß becomes ss. BERT lower-cases, and ß stays."),
+        mistake("every-mark", 'unicodedata.category(character) != "Mn"', 'unicodedata.category(character)[0] != "M"',
+            hint="You leave out every mark. Spacing ones (Mc) are vowels in Hindi and many scripts: only Mn goes."),
+        mistake("put-together-again",
+            'return "".join(character for character in taken_apart if unicodedata.category(character) != "Mn")',
+            'kept = [c for c in taken_apart if unicodedata.category(c) != "Mn"]\n'
+            '    return unicodedata.normalize("NFC", "".join(kept))',
+            hint="Afterwards you put the rest together again (NFC). That is reasonable, and not what BERT does: "
+                 "Korean syllables stay in their letters."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,56 @@
+"""Cuts a text into pieces."""
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, pick, stems_and_endings
+from autograde.exercises.n01_wordpiece.basic_tokenize import basic_tokenize
+from autograde.exercises.n01_wordpiece.wordpiece import wordpiece
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def tokenize(text, vocabulary, lower_case=True):
+    return sum((wordpiece(word, vocabulary) for word in basic_tokenize(text, lower_case)), [])
+
+
+def texts_to_cut(rng: Random) -> list[Case]:
+    vocabulary, stem, endings = stems_and_endings(rng, more=["zoe", "!", "."])
+    one, two = f"{stem.title()}{endings[0]} zoë{pick(rng, '.!')}", f"{stem}{endings[1]}{pick(rng, '.!')} {stem}xyz"
+    return [Case((f"{one} {two}", vocabulary)), Case((f"{two} {one}", vocabulary)), Case(("", vocabulary))]
+
+
+def cased_texts(rng: Random) -> list[Case]:
+    vocabulary, stem, endings = stems_and_endings(rng, more=["Zoë", "."])
+    return [
+        Case((f"Zoë {stem}{endings[0]} {stem.title()}.", vocabulary), {"lower_case": lower}) for lower in (False, True)
+    ]
+
+
+EXERCISE = Exercise(
+    reference=tokenize,
+    returns="list",
+    parts=(
+        values(1, texts_to_cut),
+        cases("cased and uncased", 1, cased_texts, "`lower_case` must reach `basic_tokenize`"),
+    ),
+    forbidden=WHOLE_TOKENIZERS,
+    hints=(
+        "You have both halves: one gives words, the other gives a word's pieces.",
+        "Hand `lower_case` on to the half that knows what to do with it.",
+        "A list of lists is not a list of pieces: two `for` in one comprehension, or `+=`.",
+    ),
+    misconceptions=(
+        mistake("list-per-word",
+            "[piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)]",
+            "[wordpiece(word, vocabulary) for word in basic_tokenize(text, lower_case)]",
+            hint="You return a list for each word. One list of all pieces is wanted; the ## tells where words go on."),
+        mistake("case-not-handed-on", "basic_tokenize(text, lower_case)", "basic_tokenize(text)",
+            hint="`lower_case` does not reach `basic_tokenize`: cased texts are lower-cased all the same."),
+        mistake("cut-at-blanks", "basic_tokenize(text, lower_case)", "text.split()",
+            hint="You cut the text at blanks only. Capitals, accents and punctuation are the basic tokenizer's work."),
+        mistake("whole-words-only",
+            "[piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)]",
+            '[word if word in vocabulary else "[UNK]" for word in basic_tokenize(text, lower_case)]',
+            hint="A word that is not in the list as a whole is [UNK] in your version. That is what pieces are for."),
+        mistake("numbers-returned", "return [piece for", "return [vocabulary[piece] for",
+            hint="These are the pieces' numbers. Here the pieces themselves are wanted; numbers come in 1.12."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,69 @@
+"""Shortens two lists of pieces until both together have at most `room`."""
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, pieces_of
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def truncate_pair(first, second, room):
+    if len(first) + len(second) <= room:
+        return list(first), list(second)
+    if len(first) > len(second):
+        return truncate_pair(first[:-1], second, room)
+    return truncate_pair(first, second[:-1], room)
+
+
+def lists_to_shorten(rng: Random) -> list[Case]:
+    longer, shorter = int(rng.integers(7, 10)), int(rng.integers(2, 4))
+    a, b = pieces_of(rng, longer), pieces_of(rng, shorter)
+    return [Case((a, b, longer + shorter - 2)), Case((b, a, longer + shorter - 3)), Case((b, a, 40))]
+
+
+def equally_long(rng: Random) -> list[Case]:
+    length = int(rng.integers(4, 7))
+    alike = [Case((pieces_of(rng, length), pieces_of(rng, length), 2 * length - cut)) for cut in (1, 2, 3)]
+    return [*alike, Case((pieces_of(rng, length), pieces_of(rng, 2 * length), 2 * length - 1))]
+
+
+EXERCISE = Exercise(
+    reference=truncate_pair,
+    returns="tuple",
+    parts=(
+        values(2, lists_to_shorten),
+        cases("ties", 1, equally_long, "equally long, the second one loses a piece"),
+    ),
+    forbidden=WHOLE_TOKENIZERS,
+    hints=(
+        "One piece at a time: as long as there are too many, look which list is longer now.",
+        "Work on copies: the lists belong to whoever called you.",
+        "Only where the first is strictly longer does it lose a piece; in every other case the second one does.",
+    ),
+    misconceptions=(
+        mistake("tie-shortens-the-first", "len(first) > len(second) else", "len(first) >= len(second) else",
+            hint="Where both are equally long you shorten the first. The rule shortens the second."),
+        mistake("cut-from-the-front", "longer.pop()", "longer.pop(0)",
+            hint="You take pieces off the beginning. Texts lose their end."),
+        mistake("second-only",
+            "longer = first if len(first) > len(second) else second", "longer = second if second else first",
+            hint="You shorten the second text until it fits, or is empty. Whichever is longer at that moment loses a "
+                 "piece."),
+        mistake("in-turn", "    while len(first) + len(second) > room:\n"
+            "        longer = first if len(first) > len(second) else second\n"
+            "        longer.pop()\n",
+            "    longer, other = second, first\n"
+            "    while len(first) + len(second) > room:\n"
+            "        if longer:\n"
+            "            longer.pop()\n"
+            "        longer, other = other, longer\n",
+            hint="You shorten both in turn, whatever their length. The longer one goes first, until both are equally "
+                 "long."),
+        mistake("half-each", "    while len(first) + len(second) > room:\n"
+            "        longer = first if len(first) > len(second) else second\n"
+            "        longer.pop()\n"
+            "    return first, second",
+            "    half = room // 2\n    return first[: room - half], second[:half]",
+            hint="You give half of the room to each. A short text leaves its rest to the other."),
+        mistake("shorter-shortened", "len(first) > len(second) else", "len(first) < len(second) else",
+            hint="You shorten the shorter text. It is the longer one that can spare a piece."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,125 @@
+"""Cuts a word into the longest pieces there are, from left to right."""
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, numbered, pick, some, stems_and_endings
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def wordpiece(word, vocabulary):
+    def rest(start):
+        for end in range(len(word), start, -1):
+            piece = ("##" if start else "") + word[start:end]
+            if piece in vocabulary:
+                return [piece, *rest(end)]
+        return [] if start == len(word) else [None]
+
+    found = rest(0) if len(word) <= 200 else [None]
+    return ["[UNK]"] if None in found else found
+
+
+def words_to_cut(rng: Random) -> list[Case]:
+    vocabulary, stem, endings = stems_and_endings(rng)
+    letter = pick(rng, "xz")
+    return [
+        Case((stem + endings[0], vocabulary)),
+        Case((stem + endings[1] + endings[0], vocabulary)),
+        Case((stem, vocabulary)),
+        Case((stem + endings[0] + letter + endings[1], vocabulary)),
+        Case((letter + stem, vocabulary)),
+    ]
+
+
+def greedy_traps(rng: Random) -> list[Case]:
+    """Words that could be spelled in pieces, but not by taking the longest one first; and the other way round."""
+    a, b, c, d = some(rng, "abcdefgh", 4)
+    trap = numbered(rng, [a, a + b, "##" + b + c, "##" + d])
+    two_ways = numbered(rng, [a, a + b, "##" + b + c + d, "##" + b, "##" + c, "##" + d, "##" + c + d])
+    return [Case((a + b + c + d, trap)), Case((a + b + c + d, two_ways))]
+
+
+def long_words(rng: Random) -> list[Case]:
+    letter = pick(rng, "abc")
+    vocabulary = numbered(rng, [letter * 3, "##" + letter * 40, "##" + letter])
+    return [Case((letter * length, vocabulary)) for length in (200, 201)]
+
+
+# Mistakes that are another algorithm, not a slip in this one.
+FROM_THE_END = """
+def wordpiece(word, vocabulary):
+    pieces, end = [], len(word)
+    if end > 200:
+        return ["[UNK]"]
+    while end > 0:
+        for start in range(end):
+            piece = word[start:end] if start == 0 else "##" + word[start:end]
+            if piece in vocabulary:
+                break
+        else:
+            return ["[UNK]"]
+        pieces.insert(0, piece)
+        end = start
+    return pieces
+"""
+GOING_BACK = """
+def wordpiece(word, vocabulary):
+    def cut(start):
+        if start == len(word):
+            return []
+        for end in range(len(word), start, -1):
+            piece = word[start:end] if start == 0 else "##" + word[start:end]
+            rest = cut(end) if piece in vocabulary else None
+            if rest is not None:
+                return [piece] + rest
+        return None
+
+    pieces = cut(0) if len(word) <= 200 else None
+    return ["[UNK]"] if pieces is None else pieces
+"""
+
+
+EXERCISE = Exercise(
+    reference=wordpiece,
+    returns="list",
+    parts=(
+        values(2, words_to_cut),
+        cases("greedy", 1, greedy_traps, "always the longest piece, and never back"),
+        cases("long words", 1, long_words, "200 characters are cut into pieces, 201 are [UNK]"),
+    ),
+    forbidden=WHOLE_TOKENIZERS,
+    hints=(
+        "Two places in the word: where the next piece starts and where it ends. The start only ever moves on.",
+        "For one start, try the end of the word first and come nearer. From the second piece on look it up with ##.",
+        "When the end has come down to the start, nothing fits: the whole word is [UNK], whatever was found before.",
+    ),
+    misconceptions=(
+        mistake("shortest-first",
+            "end = len(word)\n", "end = start + 1\n",
+            "while end > start and", "while end <= len(word) and",
+            "end -= 1", "end += 1",
+            "if end == start:", "if end > len(word):",
+            hint="You take the shortest piece that fits. Begin with all that is left of the word and make it shorter."),
+        mistake("looked-up-without-joiner", 'joiner = "##" if start > 0 else ""', 'joiner = ""',
+            hint="You look up the later pieces as if they began a word. From the second piece on it is ## and the "
+                 "text."),
+        mistake("found-pieces-kept", '        if end == start:\n            return ["[UNK]"]',
+            '        if end == start:\n            return [*pieces, "[UNK]"]',
+            hint="You keep the pieces found before nothing fitted. A word with a hole is [UNK] as a whole."),
+        mistake("hole-skipped", "        if end == start:\n"
+            '            return ["[UNK]"]\n'
+            "        pieces.append(joiner + word[start:end])",
+            "        if end == start:\n"
+            "            end = start + 1\n"
+            '            pieces.append("[UNK]")\n'
+            "        else:\n"
+            "            pieces.append(joiner + word[start:end])",
+            hint="Where nothing fits you write [UNK] for one character and go on. A word with a hole is [UNK] as a "
+                 "whole."),
+        mistake("goes-back", cell=GOING_BACK,
+            hint="Where the longest piece leads nowhere you go back and try a shorter one. That finds more, but it "
+                 "is another algorithm: greedy never goes back, the word is [UNK]."),
+        mistake("from-the-end", cell=FROM_THE_END,
+            hint="You cut from the end of the word: longest ending first. WordPiece starts at the beginning."),
+        mistake("no-limit", '    if len(word) > LONGEST_WORD:\n        return ["[UNK]"]\n', "",
+            hint="Words of more than 200 characters are [UNK] at once, before any piece is looked for."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,68 @@
+"""Token + segment + position for every token of a batch."""
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n02_embeddings._shared import READY_MADE, ids
+from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, mistake, values
+
+
+def summed(token_ids, token_type_ids, w_e, w_s, w_p):
+    return w_e[token_ids] + w_s[token_type_ids] + w_p[: token_ids.shape[-1]]
+
+
+def arguments_of_sum(rng: Random, batch: int, tokens: int, d_e: int) -> tuple:
+    kinds = rng.integers(0, 2, size=(batch, tokens)).astype("int32")
+    return ids(rng, 9, batch, tokens), kinds, normal(rng, 9, d_e), normal(rng, 2, d_e), normal(rng, 8, d_e)
+
+
+def sums(rng: Random) -> list[Case]:
+    return [Case(arguments_of_sum(rng, 2, 5, 4)), Case(arguments_of_sum(rng, 3, 3, 6))]
+
+
+def each_sentence_alone(rng: Random) -> list[Trial]:
+    """A sentence gives the same alone as in a batch."""
+    token_ids, kinds, *tables = arguments_of_sum(rng, 3, 4, 5)
+    alone = Case((token_ids[1:2], kinds[1:2], *tables))
+    return [Trial((Case((token_ids, kinds, *tables)), alone), (Same((0, -3, (1,)), (1, -3, (0,))),))]
+
+
+SIDE_BY_SIDE = """
+def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
+    tokens = token_embeddings(token_ids, w_e)
+    kinds = token_embeddings(token_type_ids, w_s)
+    places = ops.broadcast_to(learned_positions(token_ids.shape[-1], w_p), tokens.shape)
+    return ops.concatenate([tokens, kinds, places], axis=-1)
+"""
+
+
+EXERCISE = Exercise(
+    reference=summed,
+    parts=(
+        values(2, sums),
+        Part("each sentence on its own", 1, each_sentence_alone, "a sentence must give the same alone as in a batch"),
+    ),
+    forbidden=READY_MADE,
+    hints=(
+        "Three look-ups, one sum. Which of your functions does the first, which the second, which the third?",
+        "A segment id is an id like any other: `token_embeddings` with a table of two rows.",
+        "Positions are (tokens, d_e), the other two (batch, tokens, d_e): broadcasting lines them up from the right.",
+    ),
+    misconceptions=(
+        mistake("side-by-side", cell=SIDE_BY_SIDE,
+            hint="You put the three side by side. That is possible, but the vectors become three times as wide; BERT "
+                 "adds."),
+        mistake("no-segments", "tokens + segments + positions", "tokens + positions",
+            hint="The segment vectors are missing. This is line 3 of the algorithm; BERT adds one of two vectors "
+                 "more."),
+        mistake("no-positions", "tokens + segments + positions", "tokens + segments",
+            hint="The position vectors are missing: without them what follows sees a set."),
+        mistake("averaged", "tokens + segments + positions", "(tokens + segments + positions) / 3",
+            hint="You took the mean of the three. Line 3 is a plain sum."),
+        mistake("places-in-the-batch", "learned_positions(token_ids.shape[-1], w_p)",
+            "ops.expand_dims(learned_positions(token_ids.shape[0], w_p), axis=1)",
+            hint="Every token of a sentence gets the same position vector: you count the sentences of the batch. "
+                 "Count the tokens of a sentence, the last axis of the ids."),
+        mistake("position-by-id", "learned_positions(token_ids.shape[-1], w_p)", "token_embeddings(token_ids, w_p)",
+            hint="You look positions up by token id. A token's position is its place in the sentence: 0, 1, 2, … "
+                 "whatever stands there."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,79 @@
+"""The vectors of the first positions; there are no more than the table has rows."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n02_embeddings._shared import READY_MADE
+from autograde.exercises.spec import Case, Exercise, Part, Raises, Trial, cases, mistake, values
+
+
+def first_rows(length, w_p):
+    return w_p[np.arange(length)]
+
+
+def shorter_than_the_table(rng: Random) -> list[Case]:
+    return [Case((int(length), normal(rng, 7, 4))) for length in rng.choice(np.arange(2, 7), 2, replace=False)]
+
+
+def as_long_as_the_table(rng: Random) -> list[Case]:
+    return [Case((5, normal(rng, 5, 3)))]
+
+
+def longer_than_the_table(rng: Random) -> list[Trial]:
+    return [Trial((Case((6 + more, normal(rng, 6, 3))),), (Raises("ValueError"),)) for more in (1, 5)]
+
+
+SILENT = """
+def learned_positions(length, w_p):
+    return w_p[:length]
+"""
+WRAPPED = """
+def learned_positions(length, w_p):
+    return ops.take(w_p, ops.arange(length) % w_p.shape[0], axis=0)
+"""
+REPEATED = """
+def learned_positions(length, w_p):
+    places = ops.minimum(ops.arange(length), w_p.shape[0] - 1)
+    return ops.take(w_p, places, axis=0)
+"""
+ASSERTED = """
+def learned_positions(length, w_p):
+    assert length <= w_p.shape[0], "too long"
+    return w_p[:length]
+"""
+
+
+EXERCISE = Exercise(
+    reference=first_rows,
+    parts=(
+        values(1, shorter_than_the_table),
+        cases("the whole table", 1, as_long_as_the_table, "a sequence of exactly ℓ_max tokens must go through"),
+        Part("no further", 1, longer_than_the_table,
+            "more tokens than the table has rows must be refused with a ValueError"),
+    ),
+    forbidden=READY_MADE,
+    hints=(
+        "Two things to do: say no where the table ends, and else hand out its first rows.",
+        "`w_p.shape[0]` is ℓ_max. A length equal to it is still fine.",
+        "`raise ValueError(…)` with both numbers in its message; then a slice of the first `length` rows.",
+    ),
+    misconceptions=(
+        mistake("silently-short", cell=SILENT,
+            hint="A slice beyond the end of a table is no error in Python: it gives fewer rows than asked for, and "
+                 "nobody is told. Say no yourself."),
+        mistake("begins-again", cell=WRAPPED,
+            hint="Beyond the end you begin again at row 0, so token ℓ_max claims to stand first. Learned positions "
+                 "have nothing to say there: raise a ValueError."),
+        mistake("last-row-repeated", cell=REPEATED,
+            hint="Beyond the end you repeat the last row, so all later tokens claim the same place. Raise a "
+                 "ValueError instead."),
+        mistake("last-row-refused", "length > longest", "length >= longest",
+            hint="You refuse a sequence as long as the table. ℓ_max tokens stand at 0 … ℓ_max − 1: all of them have "
+                 "a row."),
+        mistake("rows-from-one", "w_p[:length]", "w_p[1 : length + 1]",
+            hint="You hand out the rows from 1 on. The first token stands at position 0."),
+        mistake("asserted", cell=ASSERTED,
+            hint="An `assert` disappears when Python runs with -O, and callers cannot tell what was wrong. Raise a "
+                 "ValueError."),
+    ),
+)  # fmt: skip

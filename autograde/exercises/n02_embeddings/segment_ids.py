@@ -1,0 +1,75 @@
+"""Which sentence each piece belongs to: 0 for the first and for padding, 1 for the second."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n02_embeddings._shared import READY_MADE
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+PAD, CLS, SEP = 0, 2, 3  # ids as a vocabulary that begins [PAD] [UNK] [CLS] [SEP] [MASK] gives them
+FIRST_WORD = 5
+# [CLS] my dog is cute [SEP] he likes play ##ing [SEP], the lecture's eleven pieces
+LECTURE_IDS = np.array([[CLS, 5, 6, 7, 8, SEP, 9, 10, 11, 12, SEP]], "int32")
+
+
+def segments(token_ids, sep_id, pad_id):
+    """Piece by piece: a [SEP] ends a segment after itself."""
+    result = np.zeros(token_ids.shape, "int64")
+    for row, pieces in enumerate(token_ids):
+        segment = 0
+        for place, piece in enumerate(pieces):
+            result[row, place] = segment if piece != pad_id else 0
+            segment = 1 if piece == sep_id else segment
+    return result
+
+
+def packed(rng: Random, first: int, second: int, padding: int = 0) -> np.ndarray:
+    """[CLS] first [SEP] second [SEP] [PAD] …; without a second segment if it is 0."""
+    words = rng.integers(FIRST_WORD, 20, size=first + second)
+    row = [CLS, *words[:first], SEP] + ([*words[first:], SEP] if second else [])
+    return np.array(row + [PAD] * padding, "int32")
+
+
+def pairs(rng: Random) -> list[Case]:
+    first = int(rng.integers(1, 4))
+    batch = np.stack([packed(rng, first, 6 - first), packed(rng, 5 - first, 1 + first), packed(rng, 7, 0)])
+    return [Case((LECTURE_IDS, SEP, PAD), note="the lecture's eleven pieces"), Case((batch, SEP, PAD))]
+
+
+def padded(rng: Random) -> list[Case]:
+    first = int(rng.integers(1, 4))
+    batch = [packed(rng, first, 4 - first, 3), packed(rng, first + 1, 0, 7 - first), packed(rng, 3, 1, 3)]
+    return [Case((np.stack(batch), SEP, PAD))]
+
+
+EXERCISE = Exercise(
+    reference=segments,
+    dtype="int32",
+    parts=(
+        values(2, pairs),
+        cases("padding", 1, padded, "with padding behind the last [SEP] the result is another"),
+    ),
+    forbidden=READY_MADE,
+    hints=(
+        "Put the question to one token: how many [SEP] stand before it? 0 means A, 1 means B.",
+        "`ops.cumsum` of the booleans (cast to integers) counts the [SEP] up to *and with* each token; the token "
+        "itself must not count.",
+        "Padding stands behind a [SEP] too. Whatever the count says, a [PAD] belongs to segment 0.",
+    ),
+    misconceptions=(
+        mistake("separator-begins-B", " - is_separator", "",
+            hint="Your first [SEP] belongs to B already. It ends sentence A: only tokens *after* it are B's."),
+        mistake("padding-is-B",
+            "ops.logical_and(ops.equal(before, 1), ops.not_equal(token_ids, pad_id))", "ops.equal(before, 1)",
+            hint="Where there is no second sentence your padding becomes one. [PAD] belongs to segment 0, as in the "
+                 "published tokenizer."),
+        mistake("a-third-segment", 'return ops.cast(in_second, "int32")', "return before",
+            hint="You return the number of [SEP] before a token. Behind the second [SEP] that is 2, and there are "
+                 "only two segment vectors; [PAD] gets 0."),
+        mistake("segments-from-one", 'ops.cast(in_second, "int32")', 'ops.cast(in_second, "int32") + 1',
+            hint="Your segments are called 1 and 2. They are rows of a table with two rows: 0 and 1."),
+        mistake("counted-down-the-batch", "axis=-1", "axis=0",
+            hint="You count the [SEP] of the sentences above. Each sentence counts its own, along its row: the last "
+                 "axis."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,72 @@
+"""A fixed vector for each position: sines and cosines that turn more and more slowly."""
+
+import numpy as np
+
+from autograde.compare import Tolerance
+from autograde.exercises.draws import Random
+from autograde.exercises.n02_embeddings._shared import READY_MADE
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def sinusoids(length, d_e):
+    table = np.zeros((length, d_e))
+    for p in range(length):
+        for i in range(d_e // 2):
+            angle = p / 10000 ** (2 * i / d_e)
+            table[p, 2 * i], table[p, 2 * i + 1] = np.sin(angle), np.cos(angle)
+    return table
+
+
+def small_tables(rng: Random) -> list[Case]:
+    width = int(rng.choice([6, 10]))
+    return [Case((4, 8)), Case((int(rng.integers(5, 9)), width)), Case((width, width))]
+
+
+def long_tables(rng: Random) -> list[Case]:
+    return [Case((int(rng.integers(60, 100)), 4 * int(rng.integers(3, 6))))]
+
+
+A_FREQUENCY_PER_COLUMN = """
+def sinusoids(length, d_e):
+    position = ops.expand_dims(ops.arange(length, dtype="float32"), axis=1)
+    column = ops.arange(d_e, dtype="float32")
+    angles = position / 10000 ** (column / d_e)
+    return ops.where(column % 2 == 0, ops.sin(angles), ops.cos(angles))
+"""
+
+
+EXERCISE = Exercise(
+    reference=sinusoids,
+    tolerance=Tolerance(1e-3, 5e-4),  # a power and a sine of float32 numbers up to 100
+    parts=(
+        values(3, small_tables),
+        cases("long sequences", 1, long_tables, "for a longer sequence or wider vectors the result is another"),
+    ),
+    forbidden=READY_MADE,
+    hints=(
+        "Write down row 0 by hand: sin 0, cos 0, sin 0, cos 0, … Then row 1, first two columns: sin 1, cos 1.",
+        "First make all angles, one per position and pair: (length, 1) divided by (d_e / 2,) gives (length, d_e / 2).",
+        "To let sines and cosines alternate: stack both on a new last axis, then reshape to (length, d_e).",
+    ),
+    misconceptions=(
+        mistake("pairs-from-one", "2 * pair / d_e", "2 * (pair + 1) / d_e",
+            hint="You number the pairs from 1, as the lecture's formula does. In the paper the first pair has i = 0, "
+                 "so its angle is the position itself."),
+        mistake("positions-from-one",
+            'ops.arange(length, dtype="float32")', 'ops.arange(1, length + 1, dtype="float32")',
+            hint="You number the positions from 1, as the lecture does. In the paper, and in BERT, the first token "
+                 "stands at 0: its row is 0, 1, 0, 1, …"),
+        mistake("sines-then-cosines", "ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)",
+            "ops.concatenate([ops.sin(angles), ops.cos(angles)], axis=-1)",
+            hint="You put all sines first and all cosines after them. That carries the same information (the "
+                 "authors' own code does it), but the formula lets them alternate: columns 2i and 2i + 1."),
+        mistake("cosine-first", "[ops.sin(angles), ops.cos(angles)]", "[ops.cos(angles), ops.sin(angles)]",
+            hint="Your pairs begin with the cosine. Column 2i is the sine, column 2i + 1 the cosine."),
+        mistake("a-frequency-per-column", cell=A_FREQUENCY_PER_COLUMN,
+            hint="Every column has a frequency of its own in your table. A sine and its cosine share one: the "
+                 "exponent counts pairs (2i), also in column 2i + 1."),
+        mistake("exponent-not-doubled", "2 * pair / d_e", "pair / d_e",
+            hint="Your exponent is i / d_e; the formula has 2i / d_e. As it stands your slowest hand goes only down "
+                 "to 1 / √10000."),
+    ),
+)  # fmt: skip

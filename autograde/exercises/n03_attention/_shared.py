@@ -1,0 +1,37 @@
+"""What the exercises of notebook 03 share."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.spec import Case, Forbidden, Same, Trial
+
+WHOLE_ATTENTION = Forbidden(
+    "This exercise is about building attention yourself.",
+    (
+        "keras.layers.MultiHeadAttention",
+        "keras.layers.Attention",
+        "keras.layers.GroupQueryAttention",
+        "keras.ops.dot_product_attention",
+        "bertlab.layers",
+        "bertlab.models",
+    ),
+)
+
+
+def head_parameters(rng: Random, d_x: int, d_attn: int, d_out: int) -> tuple[np.ndarray, ...]:
+    """w_q, b_q, w_k, b_k, w_v, b_v of one head."""
+    widths = (d_attn, d_attn, d_out)
+    return tuple(part for width in widths for part in (normal(rng, d_x, width, size=0.7), normal(rng, width)))
+
+
+def shuffled(make_arguments):
+    """Shuffling the tokens shuffles the outputs: nothing here knows where a token stands."""
+
+    def trials(rng: Random) -> list[Trial]:
+        x, *others = make_arguments(rng)
+        order = tuple(int(i) for i in rng.permutation(x.shape[-2]))
+        everyone = tuple(range(len(order)))
+        pair = (Case((x, *others)), Case((x[..., list(order), :], *others)))
+        return [Trial(pair, (Same((1, -2, everyone), (0, -2, order)),))]
+
+    return trials

@@ -1,0 +1,37 @@
+"""Adds one vector to each row of a matrix."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def rows_and_vectors(rng: Random) -> list[Case]:
+    example = Case((np.array([[1, 2], [3, 4], [5, 6]], "float32"), np.array([10, 20], "float32")))
+    return [example, Case((normal(rng, 4, 4), normal(rng, 4))), Case((normal(rng, 2, 5), normal(rng, 5)))]
+
+
+def batches_and_vectors(rng: Random) -> list[Case]:
+    return [Case((normal(rng, 2, 3, 4), normal(rng, 4))), Case((normal(rng, 2, 2, 3, 5), normal(rng, 5)))]
+
+
+EXERCISE = Exercise(
+    reference=lambda x, b: x + np.ones(x.shape[:-1])[..., None] * b,
+    parts=(
+        values(1, rows_and_vectors),
+        cases("axes in front", 1, batches_and_vectors, "with a batch in front of the matrix the result is another"),
+    ),
+    hints=(
+        "b has one number per column. Every row gets the whole of b.",
+        "Sizes are lined up from the right: (m, n) with (n,) fits as it stands.",
+        "There is nothing to repeat by hand: the plus sign broadcasts.",
+    ),
+    misconceptions=(
+        mistake("added-to-columns", "x + b", "x + ops.expand_dims(b, -1)",
+            hint="You turned b upright, so it goes to every column. A row of x has as many numbers as b: let b lie."),
+        mistake("appended", "x + b", "ops.concatenate([x, ops.expand_dims(b, 0)], axis=0)",
+            hint="You appended b to x as one more row. Here b is added, number by number, to each row that is there."),
+        mistake("multiplied", "x + b", "x * b",
+            hint="You multiplied by b. That is a scale (γ in LayerNorm, notebook 04); a bias is added."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,68 @@
+"""One attention head: lines 1-6 of Attention."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION, head_parameters, shuffled
+from autograde.exercises.n03_attention.cross_attention import cross
+from autograde.exercises.spec import Case, Exercise, Part, mistake, values
+
+EXAMPLE_X = np.array([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]], "float32")
+EXAMPLE_W_Q = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]], "float32")
+EXAMPLE_W_K = np.array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]], "float32")
+EXAMPLE_W_V = np.array([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]], "float32")
+
+
+def attention(x, *parameters):
+    return cross(x, x, *parameters)
+
+
+def inputs_of_attention(rng: Random) -> list[Case]:
+    zero = np.zeros(3, "float32")
+    return [
+        Case((normal(rng, 4, 6), *head_parameters(rng, 6, 3, 5))),
+        Case((normal(rng, 2, 5, 4), *head_parameters(rng, 4, 4, 4))),
+        Case((EXAMPLE_X, EXAMPLE_W_Q, zero, EXAMPLE_W_K, zero, EXAMPLE_W_V, zero), note="the lecture's example"),
+    ]
+
+
+def arguments_of_attention(rng: Random) -> tuple:
+    return normal(rng, 2, 6, 5), *head_parameters(rng, 5, 3, 4)
+
+
+EXERCISE = Exercise(
+    reference=attention,
+    parts=(
+        values(3, inputs_of_attention),
+        Part("order of tokens", 1, shuffled(arguments_of_attention),
+            "shuffling the tokens must shuffle the outputs and change nothing else"),
+    ),
+    forbidden=WHOLE_ATTENTION,
+    hints=(
+        "Write the lines in their order: Q, K, V, then S, then the last one. Each is one line of Python.",
+        "Lines 2–4 are alike: a matrix product, then the bias to every row.",
+        "Line 6: the shares (tokens × tokens) on the left, the values (tokens × d_out) on the right.",
+    ),
+    misconceptions=(
+        mistake("no-softmax", "softmax_rows(attention_scores(q, k))", "attention_scores(q, k)",
+            hint="You multiply the values by raw scores. Line 6 turns the scores of each row into shares first."),
+        mistake("shares-per-key", "softmax_rows(attention_scores(q, k))",
+            "ops.swapaxes(softmax_rows(ops.swapaxes(attention_scores(q, k), -1, -2)), -1, -2)",
+            hint="Your shares sum to 1 down each column. Each token divides *its own* attention: softmax along the "
+                 "rows."),
+        mistake("no-biases",
+            "add_to_rows(ops.matmul(x, w_q), b_q)", "ops.matmul(x, w_q)",
+            "add_to_rows(ops.matmul(x, w_k), b_k)", "ops.matmul(x, w_k)",
+            "add_to_rows(ops.matmul(x, w_v), b_v)", "ops.matmul(x, w_v)",
+            hint="The biases b_q, b_k and b_v are missing: lines 2–4 add one to every row."),
+        mistake("inputs-as-values", "ops.matmul(weights, v)", "ops.matmul(weights, x)",
+            hint="The shares weigh the inputs x. What a token gives is its value: V = X W_v + b_v, line 4."),
+        mistake("keys-as-values", "ops.matmul(weights, v)", "ops.matmul(weights, k)",
+            hint="The shares weigh the keys. A key is what a token is found by; what it gives is its value, line 4."),
+        mistake("keys-are-queries", "ops.matmul(x, w_k), b_k", "ops.matmul(x, w_q), b_q",
+            hint="Queries and keys come from the same matrix. Then a token always asks for what it is itself; keys "
+                 "have W_k and b_k."),
+        mistake("weights-returned", "return ops.matmul(weights, v)", "return weights",
+            hint="These are the shares themselves, tokens × tokens. Line 6 goes on: multiply them with V."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,45 @@
+"""Puts matrices side by side: [Y1; Y2; ...]."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def two_matrices(rng: Random) -> list[Case]:
+    a = np.array([[1, 2], [3, 4], [5, 6]], "float32")
+    return [
+        Case(([a, a + 10],), note="the lecture's example"),
+        Case(([normal(rng, 4, 2) for _ in range(3)],)),
+    ]
+
+
+def batches_of_heads(rng: Random) -> list[Case]:
+    return [Case(([normal(rng, 2, 3, 4) for _ in range(2)],)), Case(([normal(rng, 2, 2, 5, 3) for _ in range(3)],))]
+
+
+EXERCISE = Exercise(
+    reference=lambda heads: np.concatenate(heads, axis=-1),
+    parts=(
+        values(1, two_matrices),
+        cases("axes in front", 1, batches_of_heads, "with a batch in front of the matrices the result is another"),
+    ),
+    hints=(
+        "Look at the lecture's example: how many rows go in, how many come out?",
+        "The row of token t is: its row in Y¹, then its row in Y², and so on. Rows get longer, none are added.",
+        "`ops.concatenate` joins along any axis. Which axis is it that grows? Count from the end, so that a batch in "
+        "front does not matter.",
+    ),
+    misconceptions=(
+        mistake("rows-below-rows", "axis=-1", "axis=-2",
+            hint="You put the matrices one below the other. Here every token keeps its one row, and the row gets "
+                 "longer."),
+        mistake("heads-added", "ops.concatenate(heads, axis=-1)", "sum(heads)",
+            hint="You added the heads up. Adding mixes what they found; side by side, each keeps columns of its own."),
+        mistake("new-axis", "ops.concatenate(heads, axis=-1)", "ops.stack(heads, axis=0)",
+            hint="Stacking makes a new axis for the heads. No axis is new in [Y¹; Y²]: the last one gets longer."),
+        mistake("columns-interleaved",
+            "ops.concatenate(heads, axis=-1)", "ops.reshape(ops.stack(heads, -1), (*heads[0].shape[:-1], -1))",
+            hint="The columns of the heads alternate in your result. First all columns of Y¹, then all of Y²."),
+    ),
+)  # fmt: skip

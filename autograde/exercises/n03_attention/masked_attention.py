@@ -1,0 +1,67 @@
+"""Attention from queries, keys and values, in which some keys may not be seen."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal, some_seen
+from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
+from autograde.exercises.n03_attention.causal_mask import lower_triangle
+from autograde.exercises.numpy_bert import masked_attention
+from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, mistake, values
+
+
+def masked_inputs(rng: Random) -> list[Case]:
+    return [
+        Case((normal(rng, 2, 4, 8), normal(rng, 2, 5, 8), normal(rng, 2, 5, 3), some_seen(rng, 2, 1, 5))),
+        Case((normal(rng, 2, 5, 4), normal(rng, 2, 5, 4), normal(rng, 2, 5, 3), some_seen(rng, 2, 5, 5))),
+    ]
+
+
+def padding_changes_nothing(rng: Random) -> list[Trial]:
+    """A sentence with filling behind it, hidden, against the same sentence without."""
+    q, k, v = normal(rng, 2, 3, 4), normal(rng, 2, 6, 4), normal(rng, 2, 6, 3)
+    k[:, 4:] *= 9  # what stands in the filling must not matter, however large
+    mask = np.broadcast_to(np.arange(6) < 4, (2, 1, 6)).copy()
+    short = Case((q, k[:, :4], v[:, :4], np.ones((2, 1, 4), bool)))
+    return [Trial((Case((q, k, v, mask)), short), (Same((0, -2, (0, 1, 2)), (1, -2, (0, 1, 2))),))]
+
+
+def no_looking_ahead(rng: Random) -> list[Trial]:
+    """Under the causal mask the first tokens' outputs are what they would be without the later tokens."""
+    q, k, v = normal(rng, 1, 5, 4), normal(rng, 1, 5, 4), normal(rng, 1, 5, 3)
+    early = Case((q[:, :3], k[:, :3], v[:, :3], lower_triangle(3)))
+    return [Trial((Case((q, k, v, lower_triangle(5))), early), (Same((0, -2, (0, 1, 2)), (1, -2, (0, 1, 2))),))]
+
+
+EXERCISE = Exercise(
+    reference=masked_attention,
+    parts=(
+        values(2, masked_inputs),
+        Part("padding changes nothing", 1, padding_changes_nothing,
+            "hidden filling behind a sentence must not change its result, whatever stands in it"),
+        Part("nobody looks ahead", 1, no_looking_ahead,
+            "under the causal mask early tokens must give what they give without the later ones"),
+    ),
+    forbidden=WHOLE_ATTENTION,
+    hints=(
+        "Three lines: scores, hide, shares of the values. The mask acts on the scores, before softmax.",
+        "`ops.where(condition, a, b)` takes from a where the condition is True, else from b.",
+        "Where the mask is True the score stays; elsewhere it becomes MASKED_SCORE.",
+    ),
+    misconceptions=(
+        mistake("after-softmax",
+            "    scores = ops.where(mask, scores, MASKED_SCORE)\n", "",
+            "softmax_rows(scores)", "ops.where(mask, softmax_rows(scores), 0.0)",
+            hint="You hide after the softmax, so the rows no longer sum to 1: what the hidden keys had taken is "
+                 "lost. Hide the scores instead."),
+        mistake("score-zero", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, scores, 0.0)",
+            hint="A score of 0 is an ordinary score: exp(0) = 1, so hidden keys still get a share. Hiding needs "
+                 "(nearly) −∞."),
+        mistake("inverted", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, MASKED_SCORE, scores)",
+            hint="You hide exactly what may be seen. True means: may be seen."),
+        mistake("mask-ignored", "    scores = ops.where(mask, scores, MASKED_SCORE)\n", "",
+            hint="The mask has no effect on your result. It belongs between scores and softmax."),
+        mistake("mask-added", "ops.where(mask, scores, MASKED_SCORE)", "scores + ops.cast(mask, scores.dtype)",
+            hint="You add the mask as 0 and 1: what may be seen gets a little more, and nothing is hidden. Add 0 and "
+                 "−10⁹, or use `ops.where`."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,106 @@
+"""Self-attention with `num_heads` heads that share the hidden size among them."""
+
+import numpy as np
+
+from autograde.exercises import roles
+from autograde.exercises.draws import Random, attention_weights, normal, some_seen
+from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
+from autograde.exercises.n03_attention.causal_mask import lower_triangle
+from autograde.exercises.numpy_bert import multi_head_attention
+from autograde.exercises.spec import Case, Exercise, Part, Same, Slopes, Trial, cases, layer, mistake, values
+
+
+def layer_case(rng: Random, x, num_heads, mask=None) -> Case:
+    keywords = {} if mask is None else {"attention_mask": mask}
+    return Case((x,), keywords, attention_weights(rng, x.shape[-1]), {"num_heads": num_heads})
+
+
+def inputs_of_layer(rng: Random) -> list[Case]:
+    return [layer_case(rng, normal(rng, 2, 5, 8), 2), layer_case(rng, normal(rng, 3, 4, 12), 3)]
+
+
+def masked_layer(rng: Random) -> list[Case]:
+    return [
+        layer_case(rng, normal(rng, 2, 5, 8), 2, some_seen(rng, 2, 1, 5)),
+        layer_case(rng, normal(rng, 2, 4, 8), 4, np.broadcast_to(lower_triangle(4), (2, 4, 4)).copy()),
+    ]
+
+
+def batch_of_one(rng: Random) -> list[Trial]:
+    """A sentence gives the same alone as in a batch."""
+    case = layer_case(rng, normal(rng, 3, 4, 8), 2)
+    alone = Case((case.arguments[0][1:2],), {}, case.weights, case.config)
+    return [Trial((case, alone), (Same((0, -3, (1,)), (1, -3, (0,))),))]
+
+
+def slopes_of_layer(rng: Random) -> list[Trial]:
+    """How the output answers to small changes of each kernel."""
+    case = layer_case(rng, normal(rng, 2, 4, 6), 2)
+    directions = {f"{name}/kernel": normal(rng, 6, 6) for name in ("query", "key", "value", "out")}
+    return [Trial((case,), (Slopes(normal(rng, 2, 4, 6), directions),))]
+
+
+EXERCISE = Exercise(
+    probe=layer(roles.ATTENTION),
+    reference=multi_head_attention,
+    parts=(
+        values(3, inputs_of_layer),
+        cases("mask", 1, masked_layer, "with a mask the result is another"),
+        Part("gradients", 1, slopes_of_layer, "the weights cannot be trained: their gradients are others, or none"),
+        Part("each sentence on its own", 1, batch_of_one, "a sentence must give the same alone as in a batch"),
+    ),
+    forbidden=WHOLE_ATTENTION,
+    facts=lambda case: {
+        "hidden": case.arguments[0].shape[-1],
+        "heads": case.config["num_heads"],
+        "d": case.arguments[0].shape[-1] // case.config["num_heads"],
+    },
+    hints=(
+        "Print the shape after every step and hold it against the chain above the stub.",
+        "split_heads: reshape to (batch, tokens, heads, d), then exchange the axes 1 and 2. Going back: exchange "
+        "first, then reshape.",
+        "The mask is (batch, 1 or tokens, tokens), the scores are (batch, heads, tokens, tokens): one "
+        "`ops.expand_dims` lines them up.",
+    ),
+    misconceptions=(
+        mistake("scaled-by-hidden-size",
+            "attention_scores(q, k)", "ops.matmul(q, ops.swapaxes(k, -1, -2)) / ops.shape(x)[-1] ** 0.5",
+            hint="You divide by √{hidden}, the root of the hidden size. A head's vectors have {d} numbers, so it is "
+                 "√{d}."),
+        mistake("split-without-transpose",
+            "(batch, tokens, self.num_heads, hidden // self.num_heads)",
+            "(batch, self.num_heads, tokens, hidden // self.num_heads)",
+            "return ops.transpose(x, (0, 2, 1, 3))", "return x",
+            hint="Reshaping straight to (batch, heads, tokens, d) cuts the sentence, not the vectors: a head gets "
+                 "pieces of several tokens. First (batch, tokens, heads, d), then exchange two axes."),
+        mistake("merged-without-transpose",
+            "ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))", "ops.reshape(found, ops.shape(x))",
+            hint="You join the heads without exchanging the axes back: rows then mix several tokens. Transpose to "
+                 "(batch, tokens, heads, d) first."),
+        mistake("no-output-projection", "return self.out(side_by_side)", "return side_by_side",
+            hint="The heads stand side by side, but nobody mixes them: the last step is self.out."),
+        mistake("one-large-head",
+            "(batch, tokens, self.num_heads, hidden // self.num_heads)", "(batch, tokens, 1, hidden)",
+            hint="There is one head as wide as the hidden size. `num_heads` = {heads} heads have {d} numbers each, "
+                 "and each has its own softmax."),
+        mistake("mask-inverted", "ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)",
+            "ops.where(ops.expand_dims(attention_mask, axis=1), MASKED_SCORE, scores)",
+            hint="With a mask you hide exactly what may be seen. True means: may be seen."),
+        mistake("mask-ignored", "if attention_mask is not None:", "if False:",
+            hint="The mask has no effect. It belongs between scores and softmax, as in 3.8."),
+        mistake("mask-without-heads", "ops.expand_dims(attention_mask, axis=1)", "attention_mask",
+            hint="The mask has no axis of heads yet, so its axis of sentences is lined up with that of the heads: "
+                 "every sentence gets the masks of others. `ops.expand_dims` at axis 1 makes room."),
+        mistake("mask-on-queries",
+            "ops.expand_dims(attention_mask, axis=1)", "ops.expand_dims(attention_mask, axis=-1)",
+            hint="The mask's new axis stands last: this hides what a token asks, not the token. The axis of heads is "
+                 "axis 1."),
+        mistake("out-of-the-graph",
+            "weights = softmax_rows(scores)", "weights = ops.convert_to_tensor(softmax_rows(scores).numpy())",
+            hint="The values are right, but the layer cannot learn: through NumPy no gradient flows back to query "
+                 "and key. Stay with `keras.ops` from the first line to the last."),
+        mistake("queries-everywhere", "self.split_heads(self.key(x)), self.split_heads(self.value(x))",
+            "self.split_heads(self.query(x)), self.split_heads(self.query(x))",
+            hint="Keys and values come from self.query as well. Each has a projection of its own."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,67 @@
+"""Softmax of each row, safe for scores of any size."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.numpy_bert import softmax
+from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference, Sums, Trial, mistake, values
+
+
+def usual_rows(rng: Random) -> list[Case]:
+    return [Case((normal(rng, 4, 4, size=2),)), Case((normal(rng, 2, 3, 5, size=2),))]
+
+
+def large_scores(rng: Random) -> list[Trial]:
+    """Scores whose exp is beyond float32, and such a row beside an ordinary one."""
+    rows = normal(rng, 3, 6) + np.array([[100], [500], [1000]], "float32")
+    return [Trial((Case((rows,)),), (Reference(), Sums(1.0)))]
+
+
+def rows_far_apart(rng: Random) -> list[Trial]:
+    rows = normal(rng, 3, 5) + np.array([[0], [-400], [-900]], "float32")
+    return [Trial((Case((rows,)),), (Reference(), Sums(1.0)))]
+
+
+EXERCISE = Exercise(
+    reference=softmax,
+    parts=(
+        values(1, usual_rows),
+        Part("large scores", 1, large_scores, "scores of 100 to 1000 do not give shares that sum to 1"),
+        Part("rows far apart", 1, rows_far_apart, "a row far below the others does not give its own shares"),
+    ),
+    forbidden=Forbidden(
+        "This exercise is about writing softmax yourself; afterwards you may use either.",
+        ("keras.ops.softmax", "keras.ops.log_softmax", "keras.activations.softmax", "keras.layers.Softmax",
+         "tensorflow.nn.softmax", "scipy.special.softmax"),
+    ),
+    hints=(
+        "Three steps: shift each row so that its largest score is 0, take exp, divide by each row's sum.",
+        "Both the largest score and the sum are one number per row: `axis=-1`.",
+        "To divide a (m, n) matrix by one number per row, these must keep shape (m, 1): `keepdims=True`.",
+    ),
+    misconceptions=(
+        mistake("columns",
+            "ops.max(a, axis=-1,", "ops.max(a, axis=-2,",
+            "ops.sum(powers, axis=-1,", "ops.sum(powers, axis=-2,",
+            hint="Your columns sum to 1, not your rows. A row holds what one token asks of all: the axis to sum over "
+                 "is the last."),
+        mistake("whole-matrix",
+            "ops.max(a, axis=-1, keepdims=True)", "ops.max(a)",
+            "ops.sum(powers, axis=-1, keepdims=True)", "ops.sum(powers)",
+            hint="The whole matrix sums to 1. Each row has to: every token divides its own attention."),
+        mistake("unstable", "a - ops.max(a, axis=-1, keepdims=True)", "a",
+            hint="Right for small scores. For large ones exp overflows: ∞/∞ is NaN. Shift each row first, so that "
+                 "its largest score is 0."),
+        mistake("one-maximum-for-all", "ops.max(a, axis=-1, keepdims=True)", "ops.max(a)",
+            hint="You shift by the largest score of the whole matrix. A row far below it becomes exp(very negative) "
+                 "= 0 everywhere, and 0/0 is NaN. Shift each row by its own largest score."),
+        mistake("sum-lost-its-axis", "ops.sum(powers, axis=-1, keepdims=True)", "ops.sum(powers, axis=-1)",
+            hint="The sums have shape (m,) and are lined up with the columns: row i is divided by the sums of all "
+                 "rows in turn. `keepdims=True` keeps them upright."),
+        mistake("no-exp",
+            "a - ops.max(a, axis=-1, keepdims=True)", "a",
+            "ops.exp(shifted)", "shifted",
+            hint="You divide the scores themselves by their sum. Scores may be negative; exp makes them positive "
+                 "first."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,77 @@
+"""`num_layers` encoder layers, one after the other."""
+
+import numpy as np
+
+from autograde.exercises import roles
+from autograde.exercises.draws import Random, normal, some_seen
+from autograde.exercises.n04_encoder_layer._shared import LIBRARY, layer_weights
+from autograde.exercises.numpy_bert import encoder
+from autograde.exercises.spec import Case, Exercise, cases, layer, mistake, values
+
+# In a stack a role holds all layers' arrays side by side: the star shares them out along the last axis.
+STACK_ROLES = {role: [f"layers_.*.{path}" for path in paths] for role, paths in roles.ENCODER_LAYER.items()}
+
+
+def stack_case(rng: Random, x, layers: int, inner: int, mask=None) -> Case:
+    each = [layer_weights(rng, x.shape[-1], inner) for _ in range(layers)]
+    weights = {role: np.concatenate([one[role] for one in each], axis=-1) for role in each[0]}
+    config = {"num_layers": layers, "num_heads": 2, "intermediate_size": inner}
+    return Case((x,), {} if mask is None else {"attention_mask": mask}, weights, config)
+
+
+def inputs_of_stack(rng: Random) -> list[Case]:
+    return [stack_case(rng, normal(rng, 2, 4, 6), 3, 8)]
+
+
+def masked_stack(rng: Random) -> list[Case]:
+    return [stack_case(rng, normal(rng, 2, 5, 4), 2, 6, some_seen(rng, 2, 1, 5))]
+
+
+EXERCISE = Exercise(
+    probe=layer(STACK_ROLES),
+    reference=encoder,
+    parts=(
+        values(2, inputs_of_stack),
+        cases("mask", 1, masked_stack, "with a mask the result is another"),
+    ),
+    forbidden=LIBRARY,
+    facts=lambda case: {"layers": case.config["num_layers"]},
+    hints=(
+        "`__init__` makes the list of layers, `call` is a loop over it.",
+        "What one layer returns is what the next is given; the mask is handed to every one.",
+        "A list of num_layers *different* layers: a comprehension calls EncoderLayer(…) anew for each.",
+    ),
+    misconceptions=(
+        mistake("one-layer-again",
+            "[EncoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]",
+            "[EncoderLayer(num_heads, intermediate_size, dropout)] * num_layers",
+            "        for layer in self.layers_:\n            layer.build(x_shape)",
+            "        self.layers_[0].build(x_shape)",
+            hint="Your list holds one and the same layer {layers} times, so all depths share their weights. (ALBERT "
+                 "does that on purpose: Lan et al. 2020.) In BERT each layer has its own: make {layers}."),
+        mistake("all-from-the-start",
+            "            x = layer(x, attention_mask=attention_mask, training=training)\n        return x",
+            "            y = layer(x, attention_mask=attention_mask, training=training)\n        return y",
+            hint="Every layer reads what went into the stack, so only the last one counts. Each reads what the one "
+                 "before it returned."),
+        mistake("residual-around-the-stack",
+            "        for layer in self.layers_:\n            x = layer(",
+            "        start = x\n"
+            "        for layer in self.layers_:\n"
+            "            x = layer(",
+            "        return x", "        return start + x",
+            hint="You add the stack's input to its output. The residual connections are within the layers already."),
+        mistake("backwards", "for layer in self.layers_:\n            x = layer(",
+            "for layer in reversed(self.layers_):\n            x = layer(",
+            hint="The layers run from the last to the first. The one at index 0 reads the embeddings."),
+        mistake("last-layer-forgotten", "for layer in self.layers_:\n            x = layer(",
+            "for layer in self.layers_[:-1]:\n            x = layer(",
+            hint="One layer too few runs: all {layers} of the list, the last one too."),
+        mistake("mask-not-passed", "attention_mask=attention_mask, training=training", "training=training",
+            hint="The mask has no effect: hand it on to every layer."),
+        mistake("mask-only-at-first", "            x = layer(x, attention_mask=attention_mask, training=training)",
+            "            x = layer(x, attention_mask=attention_mask, training=training)\n"
+            "            attention_mask = None",
+            hint="Only the first layer gets the mask. Padding is padding at every depth: hand it on to all."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,73 @@
+"""Out to `intermediate_size`, GELU, and back, at every position alike."""
+
+from autograde.exercises import roles
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n04_encoder_layer._shared import LIBRARY, network_weights
+from autograde.exercises.numpy_bert import feed_forward
+from autograde.exercises.spec import Case, Exercise, Part, Same, Slopes, Trial, layer, mistake, values
+
+
+def network_case(rng: Random, x, inner: int) -> Case:
+    return Case((x,), weights=network_weights(rng, x.shape[-1], inner), config={"intermediate_size": inner})
+
+
+def inputs_of_network_layer(rng: Random) -> list[Case]:
+    return [network_case(rng, normal(rng, 2, 3, 5, size=1.5), 12), network_case(rng, normal(rng, 1, 4, 6), 6)]
+
+
+def slopes_of_network(rng: Random) -> list[Trial]:
+    case = network_case(rng, normal(rng, 2, 3, 4), 7)
+    directions = {role: normal(rng, *array.shape) for role, array in case.weights.items() if "kernel" in role}
+    return [Trial((case,), (Slopes(normal(rng, 2, 3, 4), {0: normal(rng, 2, 3, 4)} | directions),))]
+
+
+def same_vector_twice_in_a_layer(rng: Random) -> list[Trial]:
+    x = normal(rng, 1, 5, 4)
+    x[0, 3] = x[0, 1]
+    case = network_case(rng, x, 6)
+    alone = Case((x[:, [1, 4]],), weights=case.weights, config=case.config)
+    return [Trial((case, alone), (Same((0, -2, (1,)), (0, -2, (3,))), Same((0, -2, (1, 4)), (1, -2, (0, 1)))))]
+
+
+EXERCISE = Exercise(
+    probe=layer(roles.FEED_FORWARD),
+    reference=feed_forward,
+    parts=(
+        values(2, inputs_of_network_layer),
+        Part("gradients", 1, slopes_of_network, "the weights cannot be trained: their gradients are others, or none"),
+        Part("each position alone", 1, same_vector_twice_in_a_layer,
+            "the same vector must give the same at every position and in any company"),
+    ),
+    forbidden=LIBRARY,
+    facts=lambda case: {"hidden": case.arguments[0].shape[-1], "wide": case.config["intermediate_size"]},
+    hints=(
+        "`build` makes two Dense layers, `call` is one line: outer of gelu of inner.",
+        "How wide is the result of each? inner: intermediate_size; outer: as wide as x.",
+        "`self.outer` is built for what inner gives: the shape of x with another last number.",
+    ),
+    misconceptions=(
+        mistake("relu", "gelu(self.inner(x))", "ops.relu(self.inner(x))",
+            hint="You bend with ReLU, as the original Transformer. BERT bends with GELU: your own of 4.3."),
+        mistake("no-bend", "gelu(self.inner(x))", "self.inner(x)",
+            hint="Nothing bends between the two Dense layers, and two linear maps in a row are one."),
+        mistake("bent-at-the-end",
+            "gelu(self.inner(x))", "self.inner(x)",
+            "return self.outer(bent)", "return gelu(self.outer(bent))",
+            hint="GELU acts on the result. It belongs between inner and outer."),
+        mistake("bent-twice", "return self.outer(bent)", "return gelu(self.outer(bent))",
+            hint="GELU acts in between and once more on the result. Line 8 has one GELU."),
+        mistake("residual-inside", "return self.outer(bent)", "return x + self.outer(bent)",
+            hint="You add x in here. The X + of line 8 stands before the brackets: it comes with the residual "
+                 "connection, and would come twice."),
+        mistake("sigmoid-approximation", "gelu(self.inner(x))", 'gelu_approximation(self.inner(x), "sigmoid")',
+            hint="This is GELU's approximation x · σ(1.702 x). BERT uses the exact one, your `gelu`."),
+        mistake("never-widened",
+            "keras.layers.Dense(self.intermediate_size,", "keras.layers.Dense(x_shape[-1],",
+            "(*x_shape[:-1], self.intermediate_size)", "x_shape",
+            hint="inner is as wide as x, {hidden} numbers. It goes out to intermediate_size = {wide}, and outer "
+                 "comes back."),
+        mistake("averaged-with-the-neighbours", "self.inner(x)", "self.inner(x + ops.mean(x, axis=1, keepdims=True))",
+            hint="Each position also hears the mean of all positions. Here every token passes alone; mixing tokens "
+                 "is attention's task."),
+    ),
+)  # fmt: skip

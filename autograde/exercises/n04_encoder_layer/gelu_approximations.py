@@ -1,0 +1,57 @@
+"""GELU, nearly."""
+
+import math
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n04_encoder_layer._shared import LIBRARY, READY_GELU
+from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, values
+
+
+def gelu_approximation(x, kind):
+    if kind == "sigmoid":
+        return x / (1 + np.exp(-1.702 * x))
+    return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def both_kinds(rng: Random) -> list[Case]:
+    x = normal(rng, 3, 5, size=2)
+    return [Case((x, "sigmoid")), Case((x, "tanh"))]
+
+
+def far_from_zero(rng: Random) -> list[Case]:
+    x = (rng.choice([-1, 1], size=6) * rng.uniform(6, 30, size=6)).astype("float32")
+    return [Case((x, "sigmoid")), Case((x, "tanh"))]
+
+
+EXERCISE = Exercise(
+    reference=gelu_approximation,
+    parts=(
+        values(2, both_kinds),
+        cases("far out", 1, far_from_zero, "far from 0 it must be nearly ReLU: 0 on the left, x on the right"),
+    ),
+    forbidden=Forbidden(LIBRARY.because, (*READY_GELU, *LIBRARY.names)),
+    hints=(
+        "Two formulas, one `if`. Read them from the inside outwards.",
+        "Far to the right both must give x, far to the left 0: what do σ and tanh give there?",
+        "For tanh: first x + 0.044715 x³, then times √(2/π), then tanh, then ½ x (1 + …). √(2/π) is `(2 / math.pi) ** "
+        "0.5`.",
+    ),
+    misconceptions=(
+        mistake("kinds-exchanged", 'kind == "sigmoid"', 'kind == "tanh"',
+            hint='The two formulas have changed places: "sigmoid" gives the one with tanh.'),
+        mistake("plain-sigmoid", "ops.sigmoid(1.702 * x)", "ops.sigmoid(x)",
+            hint="x · σ(x) is SiLU. The 1.702 inside is what makes σ as steep as Φ."),
+        mistake("factor-outside", "ops.sigmoid(1.702 * x)", "1.702 * ops.sigmoid(x)",
+            hint="1.702 stands before σ in your code, so everything is too large. It belongs inside, beside x."),
+        mistake("root-forgotten", "(2 / math.pi) ** 0.5", "(2 / math.pi)",
+            hint="You multiply by 2/π = 0.6366; the formula has its root, √(2/π) = 0.7979."),
+        mistake("cube-forgotten", "(x + 0.044715 * x**3)", "x",
+            hint="The term with x³ is missing. It makes the curve follow Φ further out."),
+        mistake("squared", "x**3", "x**2",
+            hint="You have x² where the formula has x³. A square has no sign, so left and right no longer match."),
+        mistake("tanh-from-minus-one", "(1.0 + ops.tanh(inside))", "ops.tanh(inside)",
+            hint="tanh runs from −1 to 1, a weight from 0 to 1: ½ (1 + tanh(…))."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,83 @@
+"""Brings each row to mean 0 and variance 1, then scales and shifts it."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n04_encoder_layer._shared import LIBRARY, READY_NORMS, scale_and_offset
+from autograde.exercises.numpy_bert import layer_norm
+from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Same, Trial, cases, mistake, values
+
+
+def rows_to_normalise(rng: Random) -> list[Case]:
+    by_hand = Case((np.array([[1, 2, 3, 4]], "float32"), np.ones(4, "float32"), np.zeros(4, "float32")), note="by hand")
+    return [
+        Case((1 + normal(rng, 5, 5, size=2), *scale_and_offset(rng, 5))),
+        Case((normal(rng, 2, 3, 6, size=2) - 1, *scale_and_offset(rng, 6))),
+        by_hand,
+    ]
+
+
+def rows_that_need_epsilon(rng: Random) -> list[Case]:
+    """Rows whose variance is as small as ε or 0. With BERT's ε zeros only: another constant leaves rounding / 10⁻⁶."""
+    small = normal(rng, 3, 6, size=0.1)
+    small[1] = small[1, 0]
+    return [
+        Case((small, *scale_and_offset(rng, 6)), {"epsilon": 0.01}),
+        Case((np.zeros((2, 8), "float32"), *scale_and_offset(rng, 8))),
+    ]
+
+
+def each_row_alone(rng: Random) -> list[Trial]:
+    """A row's result depends on no other row, nor on its own size and mean before."""
+    x, parameters = normal(rng, 4, 6, size=2), scale_and_offset(rng, 6)
+    stretched = 3 * x[[2, 0]] + np.float32(2)
+    return [Trial((Case((x, *parameters)), Case((stretched, *parameters))), (Same((0, -2, (2, 0)), (1, -2, (0, 1))),))]
+
+
+EXERCISE = Exercise(
+    reference=layer_norm,
+    parts=(
+        values(2, rows_to_normalise),
+        cases("epsilon", 1, rows_that_need_epsilon, "where the variance is as small as ε, or 0, the result is another"),
+        Part("each row on its own", 1, each_row_alone,
+            "a row must give the same without the others, and when it is stretched or shifted as a whole"),
+    ),
+    forbidden=Forbidden(LIBRARY.because, (*READY_NORMS, *LIBRARY.names)),
+    facts=lambda case: {"d": case.arguments[0].shape[-1], "less": case.arguments[0].shape[-1] - 1},
+    hints=(
+        "Three lines, as in the algorithm: mean, variance, and the fraction with γ and β. One mean per row.",
+        "To take one number per row away from the row, keep its axis: `ops.mean(x, axis=-1, keepdims=True)`.",
+        "The variance is the mean of the squared deviations; ε is added to it before the root is taken.",
+    ),
+    misconceptions=(
+        mistake("over-the-tokens",
+            "ops.mean(x, axis=-1, keepdims=True)", "ops.mean(x, axis=-2, keepdims=True)",
+            "ops.mean(ops.square(x - mean), axis=-1, keepdims=True)",
+            "ops.mean(ops.square(x - mean), axis=-2, keepdims=True)",
+            hint="You take mean and variance down each column, over the tokens. That is how batch normalization "
+                 "looks at it; LayerNorm takes each row, one token's {d} numbers, by itself."),
+        mistake("one-mean-for-all",
+            "ops.mean(x, axis=-1, keepdims=True)", "ops.mean(x)",
+            "ops.mean(ops.square(x - mean), axis=-1, keepdims=True)", "ops.mean(ops.square(x - mean))",
+            hint="There is one mean and one variance for the whole matrix. Each row has its own: `axis=-1`, with the "
+                 "axis kept."),
+        mistake("divided-by-one-less", "ops.mean(ops.square(x - mean), axis=-1, keepdims=True)",
+            "ops.sum(ops.square(x - mean), axis=-1, keepdims=True) / (x.shape[-1] - 1)",
+            hint="Your variance is a sum over {d} numbers divided by {less}. That corrects an estimate from a "
+                 "sample; here the vector is all there is, and line 3 divides by d = {d}."),
+        mistake("epsilon-outside", "ops.sqrt(variance + epsilon)", "(ops.sqrt(variance) + epsilon)",
+            hint="ε stands behind the root in your code, σ + ε, as in one of the lectures. It belongs inside: √(v + "
+                 "ε). The two differ where the variance is small."),
+        mistake("no-epsilon", "ops.sqrt(variance + epsilon)", "ops.sqrt(variance)",
+            hint="There is no ε in your root. A row of equal numbers has variance 0, and 0/0 is NaN: √(v + ε)."),
+        mistake("divided-by-variance", "ops.sqrt(variance + epsilon)", "(variance + epsilon)",
+            hint="You divide by the variance itself. Its root, the standard deviation, is in the units of x."),
+        mistake("not-centred", "ops.mean(x, axis=-1, keepdims=True)", "0.0",
+            hint="You divide by the root mean square and never subtract the mean. That is RMSNorm (m = 0); LayerNorm "
+                 "brings every row to mean 0 first."),
+        mistake("no-scale-and-offset", "return normalised * gamma + beta", "return normalised",
+            hint="This is the normalised row, without γ and β. Line 4 goes on: ⊙ γ + β."),
+        mistake("offset-scaled-too", "normalised * gamma + beta", "(normalised + beta) * gamma",
+            hint="You add β before you multiply by γ, so β is scaled as well. First γ, then β."),
+    ),
+)  # fmt: skip

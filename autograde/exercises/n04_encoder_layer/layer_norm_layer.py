@@ -1,0 +1,78 @@
+"""Layer normalization of the last axis, with weights `gamma` and `beta`."""
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n04_encoder_layer._shared import LIBRARY, READY_NORMS, SEED, norm_weights
+from autograde.exercises.numpy_bert import layer_norm
+from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Slopes, Trial, cases, layer, mistake, values
+
+
+def layer_norm_layer(x, *, weights, config):
+    """Without weights given, as a fresh layer has them: a scale of 1, no offset."""
+    return layer_norm(x, weights.get("gamma", 1.0), weights.get("beta", 0.0), config.get("epsilon", 1e-12))
+
+
+def inputs_of_norm(rng: Random) -> list[Case]:
+    return [
+        Case((normal(rng, 2, 3, 6, size=2) + 1,), weights=norm_weights(rng, 6)),
+        Case((normal(rng, 4, 5),), weights=norm_weights(rng, 5), config={"epsilon": 0.5}),
+    ]
+
+
+def fresh_norm(rng: Random) -> list[Case]:
+    return [Case((normal(rng, 2, 4, 6, size=2) + 1,), seed=SEED)]
+
+
+def slopes_of_norm(rng: Random) -> list[Trial]:
+    case = Case((normal(rng, 2, 3, 5),), weights=norm_weights(rng, 5))
+    directions = {0: normal(rng, 2, 3, 5), "gamma": normal(rng, 5), "beta": normal(rng, 5)}
+    return [Trial((case,), (Slopes(normal(rng, 2, 3, 5), directions),))]
+
+
+EXERCISE = Exercise(
+    probe=layer({"gamma": ["gamma", "scale"], "beta": ["beta", "offset"]}),
+    reference=layer_norm_layer,
+    parts=(
+        values(1, inputs_of_norm),
+        cases("a fresh layer", 1, fresh_norm, "a new layer must only normalise: γ starts at 1, β at 0"),
+        Part("gradients", 1, slopes_of_norm, "the layer cannot be trained through: gradients are others, or none"),
+    ),
+    forbidden=Forbidden(LIBRARY.because, (*READY_NORMS, *LIBRARY.names)),
+    facts=lambda case: {"hidden": case.arguments[0].shape[-1]},
+    hints=(
+        "`__init__` keeps ε, `build` makes the two weights, `call` uses them. The formula is your `layer_norm`.",
+        "`build` is given the shape of x; its last number says how long γ and β are.",
+        '`self.add_weight(shape=(…,), initializer="ones", name="gamma")`; for β another initializer.',
+    ),
+    misconceptions=(
+        mistake("scale-starts-at-zero", 'initializer="ones"', 'initializer="zeros"',
+            hint="In a fresh layer your γ is 0, so whatever goes in, only β comes out. A scale that changes nothing "
+                 "is 1."),
+        mistake("offset-starts-at-one", 'initializer="zeros"', 'initializer="ones"',
+            hint="In a fresh layer your β is 1 everywhere. An offset that changes nothing is 0."),
+        mistake("started-by-chance",
+            'initializer="ones", ', "",
+            'initializer="zeros", ', "",
+            hint="You name no initializer, so Keras draws γ and β at random, as for a matrix. Here they start at 1 "
+                 "and 0."),
+        mistake("one-for-the-whole-vector",
+            'self.add_weight(shape=(x_shape[-1],), initializer="ones"',
+            'self.add_weight(shape=(1,), initializer="ones"',
+            'self.add_weight(shape=(x_shape[-1],), initializer="zeros"',
+            'self.add_weight(shape=(1,), initializer="zeros"',
+            hint="Your layer has a single γ and a single β. Each of the {hidden} numbers of a vector has its own."),
+        mistake("one-per-token",
+            'self.add_weight(shape=(x_shape[-1],), initializer="ones"',
+            'self.add_weight(shape=x_shape[1:], initializer="ones"',
+            'self.add_weight(shape=(x_shape[-1],), initializer="zeros"',
+            'self.add_weight(shape=x_shape[1:], initializer="zeros"',
+            hint="Your γ has the shape of a whole sentence. Every token shares the same {hidden} numbers; a longer "
+                 "sentence would not fit."),
+        mistake("epsilon-ignored", "self.beta, self.epsilon)", "self.beta)",
+            hint="The ε of the constructor is kept and never used: hand `self.epsilon` on to `layer_norm`."),
+        mistake("statistics-as-constants", "return layer_norm(x, self.gamma, self.beta, self.epsilon)",
+            "mean, variance = np.mean(x, -1, keepdims=True), np.var(x, -1, keepdims=True)\n"
+            "        return (x - mean) / np.sqrt(variance + self.epsilon) * self.gamma + self.beta",
+            hint="The values are right, but mean and variance are computed outside the tensors, so gradients take "
+                 "them for constants. They depend on x too: stay with `keras.ops`."),
+    ),
+)  # fmt: skip

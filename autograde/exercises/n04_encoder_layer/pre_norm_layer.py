@@ -1,0 +1,73 @@
+"""An encoder layer in the order of GPT-2 (pre-LN), with the same parts as `EncoderLayer`."""
+
+import numpy as np
+
+from autograde.exercises import roles
+from autograde.exercises.draws import Random
+from autograde.exercises.n04_encoder_layer._shared import LIBRARY, inputs_of_layer, layer_case, silenced
+from autograde.exercises.numpy_bert import below, feed_forward, multi_head_attention, norm
+from autograde.exercises.spec import Dropped, Exercise, Part, Trial, layer, mistake, values
+
+
+def pre_norm_layer(x, attention_mask=None, training=None, *, weights, config):
+    normed = norm(x, weights, "attention_norm")
+    middle = x + multi_head_attention(normed, attention_mask, weights=below(weights, "attention"), config=config)
+    normed = norm(middle, weights, "output_norm")
+    return middle + feed_forward(normed, weights=below(weights, "feed_forward"))
+
+
+def dropped_by_layer(rng: Random) -> list[Trial]:
+    """From an empty stream a pre-LN layer with one silent sub-layer returns what dropout made of the other's finds."""
+    case = layer_case(rng, np.zeros((6, 10, 8), "float32"), training=True)
+    return [Trial((silenced(case, part),), (Dropped(0.5),)) for part in ("feed_forward", "attention")]
+
+
+EXERCISE = Exercise(
+    probe=layer(roles.ENCODER_LAYER),
+    reference=pre_norm_layer,
+    parts=(
+        values(2, inputs_of_layer),
+        Part("dropout", 1, dropped_by_layer,
+            "in training the stream must get what dropout leaves of each sub-layer's finds"),
+    ),
+    forbidden=LIBRARY,
+    hints=(
+        "Start from your EncoderLayer's call. Only the places of the two LayerNorms change.",
+        "A LayerNorm stands inside the call of each sub-layer: sub-layer of norm of x.",
+        "x itself is only ever added to; nothing that is normalised is assigned to it.",
+    ),
+    misconceptions=(
+        mistake("post-norm",
+            "self.attention(self.attention_norm(x),", "self.attention(x,",
+            "x = x + self.dropout(attended, training=training)",
+            "x = self.attention_norm(x + self.dropout(attended, training=training))",
+            "self.feed_forward(self.output_norm(x))", "self.feed_forward(x)",
+            "return x + self.dropout(transformed, training=training)",
+            "return self.output_norm(x + self.dropout(transformed, training=training))",
+            hint="This is post-LN, as in 4.10: you normalise the sums. Here what goes into each sub-layer is "
+                 "normalised."),
+        mistake("stream-normalised",
+            "attended = self.attention(self.attention_norm(x),",
+            "x = self.attention_norm(x)\n        attended = self.attention(x,",
+            "transformed = self.feed_forward(self.output_norm(x))",
+            "x = self.output_norm(x)\n        transformed = self.feed_forward(x)",
+            hint="You overwrite x with its normalised form and add to that. The road keeps x as it was; only the "
+                 "sub-layer reads the normalised one."),
+        mistake("finds-normalised",
+            "self.attention(self.attention_norm(x),", "self.attention(x,",
+            "x = x + self.dropout(attended,", "x = x + self.dropout(self.attention_norm(attended),",
+            "self.feed_forward(self.output_norm(x))", "self.feed_forward(x)",
+            "x + self.dropout(transformed,", "x + self.dropout(self.output_norm(transformed),",
+            hint="You normalise what each sub-layer found. What goes *into* it is to be normalised."),
+        mistake("one-norm-for-both",
+            "self.feed_forward(self.output_norm(x))", "self.feed_forward(self.attention_norm(x))",
+            hint="attention_norm normalises for the network too. output_norm, with its own γ and β, is the network's."),
+        mistake("network-reads-the-stream", "self.feed_forward(self.output_norm(x))", "self.feed_forward(x)",
+            hint="The network reads x as it is. Before each of the two sub-layers stands a LayerNorm."),
+        mistake("no-dropout",
+            "self.dropout(attended, training=training)", "attended",
+            "self.dropout(transformed, training=training)", "transformed",
+            hint="Nothing is dropped in training: what each sub-layer found passes through dropout before it is "
+                 "added."),
+    ),
+)  # fmt: skip

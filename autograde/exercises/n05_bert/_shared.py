@@ -1,0 +1,50 @@
+"""What the exercises of notebook 05 share."""
+
+import numpy as np
+
+from autograde.exercises import roles
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.spec import Forbidden
+
+WHOLE_BERT = Forbidden(
+    "This exercise is about putting BERT together yourself, from the layers of your earlier notebooks.",
+    ("bertlab.layers", "bertlab.models", "transformers", "keras_hub"),
+)
+
+
+def dense_weights(rng: Random, name: str, inside: int, outside: int) -> dict[str, np.ndarray]:
+    kernel = normal(rng, inside, outside, size=1.2 * inside**-0.5)
+    return {f"{name}/kernel": kernel, f"{name}/bias": normal(rng, outside, size=0.5)}
+
+
+def norm_weights(rng: Random, name: str, width: int) -> dict[str, np.ndarray]:
+    return {f"{name}/gamma": 1 + normal(rng, width, size=0.3), f"{name}/beta": normal(rng, width, size=0.3)}
+
+
+def encoder_weights(rng: Random, layers: int, hidden: int, between: int) -> dict[str, np.ndarray]:
+    """All layers' weights, those of one kind side by side along the last axis."""
+    kernels = {"feed_forward/inner/kernel": (hidden, between), "feed_forward/outer/kernel": (between, hidden)}
+    weights = {}
+    for role in roles.IN_A_LAYER:
+        if role.endswith("kernel"):
+            rows, columns = kernels.get(role, (hidden, hidden))
+            array = normal(rng, rows, layers * columns, size=1.2 * rows**-0.5)
+        else:
+            width = between if role == "feed_forward/inner/bias" else hidden
+            array = normal(rng, layers * width, size=0.3) + np.float32(role.endswith("gamma"))
+        weights[f"layers/{role}"] = array
+    return weights
+
+
+def final_weights(rng: Random, d_e: int, vocabulary: int, prefix: str = "") -> dict[str, np.ndarray]:
+    weights = dense_weights(rng, "dense", d_e, d_e) | norm_weights(rng, "norm", d_e)
+    weights["unembedding"] = normal(rng, d_e, vocabulary, size=d_e**-0.5)
+    return {prefix + name: array for name, array in weights.items()}
+
+
+def token_ids(rng: Random, *shape: int, vocabulary: int = 9) -> np.ndarray:
+    return rng.integers(0, vocabulary, shape).astype("int32")
+
+
+FINAL_ROLES = roles.dense("dense") | roles.norm("norm") | {"unembedding": ["unembedding", "unembedding.kernel"]}
+LOADERS = Forbidden("This exercise is about loading a checkpoint yourself.", ("bertlab", "transformers", "keras_hub"))

@@ -1,0 +1,83 @@
+"""The encoder-only transformer, lines 1-12."""
+
+import numpy as np
+
+from autograde.exercises import roles
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n05_bert._shared import FINAL_ROLES, WHOLE_BERT, encoder_weights, final_weights, token_ids
+from autograde.exercises.n05_bert.final_layers import final_layers
+from autograde.exercises.numpy_bert import below, encoder
+from autograde.exercises.spec import Case, Exercise, cases, layer, mistake, values
+
+
+def etransformer(x, *, weights, config):
+    e = weights["token/embeddings"][x] + weights["position/embeddings"][: x.shape[1]]
+    e = encoder(e, weights=below(weights, "layers"), config=config)
+    return final_layers(e, weights=weights, config={}, prefix="final/")
+
+
+def etransformer_case(rng: Random, x: np.ndarray, **config) -> Case:
+    config = {"vocab_size": 9, "d_e": 4, "num_layers": 2, "num_heads": 2, "d_mlp": 6, "max_length": 7} | config
+    weights = {
+        "token/embeddings": normal(rng, config["vocab_size"], config["d_e"]),
+        "position/embeddings": normal(rng, config["max_length"], config["d_e"]),
+    }
+    weights |= encoder_weights(rng, config["num_layers"], config["d_e"], config["d_mlp"])
+    weights |= final_weights(rng, config["d_e"], config["vocab_size"], "final/")
+    return Case((x,), {}, weights, config)
+
+
+def sequences(rng: Random) -> list[Case]:
+    return [
+        etransformer_case(rng, token_ids(rng, 2, 5)),
+        etransformer_case(rng, token_ids(rng, 1, 7), d_e=6, num_heads=3, num_layers=1),
+    ]
+
+
+def repeated_token(rng: Random) -> list[Case]:
+    """One token all along: only the positions tell its places apart."""
+    return [etransformer_case(rng, np.full((1, 4), rng.integers(0, 9), "int32"), num_layers=1)]
+
+
+_IN_THE_LOOP = """        for layer in self.encoder.layers_:
+            e = self.final.norm(gelu(self.final.dense(layer(e))))
+        return ops.softmax(ops.matmul(e, self.final.unembedding), axis=-1)
+"""
+
+
+EXERCISE = Exercise(
+    probe=layer(
+        {"token/embeddings": ["token.embeddings"], "position/embeddings": ["position.embeddings"]}
+        | roles.ENCODER
+        | {f"final/{role}": [f"final.{path}" for path in paths] + paths for role, paths in FINAL_ROLES.items()}
+    ),
+    reference=etransformer,
+    parts=(
+        values(3, sequences),
+        cases("positions", 2, repeated_token, "a text that repeats one token gives another result"),
+    ),
+    forbidden=WHOLE_BERT,
+    facts=lambda case: {"layers": case.config["num_layers"]},
+    hints=(
+        "Three parts, one after the other: look up and add (lines 2–4), the encoder (5–9), the final layers (10–12).",
+        "Position t gets row t of W_p, the same in every text of the batch: look up 0, 1, 2, … with `ops.arange`.",
+        "`ops.shape(x)[1]` is ℓ. The positions' vectors are (ℓ, d_e); broadcasting adds them to (batch, ℓ, d_e).",
+    ),
+    misconceptions=(
+        mistake("no-positions", "self.token(x) + self.position(places)", "self.token(x)",
+            hint="W_p is missing: line 3 adds a vector for the place to the vector for the piece."),
+        mistake("positions-from-one",
+            "places = ops.arange(ops.shape(x)[1])", "places = ops.arange(1, ops.shape(x)[1] + 1)",
+            hint="Your places begin with 1, as the lecture counts. The rows of a table begin with 0: the first token "
+                 "gets row 0."),
+        mistake("same-place-for-all", "self.position(places)", "self.position(places[:1])",
+            hint="Every token gets the vector of the same place. Place t gets row t of W_p."),
+        mistake("final-layers-in-the-loop", "        e = self.encoder(e)\n        return self.final(e)\n", _IN_THE_LOOP,
+            hint="You apply lines 10 and 11 after every layer. They stand behind the loop: once, after layer L."),
+        mistake("one-layer-again-and-again",
+            "e = self.encoder(e)", "for _ in self.encoder.layers_:\n            e = self.encoder.layers_[0](e)",
+            hint="You go through the same layer {layers} times. Line 5: every layer l has parameters of its own."),
+        mistake("places-scaled", "self.token(x) + self.position(places)", "self.token(x) * self.position(places)",
+            hint="You multiply the piece by its place. Line 3 adds the two vectors."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,80 @@
+"""The k likeliest pieces for every [MASK] of one text."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n05_bert._shared import LOADERS
+from autograde.exercises.numpy_bert import softmax
+from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference, Trial, mistake, values
+
+
+def fill_in(token_ids, logits, pieces, k):
+    mask = pieces.index("[MASK]")
+    guesses = []
+    for row in softmax(logits)[[token == mask for token in token_ids]]:
+        best = np.argsort(-row)[:k]
+        guesses.append([(pieces[i], float(row[i])) for i in best])
+    return guesses
+
+
+PIECES = ("[PAD]", "[CLS]", "[SEP]", "a", "robin", "is", "not", "bird", "tree", "river", "bank", "the")
+
+
+def blanks(rng: Random, tokens: int, places, k: int) -> Case:
+    """A row of ids with [MASK] at some places; where [MASK] stands in the vocabulary differs from draw to draw."""
+    pieces = list(PIECES)
+    pieces.insert(int(rng.integers(1, len(pieces))), "[MASK]")
+    others = [i for i, piece in enumerate(pieces) if piece != "[MASK]"]
+    ids = [int(i) for i in rng.choice(others, tokens)]
+    for place in places:
+        ids[place] = pieces.index("[MASK]")
+    return Case((ids, normal(rng, tokens, len(pieces), size=2), pieces, k))
+
+
+def one_blank(rng: Random) -> list[Case]:
+    return [blanks(rng, 6, [int(rng.integers(1, 5))], 5), blanks(rng, 5, [int(rng.integers(1, 4))], 3)]
+
+
+def several_blanks(rng: Random) -> list[Trial]:
+    first, second = sorted(int(i) for i in rng.choice(np.arange(1, 7), 2, replace=False))
+    cases = (blanks(rng, 7, [first, second], 4), blanks(rng, 4, [], 2))
+    return [Trial((case,), (Reference(),)) for case in cases]
+
+
+EXERCISE = Exercise(
+    reference=fill_in,
+    returns="list",
+    parts=(
+        values(2, one_blank),
+        Part("several blanks, or none", 1, several_blanks, "with two blanks, or with none, the list is another"),
+    ),
+    forbidden=Forbidden("This exercise is about reading the head's logits yourself.", LOADERS.names),
+    facts=lambda case: {"k": case.arguments[3], "mask": case.arguments[2].index("[MASK]")},
+    hints=(
+        "Find the id of [MASK] in `pieces`, then the places where `token_ids` has it.",
+        "Softmax over the whole vocabulary first; choose the k largest afterwards.",
+        "`ops.top_k(row, k)` gives the largest values, best first, and where they stand; `pieces[int(i)]` names them.",
+    ),
+    misconceptions=(
+        mistake("shares-among-the-best",
+            "ops.softmax(logits, axis=-1)", "logits",
+            "shares, best = ops.top_k(row, k)\n",
+            "shares, best = ops.top_k(row, k)\n"
+            "            shares = ops.softmax(shares)\n",
+            hint="Your {k} probabilities sum to 1: you took softmax after choosing. The pieces that were not chosen "
+                 "have their share too."),
+        mistake("logits-for-probabilities", "ops.softmax(logits, axis=-1)", "logits",
+            hint="These numbers are logits. Softmax over the vocabulary makes probabilities of them."),
+        mistake("softmax-over-tokens", "ops.softmax(logits, axis=-1)", "ops.softmax(logits, axis=0)",
+            hint="Softmax ran over the tokens. Each token chooses among the pieces: the last axis."),
+        mistake("worst-first", "for i, share in zip(best, shares)]", "for i, share in zip(best, shares)][::-1]",
+            hint="Your list begins with the least likely of the {k}. The likeliest comes first."),
+        mistake("least-likely",
+            "shares, best = ops.top_k(row, k)", "best = ops.argsort(row)[:k]\n            shares = ops.take(row, best)",
+            hint="You took the {k} smallest: sorting goes upwards. Turn it round, or sort by the negative."),
+        mistake("reads-cls", "ops.top_k(row, k)", "ops.top_k(probabilities[0], k)",
+            hint="You read the first token. [CLS] speaks for the text; the guess for a blank stands at the blank."),
+        mistake("first-blank-only", "    return guesses", "    return guesses[:1]",
+            hint="With several blanks you answer the first one only: one list per [MASK]."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,66 @@
+"""From vectors to a distribution over the vocabulary: lines 10-12 of ETransformer, with d_f = d_e."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n05_bert._shared import FINAL_ROLES, WHOLE_BERT, final_weights
+from autograde.exercises.numpy_bert import dense, gelu, norm, softmax
+from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, layer, mistake, values
+
+
+def final_layers(x, *, weights, config, prefix=""):
+    own = {name.removeprefix(prefix): array for name, array in weights.items() if name.startswith(prefix)}
+    return softmax(norm(gelu(dense(x, own, "dense")), own, "norm") @ own["unembedding"])
+
+
+def final_case(rng: Random, x: np.ndarray, vocabulary: int) -> Case:
+    return Case((x,), {}, final_weights(rng, x.shape[-1], vocabulary), {"vocab_size": vocabulary})
+
+
+def after_the_layers(rng: Random) -> list[Case]:
+    return [final_case(rng, normal(rng, 2, 3, 6), 9), final_case(rng, normal(rng, 1, 5, 5), 5)]
+
+
+def slopes_of_final_layers(rng: Random) -> list[Trial]:
+    case = final_case(rng, normal(rng, 2, 3, 4), 7)
+    directions = {role: normal(rng, *case.weights[role].shape) for role in ("dense/kernel", "unembedding")}
+    return [Trial((case,), (Slopes(normal(rng, 2, 3, 7), directions),))]
+
+
+EXERCISE = Exercise(
+    probe=layer(FINAL_ROLES),
+    reference=final_layers,
+    parts=(
+        values(2, after_the_layers),
+        Part("gradients", 1, slopes_of_final_layers,
+            "the weights cannot be trained: their gradients are others, or none"),
+    ),
+    forbidden=WHOLE_BERT,
+    facts=lambda case: {"vocabulary": case.config["vocab_size"], "d_e": case.arguments[0].shape[-1]},
+    hints=(
+        "Three lines, three steps: a Dense with GELU, a LayerNorm, a product with W_u and softmax.",
+        "`build` gets the shape of x; its last number is d_e. There you know every size: make the weights there.",
+        "W_u is (d_e, vocab_size), so a plain matrix product fits; softmax runs along the axis of the pieces.",
+    ),
+    misconceptions=(
+        mistake("no-softmax",
+            "ops.softmax(ops.matmul(x, self.unembedding), axis=-1)", "ops.matmul(x, self.unembedding)",
+            hint="These are the scores X W_u. Line 12 returns P: the softmax of each row."),
+        mistake("softmax-over-tokens", "self.unembedding), axis=-1)", "self.unembedding), axis=1)",
+            hint="Your columns sum to 1: the tokens of a text share each piece among them. Every token chooses for "
+                 "itself; the axis of the {vocabulary} pieces is the last."),
+        mistake("straight-to-the-vocabulary", "        x = gelu(self.dense(x))\n        x = self.norm(x)\n", "",
+            hint="Lines 10 and 11 are missing: W_u is applied to what comes out of the layers."),
+        mistake("no-gelu", "gelu(self.dense(x))", "self.dense(x)",
+            hint="Line 10 has a GELU around X W_f + b_f; yours goes on without it."),
+        mistake("no-norm", "        x = self.norm(x)\n", "",
+            hint="Line 11 is missing: the LayerNorm between GELU and W_u."),
+        mistake("norm-first",
+            "gelu(self.dense(x))", "self.dense(x)",
+            "x = self.norm(x)", "x = gelu(self.norm(x))",
+            hint="You normalise first and apply GELU afterwards. Line 10 comes before line 11."),
+        mistake("residual-here-too", "gelu(self.dense(x))", "x + gelu(self.dense(x))",
+            hint="You add x to what line 10 computes, as in lines 6 and 8. The final layers have no residual "
+                 "connection."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,64 @@
+"""The masked-language-model head, tied to the token table."""
+
+import numpy as np
+
+from autograde.exercises import roles
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, norm_weights
+from autograde.exercises.numpy_bert import dense, gelu, norm
+from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, layer, mistake, values
+
+
+def mlm_head(hidden, table, *, weights, config):
+    return norm(gelu(dense(hidden, weights, "dense")), weights, "norm") @ table.T + weights["bias"]
+
+
+def mlm_case(rng: Random, hidden: np.ndarray, vocabulary: int) -> Case:
+    width = hidden.shape[-1]
+    weights = dense_weights(rng, "dense", width, width) | norm_weights(rng, "norm", width)
+    weights["bias"] = normal(rng, vocabulary)
+    return Case((hidden, normal(rng, vocabulary, width)), {}, weights, {"vocab_size": vocabulary})
+
+
+def hidden_and_table(rng: Random) -> list[Case]:
+    return [mlm_case(rng, normal(rng, 2, 3, 6), 9), mlm_case(rng, normal(rng, 2, 4, 5), 5)]
+
+
+def slopes_of_mlm_head(rng: Random) -> list[Trial]:
+    case = mlm_case(rng, normal(rng, 2, 3, 4), 7)
+    directions = {role: normal(rng, *case.weights[role].shape) for role in ("dense/kernel", "norm/gamma", "bias")}
+    return [Trial((case,), (Slopes(normal(rng, 2, 3, 7), directions),))]
+
+
+EXERCISE = Exercise(
+    probe=layer(roles.dense("dense") | roles.norm("norm") | {"bias": ["bias"]}),
+    reference=mlm_head,
+    parts=(
+        values(3, hidden_and_table),
+        Part("gradients", 1, slopes_of_mlm_head, "the weights cannot be trained: their gradients are others, or none"),
+    ),
+    forbidden=WHOLE_BERT,
+    facts=lambda case: {"vocabulary": case.config["vocab_size"], "hidden": case.arguments[0].shape[-1]},
+    hints=(
+        "Start from `FinalLayers`: lines 10 and 11 are the same. What changes is line 12.",
+        "The table is (V, H) and x is (B, T, H). You want (B, T, V): the table has to be turned.",
+        "One number per piece is added at the end, and there is no softmax.",
+    ),
+    misconceptions=(
+        mistake("no-output-bias", " + self.bias", "",
+            hint="The output bias is missing: one number per piece, added to the logits."),
+        mistake("probabilities", "ops.matmul(x, ops.transpose(table)) + self.bias",
+            "ops.softmax(ops.matmul(x, ops.transpose(table)) + self.bias, axis=-1)",
+            hint="Probabilities came back. The head returns logits; the loss takes softmax itself, and safely."),
+        mistake("norm-before-gelu", "self.norm(gelu(self.dense(hidden)))", "gelu(self.norm(self.dense(hidden)))",
+            hint="You normalise before GELU. Line 10 comes first: GELU(X W + b), then LayerNorm."),
+        mistake("no-transform", "self.norm(gelu(self.dense(hidden)))", "hidden",
+            hint="The table is multiplied with the hidden states themselves. Dense, GELU and LayerNorm come before."),
+        mistake("no-gelu", "self.norm(gelu(self.dense(hidden)))", "self.norm(self.dense(hidden))",
+            hint="The GELU between Dense and LayerNorm is missing."),
+        mistake("no-norm", "self.norm(gelu(self.dense(hidden)))", "gelu(self.dense(hidden))",
+            hint="The LayerNorm between GELU and the table is missing."),
+        mistake("table-not-turned", "ops.transpose(table)", "table",
+            hint="The table lies as it is, (V, H): a row per piece. Turn it, so that each piece has a column."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,53 @@
+"""The next-sentence head."""
+
+import numpy as np
+
+from autograde.exercises import roles
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights
+from autograde.exercises.numpy_bert import dense
+from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, layer, mistake, values
+
+
+def nsp_head(pooled, *, weights, config):
+    return dense(pooled, weights, "dense")
+
+
+def nsp_case(rng: Random, pooled: np.ndarray) -> Case:
+    return Case((pooled,), {}, dense_weights(rng, "dense", pooled.shape[-1], 2))
+
+
+def pooled_vectors(rng: Random) -> list[Case]:
+    return [nsp_case(rng, np.tanh(normal(rng, 4, 6))), nsp_case(rng, np.tanh(normal(rng, 2, 3)))]
+
+
+def slopes_of_nsp_head(rng: Random) -> list[Trial]:
+    case = nsp_case(rng, np.tanh(normal(rng, 3, 5)))
+    directions = {"dense/kernel": normal(rng, 5, 2), "dense/bias": normal(rng, 2)}
+    return [Trial((case,), (Slopes(normal(rng, 3, 2), directions),))]
+
+
+EXERCISE = Exercise(
+    probe=layer(roles.dense("dense")),
+    reference=nsp_head,
+    parts=(
+        values(1, pooled_vectors),
+        Part("gradients", 1, slopes_of_nsp_head, "the weights cannot be trained: their gradients are others, or none"),
+    ),
+    forbidden=WHOLE_BERT,
+    hints=(
+        "One linear layer, nothing around it.",
+        "Two outputs: a logit for each of the two answers.",
+        "Logits are what comes before softmax; the loss of notebook 07 takes them as they are.",
+    ),
+    misconceptions=(
+        mistake("one-number", "keras.layers.Dense(2)", "keras.layers.Dense(1)",
+            hint="One number came for yes or no. BERT has two logits, one per answer, and takes softmax over them."),
+        mistake("probabilities", "return self.dense(pooled)", "return ops.softmax(self.dense(pooled), axis=-1)",
+            hint="Your two numbers sum to 1: softmax is already in them. The head returns logits."),
+        mistake("classes-exchanged", "return self.dense(pooled)", "return ops.flip(self.dense(pooled), axis=-1)",
+            hint="Your columns are the other way round: 0 is IsNext, 1 is NotNext, in every published BERT."),
+        mistake("tanh-again", "return self.dense(pooled)", "return ops.tanh(self.dense(pooled))",
+            hint="You put a tanh around the logits. The pooler has one already; logits may be of any size."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,91 @@
+"""How many numbers training may change in a BERT of this size."""
+
+import math
+
+from autograde.exercises.draws import Random
+from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, values
+
+
+def parameter_count(
+    vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, num_segments=2,
+    pretraining_heads=False,
+):  # fmt: skip
+    """Every weight's shape, one after the other, and how many numbers they hold."""
+    square, vector = (hidden_size, hidden_size), (hidden_size,)
+    shapes = [(rows, hidden_size) for rows in (vocab_size, max_positions, num_segments)] + [vector] * 2
+    one = [square, vector] * 4 + [vector] * 4
+    one += [(hidden_size, intermediate_size), (intermediate_size,), (intermediate_size, hidden_size), vector]
+    shapes += one * num_layers + [square, vector]
+    if pretraining_heads:
+        shapes += [square, vector, vector, vector, (vocab_size,), (hidden_size, 2), (2,)]
+    return sum(math.prod(shape) for shape in shapes)
+
+
+BASE = {"vocab_size": 30522, "hidden_size": 768, "num_layers": 12, "num_heads": 12, "intermediate_size": 3072}
+LARGE = {"vocab_size": 30522, "hidden_size": 1024, "num_layers": 24, "num_heads": 16, "intermediate_size": 4096}
+
+
+def size(rng: Random) -> tuple[int, ...]:
+    """V, H, L, A and F of some small BERT; F is not 4 · H."""
+    heads = int(rng.integers(2, 5))
+    hidden = heads * int(rng.integers(2, 5))
+    return int(rng.integers(30, 99)), hidden, int(rng.integers(2, 6)), heads, 4 * hidden + int(rng.integers(1, 9))
+
+
+def small_sizes(rng: Random) -> list[Case]:
+    return [Case(size(rng)) for _ in range(2)]
+
+
+def published_sizes(rng: Random) -> list[Case]:
+    return [
+        Case(tuple(BASE.values()), note="BERT-base"),
+        Case(tuple(LARGE.values()), note="BERT-large"),
+        Case(size(rng), {"max_positions": int(rng.integers(20, 99)), "num_segments": int(rng.integers(3, 9))}),
+    ]
+
+
+def with_heads(rng: Random) -> list[Case]:
+    return [Case(size(rng), {"pretraining_heads": True}), Case(tuple(BASE.values()), {"pretraining_heads": True})]
+
+
+EXERCISE = Exercise(
+    reference=parameter_count,
+    returns="int",
+    parts=(
+        values(2, small_sizes),
+        cases("BERT's own sizes", 1, published_sizes, "another number for Base, Large or other tables"),
+        cases("with the heads", 1, with_heads, "another number with the pre-training heads"),
+    ),
+    forbidden=Forbidden("This exercise is about counting yourself.", ("bertlab", "transformers", "keras_hub")),
+    hints=(
+        "Go down the table line by line and write one variable per line; add them up at the end.",
+        "A Dense a → b is a·b + b; a LayerNorm of width H is 2·H. The number of heads changes nothing: they share H.",
+        "Check a line alone: attention is 4·(H² + H) per layer, the pooler H² + H, and only the layers are times L.",
+    ),
+    misconceptions=(
+        mistake("biases-forgotten",
+            "4 * (h * h + h)", "4 * h * h",
+            "(h * f + f) + (f * h + h)", "2 * h * f",
+            "pooler = h * h + h", "pooler = h * h",
+            "(h * h + h) + norm", "h * h + norm",
+            "2 * h + 2", "2 * h",
+            hint="The biases of the Dense layers are missing: a Dense a → b has a·b + b parameters."),
+        mistake("heads-multiplied", "4 * (h * h + h)", "num_heads * 4 * (h * h + h)",
+            hint="You count the attention once for each head. The heads share the four H × H matrices among them: "
+                 "each head has H / A columns."),
+        mistake("no-output-projection", "4 * (h * h + h)", "3 * (h * h + h)",
+            hint="Three Dense layers of attention are counted: query, key and value. The fourth mixes the heads "
+                 "(W_o, b_o)."),
+        mistake("one-norm-per-layer", "feed_forward + norm\n", "feed_forward\n",
+            hint="One LayerNorm per layer is missing: lines 7 and 9 have one each."),
+        mistake("norm-has-one-vector", "norm = 2 * h", "norm = h", hint="A LayerNorm has two vectors, γ and β."),
+        mistake("pooler-forgotten", "+ num_layers * layer + pooler", "+ num_layers * layer",
+            hint="The pooler is missing: one more Dense H → H. (It belongs to the model, not to the heads.)"),
+        mistake("always-four-times", "f = hidden_size, intermediate_size", "f = hidden_size, 4 * hidden_size",
+            hint="You took 4·H for the width inside the feed-forward network. So it is in the published sizes; here "
+                 "`intermediate_size` says it."),
+        mistake("table-counted-twice", "+ norm + vocab_size", "+ norm + vocab_size + vocab_size * h",
+            hint="With the heads you count the token table a second time. It is tied: the MLM head uses the one that "
+                 "is there and adds only a bias per piece."),
+    ),
+)  # fmt: skip

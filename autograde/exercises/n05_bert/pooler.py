@@ -1,0 +1,66 @@
+"""One vector for the whole text, read off its first token, [CLS]."""
+
+import numpy as np
+
+from autograde.exercises import roles
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights
+from autograde.exercises.numpy_bert import dense
+from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, layer, mistake, values
+
+
+def pooler(hidden, *, weights, config):
+    return np.tanh(dense(hidden[:, 0], weights, "dense"))
+
+
+def pooler_case(rng: Random, hidden: np.ndarray) -> Case:
+    return Case((hidden,), {}, dense_weights(rng, "dense", hidden.shape[-1], hidden.shape[-1]))
+
+
+def hidden_states(rng: Random) -> list[Case]:
+    return [pooler_case(rng, normal(rng, 2, 5, 6)), pooler_case(rng, normal(rng, 4, 4, 4))]
+
+
+def other_tokens_changed(rng: Random) -> list[Trial]:
+    """Two texts that agree in the vector of [CLS] and in nothing else."""
+    case = pooler_case(rng, normal(rng, 2, 4, 3))
+    changed = normal(rng, 2, 4, 3)
+    changed[:, 0] = case.arguments[0][:, 0]
+    other = Case((changed,), {}, case.weights)
+    return [Trial((case, other), (Same((0, -1, (0, 1, 2)), (1, -1, (0, 1, 2))),))]
+
+
+EXERCISE = Exercise(
+    probe=layer(roles.dense("dense")),
+    reference=pooler,
+    parts=(
+        values(1, hidden_states),
+        Part("only [CLS]", 1, other_tokens_changed, "the other tokens' vectors must not matter"),
+    ),
+    forbidden=WHOLE_BERT,
+    facts=lambda case: {"tokens": case.arguments[0].shape[1]},
+    hints=(
+        "(B, T, H) goes in, (B, H) comes out: which axis is gone, and which of its entries stays?",
+        "[CLS] is the first token: index 0 of axis 1.",
+        "Then the Dense, then tanh (as its activation or afterwards).",
+    ),
+    misconceptions=(
+        mistake("mean-of-all", "hidden[:, 0]", "ops.mean(hidden, axis=1)",
+            hint="You average the {tokens} tokens. BERT's pooler reads one vector, the first, [CLS]. (Averaging is a "
+                 "good idea of its own: Reimers & Gurevych 2019.)"),
+        mistake("last-token", "hidden[:, 0]", "hidden[:, -1]", hint="You read the last token. [CLS] stands in front."),
+        mistake("first-text", "hidden[:, 0]", "hidden[0]",
+            hint="You take the first text of the batch, not the first token of every text: the batch is axis 0, "
+                 "tokens are axis 1."),
+        mistake("no-tanh", "ops.tanh(self.dense(first))", "self.dense(first)",
+            hint="The tanh is missing: numbers outside (−1, 1) come back."),
+        mistake("tanh-first", "ops.tanh(self.dense(first))", "self.dense(ops.tanh(first))",
+            hint="You take tanh of the vector of [CLS] and then the Dense. It is the other way round: the tanh comes "
+                 "last."),
+        mistake("tanh-twice", "keras.layers.Dense(size)", 'keras.layers.Dense(size, activation="tanh")',
+            hint="The tanh is taken twice: as the activation of the Dense and once more afterwards."),
+        mistake("gelu-instead", "ops.tanh(", "gelu(", hint="GELU is the encoder's activation; the pooler has tanh."),
+        mistake("every-token", "hidden[:, 0]", "hidden",
+            hint="You pool every token and return (B, T, H). One vector per text: take [CLS] alone."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,39 @@
+"""What the exercises of notebook 06 share."""
+
+from math import comb
+
+import numpy as np
+
+from autograde.exercises.draws import Random
+from autograde.exercises.spec import Case, Forbidden, Obeys, Rates, Trial
+
+LIBRARY = Forbidden(
+    "This exercise is about writing it yourself; afterwards the library's version is all yours.", ("bertlab.data",)
+)
+CLS, SEP, PAD, MASK = 101, 102, 0, 103  # as in BERT's published vocabulary
+CALLS = 300
+
+
+def seeds(rng: Random, calls: int = CALLS) -> tuple[int, ...]:
+    """Different seeds, and the first one once more."""
+    drawn = [int(seed) for seed in rng.choice(2**20, calls, replace=False)]
+    return (*drawn, drawn[0])
+
+
+def obeying(rng: Random, rule: str, *arguments, calls: int = 60, note: str = "") -> Trial:
+    """Calls whose results obey a rule."""
+    return Trial((Case(arguments, seeds=seeds(rng, calls), note=note),), (Obeys(rule),))
+
+
+def chancy(rng: Random, rule: str, rates: dict, *arguments, calls: int = CALLS) -> Trial:
+    """Many calls in which things happen as often as they should."""
+    return Trial((Case(arguments, seeds=seeds(rng, calls)),), (Rates(rule, rates),))
+
+
+def tokens(rng: Random, count: int) -> list[int]:
+    """Different ids of regular pieces."""
+    return [int(token) for token in rng.choice(np.arange(1000, 2000), count, replace=False)]
+
+
+def binomial(n: int, k: int, p: float) -> float:
+    return comb(n, k) * p**k * (1 - p) ** (n - k)

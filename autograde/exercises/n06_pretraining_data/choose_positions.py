@@ -1,0 +1,69 @@
+"""Positions to predict: `count` different ones, ascending, none that holds a special token."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n06_pretraining_data._shared import CLS, LIBRARY, PAD, SEP, chancy, obeying, tokens
+from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
+
+
+def row(rng: Random, first: int, second: int, padding: int) -> list[int]:
+    """[CLS] A [SEP] B [SEP] [PAD] …, in which pieces come up more than once."""
+    pieces = tokens(rng, 3)
+    drawn = [pieces[index] for index in rng.permutation(np.arange(first + second) % 3)]
+    return [CLS, *drawn[:first], SEP, *drawn[first:], SEP, *[PAD] * padding]
+
+
+def rows_to_choose_from(rng: Random) -> list[Trial]:
+    special = [CLS, SEP, PAD]
+    trials = [(row(rng, 3, 4, 2), 3), (row(rng, 4, 3, 3), int(rng.integers(4, 6)))]
+    return [obeying(rng, "chosen positions", ids, special, count) for ids, count in trials]
+
+
+def every_position(rng: Random) -> list[Trial]:
+    ids = row(rng, 4, 4, 1)
+    rates = {f"position {place}": (1, 3 / 8) for place in (1, 2, 3, 4, 6, 7, 8, 9)}
+    return [chancy(rng, "chosen positions", rates, ids, [CLS, SEP, PAD], 3)]
+
+
+def more_than_there_are(rng: Random) -> list[Trial]:
+    return [obeying(rng, "chosen positions", row(rng, 2, 1, 2), [CLS, SEP, PAD], 5, calls=10)]
+
+
+EXERCISE = Exercise(
+    probe=random_function(),
+    returns="list",
+    parts=(
+        Part("regular tokens only", 1, rows_to_choose_from),
+        Part("all equally likely", 1, every_position, "over 300 calls some positions come far more often than others"),
+        Part("fewer than asked for", 1, more_than_there_are, "where there are fewer regular tokens, all of them"),
+    ),
+    forbidden=LIBRARY,
+    hints=(
+        "First: which positions may be chosen at all? Then draw among those.",
+        "A position is a place, 0, 1, 2 …, not the id that stands there: an id may stand in several places.",
+        "`rng.choice` can be kept from drawing the same thing twice. And there may be fewer than `count`.",
+    ),
+    misconceptions=(
+        mistake("special-tokens-too", " if token not in special_ids", "",
+            hint="You choose special tokens as well. [CLS], [SEP] and [PAD] stand in fixed places: nothing is learnt "
+                 "there."),
+        mistake("with-replacement", "replace=False", "replace=True",
+            hint="The same position comes up twice. Draw without putting back, so that `count` different ones come "
+                 "out."),
+        mistake("the-first-ones",
+            "rng.choice(allowed, size=min(count, len(allowed)), replace=False)", "allowed[:count]",
+            hint="You take the first `count` regular tokens every time. The rest of the sentence would never be "
+                 "predicted."),
+        mistake("dropped-afterwards",
+            " if token not in special_ids", "",
+            "for t in chosen)", "for t in chosen if token_ids[t] not in special_ids)",
+            hint="You draw among all positions and throw the special ones away afterwards: too few are left. Leave "
+                 "them out before the draw."),
+        mistake("first-place-of-the-token", "int(t) for t in chosen", "token_ids.index(token_ids[t]) for t in chosen",
+            hint="You draw tokens and then look up where they stand. `index` finds the first place only; a word that "
+                 "comes again later is never chosen. Draw places."),
+        mistake("tokens-returned", "int(t) for t in chosen", "token_ids[t] for t in chosen",
+            hint="These are the ids that stand there. The positions are asked for: where, not what."),
+    ),
+)  # fmt: skip

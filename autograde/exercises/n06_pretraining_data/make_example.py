@@ -1,0 +1,80 @@
+"""One row as the model is trained on it, filled up to fixed sizes. [PAD] is number 0."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n06_pretraining_data._shared import CLS, LIBRARY, MASK, SEP, tokens
+from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+
+
+def example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+    """NumPy arrays filled from the left, given as lists."""
+
+    def filled(size, values, kind="int64"):
+        array = np.zeros(size, kind)
+        array[: len(values)] = values
+        return array.tolist()
+
+    return {
+        "input_ids": filled(length, masked_ids),
+        "token_type_ids": filled(length, token_type_ids),
+        "attention_mask": filled(length, [1] * len(masked_ids)),
+        "masked_lm_positions": filled(most, positions),
+        "masked_lm_ids": filled(most, [original_ids[place] for place in positions]),
+        "masked_lm_weights": filled(most, [1.0] * len(positions), "float64"),
+        "next_sentence_labels": label,
+    }
+
+
+def _example_case(rng: Random, a: int, b: int, count: int, length: int, most: int) -> Case:
+    original = [CLS, *tokens(rng, a), SEP, *tokens(rng, b), SEP]
+    regular = [place for place, token in enumerate(original) if token not in (CLS, SEP)]
+    positions = sorted(int(place) for place in rng.choice(regular, count, replace=False))
+    masked = list(original)
+    for place, token in zip(positions[1:], [MASK, *tokens(rng, count)]):
+        masked[place] = token
+    segments = [0] * (a + 2) + [1] * (b + 1)
+    return Case((original, masked, segments, positions, int(rng.integers(2)), length, most))
+
+
+def examples(rng: Random) -> list[Case]:
+    return [_example_case(rng, 4, 3, 3, 14, 5), _example_case(rng, 3, 5, 2, 13, 4)]
+
+
+def full_examples(rng: Random) -> list[Case]:
+    """Nothing to fill up."""
+    return [_example_case(rng, 4, 3, 4, 10, 4)]
+
+
+EXERCISE = Exercise(
+    probe=plain_function(),
+    reference=example,
+    returns="dict",
+    parts=(
+        values(3, examples),
+        cases("nothing to fill up", 1, full_examples, "a row that is exactly full needs no filling"),
+    ),
+    forbidden=LIBRARY,
+    hints=(
+        "Three lists are `length` long, three are `most` long, and the label is one number.",
+        "What is to be predicted? Look at the positions in the row as it was *before* masking.",
+        "A list times a number repeats it: `[0] * 3`. Weights are 1.0 for a real prediction, 0.0 for filling.",
+    ),
+    misconceptions=(
+        mistake("labels-after-masking", "original_ids[t] for t", "masked_ids[t] for t",
+            hint="Your masked_lm_ids are taken from the masked row. The model is to find what stood there *before*."),
+        mistake("masks-not-attended",
+            "[1] * len(masked_ids)", "[int(t not in positions) for t in range(len(masked_ids))]",
+            hint="attention_mask is 0 where a token is predicted. It hides padding only; the model must see the "
+                 "[MASK] to know that something is missing. (Two different things are called mask.)"),
+        mistake("filling-counts", "[1.0] * len(positions) + [0.0] * unused", "[1.0] * most",
+            hint="All weights are 1, so the filling counts as predictions of token 0 at position 0. Its weight is 0."),
+        mistake("weights-by-token",
+            "[1.0] * len(positions) + [0.0] * unused", "[1.0 if t in positions else 0.0 for t in range(length)]",
+            hint="Your weights have one number per token. They go with the predictions: `most` of them, in their "
+                 "order."),
+        mistake("predictions-not-filled-up", "unused = most - len(positions)", "unused = 0",
+            hint="Your lists of predictions are as long as this row needs. A batch needs one length: fill up to "
+                 "`most`."),
+    ),
+)  # fmt: skip

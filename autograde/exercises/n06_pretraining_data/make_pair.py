@@ -1,0 +1,73 @@
+"""A sentence, and either the next one of its document (label 0) or one of another document (label 1)."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n06_pretraining_data._shared import LIBRARY, chancy, obeying
+from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
+
+SUBJECTS = "the robin|a daisy|the hammer|my dog|the penguin|a boat|the man|her sister|the milk|an old bank".split("|")
+VERBS = "sleeps|sings|sinks|is cute|went out|stands still|laughs|flies|is gone|waits".split("|")
+
+
+def library(rng: Random, sizes: tuple[int, ...]) -> list[list[str]]:
+    """Documents of different sentences."""
+    drawn = rng.choice(len(SUBJECTS) * len(VERBS), sum(sizes), replace=False)
+    sentences = [f"{SUBJECTS[n // len(VERBS)]} {VERBS[n % len(VERBS)]}" for n in drawn]
+    ends = np.cumsum(sizes)
+    return [sentences[end - size : end] for size, end in zip(sizes, ends)]
+
+
+def pairs(rng: Random) -> list[Trial]:
+    sizes = tuple(int(size) for size in rng.permutation([3, 4, 6]))
+    document = int(rng.integers(3))
+    return [
+        obeying(rng, "next sentence", library(rng, sizes), document, int(rng.integers(sizes[document] - 1))),
+        obeying(rng, "next sentence", library(rng, (2, 4)), 0, 0),
+    ]
+
+
+def half_and_half(rng: Random) -> list[Trial]:
+    rates = {"next": (1, 1 / 2), "not next": (1, 1 / 2)}
+    return [chancy(rng, "next sentence", rates, library(rng, (4, 4, 4)), int(rng.integers(3)), int(rng.integers(3)))]
+
+
+def any_other_document(rng: Random) -> list[Trial]:
+    document = int(rng.integers(4))
+    rates = {f"document {index}": (1, 1 / 6) for index in range(4) if index != document}
+    rates |= {f"sentence {index}": (1, 1 / 8) for index in range(4)}
+    return [chancy(rng, "next sentence", rates, library(rng, (4, 4, 4, 4)), document, 1)]
+
+
+EXERCISE = Exercise(
+    probe=random_function(),
+    returns="tuple",
+    parts=(
+        Part("A, B and the label", 2, pairs),
+        Part("half and half", 1, half_and_half, "over 300 calls the labels are not half and half"),
+        Part("any other document", 1, any_other_document,
+            "over 300 calls B comes from some documents, or some places in them, far more often than from others"),
+    ),
+    forbidden=LIBRARY,
+    hints=(
+        "First toss the coin, then look for B.",
+        "For the second kind: leave A's own document out *before* you draw, then draw a sentence of what you drew.",
+        "0 says IsNext. A sentence of another document has the label 1.",
+    ),
+    misconceptions=(
+        mistake("labels-swapped",
+            "documents[document][sentence + 1], 0", "documents[document][sentence + 1], 1",
+            "other[int(rng.integers(len(other)))], 1", "other[int(rng.integers(len(other)))], 0",
+            hint="Your labels are the other way round. In the published code 0 is IsNext and 1 is NotNext."),
+        mistake("own-document-too", " if d != document", "",
+            hint="A B that is not next may come from A's own document with you. Draw among the *other* documents."),
+        mistake("own-document-only", "other = documents[int(rng.choice(others))]", "other = documents[document]",
+            hint="Your B always comes from A's document. NotNext takes it from another one: the topic changes."),
+        mistake("the-next-document", "int(rng.choice(others))", "others[document % len(others)]",
+            hint="NotNext always takes the document that follows. Draw it: each other one is as likely."),
+        mistake("opening-sentence", "int(rng.integers(len(other)))", "0",
+            hint="B is always the first sentence of its document. A first sentence shows that it is one: draw any."),
+        mistake("always-next", "rng.random() < 0.5", "rng.random() < 1",
+            hint="Every pair is IsNext. A question with only one answer teaches nothing: toss a coin."),
+    ),
+)  # fmt: skip

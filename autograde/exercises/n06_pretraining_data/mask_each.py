@@ -1,0 +1,63 @@
+"""Hides each token with probability p, independently: lines 5-7 of ETraining."""
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n06_pretraining_data._shared import LIBRARY, MASK, binomial, chancy, obeying, tokens
+from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
+
+
+def masked_one_by_one(rng: Random) -> list[Trial]:
+    share = float(rng.choice([0.2, 0.25, 0.3]))
+    example = obeying(rng, "each masked", [21, 11987, 5438], 50001, 0.5, note="the lecture's example")
+    return [example, obeying(rng, "each masked", tokens(rng, 8), MASK, share)]
+
+
+def independent(rng: Random) -> list[Trial]:
+    length, p = 6, float(rng.choice([0.2, 0.25, 0.3]))
+    rates = {f"position {place}": (1, p) for place in range(length)}
+    rates |= {f"{k} masked": (1, binomial(length, k, p)) for k in range(length + 1)}
+    return [chancy(rng, "each masked", rates, tokens(rng, length), MASK, p)]
+
+
+def all_or_nothing(rng: Random) -> list[Trial]:
+    sure = {f"position {place}": (1, 1.0) for place in range(4)}
+    never = {f"position {place}": (1, 0.0) for place in range(4)}
+    return [
+        chancy(rng, "each masked", rates, tokens(rng, 4), MASK, p, calls=20) for p, rates in ((1.0, sure), (0.0, never))
+    ]
+
+
+EXERCISE = Exercise(
+    probe=random_function(),
+    returns="tuple",
+    parts=(
+        Part("masks and positions", 1, masked_one_by_one),
+        Part("each with probability p", 1, independent,
+            "over 300 calls the numbers of masks are not those of independent draws with probability p"),
+        Part("p of 0 and 1", 1, all_or_nothing, "p = 1 masks every token, p = 0 none"),
+    ),
+    forbidden=LIBRARY,
+    hints=(
+        "Go through the tokens one by one. For each: draw, decide, write down.",
+        "`rng.random()` is uniform between 0 and 1. How likely is it to be below p?",
+        "Start from a copy of the ids and an empty list of positions; the draw belongs inside the loop.",
+    ),
+    misconceptions=(
+        mistake("fixed-number",
+            "if rng.random() < p:", "if t in drawn:",
+            "positions = []", "positions, n = [], len(masked)\n    drawn = rng.permutation(n)[: round(p * n)]",
+            hint="You mask the same number of tokens every time. In lines 5 and 6 each token is drawn on its own, so "
+                 "now and then none is masked, or all. (A fixed number is BERT's rule: the next exercise.)"),
+        mistake("kept-with-p", "rng.random() < p", "rng.random() >= p",
+            hint="You keep a token with probability p and mask the others. Line 6: the mask comes with probability p."),
+        mistake("one-draw-for-all",
+            "positions = []", "positions = []\n    draw = rng.random()",
+            "if rng.random() < p", "if draw < p",
+            hint="One draw decides for the whole sentence: all masked or none. Each token needs a draw of its own."),
+        mistake("counted-from-one", "positions.append(t)", "positions.append(t + 1)",
+            hint="Your positions count from 1, as the lecture's T̃ does. In Python the first token is number 0."),
+        mistake("places-of-the-kept",
+            "            positions.append(t)", "        else:\n            positions.append(t)",
+            hint="The positions are those of the tokens that stayed. T̃ holds the masked ones: there the loss is "
+                 "taken."),
+    ),
+)  # fmt: skip

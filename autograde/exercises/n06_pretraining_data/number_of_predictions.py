@@ -1,0 +1,60 @@
+"""How many tokens of a row are predicted."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random
+from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+
+
+def number_of_predictions(tokens, most=20, share=0.15):
+    return int(min(most, max(1, np.rint(share * tokens))))
+
+
+def usual_lengths(rng: Random) -> list[Case]:
+    drawn = rng.choice([n for n in range(12, 110) if abs(0.15 * n % 1 - 0.5) > 0.04], 3, replace=False)
+    return [Case((64, 20)), *(Case((int(n), 20)) for n in drawn), Case((80, 40), {"share": 0.4})]
+
+
+def short_rows(rng: Random) -> list[Case]:
+    return [Case((1, 20)), Case((3, 20)), Case((int(rng.integers(4, 8)), 20))]
+
+
+def long_rows(rng: Random) -> list[Case]:
+    return [Case((512, 20)), Case((512, 76)), Case((int(rng.integers(60, 120)), int(rng.integers(3, 8))))]
+
+
+def ties(rng: Random) -> list[Case]:
+    return [Case((30, 20)), Case((10, 20)), Case((70, 20))]
+
+
+EXERCISE = Exercise(
+    probe=plain_function(),
+    reference=number_of_predictions,
+    returns="int",
+    parts=(
+        values(0.5, usual_lengths),
+        cases("short rows", 0.5, short_rows, "even the shortest row has one prediction"),
+        cases("long rows", 0.5, long_rows, "never more than `most`"),
+        cases("ties", 0.5, ties, "4.5 is rounded to 4 and 1.5 to 2: Python's `round` takes the even neighbour"),
+    ),
+    hints=(
+        "Three steps: 15 % of the tokens, rounded; at least one; at most `most`.",
+        "`max(1, …)` is at least one, `min(most, …)` at most `most`.",
+        "Use Python's own `round`, and nothing before it that cuts off the decimals.",
+    ),
+    misconceptions=(
+        mistake("cut-off", "round(share * tokens)", "int(share * tokens)",
+            hint="`int` cuts the decimals off: 9.6 becomes 9. The published script rounds to the nearest number."),
+        mistake("rounded-up", "round(share * tokens)", "int(np.ceil(share * tokens))",
+            hint="You round up. The published script rounds to the nearest number: 19.2 becomes 19."),
+        mistake("half-rounded-up", "round(share * tokens)", "int(share * tokens + 0.5)",
+            hint="Right but for ties: 4.5 becomes 5 with you. Python 3's `round` takes the even neighbour, 4."),
+        mistake("none-in-short-rows", "max(1, round(share * tokens))", "round(share * tokens)",
+            hint="A row of three tokens gets no prediction, so nothing can be learnt from it. At least one."),
+        mistake("no-cap", "min(most, max(1, round(share * tokens)))", "max(1, round(share * tokens))",
+            hint="`most` does not count. The arrays of a batch have room for `most` predictions, no more."),
+        mistake("special-tokens-not-counted", "share * tokens", "share * (tokens - 3)",
+            hint="You take 15 % of the tokens without [CLS] and the two [SEP]. The published script counts them here "
+                 "(only choosing them is forbidden)."),
+    ),
+)  # fmt: skip

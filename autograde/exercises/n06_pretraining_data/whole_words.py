@@ -1,0 +1,67 @@
+"""The positions of each word's pieces, from left to right; special pieces belong to no word."""
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n06_pretraining_data._shared import LIBRARY
+from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+
+
+def whole_words(pieces):
+    """Another road than the notebook's: mark where words begin, then cut."""
+    regular = [piece not in ("[CLS]", "[SEP]", "[PAD]") for piece in pieces]
+    goes_on = [
+        regular[t] and t > 0 and regular[t - 1] and pieces[t].startswith("##") for t in range(len(pieces))
+    ]  # fmt: skip
+    begins = [t for t in range(len(pieces)) if regular[t] and not goes_on[t]]
+    return [[t for t in range(begin, len(pieces)) if all(goes_on[begin + 1 : t + 1])] for begin in begins]
+
+
+WORDS = (["the"], ["play", "##ing"], ["bo", "##at"], ["penguin", "##s"], ["flight", "##less"], ["un", "##bel", "##iev",
+         "##able"], ["sea"], ["milk"], ["gall", "##on"], ["##s"])  # fmt: skip
+
+
+def _pieces(rng: Random, count: int) -> list[str]:
+    drawn = [WORDS[index] for index in rng.choice(len(WORDS) - 1, count, replace=False)]
+    return [piece for word in drawn for piece in word]
+
+
+def rows_of_words(rng: Random) -> list[Case]:
+    example = "[CLS] penguin ##s are flight ##less birds [SEP]".split()
+    drawn = ["[CLS]", "un", "##bel", *_pieces(rng, 4), "[SEP]", *_pieces(rng, 3), "[SEP]", "[PAD]", "[PAD]"]
+    return [Case((example,)), Case((drawn,))]
+
+
+def cut_words(rng: Random) -> list[Case]:
+    """Truncation at the front leaves the end of a word behind a special token."""
+    return [Case((["[CLS]", *_pieces(rng, 2), "[SEP]", "##ing", "##s", *_pieces(rng, 2), "[SEP]"],))]
+
+
+EXERCISE = Exercise(
+    probe=plain_function(),
+    reference=whole_words,
+    returns="list",
+    parts=(
+        values(2, rows_of_words),
+        cases("cut words", 1, cut_words, "a word never runs across [CLS] or [SEP]"),
+    ),
+    forbidden=LIBRARY,
+    hints=(
+        "A piece that begins with ## goes on with the word before it; any other regular piece begins a new one.",
+        "Go from left to right with a growing list of words; `words[-1]` is the one that may still go on.",
+        "Before you lengthen the last word, ask whether it really ends right before this piece.",
+    ),
+    misconceptions=(
+        mistake("each-piece-alone", 'piece.startswith("##") and words and words[-1][-1] == t - 1', "False",
+            hint="Every piece is a word of its own in your result. Pieces with ## go on with the word before them."),
+        mistake("special-tokens-too", "if piece in SPECIAL:", "if False:",
+            hint="[CLS], [SEP] or [PAD] count as words in your result. They are never predicted: leave them out."),
+        mistake("across-the-separator", " and words[-1][-1] == t - 1", "",
+            hint="A word runs across [SEP]: what truncation left of a word joins the last word of the other segment. "
+                 "A word's places are neighbours."),
+        mistake("split-words-only", "return words", "return [word for word in words if len(word) > 1]",
+            hint="You list words of several pieces only. A word of a single piece is a whole word as well."),
+        mistake("counted-without-special-tokens", "for t, piece in enumerate(pieces):",
+            "for t, piece in enumerate([piece for piece in pieces if piece not in SPECIAL]):",
+            hint="Your positions do not count the special tokens. A position is a place in the row, [CLS] being "
+                 "number 0."),
+    ),
+)  # fmt: skip

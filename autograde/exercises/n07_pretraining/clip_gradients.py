@@ -1,0 +1,68 @@
+"""Gradients that together are no longer than `most`."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, values
+
+
+def clip_gradients(gradients, most=1.0):
+    length = np.linalg.norm(np.concatenate([np.ravel(gradient) for gradient in gradients]))
+    return [(gradient * min(1.0, most / length)).astype("float32") for gradient in gradients]
+
+
+def large_gradients(rng: Random) -> list[Case]:
+    return [
+        Case(([normal(rng, 3, 4), normal(rng, 4), normal(rng, 2, 2)],)),
+        Case(([normal(rng, 5), normal(rng, 2, 3, size=0.2)], 0.5)),
+    ]
+
+
+def small_gradients(rng: Random) -> list[Case]:
+    return [Case(([normal(rng, 3, 4, size=0.05), normal(rng, 4, size=0.05)],))]
+
+
+EXERCISE = Exercise(
+    reference=clip_gradients,
+    returns="list",
+    parts=(
+        values(2, large_gradients),
+        cases("short gradients", 1, small_gradients, "gradients that are short enough stay as they are"),
+    ),
+    forbidden=Forbidden(
+        "This exercise is about writing it yourself; afterwards you may use either.",
+        ("tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm"),
+    ),
+    hints=(
+        "Think of all gradients laid end to end: one long vector g, with one length.",
+        "Its length is the root of the sum of *all* squares, over all tensors of the list.",
+        "One factor for all: most / max(length, most). It is 1 where nothing has to be clipped.",
+    ),
+    misconceptions=(
+        mistake("each-tensor-by-itself",
+            "    length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))\n"
+            "    factor = most / ops.maximum(length, most)\n"
+            "    return [gradient * factor for gradient in gradients]",
+            "    clipped = []\n"
+            "    for gradient in gradients:\n"
+            "        length = ops.sqrt(ops.sum(ops.square(gradient)))\n"
+            "        clipped.append(gradient * most / ops.maximum(length, most))\n"
+            "    return clipped",
+            hint="You clip each tensor by its own length. Then the large ones shrink and the small ones do not: the "
+                 "step points elsewhere. One length, one factor."),
+        mistake("each-number-by-itself", "gradient * factor for", "ops.clip(gradient, -most, most) for",
+            hint="You cut off single numbers at ±{most}. It is the length of the whole that is limited; its "
+                 "direction stays."),
+        mistake("always-stretched", "ops.maximum(length, most)", "length",
+            hint="You scale every gradient to length {most}, short ones too. Clipping only shortens: near the goal, "
+                 "steps must be allowed to become small."),
+        mistake("no-root", "ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))",
+            "sum(ops.sum(ops.square(gradient)) for gradient in gradients)",
+            hint="You divide by the sum of squares. The length is its root."),
+        mistake("lengths-added", "ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))",
+            "sum(ops.sqrt(ops.sum(ops.square(gradient))) for gradient in gradients)",
+            hint="You add up the lengths of the tensors. Lengths of pieces that stand at right angles do not add; "
+                 "their squares do (Pythagoras)."),
+    ),
+    facts=lambda case: {"most": case.arguments[1] if len(case.arguments) > 1 else 1.0},
+)  # fmt: skip

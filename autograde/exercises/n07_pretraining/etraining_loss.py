@@ -1,0 +1,67 @@
+"""Line 9 of ETraining, for one sentence."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal, whole_numbers
+from autograde.exercises.n07_pretraining._shared import log_softmax
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def etraining_loss(p, x, positions):
+    return np.array(sum((-np.log(p[t, x[t]]) for t in positions), 0.0))
+
+
+def chances(rng: Random, length: int, pieces: int) -> np.ndarray:
+    """Rows of shares, as P of line 8 has them: (length, pieces)."""
+    return np.exp(log_softmax(normal(rng, length, pieces).astype("float64"))).astype("float32")
+
+
+def lecture_example(rng: Random) -> Case:
+    """The cat sat: 21 and 5438 are masked, P[1, 21] = 0.0041. The ids are those of a vocabulary of 30 pieces."""
+    p = chances(rng, 3, 30)
+    p[0] *= (1 - 0.0041) / (p[0].sum() - p[0, 21])
+    p[0, 21] = 0.0041
+    return Case((p, np.array([21, 17, 5], "int32"), np.array([0, 2], "int32")), note="the lecture's example")
+
+
+def masked_sentences(rng: Random) -> list[Case]:
+    positions = np.sort(rng.choice(8, 3, replace=False)).astype("int32")
+    return [lecture_example(rng), Case((chances(rng, 8, 6), whole_numbers(rng, 6, 8), positions))]
+
+
+def nothing_masked(rng: Random) -> list[Case]:
+    return [Case((chances(rng, 4, 6), whole_numbers(rng, 6, 4), np.zeros(0, "int32")))]
+
+
+EXERCISE = Exercise(
+    reference=etraining_loss,
+    parts=(
+        values(2, masked_sentences),
+        cases("nothing masked", 1, nothing_masked, "a sum over no position is 0"),
+    ),
+    hints=(
+        "For each masked position one number of P counts: the chance of the token that really stands there.",
+        "Three steps: the rows of P at `positions`, the true ids at `positions`, from each row the one chance.",
+        "`ops.take` picks rows and ids; `ops.take_along_axis` picks one number from each row, if the ids are (m, 1).",
+    ),
+    misconceptions=(
+        mistake("mean-instead-of-sum", "-ops.sum(ops.log(chances))", "-ops.mean(ops.log(chances))",
+            hint="You take the mean. Line 9 is a sum over T̃: a sentence with more masked tokens has a larger loss."),
+        mistake("every-position",
+            "ops.take(p, positions, axis=0)", "p",
+            "ops.take(x, positions)", "x",
+            hint="You sum over the whole sentence. A token that was not masked stands in the input: there is nothing "
+                 "to learn from reading it off."),
+        mistake("the-favourite", "ops.take_along_axis(rows, ops.expand_dims(gold, 1), axis=1)", "ops.max(rows, axis=1)",
+            hint="You take the largest chance of each row: what the model would guess. The loss asks for the chance "
+                 "of the *true* token, however small."),
+        mistake("bits", "ops.log(chances)", "ops.log2(chances)",
+            hint="Your logarithm is to base 2. The lecture's is the natural one: −log 0.0041 = 5.497, not 7.930."),
+        mistake("log-of-the-sum", "ops.sum(ops.log(chances))", "ops.log(ops.sum(chances))",
+            hint="You add the chances and take one logarithm. Each position has a logarithm of its own, and these "
+                 "are added."),
+        mistake("no-minus", "return -ops.sum", "return ops.sum",
+            hint="Your loss is negative: chances lie below 1, so their logarithms are negative. Line 9 begins with a "
+                 "minus."),
+    ),
+)  # fmt: skip

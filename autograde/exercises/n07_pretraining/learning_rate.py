@@ -1,0 +1,68 @@
+"""Linear warm-up, then linear decay to 0."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random
+from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, values
+
+
+def learning_rate(step, peak, warmup_steps, total_steps):
+    def at(s):
+        if s < warmup_steps:
+            return peak * (s + 1) / warmup_steps
+        return peak * max(0.0, total_steps - s) / (total_steps - warmup_steps)
+
+    return np.vectorize(at, otypes=["float64"])(step)
+
+
+def schedules(rng: Random) -> list[Case]:
+    steps = np.arange(0, 100, 9).astype("float32")
+    second = np.sort(rng.choice(60, 8, replace=False)).astype("float32")
+    return [Case((steps, 1e-4, 10, 100)), Case((second, 3e-3, int(rng.integers(12, 24)), 60))]
+
+
+def after_the_end(rng: Random) -> list[Case]:
+    start = int(rng.integers(45, 55))
+    return [Case((np.arange(start, start + 12).astype("float32"), 2e-3, 5, 50))]
+
+
+def no_warmup(rng: Random) -> list[Case]:
+    total = int(rng.integers(20, 40))
+    return [Case((np.arange(0, 20, 3).astype("float32"), 1e-3, 0, total))]
+
+
+EXERCISE = Exercise(
+    reference=learning_rate,
+    parts=(
+        values(1, schedules),
+        cases("after the end", 1, after_the_end, "past total_steps the rate stays 0"),
+        cases("no warm-up", 1, no_warmup, "with warmup_steps = 0 the first step is made at the peak"),
+    ),
+    forbidden=Forbidden(
+        "This exercise is about writing the schedule yourself.",
+        ("bertlab.training", "keras.optimizers.schedules"),
+    ),
+    facts=lambda case: {"peak": f"{case.arguments[1]:g}", "warmup": case.arguments[2], "total": case.arguments[3]},
+    hints=(
+        "Two straight lines, one up, one down; of the two the lower one counts.",
+        "Up: (step + 1) / warmup_steps. Down: what is left, (total_steps − step), over the length of the way down.",
+        "`ops.minimum` of the two, nothing below 0, times the peak. `max(warmup_steps, 1)` avoids 0 below the line.",
+    ),
+    misconceptions=(
+        mistake("first-step-lost", "(step + 1) / max", "step / max",
+            hint="Your first step is made at rate 0, so it changes nothing. Before step s there were s; the one "
+                 "being made is number s + 1 of {warmup}."),
+        mistake("down-from-the-start",
+            "(total_steps - step) / (total_steps - warmup_steps)", "(total_steps - step) / total_steps",
+            hint="Your line down begins at step 0, so at the end of the warm-up the rate jumps below the peak. (The "
+                 "published script does that.) Let it begin where the warm-up ends: {total} − {warmup} steps long."),
+        mistake("never-down", "ops.minimum(rising, falling)", "rising",
+            hint="The rate rises and stays at {peak}. After the warm-up it falls in a straight line, to 0 at step "
+                 "{total}."),
+        mistake("never-up", "ops.minimum(rising, falling)", "falling",
+            hint="The first step is made at the full rate. Adam's averages know nothing yet: for {warmup} steps the "
+                 "rate rises."),
+        mistake("below-zero", "ops.clip(ops.minimum(rising, falling), 0, 1)", "ops.minimum(rising, falling)",
+            hint="After the last step your rate is negative, and training would go uphill. Let it stay 0."),
+    ),
+)  # fmt: skip

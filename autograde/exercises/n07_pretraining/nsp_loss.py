@@ -1,0 +1,56 @@
+"""The mean loss of a batch of pairs."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n07_pretraining._shared import READY_MADE_LOSSES, log_softmax
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def nsp_loss(logits, labels):
+    return np.array(np.mean([-log_softmax(row)[label] for row, label in zip(logits, labels)]))
+
+
+def pairs(rng: Random) -> list[Case]:
+    """Both labels occur, one more often than the other."""
+    few = np.array([0, 1, 0, 0, 1], "int32")
+    return [
+        Case((normal(rng, 3, 2, size=2), rng.permutation(few[:3]))),
+        Case((normal(rng, 5, 2, size=2), rng.permutation(few))),
+    ]
+
+
+def only_true_pairs(rng: Random) -> list[Case]:
+    """All IsNext: a model that is sure of column 0 has next to no loss."""
+    logits = normal(rng, 4, 2) + np.array([6, -6], "float32")
+    return [Case((logits, np.zeros(4, "int32")))]
+
+
+EXERCISE = Exercise(
+    reference=nsp_loss,
+    parts=(
+        values(1, pairs),
+        cases("true pairs", 1, only_true_pairs, "a model that is sure of IsNext, and right, has hardly any loss"),
+    ),
+    forbidden=READY_MADE_LOSSES,
+    hints=(
+        "It is the same loss again, with two classes instead of a vocabulary, and every row counts.",
+        "Label 0 is IsNext and belongs to column 0: the label is the number of the column.",
+        "Minus the log softmax at the label, one number per row, then the mean.",
+    ),
+    misconceptions=(
+        mistake("one-is-next", "ops.expand_dims(labels, 1)", "ops.expand_dims(1 - labels, 1)",
+            hint="You read label 1 as IsNext. In BERT 0 is IsNext and 1 is NotNext: the label is the column's number."),
+        mistake("always-is-next", "ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1)", "log_p[:, 0]",
+            hint="You take column 0 for every pair. For a pair whose label is 1 the chance of column 1 counts."),
+        mistake("summed-over-the-batch", "-ops.mean", "-ops.sum",
+            hint="You sum over the pairs. The loss is their mean, so that it does not grow with the batch."),
+        mistake("two-questions", "ops.log_softmax(logits, axis=-1)", "ops.log(ops.sigmoid(logits))",
+            hint="You ask each column by itself, with a sigmoid. The two are one choice: softmax over both."),
+        mistake("chance-instead-of-logarithm",
+            "return -ops.mean(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1))",
+            "return ops.mean(1 - ops.exp(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1)))",
+            hint="You take 1 − chance. Its slope is next to nothing where the model is sure and wrong; −log is steep "
+                 "there."),
+    ),
+)  # fmt: skip

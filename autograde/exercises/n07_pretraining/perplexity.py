@@ -1,0 +1,52 @@
+"""Perplexity of many batches together."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random
+from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+
+
+def perplexity(losses, counts):
+    return np.array(np.prod(np.exp(losses) ** (counts / counts.sum())))
+
+
+def losses_of_batches(rng: Random) -> list[Case]:
+    def case(batches):
+        losses = (2 + 3 * rng.random(batches)).astype("float32")
+        return Case((losses, rng.permutation(np.arange(1, batches + 1) * 7).astype("float32")))
+
+    return [case(3), case(5)]
+
+
+def one_batch(rng: Random) -> list[Case]:
+    """Guessing among V pieces with equal chances: the loss is ln V, the perplexity V."""
+    pieces = int(rng.integers(20, 60))
+    return [Case((np.log([pieces]).astype("float32"), np.array([9.0], "float32")))]
+
+
+EXERCISE = Exercise(
+    reference=perplexity,
+    parts=(
+        values(1, losses_of_batches),
+        cases("one batch", 1, one_batch, "guessing blindly among V pieces has perplexity V"),
+    ),
+    hints=(
+        "First the mean loss of one prediction, over all batches; then exp of it.",
+        "A batch's loss is a mean over `counts` predictions: loss · count gives its sum back.",
+        "Sum of loss · count over the sum of the counts, and `ops.exp` around it.",
+    ),
+    misconceptions=(
+        mistake("batches-count-alike", "ops.sum(losses * counts) / ops.sum(counts)", "ops.mean(losses)",
+            hint="You take the plain mean of the batches. A batch with more predictions weighs more."),
+        mistake("mean-of-perplexities", "ops.exp(ops.sum(losses * counts) / ops.sum(counts))",
+            "ops.sum(ops.exp(losses) * counts) / ops.sum(counts)",
+            hint="You take exp first and the mean afterwards. Perplexity is exp of the mean loss; exp bends upwards, "
+                 "so the other order gives more."),
+        mistake("no-exp",
+            "ops.exp(ops.sum(losses * counts) / ops.sum(counts))", "ops.sum(losses * counts) / ops.sum(counts)",
+            hint="This is the mean loss itself. Perplexity is e to that power."),
+        mistake("base-two", "ops.exp(ops.sum(losses * counts) / ops.sum(counts))",
+            "2.0 ** (ops.sum(losses * counts) / ops.sum(counts))",
+            hint="You raise 2 to the loss. The loss was made with the natural logarithm, so it is e."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,115 @@
+"""One step: forwards, loss, backwards, clipped to length 1, applied."""
+
+import math
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal, whole_numbers
+from autograde.exercises.n07_pretraining._shared import rows_of_tokens, some_padding
+from autograde.exercises.n07_pretraining.gather_positions import gather_positions
+from autograde.exercises.n07_pretraining.mlm_loss import mlm_loss
+from autograde.exercises.n07_pretraining.nsp_loss import nsp_loss
+from autograde.exercises.spec import Case, Exercise, cases, mistake, training_step, values
+
+TINY_ROLES = {"table": ["table.embeddings"], "segment": ["segment.embeddings"], "bias": ["bias"],
+              "nsp/kernel": ["nsp.kernel"], "nsp/bias": ["nsp.bias"]}  # fmt: skip
+TINY = {"vocab_size": 7, "hidden_size": 4}
+
+
+def tiny_model(batch, weights):
+    """What TinyModel computes: no word looks at another."""
+    hidden = weights["table"][batch["token_ids"]] + weights["segment"][batch["token_type_ids"]]
+    logits = gather_positions(hidden, batch["positions"]) @ weights["table"].T + weights["bias"]
+    return logits, hidden[:, 0] @ weights["nsp/kernel"] + weights["nsp/bias"]
+
+
+def tiny_loss(batch, weights):
+    logits, next_logits = tiny_model(batch, weights)
+    return mlm_loss(logits, batch["labels"], batch["weights"]) + nsp_loss(next_logits, batch["next_sentence"])
+
+
+def tiny_gradients(batch, weights, small=1e-6):
+    """Central differences, number by number: no formula that could be wrong in the same way as a student's."""
+    gradients = {}
+    for role, array in weights.items():
+        gradients[role] = np.zeros_like(array)
+        for place in np.ndindex(array.shape):
+            moved = {shift: weights | {role: array.copy()} for shift in (small, -small)}
+            for shift, changed in moved.items():
+                changed[role][place] += shift
+            gradients[role][place] = (tiny_loss(batch, moved[small]) - tiny_loss(batch, moved[-small])) / (2 * small)
+    return gradients
+
+
+def train_step(batch, *, weights, config, steps, rate):
+    """The last step's loss and the weights after so many steps of plain gradient descent, clipped at 1."""
+    weights, loss = dict(weights), None
+    for _ in range(steps):
+        loss, gradients = tiny_loss(batch, weights), tiny_gradients(batch, weights)
+        length = math.sqrt(sum(np.sum(gradient**2) for gradient in gradients.values()))
+        for role, gradient in gradients.items():
+            weights[role] = weights[role] - rate * gradient * min(1.0, 1.0 / length)
+    return {"loss": np.array(loss, "float32")} | {role: array.astype("float32") for role, array in weights.items()}
+
+
+def tiny_case(rng: Random, size: float, steps: int = 1) -> Case:
+    pieces, hidden = TINY["vocab_size"], TINY["hidden_size"]
+    token_ids, segments, is_real, positions = rows_of_tokens(rng, 3, 5, 2, True, pieces)
+    batch = {
+        "token_ids": token_ids, "token_type_ids": segments, "attention_mask": is_real, "positions": positions,
+        "labels": whole_numbers(rng, pieces, 3, 2), "weights": some_padding(rng, 3, 2),
+        "next_sentence": rng.permutation(np.array([0, 1, 0], "int32")),
+    }  # fmt: skip
+    weights = {
+        "table": normal(rng, pieces, hidden, size=size), "segment": normal(rng, 2, hidden, size=size),
+        "bias": normal(rng, pieces, size=size), "nsp/kernel": normal(rng, hidden, 2, size=size),
+        "nsp/bias": normal(rng, 2, size=size),
+    }  # fmt: skip
+    return Case((batch,), {"steps": steps, "rate": 0.5}, weights, TINY)
+
+
+def steep(rng: Random) -> list[Case]:
+    """Weights so large that the gradient is longer than 1."""
+    return [tiny_case(rng, 2.0)]
+
+
+def two_steps(rng: Random) -> list[Case]:
+    return [tiny_case(rng, 1.5, steps=2)]
+
+
+def gentle(rng: Random) -> list[Case]:
+    """Weights so small, and predictions so good, that the gradient is shorter than 1."""
+    return [tiny_case(rng, 0.05)]
+
+
+EXERCISE = Exercise(
+    probe=training_step("TinyModel", TINY_ROLES),
+    reference=train_step,
+    returns="dict",
+    parts=(
+        values(3, steep),
+        cases("a short gradient", 1, gentle, "where the gradient is shorter than 1 the step is another"),
+        cases("two steps", 1, two_steps, "after a second step on the same batch the weights are others"),
+    ),
+    hints=(
+        "In the order of the lines: run the model, the loss, its gradient, the step. The first two inside the tape.",
+        "`tape.gradient(loss, model.trainable_variables)` after the `with` block; then clip; then `optimizer.apply`.",
+        "The loss is a sum of two: `mlm_loss` on the first thing the model returns, `nsp_loss` on the second.",
+    ),
+    misconceptions=(
+        mistake("not-clipped",
+            "optimizer.apply(clip_gradients(gradients), variables)", "optimizer.apply(gradients, variables)",
+            hint="The gradient goes to the optimizer at full length. Clip all of it to length 1 first."),
+        mistake("next-sentence-forgotten", ' + nsp_loss(next_logits, batch["next_sentence"])', "",
+            hint="The next-sentence loss is missing, so its head never moves. The loss is the sum of both."),
+        mistake("mean-of-both-losses",
+            "loss = mlm_loss(", "loss = 0.5 * mlm_loss(",
+            " + nsp_loss(", " + 0.5 * nsp_loss(",
+            hint="You take the mean of the two losses. BERT adds them: the gradient is twice as long as yours."),
+        mistake("no-step-taken", "    optimizer.apply(clip_gradients(gradients), variables)\n", "",
+            hint="The loss is right, and the weights are what they were: the gradients never reach `optimizer.apply`."),
+        mistake("filling-trained-on",
+            'batch["labels"], batch["weights"])', 'batch["labels"], ops.ones_like(batch["weights"]))',
+            hint='Every place counts, the filling too: hand `batch["weights"]` to the loss.'),
+    ),
+)  # fmt: skip

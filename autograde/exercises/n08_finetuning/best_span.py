@@ -1,0 +1,110 @@
+"""The answer: its first and its last token, or (0, 0) for "no answer"."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n08_finetuning._shared import READY_MADE
+from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+
+FIRST, LAST, TOKENS = 5, 10, 12
+EACH_BY_ITSELF = """\
+def best_span(start, end, first, last, longest, threshold=0.0):
+    i = first + int(np.argmax(start[first : last + 1]))
+    j = first + int(np.argmax(end[first : last + 1]))
+    return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
+"""
+
+
+def best_span(start, end, first, last, longest, threshold):
+    """All sums as a matrix, those of impossible spans struck out."""
+    i, j = np.indices((len(start), len(end)))
+    possible = (first <= i) & (i <= j) & (j <= last) & (j - i < longest)
+    sums = np.where(possible, start[:, None] + end[None, :], -np.inf)
+    if sums.max() <= start[0] + end[0] + threshold:
+        return 0, 0
+    return tuple(int(place) for place in np.unravel_index(sums.argmax(), sums.shape))
+
+
+def _logits(rng: Random, starts: dict, ends: dict, null: float) -> tuple[np.ndarray, np.ndarray]:
+    """Low noise with peaks; `null` is what [CLS] has in both."""
+    rows = [normal(rng, TOKENS, size=0.5) for _ in range(2)]
+    for row, peaks in zip(rows, (starts, ends)):
+        row[0] = null
+        for place, height in peaks.items():
+            row[place] += height
+    return rows[0], rows[1]
+
+
+def _span(rng: Random, starts: dict, ends: dict, null=-3.0, longest=3, threshold=0.0) -> Case:
+    return Case((*_logits(rng, starts, ends, null), FIRST, LAST, longest, threshold))
+
+
+def plain_spans(rng: Random) -> list[Case]:
+    """One token, two, and as many as are allowed, the last token of the paragraph among them."""
+    places = [int(rng.integers(FIRST, LAST - 1)) for _ in range(2)]
+    spans = [(places[0], places[0]), (places[1], places[1] + 1), (LAST - 2, LAST)]
+    return [_span(rng, {i: 6}, {j: 6}) for i, j in spans]
+
+
+def impossible_spans(rng: Random) -> list[Case]:
+    early = int(rng.integers(FIRST, FIRST + 3))
+    return [
+        _span(rng, {early + 2: 6}, {early: 6}),  # the end before the start
+        _span(rng, {FIRST: 6, FIRST + 3: 2}, {LAST: 6, FIRST + 1: 2}),  # far apart
+        _span(rng, {early: 6}, {early + 3: 6}),  # one token too many
+    ]
+
+
+def tempting_questions(rng: Random) -> list[Case]:
+    place = int(rng.integers(FIRST, LAST))
+    return [
+        _span(rng, {2: 9, place: 5}, {3: 9, place: 5}),
+        _span(rng, {4: 9, FIRST: 5}, {FIRST: 5}),
+        _span(rng, {place: 5}, {place: 5, LAST + 1: 9}),
+    ]
+
+
+def no_answers(rng: Random) -> list[Case]:
+    place = int(rng.integers(FIRST, LAST))
+    return [
+        _span(rng, {place: 4}, {place: 4}, null=8.0),
+        _span(rng, {place: 6}, {place: 6}, null=4.0, threshold=8.0),
+        _span(rng, {place: 6}, {place: 6}, null=8.0, threshold=-8.0),
+    ]
+
+
+EXERCISE = Exercise(
+    probe=plain_function(),
+    reference=best_span,
+    returns="anything",
+    parts=(
+        values(2, plain_spans),
+        cases("a span has an order and a length", 1, impossible_spans, "an impossible span was chosen"),
+        cases("only the paragraph answers", 1, tempting_questions, "a span outside of the paragraph was chosen"),
+        cases("no answer", 1, no_answers, "(0, 0) is due exactly if no span beats [CLS] by more than threshold"),
+    ),
+    forbidden=READY_MADE,
+    hints=(
+        "Two loops: every start i from first to last, every end j from i on. Keep the best sum start[i] + end[j].",
+        "A span from i to j has j − i + 1 tokens; that may be at most longest, and j at most last.",
+        "At the end hold the best sum against start[0] + end[0] + threshold. Only if it is larger, it is the answer.",
+    ),
+    misconceptions=(
+        mistake("each-by-itself", cell=EACH_BY_ITSELF,
+            hint="You choose the best start and the best end each by itself. Together they may be no span: the end "
+                 "can lie before the start, or far behind. The sum of a *pair* decides."),
+        mistake("backwards", "range(i, min(i + longest, last + 1))", "range(first, min(i + longest, last + 1))",
+            hint="Your spans may end before they begin. For a start i, ends begin at j = i."),
+        mistake("any-length", "min(i + longest, last + 1)", "last + 1",
+            hint="You look at spans of any length. `longest` is the most tokens that an answer may have."),
+        mistake("one-too-long", "min(i + longest, last + 1)", "min(i + longest + 1, last + 1)",
+            hint="Your longest spans have longest + 1 tokens: from i to j there are j − i + 1."),
+        mistake("question-may-answer", "for i in range(first, last + 1)", "for i in range(1, last + 1)",
+            hint="You also try spans in the question. The answer stands in the paragraph, from first to last."),
+        mistake("always-an-answer", "if best > start[0] + end[0] + threshold else (0, 0)", "",
+            hint="You always give a span. If the best sum does not beat start[0] + end[0] + threshold, the answer is "
+                 "(0, 0)."),
+        mistake("threshold-reversed", "end[0] + threshold", "end[0] - threshold",
+            hint="The larger the threshold, the *harder* it is to be answered: it is added to the score of [CLS]."),
+    ),
+)  # fmt: skip

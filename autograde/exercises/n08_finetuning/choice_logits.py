@@ -1,0 +1,57 @@
+"""The scores of the choices of each question."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n08_finetuning._shared import READY_MADE
+from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, mistake, values
+
+
+def choices(rng: Random) -> list[Case]:
+    """Questions × choices: 2 × 4, and 3 × 3, where folding the wrong way round has the right shape."""
+    return [
+        Case((normal(rng, 8, 3, 5), normal(rng, 5), 4)),
+        Case((normal(rng, 9, 4, 6), normal(rng, 6), 3)),
+    ]
+
+
+def each_question_alone(rng: Random) -> list[Trial]:
+    hidden, v = normal(rng, 12, 3, 5), normal(rng, 5)
+    second = Case((hidden[3:6], v, 3))
+    return [Trial((Case((hidden, v, 3)), second), (Same((0, -2, (1,)), (1, -2, (0,))),))]
+
+
+EXERCISE = Exercise(
+    reference=lambda hidden, v, choices: np.array(
+        [[row[0] @ v for row in hidden[start : start + choices]] for start in range(0, len(hidden), choices)]
+    ),
+    parts=(
+        values(2, choices),
+        Part("each question alone", 1, each_question_alone, "a question's scores must not depend on the others"),
+    ),
+    forbidden=READY_MADE,
+    facts=lambda case: {"choices": case.arguments[2]},
+    hints=(
+        "Every row gets one number: the dot product of its [CLS] vector with v.",
+        "The rows of one question stand next to each other: first all choices of question 1, then all of question 2.",
+        "After the product you have one number per row, (batch · choices,). One reshape folds it.",
+    ),
+    misconceptions=(
+        mistake("choices-apart",
+            "ops.reshape(scores, (-1, choices))", "ops.transpose(ops.reshape(scores, (choices, -1)))",
+            hint="You fold the rows the other way: as if first came choice 1 of all questions, then choice 2. Rows "
+                 "of one question are neighbours, {choices} in a row."),
+        mistake("shares",
+            "return ops.reshape(scores, (-1, choices))", "return ops.softmax(ops.reshape(scores, (-1, choices)))",
+            hint="These are shares, after a softmax over the choices. The loss does that itself: return the scores."),
+        mistake("mean-of-tokens", "hidden[:, 0]", "ops.mean(hidden, axis=1)",
+            hint="You average over the tokens before the product. The vector that speaks for a row is that of [CLS]."),
+        mistake("not-folded", "return ops.reshape(scores, (-1, choices))", "return scores",
+            hint="One score per row is right; now the {choices} rows of a question have to compete: fold them into a "
+                 "row."),
+        mistake("cosine",
+            "scores = ops.matmul(cls, v)", "scores = ops.matmul(cls, v) / (ops.norm(cls, axis=-1) * ops.norm(v))",
+            hint="You divide by the lengths of the vectors. The score is the plain dot product; how long a vector is "
+                 "may count."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,72 @@
+"""Two figures for two classes."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n08_finetuning._shared import READY_MADE
+from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+
+
+def f1_and_matthews(gold, predicted):
+    """F1 as the harmonic mean of precision and recall; Matthews as the correlation of two rows of 0 and 1."""
+    gold, predicted = np.array(gold, "float64"), np.array(predicted, "float64")
+    hits = float(gold @ predicted)
+    f1 = 2 / (predicted.sum() / hits + gold.sum() / hits) if hits else 0.0
+    deviations = gold - gold.mean(), predicted - predicted.mean()
+    spread = np.sqrt(np.sum(deviations[0] ** 2) * np.sum(deviations[1] ** 2))
+    return float(f1), float(deviations[0] @ deviations[1] / spread) if spread > 1e-9 else 0.0
+
+
+def _rows(rng: Random, tp: int, fp: int, fn: int, tn: int) -> Case:
+    """Rows of 0 and 1 with these counts, in random order."""
+    gold, predicted = [1] * tp + [0] * fp + [1] * fn + [0] * tn, [1] * tp + [1] * fp + [0] * fn + [0] * tn
+    order = rng.permutation(len(gold))
+    return Case(([gold[i] for i in order], [predicted[i] for i in order]))
+
+
+def two_classes(rng: Random) -> list[Case]:
+    """All four counts are there and none is like another."""
+    counts = [(int(c) for c in rng.choice(np.arange(1, 9), 4, replace=False)) for _ in range(3)]
+    return [_rows(rng, *four) for four in counts]
+
+
+def one_sided(rng: Random) -> list[Case]:
+    many, few = int(rng.integers(4, 9)), int(rng.integers(1, 4))
+    return [_rows(rng, 0, 0, 0, many), _rows(rng, many, few, 0, 0), _rows(rng, 0, few, 0, many)]
+
+
+EXERCISE = Exercise(
+    probe=plain_function(),
+    reference=f1_and_matthews,
+    returns="anything",
+    parts=(
+        values(2, two_classes),
+        cases("nothing to divide by", 1, one_sided, "where a denominator is 0, the figure is to be 0.0"),
+    ),
+    forbidden=READY_MADE,
+    hints=(
+        "Count the four kinds of rows first: right and wrong, for class 1 and for class 0.",
+        "F1 knows three of the four counts; the rows that are rightly 0 do not matter to it. Matthews uses all four.",
+        "Before each division: is the denominator 0? Then the figure is 0.0. Return the two figures in a tuple.",
+    ),
+    misconceptions=(
+        mistake("f1-of-the-other-class",
+            "2 * tp / (2 * tp + fp + fn) if tp + fp + fn", "2 * tn / (2 * tn + fp + fn) if tn + fp + fn",
+            hint="Your F1 is that of class 0. The positive class, the one that F1 asks about, is 1."),
+        mistake("accuracy", "2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0", "(tp + tn) / len(pairs)",
+            hint="Your first figure is accuracy: it counts the rows that are rightly 0. F1 leaves them out."),
+        mistake("mean-of-precision-and-recall", "f1 = 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0",
+            "f1 = (tp / (tp + fp) + tp / (tp + fn)) / 2 if tp else 0.0",
+            hint="You average precision and recall. F1 is their *harmonic* mean, 2TP / (2TP + FP + FN): the smaller "
+                 "one rules."),
+        mistake("no-root", "(tn + fn)) ** 0.5", "(tn + fn))",
+            hint="You divide by the product of the four sums. Matthews divides by its square root."),
+        mistake("only-hits", "(tp * tn - fp * fn)", "(tp * tn)",
+            hint="The numerator of Matthews lacks −FP·FN. Without it a coin toss is well above 0."),
+        mistake("divided-by-zero",
+            " if tp + fp + fn else 0.0", "",
+            " if spread else 0.0", "",
+            hint="Right where all four counts are there. With a class that never occurs or is never predicted a "
+                 "denominator is 0: the figure is then 0.0 by convention."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,70 @@
+"""The learning rates of the embeddings, of each layer, and of the head."""
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n08_finetuning._shared import READY_MADE
+from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+
+
+def _rates(num_layers, rate, decay, frozen):
+    """From the head down, each layer's rate made from the one above it."""
+    rates = [rate]
+    for _ in range(num_layers + 1):
+        rates.append(rates[-1] * decay)
+    return [0.0 if place < frozen else value for place, value in enumerate(reversed(rates))]
+
+
+def _decay(rng: Random) -> float:
+    return float(rng.choice([0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9]))
+
+
+def _rate(rng: Random) -> float:
+    return float(rng.integers(1, 10)) * 1e-2
+
+
+def _nothing_frozen(rng: Random) -> list[Case]:
+    """Rates far above those of use, so that a tolerance for small numbers does not swallow them."""
+    example = Case((2, 0.1, 0.5, 0), note="the example above")
+    return [example, *(Case((layers, _rate(rng), _decay(rng), 0)) for layers in (3, 5))]
+
+
+def _some_frozen(rng: Random) -> list[Case]:
+    return [Case((4, _rate(rng), _decay(rng), frozen)) for frozen in (1, 3, int(rng.integers(4, 6)))]
+
+
+EXERCISE = Exercise(
+    probe=plain_function(),
+    reference=_rates,
+    returns="list",
+    parts=(
+        values(2, _nothing_frozen),
+        cases("freezing", 1, _some_frozen, "the lowest `frozen` entries are to be 0.0 and the others as before"),
+    ),
+    forbidden=READY_MADE,
+    hints=(
+        "Write the list for 2 layers down by hand: four entries, and the last one, the head's, is rate itself.",
+        "The exponent is the number of steps down from the head: 0 for the head, num_layers + 1 for the embeddings.",
+        "First the whole list; then the first `frozen` entries become 0.0. The embeddings are the first entry.",
+    ),
+    misconceptions=(
+        mistake("upside-down", "range(num_layers + 1, -1, -1)", "range(num_layers + 2)",
+            hint="In your list the embeddings move most. What is lowest is most general and should move least."),
+        mistake("head-decayed-too", "range(num_layers + 1, -1, -1)", "range(num_layers + 2, 0, -1)",
+            hint="Your head already has rate · decay. It starts from random numbers and gets the full rate: zero "
+                 "steps down."),
+        mistake("embeddings-forgotten", "range(num_layers + 1, -1, -1)", "range(num_layers, -1, -1)",
+            hint="One entry is missing: below layer 0 lie the embeddings, one more step down."),
+        mistake("linear", "rate * decay**depth", "rate * (1 - (1 - decay) * depth)",
+            hint="Your rates fall by equal amounts. Each step down multiplies by decay."),
+        mistake("frozen-from-the-top",
+            "[0.0] * frozen + rates[frozen:]", "rates[: len(rates) - frozen] + [0.0] * frozen",
+            hint="You freeze the head and what is nearest to it. The head knows nothing yet; what is frozen lies at "
+                 "the bottom."),
+        mistake("embeddings-not-counted",
+            "[0.0] * frozen + rates[frozen:]", "rates if not frozen else [0.0] * (frozen + 1) + rates[frozen + 1 :]",
+            hint="You freeze `frozen` encoder layers and the embeddings on top of that. The embeddings are the first "
+                 "entry: frozen = 1 is them alone."),
+        mistake("frozen-removed", "[0.0] * frozen + rates[frozen:]", "rates[frozen:]",
+            hint="You leave the frozen layers out, and the list no longer fits the model. They stay in it, with the "
+                 "rate 0.0."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,78 @@
+"""Start and end logits of every token."""
+
+import numpy as np
+
+from autograde.exercises import roles
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n08_finetuning._shared import READY_MADE, head_case
+from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, cases, layer, mistake, values
+
+MASKED_SCORE = -1e9
+
+
+def span_head(hidden, may_answer, weights, config):
+    kernel, bias = weights["dense/kernel"], weights["dense/bias"]
+    logits = np.stack([hidden @ kernel[:, side] + bias[side] for side in (0, 1)], axis=1)
+    return np.where(may_answer[:, None, :], logits, MASKED_SCORE)
+
+
+def _span_case(rng: Random, batch: int, tokens: int, width: int, may_answer) -> Case:
+    return head_case(rng, normal(rng, batch, tokens, width), 2, {}, may_answer)
+
+
+def all_may_answer(rng: Random) -> list[Case]:
+    return [
+        _span_case(rng, 3, 5, 4, np.ones((3, 5), bool)),
+        _span_case(rng, 2, 2, 6, np.ones((2, 2), bool)),
+    ]
+
+
+def some_may_answer(rng: Random) -> list[Case]:
+    may = rng.random((3, 6)) < 0.5
+    may[:, 0], may[:, -1] = True, False
+    return [_span_case(rng, 3, 6, 4, may)]
+
+
+def slopes_of_spans(rng: Random) -> list[Trial]:
+    case = _span_case(rng, 2, 4, 5, np.ones((2, 4), bool))
+    directions = {role: normal(rng, *weight.shape) for role, weight in case.weights.items()}
+    return [Trial((case,), (Slopes(normal(rng, 2, 2, 4), directions),))]
+
+
+EXERCISE = Exercise(
+    probe=layer(roles.dense("dense")),
+    reference=span_head,
+    parts=(
+        values(2, all_may_answer),
+        cases("hidden positions", 1, some_may_answer, "where may_answer is False, both logits are to be MASKED_SCORE"),
+        Part("gradients", 1, slopes_of_spans, "the weights cannot be trained: their gradients are others, or none"),
+    ),
+    forbidden=READY_MADE,
+    hints=(
+        "Dense(2) gives every token two numbers: (batch, tokens, 2). The result is to be (batch, 2, tokens).",
+        "Exchanging two axes is a transpose. A reshape keeps the order of the numbers and only cuts it elsewhere.",
+        "may_answer is (batch, tokens): make room for the axis of start and end before `ops.where`.",
+    ),
+    misconceptions=(
+        mistake("reshaped", "ops.transpose(logits, (0, 2, 1))", "ops.reshape(logits, (ops.shape(logits)[0], 2, -1))",
+            hint="You reshape where axes must be exchanged: start and end logits of one half of the tokens end up in "
+                 "the row of starts. Transpose."),
+        mistake("not-transposed",
+            "logits = ops.transpose(logits, (0, 2, 1))", "logits = logits",
+            "ops.expand_dims(may_answer, axis=1)", "ops.expand_dims(may_answer, axis=-1)",
+            hint="(batch, tokens, 2) is what Dense gives. Row 0 of the result is to hold the starts of all tokens, "
+                 "row 1 the ends."),
+        mistake("mask-ignored",
+            "return ops.where(ops.expand_dims(may_answer, axis=1), logits, MASKED_SCORE)", "return logits",
+            hint="Positions of the question and [PAD] can still be answers in yours. Their logits must "
+                 "be MASKED_SCORE."),
+        mistake("hidden-is-zero", "logits, MASKED_SCORE)", "logits, 0.0)",
+            hint="A logit of 0 is an ordinary one, often larger than the right answer's. To be out of the race it "
+                 "must be MASKED_SCORE, −10⁹."),
+        mistake("mask-inverted", "logits, MASKED_SCORE)", "MASKED_SCORE, logits)",
+            hint="You hide exactly the positions that may answer."),
+        mistake("start-or-end", "logits = self.dense(hidden)", "logits = ops.softmax(self.dense(hidden))",
+            hint="Your softmax lets each token choose between being a start and an end. Tokens compete for the "
+                 "start, and again for the end; the loss does both softmaxes."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,89 @@
+"""How well a predicted text fits, against the best of the right answers."""
+
+import string
+from collections import Counter
+
+from autograde.exercises.draws import Random
+from autograde.exercises.n08_finetuning._shared import READY_MADE
+from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+
+NAMES = ("owl", "castle", "letter", "train", "stone", "platform", "wizard", "feather", "lantern", "broom")
+
+
+def _words(text):
+    bare = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return [word for word in bare.split() if word not in ("a", "an", "the")]
+
+
+def _overlap(gold, guess):
+    if not gold or not guess:
+        return float(gold == guess)
+    shared = sum(min(count, guess.count(word)) for word, count in Counter(gold).items())
+    precision, recall = shared / len(guess), shared / len(gold)
+    return 2 * precision * recall / (precision + recall) if shared else 0.0
+
+
+def span_scores(prediction, answers):
+    guess, golds = _words(prediction), [_words(answer) for answer in answers] or [[]]
+    return max(float(gold == guess) for gold in golds), max(_overlap(gold, guess) for gold in golds)
+
+
+def one_answer(rng: Random) -> list[Case]:
+    a, b, c, d, e = (str(word) for word in rng.permutation(NAMES)[:5])
+    return [
+        Case((f"The {a} and {b}.", [f"{a} and {b}"])),
+        Case((f"{a.title()}, {a} {b} {d} {e}", [f"an {a} {c} {b} {a}"])),
+        Case((f"a {c} {d}", [f"{a} {b} {c}"])),
+        Case((a, [b])),
+    ]
+
+
+def several_answers(rng: Random) -> list[Case]:
+    a, b, c, d = (str(word) for word in rng.permutation(NAMES)[:4])
+    return [Case((f"{a} {b}", [f"{c} {a}", f"{a} {b} {d}", f"the {a} {b}"])), Case((f"{a} {b}", [c, f"{a} {d} {b}"]))]
+
+
+def empty_answers(rng: Random) -> list[Case]:
+    a, b = (str(word) for word in rng.permutation(NAMES)[:2])
+    return [Case(("", [])), Case((f"{a} {b}", [])), Case(("", [f"{a} {b}"])), Case(("the", [f"{b}"]))]
+
+
+EXERCISE = Exercise(
+    probe=plain_function(),
+    reference=span_scores,
+    returns="anything",
+    parts=(
+        values(1, one_answer),
+        cases("several right answers", 1, several_answers, "of several right answers the best one counts"),
+        cases("no answer", 1, empty_answers, "where there is no answer, only an empty prediction is right"),
+    ),
+    forbidden=READY_MADE,
+    hints=(
+        "Turn both texts into lists of words with `normal_words`, which is there, and work with these lists only.",
+        "Shared words are counted like beads: a word that is there twice in one list and once in the other is shared "
+        "once. `Counter(a) & Counter(b)` does that.",
+        "F1 = 2 · shared / (words here + words there). If one of the lists is empty, 1.0 if both are, otherwise 0.0.",
+    ),
+    misconceptions=(
+        mistake("set-of-words", "sum((Counter(gold) & Counter(guess)).values())", "len(set(gold) & set(guess))",
+            hint="You count each word once, however often it is there. F1 counts bags of words: twice is twice."),
+        mistake("recall", "2 * shared / (len(gold) + len(guess))", "shared / len(gold)",
+            hint="You divide by the words of the right answer only (recall). Then whoever answers with the whole "
+                 "paragraph is always right."),
+        mistake("precision", "2 * shared / (len(gold) + len(guess))", "shared / len(guess)",
+            hint="You divide by the predicted words only (precision). Then a single right word is worth as much as "
+                 "all."),
+        mistake("first-answer-only", 'for answer in answers or [""]:', 'for answer in answers[:1] or [""]:',
+            hint="You look at the first of the right answers only. All of them are right: the best score counts."),
+        mistake("raw-words",
+            "normal_words(prediction)", "prediction.split()",
+            "normal_words(answer)", "answer.split()",
+            hint="You compare the words as they stand. Capitals, punctuation and a, an, the do not count: "
+                 "`normal_words`."),
+        mistake("nothing-is-wrong",
+            "overlap = float(gold == guess)", "overlap = 0.0",
+            "exact, float(gold == guess)", "exact, float(gold == guess != [])",
+            hint="An empty prediction gets 0 from you even where there is no answer; there it is exactly right "
+                 "(SQuAD 2.0)."),
+    ),
+)  # fmt: skip

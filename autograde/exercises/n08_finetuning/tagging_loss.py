@@ -1,0 +1,74 @@
+"""Mean cross-entropy over the positions that have a label."""
+
+import numpy as np
+
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n08_finetuning._shared import IGNORED, READY_MADE
+from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, values
+
+
+def tagging_loss(logits, labels):
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    shares = powers / powers.sum(axis=-1, keepdims=True)
+    rows, places = np.nonzero(labels != IGNORED)
+    if not len(rows):
+        return np.array(0.0)
+    return np.array(-np.mean(np.log(shares[rows, places, labels[rows, places]])))
+
+
+def _labels(rng: Random, rows: int, tokens: int, classes: int) -> np.ndarray:
+    """At least two labels in every row, of all classes, and rows with different numbers of them."""
+    labels = rng.integers(classes, size=(rows, tokens)).astype("int32")
+    for row in range(rows):
+        labels[row, tokens - 1 - row :] = IGNORED
+    labels[:, 0] = IGNORED
+    return labels
+
+
+def logits_and_labels(rng: Random) -> list[Case]:
+    return [
+        Case((normal(rng, 2, 6, 3, size=2), _labels(rng, 2, 6, 3))),
+        Case((normal(rng, 3, 6, 6, size=2), _labels(rng, 3, 6, 6))),
+    ]
+
+
+def all_ignored(rng: Random) -> list[Case]:
+    return [Case((normal(rng, 2, 4, 3), np.full((2, 4), IGNORED, "int32")))]
+
+
+EXERCISE = Exercise(
+    reference=tagging_loss,
+    parts=(
+        values(3, logits_and_labels),
+        cases("nothing to learn from", 1, all_ignored, "a batch without a single label has the loss 0, not NaN"),
+    ),
+    forbidden=Forbidden(READY_MADE.because, (*READY_MADE.names, "keras.losses")),
+    hints=(
+        "Per position: −log of the share that the right class gets. Then the mean, over the positions that count.",
+        "−100 is no index: put 0 in its place (`ops.where`) before you look anything up, and throw the result away "
+        "after.",
+        "log_softmax, take_along_axis (or a one-hot product), times a mask of 0 and 1, summed, over the mask's sum.",
+    ),
+    misconceptions=(
+        mistake("ignored-as-outside", "ops.cast(counts, logits.dtype)", "ops.ones_like(chosen)",
+            hint="The positions with −100 count as if their tag were 0. Their loss has to be multiplied by 0 as well."),
+        mistake("mean-over-all", "ops.maximum(ops.sum(weights), 1)", "ops.size(weights)",
+            hint="You sum over the positions that count and divide by all positions. Then the loss shrinks with "
+                 "every [PAD]."),
+        mistake("sum", " / ops.maximum(ops.sum(weights), 1)", "",
+            hint="This is the sum of the losses. Divide by how many positions count: a long batch is not a worse one."),
+        mistake("sentence-by-sentence", "-ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)",
+            "-ops.mean(ops.sum(chosen * weights, axis=-1) / ops.maximum(ops.sum(weights, axis=-1), 1))",
+            hint="You take the mean of each sentence and then the mean of these. A word in a short sentence then "
+                 "counts more than one in a long sentence."),
+        mistake("no-log", "ops.log_softmax(logits, axis=-1)", "ops.softmax(logits, axis=-1)",
+            hint="You average the shares of the right classes, without the logarithm. −log makes a confident mistake "
+                 "expensive."),
+        mistake("softmax-over-tokens", "ops.log_softmax(logits, axis=-1)", "ops.log_softmax(logits, axis=1)",
+            hint="Your softmax runs over the tokens, so they compete for a class. Here classes compete for a token: "
+                 "last axis."),
+        mistake("zero-by-zero", "ops.maximum(ops.sum(weights), 1)", "ops.sum(weights)",
+            hint="Right as long as some position counts. In a batch without any the mean is 0 / 0; divide by at "
+                 "least 1."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,195 @@
+"""The solution notebooks as text: their cells, and the facts about each exercise that only they state.
+
+A notebook is a py:percent file, `solutions/NN_topic.py`. An exercise in it is a heading, an answer and a check:
+
+    # ## 3.4 Scores · 3 points · ~8 minutes · Attention, line 5        number, title, points, minutes, lines
+    # %% nbgrader={"solution": true, "grade_id": "scores", …}          id
+    def attention_scores(q, k): …                                      arguments
+    # %% nbgrader={"grade": true, "grade_id": "check-scores", "points": 3, …}
+    check(attention_scores)                                            name
+
+Nothing is run. The instructor's side only.
+"""
+
+import ast
+import functools
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograde import syntax
+from autograde.errors import AutogradeError
+
+SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+_MARKER = re.compile(r"^# %%(?P<markdown> \[markdown\])?(?P<metadata>.*)$")
+_NUMBERED = re.compile(r"^# ## (?P<number>\d+\.\d+) (?P<rest>.*)$")
+_HEADING = re.compile(r"(?P<title>.+?) · (?P<points>[\d.]+) points? · ~(?P<minutes>\d+) minutes?(?: · (?P<lines>.+))?")
+_EXPECTED = "## 3.4 Title · 3 points · ~8 minutes · lines of the algorithm (may be left out)"
+
+
+class SolutionError(AutogradeError, ValueError):
+    """A solution notebook that does not state what is needed, or a misconception whose patch does not fit its cell."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell. line: where its marker is in the file; source: a code cell's program, a text cell's commented lines."""
+
+    line: int
+    is_code: bool
+    metadata: dict
+    source: str
+
+    @property
+    def graded(self) -> dict:
+        """nbgrader's metadata: grade_id, points, solution …"""
+        return self.metadata.get("nbgrader", {})
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the notebook states about one exercise. signatures: the parameters of each function and class it defines."""
+
+    id: str
+    notebook: str
+    number: str
+    title: str
+    minutes: int
+    lines: str
+    points: float
+    name: str
+    signatures: dict[str, tuple[str, ...]]
+    where: str  # "solutions/03_attention.py line 169", for errors
+
+
+def path_of(notebook: str) -> Path:
+    """The file of a notebook. Raises SolutionError if there is none."""
+    path = SOLUTIONS / f"{notebook}.py"
+    if not path.exists():
+        raise SolutionError(f"{path}: no such file; expected one solution notebook in solutions/ for each notebook")
+    return path
+
+
+def cells_of(notebook: str) -> tuple[Cell, ...]:
+    """All cells of a notebook, in order. Raises SolutionError."""
+    path = path_of(notebook)
+    return _cells(path, path.stat().st_mtime_ns)
+
+
+def facts_of(notebook: str) -> dict[str, Facts]:
+    """The exercises of a notebook by id, in order. Raises SolutionError that names file and line."""
+    return facts_in(path_of(notebook))
+
+
+def facts_in(path: Path) -> dict[str, Facts]:
+    """The exercises in one file by id, in order. Raises SolutionError that names file and line."""
+    return _facts(path, path.stat().st_mtime_ns)
+
+
+@functools.cache
+def _cells(path: Path, changed: int) -> tuple[Cell, ...]:
+    lines = path.read_text(encoding="utf-8").split("\n")
+    starts = [number for number, line in enumerate(lines) if _MARKER.match(line)]
+    cells = []
+    for start, end in zip(starts, [*starts[1:], len(lines)]):
+        marker = _MARKER.match(lines[start])
+        source = "\n".join(lines[start + 1 : end]).strip("\n")
+        cells.append(Cell(start + 1, not marker["markdown"], _metadata(marker["metadata"], path, start + 1), source))
+    return tuple(cells)
+
+
+def _metadata(text: str, path: Path, line: int) -> dict:
+    """`tags=["setup"] nbgrader={…}` as a dict: keys with JSON values, as jupytext writes them."""
+    decoder, metadata, rest = json.JSONDecoder(), {}, text.strip()
+    while rest:
+        key, _, value = rest.partition("=")
+        try:
+            metadata[key], end = decoder.raw_decode(value)
+        except ValueError as error:
+            raise SolutionError(
+                f'{_where(path, line)}: expected key=JSON, like tags=["setup"], got {rest[:60]!r} ({error})'
+            ) from None
+        rest = value[end:].strip()
+    return metadata
+
+
+@functools.cache
+def _facts(path: Path, changed: int) -> dict[str, Facts]:
+    cells = _cells(path, changed)
+    checks = {cell.graded["grade_id"]: cell for cell in cells if cell.graded.get("grade")}
+    heading, found = None, {}
+    for cell in cells:
+        heading = _last_heading(cell) or heading
+        if cell.graded.get("solution"):
+            if heading is None:
+                raise SolutionError(f"{_where(path, cell.line)}: an answer without a heading; expected {_EXPECTED}")
+            identity = cell.graded["grade_id"]
+            found[identity] = _facts_of_one(path, cell, heading, checks.get(f"check-{identity}"))
+            heading = None  # the next answer needs one of its own
+    return found
+
+
+def _last_heading(cell: Cell) -> tuple[int, re.Match] | None:
+    """The last numbered heading of a text cell, with its line."""
+    if cell.is_code:
+        return None
+    headings = [(cell.line + 1 + number, _NUMBERED.match(line)) for number, line in enumerate(cell.source.split("\n"))]
+    return next(((line, match) for line, match in reversed(headings) if match), None)
+
+
+def _facts_of_one(path: Path, answer: Cell, heading: tuple[int, re.Match], check: Cell | None) -> Facts:
+    identity, (line, numbered) = answer.graded["grade_id"], heading
+    stated = _HEADING.fullmatch(numbered["rest"])
+    if not stated:
+        raise SolutionError(f"{_where(path, line)}: expected {_EXPECTED}, got ## {numbered[0].removeprefix('# ## ')}")
+    if check is None:
+        raise SolutionError(
+            f'{_where(path, answer.line)}: expected a cell with "grade_id": "check-{identity}" below it'
+        )
+    points = float(stated["points"])
+    if check.graded.get("points") != points:
+        raise SolutionError(
+            f"{_where(path, check.line)}: expected {points:g} points, as its heading in line {line} has, "
+            f"got {check.graded.get('points')}"
+        )
+    signatures = _signatures(path, answer)
+    return Facts(
+        identity, path.stem, numbered["number"], stated["title"], int(stated["minutes"]), stated["lines"] or "", points,
+        _checked_name(path, check, answer, signatures), signatures, _where(path, line),
+    )  # fmt: skip
+
+
+def _checked_name(path: Path, check: Cell, answer: Cell, signatures: dict) -> str:
+    """`attention_scores` of `check(attention_scores)`."""
+    called = re.search(r"^check\((\w+)", check.source, re.MULTILINE)
+    if not called or called[1] not in signatures:
+        raise SolutionError(
+            f"{_where(path, check.line)}: expected check(NAME) with a function or class that the answer in line "
+            f"{answer.line} defines ({', '.join(signatures)}), got {check.source[:60]!r}"
+        )
+    return called[1]
+
+
+def _signatures(path: Path, answer: Cell) -> dict[str, tuple[str, ...]]:
+    """The parameters of each function, and of each class's `call` without self, that the answer defines."""
+    try:
+        tree = syntax.parse(answer.source)
+    except SyntaxError as error:
+        raise SolutionError(f"{_where(path, answer.line + (error.lineno or 0))}: {error.msg}") from None
+    signatures = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            signatures[node.name] = _parameters(node)
+        elif isinstance(node, ast.ClassDef):
+            methods = {method.name: method for method in node.body if isinstance(method, ast.FunctionDef)}
+            signatures[node.name] = _parameters(methods["call"])[1:] if "call" in methods else []
+    return signatures
+
+
+def _parameters(function: ast.FunctionDef) -> tuple[str, ...]:
+    return tuple(argument.arg for argument in (*function.args.posonlyargs, *function.args.args))
+
+
+def _where(path: Path, line: int) -> str:
+    return f"solutions/{path.name} line {line}"

@@ -1,0 +1,257 @@
+"""What must hold of an exercise, proved by running it: `autograde try` prints the findings, the tests assert them.
+
+A proof returns what it looked at and the problems it found, as sentences; it holds if there are none. Plans and the
+solution's answers are made once and shared. Alternatives are other right answers: cells `# %% exercise: structure` of
+`tests/alternatives/NN_topic.py`. The instructor's side only.
+"""
+
+import functools
+import itertools
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from autograde import planning, probe
+from autograde.compare import Tolerance
+from autograde.exercises import cells
+from autograde.exercises.spec import Exercise
+from autograde.judge import clean, fault, judge
+from autograde.naming import same_outcome
+from autograde.values import encode
+from autograde.verdict import Verdict
+
+ALTERNATIVES = Path(__file__).resolve().parents[1] / "tests" / "alternatives"
+FEWEST_ALTERNATIVES, FEWEST_MISCONCEPTIONS, HINTS = 5, 3, 3
+MOST_NOISE, LEAST_DISTANCE = 0.5, 20  # in tolerances: rounding stays below the one, each mistake is beyond the other
+# Whole layers and models, seconds a draw: their quick proofs stay with the visible inputs.
+SLOW = ("multi-head-layer", "encoder-layer", "etransformer", "bert", "pretraining-model", "train-step")
+FEW_DRAWS = ("padding-mask",)  # so few different inputs that two draws may agree
+
+Outcome = tuple[str, list[str]]  # what was looked at, and the problems
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One proof's outcome."""
+
+    proof: str
+    looked_at: str
+    problems: tuple[str, ...]
+    seconds: float
+
+
+def alternatives(exercise: Exercise) -> dict[str, str]:
+    """The other right answers to an exercise: structure → source."""
+    return _alternatives(ALTERNATIVES / f"{exercise.notebook}.py").get(exercise.id, {})
+
+
+@functools.cache
+def _alternatives(path: Path) -> dict[str, dict[str, str]]:
+    _, *pieces = re.split(r"^# %% (.*)\n", path.read_text(encoding="utf-8") if path.exists() else "", flags=re.M)
+    found: dict[str, dict[str, str]] = {}
+    for marker, source in zip(pieces[::2], pieces[1::2]):
+        exercise, _, structure = marker.partition(": ")
+        found.setdefault(exercise, {})[structure] = source
+    return found
+
+
+class Proofs:
+    """The proofs of one exercise. plan: the visible one with its misconceptions, if it has been made already.
+
+    Example:
+        for finding in Proofs(catalogue.find("scores")).run():
+            print(finding.proof, finding.problems or "holds")
+    """
+
+    def __init__(self, exercise: Exercise, plan: dict | None = None):
+        self.exercise = exercise
+        if plan is not None:
+            self.plan = plan
+
+    def run(self, draws: int = 0) -> list[Finding]:
+        """All proofs. draws: on how many more fresh draws every misconception has to be named."""
+        proofs = PROOFS | ({f"named on {draws} fresh draws": lambda own: own.named_often(draws)} if draws else {})
+        return [self.find(name, proof) for name, proof in proofs.items()]
+
+    def find(self, name: str, proof: Callable[["Proofs"], Outcome] | None = None) -> Finding:
+        """One proof, by its name in PROOFS."""
+        start = time.perf_counter()
+        looked_at, problems = (proof or PROOFS[name])(self)
+        return Finding(name, looked_at, tuple(problems), time.perf_counter() - start)
+
+    # --- what the proofs share ---
+
+    @functools.cached_property
+    def plan(self) -> dict:
+        """The plan of the visible inputs, with what the misconceptions answer."""
+        return planning.make_plan(self.exercise)
+
+    @functools.cached_property
+    def right(self) -> list[dict]:
+        """The solution's answers to the visible questions."""
+        return probe.answer(self.plan["questions"], cells.namespace(self.exercise))
+
+    @functools.cached_property
+    def mistaken(self) -> dict[str, dict]:
+        """Each misconception's namespace."""
+        known = self.exercise.misconceptions
+        return {one.id: cells.namespace(self.exercise, cells.patched_cell(self.exercise, one)) for one in known}
+
+    # --- the proofs ---
+
+    def stated(self) -> Outcome:
+        """A reader gets what a reader needs."""
+        own, problems = self.exercise, []
+        if len(own.hints) != HINTS:
+            problems.append(f"expected {HINTS} hints, from general to specific, got {len(own.hints)}")
+        names = [known.id for known in own.misconceptions]
+        if len(names) < FEWEST_MISCONCEPTIONS or len(set(names)) < len(names):
+            problems.append(f"expected at least {FEWEST_MISCONCEPTIONS} misconceptions of different ids, got {names}")
+        if not (own.minutes and own.title and own.arguments):
+            problems.append("expected a title, minutes and at least one argument in the notebook")
+        return f"{len(own.parts)} parts, {own.points:g} points", problems
+
+    def solution(self) -> Outcome:
+        source = cells.answer_cell(self.exercise)
+        verdict = judge(self.plan, lambda questions: self.right, source)
+        whole = verdict.passed and verdict.points == self.exercise.points == verdict.max_points
+        return f"{len(self.plan['questions'])} calls", [] if whole else [f"the solution did not pass:\n{verdict}"]
+
+    def stub(self) -> Outcome:
+        verdict = self._judged(self.plan, cells.stub_cell(cells.answer_cell(self.exercise)))
+        empty = (verdict.status, verdict.points) == ("not attempted", 0)
+        return "the student's cell", [] if empty else [f'expected "not attempted" for the stub, got:\n{verdict}']
+
+    def named(self) -> Outcome:
+        """Every misconception fails and is recognised, on a fresh draw."""
+        plan = self.plan if self.exercise.id in SLOW else planning.make_plan(self.exercise, "fresh")
+        problems = []
+        for identity, verdict in self._verdicts(plan):
+            if verdict.points >= self.exercise.points or verdict.misconception != identity or not verdict.advice:
+                problems.append(f"{identity} was recognised as {verdict.misconception}:\n{verdict}")
+        return f"{len(self.mistaken)} misconceptions", problems
+
+    def named_often(self, draws: int) -> Outcome:
+        """The same on many draws, of which 5 % may give two mistakes the same answers."""
+        named, problems = dict.fromkeys(self.mistaken, 0), []
+        for draw in range(draws):
+            plan = planning.make_plan(self.exercise, f"draw {draw}")
+            if not judge(plan, self._ask(cells.namespace(self.exercise))).passed:
+                problems.append(f"the solution did not pass on draw {draw}")
+            for identity, verdict in self._verdicts(plan):
+                named[identity] += verdict.misconception == identity
+                if verdict.passed:
+                    problems.append(f"{identity} passed on draw {draw}")
+        problems += [
+            f"{name} was named {count} times of {draws}" for name, count in named.items() if count < 0.95 * draws
+        ]
+        return f"{draws} draws", problems
+
+    def distinct(self) -> Outcome:
+        outcomes = {"the solution": self.right} | {
+            known["id"]: known["outcomes"] for known in self.plan["misconceptions"]
+        }
+        problems = [
+            f"{one} and {other} give the same answers to the visible inputs"
+            for (one, left), (other, right) in itertools.combinations(outcomes.items(), 2)
+            if all(map(same_outcome, left, right))
+        ]
+        return f"{len(outcomes)} answers", problems
+
+    def tolerant(self) -> Outcome:
+        """Rounding stays far below the tolerance, every misconception far above it."""
+        if not _numeric_claims(self.plan):
+            return "nothing has a tolerance", []  # compared exactly, or counted
+        noise = [self._noise(f"noise {draw}") for draw in range(1 if self.exercise.id in SLOW else 3)]
+        problems = [f"rounding reaches {max(noise):.2g} tolerances"] if max(noise) >= MOST_NOISE else []
+        nearest = np.inf
+        for known in self.plan["misconceptions"]:
+            outcomes = known["outcomes"]
+            distance = max(_excess(claim, outcomes[claim["answer"]]["value"]) for claim in _numeric_claims(self.plan))
+            if distance <= LEAST_DISTANCE and not self._fails_without_a_distance(known):
+                problems.append(f"{known['id']} is only {distance:.2g} tolerances away")
+            nearest = min(nearest, distance)
+        return f"rounding {max(noise):.1g}, nearest {nearest:.2g}", problems
+
+    def others(self) -> Outcome:
+        found = alternatives(self.exercise)
+        plan = planning.make_plan(self.exercise, "alternatives", misconceptions=False)
+        verdicts = {structure: self._judged(plan, source) for structure, source in found.items()}
+        problems = [
+            f"{structure} did not pass:\n{verdict}" for structure, verdict in verdicts.items() if not verdict.passed
+        ]
+        if len(found) < FEWEST_ALTERNATIVES:
+            problems.append(f"expected at least {FEWEST_ALTERNATIVES} in tests/alternatives, got {len(found)}")
+        return f"{len(found)} alternatives", problems
+
+    def repeatable(self) -> Outcome:
+        one, again, other = (planning.make_plan(self.exercise, seed, misconceptions=False) for seed in "aab")
+        problems = [] if encode(one) == encode(again) else ["the same seed gave two plans"]
+        if self.exercise.id not in FEW_DRAWS and encode(one["questions"]) == encode(other["questions"]):
+            problems.append("two seeds gave the same inputs")
+        return "2 seeds", problems
+
+    # --- how they look ---
+
+    @staticmethod
+    def _ask(namespace: dict) -> Callable:
+        return lambda questions: probe.answer(questions, namespace)
+
+    def _judged(self, plan: dict, cell: str) -> Verdict:
+        """The verdict on a whole answer."""
+        return judge(plan, self._ask(cells.namespace(self.exercise, cell)), cell)
+
+    def _verdicts(self, plan: dict):
+        return [(identity, judge(plan, self._ask(namespace))) for identity, namespace in self.mistaken.items()]
+
+    def _noise(self, seed: str) -> float:
+        plan = planning.make_plan(self.exercise, seed, misconceptions=False)
+        answers = probe.answer(plan["questions"], cells.namespace(self.exercise))
+        return max(_excess(claim, answers[claim["answer"]]["value"]) for claim in _numeric_claims(plan))
+
+    def _fails_without_a_distance(self, known: dict) -> bool:
+        """Whether a claim fails that holds or does not: a call to be refused, a share of zeros, results that vary."""
+        claims = [claim for part in self.plan["parts"] for claim in part["claims"]]
+        answers = [clean(outcome) for outcome in known["outcomes"]]
+        exact = [claim | {"returns": "anything"} for claim in claims if claim["kind"] in ("raises", "dropped")]
+        if any(fault(claim, answers) for claim in exact):
+            return True
+        # That results do not vary is noted beside a value, and a plan keeps values only: asked once more.
+        varies = [claim for claim in claims if claim["kind"] == "varies"]
+        again = probe.answer(self.plan["questions"], self.mistaken[known["id"]]) if varies else []
+        return any(fault(claim, [clean(answer) for answer in again]) for claim in varies)
+
+
+PROOFS: dict[str, Callable[[Proofs], Outcome]] = {
+    "says what a reader needs": Proofs.stated,
+    "solution earns everything": Proofs.solution,
+    "stub earns nothing": Proofs.stub,
+    "misconceptions fail and are named": Proofs.named,
+    "no two answer alike": Proofs.distinct,
+    "tolerance between rounding and mistakes": Proofs.tolerant,
+    "other right answers pass": Proofs.others,
+    "same seed, same plan": Proofs.repeatable,
+}
+
+
+def _numeric_claims(plan: dict) -> list[dict]:
+    claims = [claim for part in plan["parts"] for claim in part["claims"] if "expected" in claim]
+    return [claim for claim in claims if isinstance(claim["expected"], np.ndarray)]
+
+
+def _excess(claim: dict, value) -> float:
+    """The largest |got − expected| in units of the tolerance; infinite for another shape, NaN or another text."""
+    expected, tolerance = claim["expected"], Tolerance(claim["rtol"], claim["atol"])
+    if value is None:
+        return np.inf
+    if claim["kind"] == "slopes":
+        value = np.array([np.sum(gradient * along) for gradient, along in zip(value, claim["directions"])], "float32")
+    if type(value) is not np.ndarray or value.shape != expected.shape or value.dtype.kind != expected.dtype.kind:
+        return np.inf
+    allowed = tolerance.atol + tolerance.rtol * np.abs(expected.astype("float64"))
+    ratio = np.abs(value.astype("float64") - expected) / allowed
+    return np.inf if np.isnan(ratio).any() else float(ratio.max())

@@ -1,0 +1,569 @@
+# Other right answers to the exercises of notebook 06, each of another structure.
+# A cell has the set-up and the answers before it in the notebook, and must pass its check whole.
+
+# %% mask-each: all draws at once
+def mask_each(token_ids, mask_id, p, rng):
+    hidden = rng.random(len(token_ids)) < p
+    masked = np.where(hidden, mask_id, token_ids).tolist()
+    return masked, np.flatnonzero(hidden).tolist()
+
+# %% mask-each: binomial number then places
+def mask_each(token_ids, mask_id, p, rng):
+    how_many = rng.binomial(len(token_ids), p)  # independent draws: a binomial number, at random places
+    positions = sorted(rng.permutation(len(token_ids))[:how_many].tolist())
+    masked = list(token_ids)
+    for t in positions:
+        masked[t] = mask_id
+    return masked, positions
+
+# %% mask-each: choice with weights
+def mask_each(token_ids, mask_id, p, rng):
+    masked = [int(rng.choice([mask_id, token], p=[p, 1 - p])) for token in token_ids]
+    return masked, [t for t in range(len(masked)) if masked[t] != token_ids[t]]
+
+# %% mask-each: comprehension of coins
+def mask_each(token_ids, mask_id, p, rng):
+    coins = [rng.binomial(1, p) for _ in token_ids]
+    masked = [mask_id if coin else token for token, coin in zip(token_ids, coins)]
+    return masked, [t for t, coin in enumerate(coins) if coin]
+
+# %% mask-each: recursive
+def mask_each(token_ids, mask_id, p, rng):
+    if not token_ids:
+        return [], []
+    masked, positions = mask_each(token_ids[:-1], mask_id, p, rng)
+    if rng.uniform() < p:
+        return [*masked, mask_id], [*positions, len(token_ids) - 1]
+    return [*masked, token_ids[-1]], positions
+
+# %% mask-each: while loop and dictionary
+def mask_each(token_ids, mask_id, p, rng):
+    row = dict(enumerate(token_ids))
+    t = 0
+    while t < len(row):
+        if 1 - rng.random() <= p:
+            row[t] = mask_id
+        t += 1
+    return list(row.values()), [t for t in row if row[t] == mask_id]
+
+# %% number-of-predictions: formatted
+def number_of_predictions(tokens, most=20, share=0.15):
+    return max(1, min(int(f"{share * tokens:.0f}"), most))
+
+# %% number-of-predictions: middle of three
+def number_of_predictions(tokens, most=20, share=0.15):
+    return sorted([1, int(round(share * tokens)), most])[1]
+
+# %% number-of-predictions: numpy clip
+def number_of_predictions(tokens, most=20, share=0.15):
+    return int(np.clip(np.rint(share * tokens), 1, most))
+
+# %% number-of-predictions: step by step
+def number_of_predictions(tokens, most=20, share=0.15):
+    wanted = round(tokens * share)
+    if wanted < 1:
+        wanted = 1
+    if wanted > most:
+        wanted = most
+    return wanted
+
+# %% number-of-predictions: tensorflow
+def number_of_predictions(tokens, most=20, share=0.15):
+    wanted = tf.round(tf.constant(share * tokens, "float64"))
+    return int(tf.clip_by_value(wanted, 1, most))
+
+# %% number-of-predictions: ties by hand
+def number_of_predictions(tokens, most=20, share=0.15):
+    exact = share * tokens
+    whole = int(exact)
+    rest = exact - whole
+    up = rest > 0.5 or (rest == 0.5 and whole % 2 == 1)
+    return min(most, (whole + up) or 1)
+
+# %% choose-positions: draw until enough
+def choose_positions(token_ids, special_ids, count, rng):
+    regular = sum(token not in special_ids for token in token_ids)
+    chosen = set()
+    while len(chosen) < min(count, regular):
+        t = int(rng.integers(len(token_ids)))
+        if token_ids[t] not in special_ids:
+            chosen.add(t)
+    return sorted(chosen)
+
+# %% choose-positions: filtered permutation
+def choose_positions(token_ids, special_ids, count, rng):
+    order = filter(lambda t: token_ids[t] not in special_ids, rng.permutation(len(token_ids)).tolist())
+    return sorted(list(order)[:count])
+
+# %% choose-positions: one pass
+def choose_positions(token_ids, special_ids, count, rng):
+    left = sum(token not in special_ids for token in token_ids)
+    chosen = []
+    for t, token in enumerate(token_ids):
+        if token in special_ids:
+            continue
+        if rng.random() * left < count - len(chosen):  # as many as are still wanted, of as many as are left
+            chosen.append(t)
+        left -= 1
+    return chosen
+
+# %% choose-positions: pop from a pool
+def choose_positions(token_ids, special_ids, count, rng):
+    pool = np.flatnonzero([token not in special_ids for token in token_ids]).tolist()
+    chosen = []
+    while pool and len(chosen) < count:
+        chosen.append(pool.pop(rng.integers(len(pool))))
+    chosen.sort()
+    return chosen
+
+# %% choose-positions: shuffle and cut
+def choose_positions(token_ids, special_ids, count, rng):
+    allowed = [t for t in range(len(token_ids)) if token_ids[t] not in set(special_ids)]
+    rng.shuffle(allowed)
+    return sorted(allowed[:count])
+
+# %% choose-positions: smallest random keys
+def choose_positions(token_ids, special_ids, count, rng):
+    keys = rng.random(len(token_ids))
+    keys[np.isin(token_ids, special_ids)] = 2
+    chosen = [t for t in np.argsort(keys)[:count] if keys[t] < 2]
+    return np.sort(chosen).tolist()
+
+# %% mask-tokens: arrays
+def mask_tokens(token_ids, positions, mask_id, replacements, rng):
+    masked = np.array(token_ids)
+    chosen = np.array(positions)
+    draw = rng.random(len(chosen))
+    masked[chosen[draw < 0.8]] = mask_id
+    swapped = chosen[(draw >= 0.8) & (draw < 0.9)]
+    masked[swapped] = rng.choice(replacements, size=len(swapped))
+    return masked.tolist()
+
+# %% mask-tokens: choice of fates
+def mask_tokens(token_ids, positions, mask_id, replacements, rng):
+    masked = token_ids.copy()
+    fates = rng.choice(["mask", "other", "same"], size=len(positions), p=[0.8, 0.1, 0.1])
+    for t, fate in zip(positions, fates):
+        if fate == "mask":
+            masked[t] = mask_id
+        if fate == "other":
+            masked[t] = replacements[rng.integers(len(replacements))]
+    return masked
+
+# %% mask-tokens: comprehension
+def mask_tokens(token_ids, positions, mask_id, replacements, rng):
+    def seen(token):
+        tenth = rng.integers(10)
+        return mask_id if tenth < 8 else int(rng.choice(replacements)) if tenth == 8 else token
+
+    return [seen(token) if t in positions else token for t, token in enumerate(token_ids)]
+
+# %% mask-tokens: half of the rest
+def mask_tokens(token_ids, positions, mask_id, replacements, rng):
+    masked = list(token_ids)
+    for t in positions:
+        if rng.random() < 0.8:
+            masked[t] = mask_id
+        elif rng.random() < 0.5:
+            masked[t] = replacements[int(rng.integers(0, len(replacements)))]
+    return masked
+
+# %% mask-tokens: kept ones first
+def mask_tokens(token_ids, positions, mask_id, replacements, rng):
+    masked = list(token_ids)
+    touched = [t for t in positions if rng.random() >= 0.1]
+    for t in touched:
+        masked[t] = mask_id if rng.random() < 8 / 9 else int(rng.choice(replacements))
+    return masked
+
+# %% mask-tokens: ticket from a hat
+def mask_tokens(token_ids, positions, mask_id, replacements, rng):
+    masked = list(token_ids)
+    for t in positions:
+        hat = [mask_id] * 8 + [int(rng.choice(replacements)), token_ids[t]]
+        masked[t] = hat[rng.integers(len(hat))]
+    return masked
+
+# %% whole-words: beginnings then cuts
+def whole_words(pieces):
+    special = {"[CLS]", "[SEP]", "[PAD]"}
+    words = []
+    for begin, piece in enumerate(pieces):
+        before = pieces[begin - 1] if begin else "[CLS]"
+        if piece in special or (piece.startswith("##") and before not in special):
+            continue
+        end = begin + 1
+        while end < len(pieces) and pieces[end].startswith("##"):
+            end += 1
+        words.append(list(range(begin, end)))
+    return words
+
+# %% whole-words: grouped by number
+import itertools
+
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+
+
+def whole_words(pieces):
+    numbers, number = [], 0
+    for t, piece in enumerate(pieces):
+        goes_on = piece.startswith("##") and t > 0 and pieces[t - 1] not in SPECIAL
+        number += not goes_on
+        numbers.append(number)
+    places = [t for t in range(len(pieces)) if pieces[t] not in SPECIAL]
+    return [list(group) for _, group in itertools.groupby(places, key=lambda t: numbers[t])]
+
+# %% whole-words: last word held
+def whole_words(pieces):
+    words, current = [], []
+    for t, piece in enumerate([*pieces, "[SEP]"]):
+        if not piece.startswith("##") or not current:
+            if current:
+                words.append(current)
+            current = []
+        if piece not in ("[CLS]", "[SEP]", "[PAD]"):
+            current.append(t)
+    return words
+
+# %% whole-words: recursive
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+
+
+def whole_words(pieces, start=0):
+    if start == len(pieces):
+        return []
+    rest = whole_words(pieces, start + 1)
+    if pieces[start] in SPECIAL:
+        return rest
+    follows = start + 1 < len(pieces) and pieces[start + 1].startswith("##")
+    return [[start, *rest[0]], *rest[1:]] if follows else [[start], *rest]
+
+# %% whole-words: regular expression
+import re
+
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+
+
+def whole_words(pieces):
+    shape = "".join("." if p in SPECIAL else "#" if p.startswith("##") else "w" for p in pieces)
+    return [list(range(*found.span())) for found in re.finditer("[w#]#*", shape)]
+
+# %% whole-words: split arrays
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+
+
+def whole_words(pieces):
+    regular = np.flatnonzero([piece not in SPECIAL for piece in pieces])
+    if not len(regular):
+        return []
+    starts = [not pieces[t].startswith("##") or t - 1 not in regular for t in regular]
+    return [part.tolist() for part in np.split(regular, np.flatnonzero(starts)[1:])]
+
+# %% choose-words: only those that still fit
+def choose_words(words, count, rng):
+    left, positions = list(words), []
+    while left := [word for word in left if len(word) <= count - len(positions)]:
+        positions += left.pop(int(rng.integers(len(left))))
+    return sorted(positions)
+
+# %% choose-words: pop from a pool
+def choose_words(words, count, rng):
+    pool, positions = list(words), set()
+    while pool:
+        word = pool.pop(rng.integers(len(pool)))
+        if len(positions) + len(word) <= count:
+            positions.update(word)
+    return sorted(positions)
+
+# %% choose-words: random keys
+def choose_words(words, count, rng):
+    keys = rng.random(len(words))
+    room, kept = count, []
+    for _, word in sorted(zip(keys, words)):
+        if len(word) <= room:
+            room -= len(word)
+            kept.append(word)
+    return sorted(t for word in kept for t in word)
+
+# %% choose-words: recursive
+def choose_words(words, count, rng):
+    fitting = [word for word in words if len(word) <= count]
+    if not fitting:
+        return []
+    word = fitting[rng.integers(len(fitting))]
+    others = [other for other in fitting if other is not word]
+    return sorted([*word, *choose_words(others, count - len(word), rng)])
+
+# %% choose-words: shuffle a copy
+def choose_words(words, count, rng):
+    order = list(range(len(words)))
+    rng.shuffle(order)
+    chosen, room = [], count
+    for index in order:
+        if len(words[index]) > room:
+            continue
+        chosen += words[index]
+        room -= len(words[index])
+    chosen.sort()
+    return chosen
+
+# %% choose-words: sum of lengths
+def choose_words(words, count, rng):
+    kept = []
+    for index in rng.choice(len(words), len(words), replace=False):
+        trial = [*kept, words[index]]
+        kept = trial if sum(map(len, trial)) <= count else kept
+    return np.sort(np.concatenate(kept)).astype(int).tolist() if kept else []
+
+# %% make-pair: coin first
+def make_pair(documents, document, sentence, rng):
+    label = int(rng.integers(2))
+    where, place = document, sentence + 1
+    if label:
+        where = int(rng.choice([d for d in range(len(documents)) if d != document]))
+        place = int(rng.integers(len(documents[where])))
+    return documents[document][sentence], documents[where][place], label
+
+# %% make-pair: draw again until another
+def make_pair(documents, document, sentence, rng):
+    a = documents[document][sentence]
+    if rng.choice([True, False]):
+        return a, documents[document][sentence + 1], 0
+    other = document
+    while other == document:
+        other = rng.integers(len(documents))
+    return a, str(rng.choice(documents[other])), 1
+
+# %% make-pair: shifted number
+def make_pair(documents, document, sentence, rng):
+    a, b = documents[document][sentence : sentence + 2]
+    if rng.random() >= 0.5:
+        step = 1 + rng.integers(len(documents) - 1)  # never a whole turn, so never A's own
+        other = documents[(document + step) % len(documents)]
+        return a, other[rng.integers(len(other))], 1
+    return a, b, 0
+
+# %% make-pair: shuffled documents
+def make_pair(documents, document, sentence, rng):
+    order = rng.permutation(len(documents)).tolist()
+    order.remove(document)
+    pool = documents[order[0]]
+    answers = {0: documents[document][sentence + 1], 1: pool[int(rng.integers(len(pool)))]}
+    label = 0 if rng.random() > 0.5 else 1
+    return documents[document][sentence], answers[label], label
+
+# %% make-pair: two candidates
+def make_pair(documents, document, sentence, rng):
+    others = [sentences for d, sentences in enumerate(documents) if d != document]
+    far = others[int(rng.random() * len(others))]
+    candidates = [(documents[document][sentence + 1], 0), (far[int(rng.random() * len(far))], 1)]
+    b, label = candidates[rng.integers(2)]
+    return documents[document][sentence], b, label
+
+# %% make-pair: without the own
+def make_pair(documents, document, sentence, rng):
+    others = documents[:document] + documents[document + 1 :]
+    chosen = others[rng.permutation(len(others))[0]]
+    unrelated = chosen[rng.permutation(len(chosen))[0]]
+    related = documents[document][sentence + 1]
+    label = int(rng.binomial(1, 0.5))
+    return documents[document][sentence], (related, unrelated)[label], label
+
+# %% truncate-at-random: deques
+from collections import deque
+
+
+def truncate_at_random(first, second, room, rng):
+    queues = deque(first), deque(second)
+    for _ in range(len(first) + len(second) - room):
+        longer = queues[0] if len(queues[0]) > len(queues[1]) else queues[1]
+        (longer.popleft if rng.random() < 0.5 else longer.pop)()
+    return list(queues[0]), list(queues[1])
+
+# %% truncate-at-random: lengths then binomial
+def truncate_at_random(first, second, room, rng):
+    a, b = len(first), len(second)
+    while a + b > room:
+        if a > b:
+            a -= 1
+        else:
+            b -= 1
+    front_a = rng.binomial(len(first) - a, 0.5)
+    front_b = rng.binomial(len(second) - b, 0.5)
+    return first[front_a : front_a + a], second[front_b : front_b + b]
+
+# %% truncate-at-random: recursive
+def truncate_at_random(first, second, room, rng):
+    if len(first) + len(second) <= room:
+        return first[:], second[:]
+    cut = slice(1, None) if rng.random() < 0.5 else slice(None, -1)
+    if len(first) > len(second):
+        return truncate_at_random(first[cut], second, room, rng)
+    return truncate_at_random(first, second[cut], room, rng)
+
+# %% truncate-at-random: slices
+def truncate_at_random(first, second, room, rng):
+    while len(first) + len(second) > room:
+        from_front = rng.integers(2)
+        if len(first) > len(second):
+            first = first[1:] if from_front else first[:-1]
+        else:
+            second = second[1:] if from_front else second[:-1]
+    return list(first), list(second)
+
+# %% truncate-at-random: turned around
+def truncate_at_random(first, second, room, rng):
+    parts = [list(first), list(second)]
+    while sum(map(len, parts)) > room:
+        longer = max((1, 0), key=lambda index: len(parts[index]))  # of equals the first that is named: the second part
+        if rng.random() < 0.5:
+            parts[longer] = parts[longer][::-1][:-1][::-1]
+        else:
+            parts[longer] = parts[longer][:-1]
+    return tuple(parts)
+
+# %% truncate-at-random: two ends each
+def truncate_at_random(first, second, room, rng):
+    ends = [[0, len(first)], [0, len(second)]]
+    while sum(right - left for left, right in ends) > room:
+        sizes = [right - left for left, right in ends]
+        longer = 0 if sizes[0] > sizes[1] else 1
+        if rng.random() < 0.5:
+            ends[longer][0] += 1
+        else:
+            ends[longer][1] -= 1
+    (a, b), (c, d) = ends
+    return first[a:b], second[c:d]
+
+# %% make-example: append until full
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+    ids, types, mask = list(masked_ids), list(token_type_ids), [1 for _ in masked_ids]
+    while len(ids) < length:
+        ids.append(0)
+        types.append(0)
+        mask.append(0)
+    where, what, weights = [], [], []
+    for slot in range(most):
+        real = slot < len(positions)
+        where.append(positions[slot] if real else 0)
+        what.append(original_ids[positions[slot]] if real else 0)
+        weights.append(1.0 if real else 0.0)
+    return {"input_ids": ids, "token_type_ids": types, "attention_mask": mask, "masked_lm_positions": where,
+            "masked_lm_ids": what, "masked_lm_weights": weights, "next_sentence_labels": label}  # fmt: skip
+
+# %% make-example: helper that fills
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+    def fill(items, size, with_what=0):
+        return items + [with_what] * (size - len(items))
+
+    example = {"next_sentence_labels": label}
+    example["input_ids"] = fill(masked_ids, length)
+    example["token_type_ids"] = fill(token_type_ids, length)
+    example["attention_mask"] = fill([1] * len(original_ids), length)
+    example["masked_lm_positions"] = fill(positions, most)
+    example["masked_lm_ids"] = fill([original_ids[place] for place in positions], most)
+    example["masked_lm_weights"] = fill([1.0] * len(positions), most, 0.0)
+    return example
+
+# %% make-example: numpy pad
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+    def padded(values, size, kind=int):
+        return np.pad(np.array(values, kind), (0, size - len(values))).tolist()
+
+    return dict(
+        input_ids=padded(masked_ids, length),
+        token_type_ids=padded(token_type_ids, length),
+        attention_mask=padded(np.ones(len(masked_ids)), length),
+        masked_lm_positions=padded(positions, most),
+        masked_lm_ids=padded(np.take(original_ids, positions), most),
+        masked_lm_weights=padded(np.ones(len(positions)), most, float),
+        next_sentence_labels=label,
+    )
+
+# %% make-example: zeros then written
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+    example = {name: [0] * length for name in ("input_ids", "token_type_ids", "attention_mask")}
+    example |= {f"masked_lm_{name}": [0] * most for name in ("positions", "ids", "weights")}
+    for t, token in enumerate(masked_ids):
+        example["input_ids"][t] = token
+        example["token_type_ids"][t] = token_type_ids[t]
+        example["attention_mask"][t] = 1
+    for slot, t in enumerate(positions):
+        example["masked_lm_positions"][slot] = t
+        example["masked_lm_ids"][slot] = original_ids[t]
+        example["masked_lm_weights"][slot] = 1.0
+    example["next_sentence_labels"] = label
+    return example
+
+# %% make-example: zip longest
+from itertools import zip_longest
+
+
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+    tokens = zip_longest(masked_ids, token_type_ids, [1] * len(masked_ids), range(length), fillvalue=0)
+    slots = zip_longest(positions, [original_ids[t] for t in positions], [1.0] * len(positions), [0.0] * most)
+    ids, types, mask, _ = map(list, zip(*tokens))
+    where, what, weights, _ = zip(*slots)
+    return {
+        "input_ids": ids,
+        "token_type_ids": types,
+        "attention_mask": mask,
+        "masked_lm_positions": [t or 0 for t in where],
+        "masked_lm_ids": [token or 0 for token in what],
+        "masked_lm_weights": [weight or 0.0 for weight in weights],
+        "next_sentence_labels": label,
+    }
+
+# %% batches: batch inside one epoch
+def batches(examples, batch_size, seed):
+    count = len(examples["input_ids"])
+    one_epoch = tf.data.Dataset.from_tensor_slices(examples).shuffle(count, seed)
+    return one_epoch.batch(batch_size, True).repeat()
+
+# %% batches: generator of permutations
+def batches(examples, batch_size, seed):
+    count = len(examples["input_ids"])
+
+    def endless():
+        rng = np.random.default_rng(seed)
+        while True:
+            order = rng.permutation(count)
+            for start in range(0, count - batch_size + 1, batch_size):
+                rows = order[start : start + batch_size]
+                yield {key: array[rows] for key, array in examples.items()}
+
+    kinds = {key: tf.TensorSpec((batch_size, *a.shape[1:]), a.dtype) for key, a in examples.items()}
+    return tf.data.Dataset.from_generator(endless, output_signature=kinds)
+
+# %% batches: one dataset per epoch
+def batches(examples, batch_size, seed):
+    tensors = {key: tf.constant(array) for key, array in examples.items()}
+    rows = tf.range(len(examples["input_ids"]))
+
+    def epoch(number):
+        order = tf.random.experimental.stateless_shuffle(rows, seed=(seed, number))
+        shuffled = {key: tf.gather(tensor, order) for key, tensor in tensors.items()}
+        return tf.data.Dataset.from_tensor_slices(shuffled).batch(batch_size, drop_remainder=True)
+
+    return tf.data.Dataset.counter().flat_map(epoch)
+
+# %% batches: shuffle the numbers
+def batches(examples, batch_size, seed):
+    tensors = {key: tf.constant(array) for key, array in examples.items()}
+    count = len(examples["input_ids"])
+    numbers = tf.data.Dataset.range(count).shuffle(count, seed=seed).batch(batch_size, drop_remainder=True)
+    return numbers.map(lambda rows: {key: tf.gather(tensor, rows) for key, tensor in tensors.items()}).repeat()
+
+# %% batches: take then repeat
+def batches(examples, batch_size, seed):
+    count = len(examples["input_ids"])
+    whole = count // batch_size * batch_size
+    dataset = tf.data.Dataset.from_tensor_slices(dict(examples))
+    return dataset.shuffle(count, seed=seed).take(whole).repeat().batch(batch_size)
+
+# %% batches: zipped columns
+def batches(examples, batch_size, seed):
+    columns = {key: tf.data.Dataset.from_tensor_slices(array) for key, array in examples.items()}
+    rows = tf.data.Dataset.zip(columns).cache()
+    rows = rows.shuffle(buffer_size=10 * len(examples["input_ids"]), seed=seed, reshuffle_each_iteration=True)
+    return rows.batch(batch_size, drop_remainder=True).repeat(None).prefetch(2)

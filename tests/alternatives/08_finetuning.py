@@ -1,0 +1,708 @@
+# Other right answers to the exercises of notebook 08, each of another structure.
+# A cell has the set-up and the answers before it in the notebook, and must pass its check whole.
+
+# %% cls-head: all tokens then the first
+class ClassificationHead(keras.layers.Layer):
+    """Logits of every token, of which only the first row of each text is kept."""
+
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(num_labels)
+        self.dropout = keras.layers.Dropout(dropout)
+
+    def call(self, hidden, training=None):
+        logits = self.dense(self.dropout(hidden, training=training))
+        return logits[:, 0]
+
+# %% cls-head: one hot selection
+class ClassificationHead(keras.layers.Layer):
+    """A row of weights that is 1 for [CLS] and 0 for the others picks its vector."""
+
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.num_labels, self.rate = num_labels, dropout
+
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Dense(self.num_labels)
+        self.dense.build((hidden_shape[0], hidden_shape[-1]))
+        self.dropout = keras.layers.Dropout(self.rate)
+
+    def call(self, hidden, training=None):
+        chosen = ops.one_hot(0, hidden.shape[1], dtype=hidden.dtype)  # (T,)
+        cls = ops.einsum("t,bth->bh", chosen, hidden)
+        return self.dense(self.dropout(cls, training=training))
+
+# %% cls-head: own weights
+class ClassificationHead(keras.layers.Layer):
+    """`dense` is a holder of two weights, and the product is written out."""
+
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.num_labels, self.dropout = num_labels, keras.layers.Dropout(dropout)
+
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Layer(name="dense")
+        self.dense.kernel = self.dense.add_weight(shape=(hidden_shape[-1], self.num_labels), name="kernel")
+        self.dense.bias = self.dense.add_weight(shape=(self.num_labels,), initializer="zeros", name="bias")
+
+    def call(self, hidden, training=None):
+        cls = self.dropout(hidden[:, 0, :], training=training)
+        return ops.matmul(cls, self.dense.kernel) + self.dense.bias
+
+# %% cls-head: sequential
+class ClassificationHead(keras.layers.Layer):
+    """Two layers in a row that are one thing."""
+
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(num_labels)
+        self.steps = keras.Sequential([keras.layers.Dropout(dropout), self.dense])
+
+    def call(self, hidden, training=None):
+        return self.steps(hidden[:, 0], training=training)
+
+# %% cls-head: taken and squeezed
+class ClassificationHead(keras.layers.Layer):
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.drop = keras.layers.Dropout(dropout)
+        self.dense = keras.layers.Dense(num_labels)
+
+    def call(self, hidden, training=None):
+        first = ops.take(hidden, [0], axis=1)  # (B, 1, H)
+        return ops.squeeze(self.dense(self.drop(first, training=training)), axis=1)
+
+# %% cls-head: unstacked
+class ClassificationHead(keras.layers.Layer):
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = keras.layers.Dropout(dropout)
+        self.dense = keras.layers.EinsumDense("bh,hc->bc", output_shape=num_labels, bias_axes="c")
+
+    def call(self, hidden, training=None):
+        cls, *_ = ops.unstack(hidden, axis=1)
+        return self.dense(self.dropout(cls, training=training))
+
+# %% f1-matthews: bit arithmetic
+def f1_and_matthews(gold, predicted):
+    """The sums of g, p and g·p and the number of rows say everything."""
+    n, g, p = len(gold), sum(gold), sum(predicted)
+    both = sum(a & b for a, b in zip(gold, predicted))
+    below = g * (n - g) * p * (n - p)
+    return 2 * both / max(g + p, 1), (n * both - g * p) / below**0.5 if below else 0.0
+
+# %% f1-matthews: confusion matrix
+def f1_and_matthews(gold, predicted):
+    """A 2 × 2 table: its determinant is the numerator of Matthews' figure, its margins the denominator."""
+    table = np.zeros((2, 2))
+    np.add.at(table, (gold, predicted), 1)
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    margins = rows.prod() * columns.prod()
+    f1 = 2 * table[1, 1] / (rows[1] + columns[1]) if rows[1] + columns[1] else 0.0
+    determinant = table[0, 0] * table[1, 1] - table[0, 1] * table[1, 0]
+    return float(f1), float(determinant / margins**0.5) if margins else 0.0
+
+# %% f1-matthews: correlation of rows
+def f1_and_matthews(gold, predicted):
+    """Matthews' figure is Pearson's correlation of two rows of 0 and 1."""
+    gold, predicted = np.array(gold, "float64"), np.array(predicted, "float64")
+    both = gold.sum() + predicted.sum()
+    f1 = 2 * (gold * predicted).sum() / both if both else 0.0
+    constant = gold.std() < 1e-9 or predicted.std() < 1e-9
+    return f1, 0.0 if constant else np.corrcoef(gold, predicted)[0, 1]
+
+# %% f1-matthews: counter
+def f1_and_matthews(gold, predicted):
+    cells = Counter(zip(gold, predicted))
+    hits, misses, alarms, rest = cells[1, 1], cells[1, 0], cells[0, 1], cells[0, 0]
+    f1 = hits / (hits + (misses + alarms) / 2) if hits else 0.0
+    product = 1
+    for total in (hits + misses, hits + alarms, rest + misses, rest + alarms):
+        product *= total
+    return f1, (hits * rest - misses * alarms) / np.sqrt(product) if product else 0.0
+
+# %% f1-matthews: loop with four counts
+def f1_and_matthews(gold, predicted):
+    tp = fp = fn = tn = 0
+    for truth, guess in zip(gold, predicted):
+        if truth and guess:
+            tp += 1
+        elif guess:
+            fp += 1
+        elif truth:
+            fn += 1
+        else:
+            tn += 1
+    try:
+        f1 = 2 * tp / (2 * tp + fp + fn)
+    except ZeroDivisionError:
+        f1 = 0.0
+    try:
+        matthews = (tp * tn - fp * fn) / ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5
+    except ZeroDivisionError:
+        matthews = 0.0
+    return f1, matthews
+
+# %% f1-matthews: precision and recall
+def f1_and_matthews(gold, predicted):
+    """F1 from precision and recall; Matthews' figure from informedness and markedness."""
+
+    def share(of, among):
+        chosen = [a for a, b in zip(of, among) if b]
+        return sum(chosen) / len(chosen) if chosen else None
+
+    precision, recall = share(gold, predicted), share(predicted, gold)
+    false_alarms = share(predicted, [1 - g for g in gold])
+    false_omissions = share(gold, [1 - p for p in predicted])
+    f1 = 2 * precision * recall / (precision + recall) if precision and recall else 0.0
+    if None in (precision, recall, false_alarms, false_omissions):
+        return f1, 0.0
+    informed, marked = recall - false_alarms, precision - false_omissions
+    size = abs(informed * marked) ** 0.5
+    return f1, size if informed > 0 else -size
+
+# %% choice-logits: all tokens first
+def choice_logits(hidden, v, choices):
+    """Scores of all tokens, folded, of which those of [CLS] stay."""
+    scores = ops.tensordot(hidden, v, axes=1)  # (questions · choices, tokens)
+    return ops.reshape(scores, (-1, choices, hidden.shape[1]))[:, :, 0]
+
+# %% choice-logits: einsum
+def choice_logits(hidden, v, choices):
+    rows, tokens, width = hidden.shape
+    folded = ops.reshape(hidden, (rows // choices, choices, tokens, width))
+    return ops.einsum("qch,h->qc", folded[:, :, 0], v)
+
+# %% choice-logits: every nth row
+def choice_logits(hidden, v, choices):
+    """Column c: rows c, c + choices, c + 2 · choices …"""
+    columns = [ops.sum(hidden[c::choices, 0] * v, axis=-1) for c in range(choices)]
+    return ops.stack(columns, axis=1)
+
+# %% choice-logits: grid of places
+import tensorflow as tf
+
+
+def choice_logits(hidden, v, choices):
+    """Row q, column c is row q · choices + c."""
+    q = tf.range(tf.shape(hidden)[0] // choices)
+    places = q[:, None] * choices + tf.range(choices)[None]
+    return tf.reduce_sum(tf.gather(hidden[:, 0], places) * v, axis=-1)
+
+# %% choice-logits: question by question
+def choice_logits(hidden, v, choices):
+    questions = []
+    for start in range(0, hidden.shape[0], choices):
+        cls = hidden[start : start + choices, 0]
+        questions.append(ops.squeeze(ops.matmul(cls, ops.expand_dims(v, 1)), axis=1))
+    return ops.stack(questions)
+
+# %% choice-logits: split
+def choice_logits(hidden, v, choices):
+    scores = ops.dot(hidden[:, 0, :], v)
+    return ops.stack(ops.split(scores, hidden.shape[0] // choices))
+
+# %% spearman: groups of equals
+import itertools
+
+
+def spearman(gold, predicted):
+    def rank(values):
+        ranks, begun = {}, 1
+        for value, group in itertools.groupby(sorted(values)):
+            size = len(list(group))
+            ranks[value] = begun + (size - 1) / 2
+            begun += size
+        return np.array([ranks[value] for value in values])
+
+    a, b = rank(gold), rank(predicted)
+    return float(np.cov(a, b)[0, 1] / (a.std(ddof=1) * b.std(ddof=1)))
+
+# %% spearman: signs of differences
+def spearman(gold, predicted):
+    """The sum of the signs of all differences is twice the rank, shifted: correlation does not mind."""
+    places = []
+    for values in (np.array(gold), np.array(predicted)):
+        places.append(np.sign(values[:, None] - values[None, :]).sum(axis=1))
+    a, b = places
+    return float(a @ b / np.sqrt(a @ a) / np.sqrt(b @ b))
+
+# %% spearman: sorted and index
+def spearman(gold, predicted):
+    def rank(values):
+        ordered = sorted(values)
+        return [ordered.index(x) + (1 + ordered.count(x)) / 2 for x in values]
+
+    a, b = rank(gold), rank(predicted)
+    mean = (len(a) + 1) / 2
+    together = sum((x - mean) * (y - mean) for x, y in zip(a, b))
+    apart = (sum((x - mean) ** 2 for x in a) * sum((y - mean) ** 2 for y in b)) ** 0.5
+    return together / apart
+
+# %% spearman: sorted from both ends
+def spearman(gold, predicted):
+    """The mean of the places that searching from the left and from the right gives."""
+
+    def rank(values):
+        ordered = np.sort(values)
+        return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
+
+    a, b = rank(gold), rank(predicted)
+    a, b = (a - a.mean()) / a.std(), (b - b.mean()) / b.std()
+    return float(np.mean(a * b))
+
+# %% spearman: unique
+def spearman(gold, predicted):
+    rows = []
+    for values in (gold, predicted):
+        _, group, size = np.unique(values, return_inverse=True, return_counts=True)
+        rows.append((np.cumsum(size) - (size - 1) / 2)[group])
+    return np.corrcoef(rows)[0, 1]
+
+# %% align-labels: comprehension
+IGNORED = -100
+
+
+def align_labels(pieces_of_words, tags):
+    inner = [IGNORED if index else tag for pieces, tag in zip(pieces_of_words, tags) for index in range(len(pieces))]
+    return [IGNORED, *inner, IGNORED]
+
+# %% align-labels: iterator of tags
+IGNORED = -100
+
+
+def align_labels(pieces_of_words, tags):
+    labels, waiting = [IGNORED], iter(tags)
+    for pieces in pieces_of_words:
+        label = next(waiting)
+        for _ in pieces:
+            labels.append(label)
+            label = IGNORED
+    return [*labels, IGNORED]
+
+# %% align-labels: padded and cut
+IGNORED = -100
+
+
+def align_labels(pieces_of_words, tags):
+    labels = [IGNORED]
+    for word, tag in zip(pieces_of_words, tags):
+        labels.extend(([tag] + [IGNORED] * len(word))[: len(word)])
+    return labels + [IGNORED]
+
+# %% align-labels: places of first pieces
+IGNORED = -100
+
+
+def align_labels(pieces_of_words, tags):
+    sizes = np.array([len(pieces) for pieces in pieces_of_words])
+    labels = np.full(sizes.sum() + 2, IGNORED)
+    firsts = 1 + np.cumsum(sizes) - sizes
+    labels[firsts[sizes > 0]] = np.array(tags)[sizes > 0]
+    return labels.tolist()
+
+# %% align-labels: recursive
+IGNORED = -100
+
+
+def align_labels(pieces_of_words, tags):
+    def inner(words, tags):
+        if not words:
+            return []
+        (first, *rest), (tag, *others) = words, tags
+        own = [tag] + [IGNORED] * (len(first) - 1) if first else []
+        return own + inner(rest, others)
+
+    return [IGNORED] + inner(pieces_of_words, tags) + [IGNORED]
+
+# %% align-labels: repeat and blank
+IGNORED = -100
+
+
+def align_labels(pieces_of_words, tags):
+    """Every piece gets its word's number; where the number is that of the piece before, nobody is asked."""
+    owner = [None]
+    for number, pieces in enumerate(pieces_of_words):
+        owner += [number] * len(pieces)
+    labels = [IGNORED]
+    for before, here in zip(owner, owner[1:]):
+        labels.append(tags[here] if here != before else IGNORED)
+    labels.append(IGNORED)
+    return labels
+
+# %% tagging-loss: boolean mask
+import tensorflow as tf
+
+IGNORED = -100
+
+
+def tagging_loss(logits, labels):
+    """Only the positions that count are kept at all."""
+    asked = tf.not_equal(labels, IGNORED)
+    kept, right = tf.boolean_mask(logits, asked), tf.boolean_mask(labels, asked)
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=right, logits=kept)
+    return tf.math.divide_no_nan(tf.reduce_sum(losses), tf.cast(tf.size(losses), losses.dtype))
+
+# %% tagging-loss: class by class
+IGNORED = -100
+
+
+def tagging_loss(logits, labels):
+    """The sum over classes of the log-shares where that class is the right one."""
+    log_shares = logits - ops.logsumexp(logits, axis=-1, keepdims=True)
+    total, number = 0.0, 0.0
+    for label in range(logits.shape[-1]):
+        here = ops.cast(ops.equal(labels, label), logits.dtype)
+        total += ops.sum(here * log_shares[..., label])
+        number += ops.sum(here)
+    return -total / ops.maximum(number, 1.0)
+
+# %% tagging-loss: flat positions
+IGNORED = -100
+
+
+def tagging_loss(logits, labels):
+    """All positions in one long row, the right class picked by a flat index."""
+    classes = logits.shape[-1]
+    flat, right = ops.reshape(logits, (-1, classes)), ops.reshape(labels, (-1,))
+    counts = ops.cast(right >= 0, "int32")
+    own = ops.take(ops.reshape(flat, (-1,)), ops.arange(len(right)) * classes + right * counts)
+    losses = ops.logsumexp(flat, axis=-1) - own
+    counts = ops.cast(counts, logits.dtype)
+    return ops.sum(losses * counts) / ops.maximum(ops.sum(counts), 1.0)
+
+# %% tagging-loss: keras ops cross entropy
+IGNORED = -100
+
+
+def tagging_loss(logits, labels):
+    mask = ops.not_equal(labels, IGNORED)
+    losses = ops.sparse_categorical_crossentropy(ops.maximum(labels, 0), logits, from_logits=True)
+    number = ops.sum(ops.cast(mask, "float32"))
+    total = ops.sum(ops.where(mask, losses, 0.0))
+    return ops.where(number > 0, total / ops.maximum(number, 1.0), 0.0)
+
+# %% tagging-loss: one hot
+IGNORED = -100
+
+
+def tagging_loss(logits, labels):
+    """one_hot(−100) is a row of zeros: what nobody asks about adds nothing."""
+    wanted = ops.one_hot(labels, logits.shape[-1], dtype=logits.dtype)
+    return -ops.sum(wanted * ops.log_softmax(logits)) / ops.maximum(ops.sum(wanted), 1)
+
+# %% tagging-loss: sentence sums
+IGNORED = -100
+
+
+def tagging_loss(logits, labels):
+    total, number = 0.0, 0.0
+    for own_logits, own_labels in zip(ops.unstack(logits), ops.unstack(labels)):
+        counts = ops.cast(own_labels != IGNORED, logits.dtype)
+        shares = ops.softmax(own_logits)  # (T, K)
+        right = ops.sum(shares * ops.one_hot(own_labels, shares.shape[-1]), axis=-1)  # (T,), 0 where ignored
+        total = total - ops.sum(ops.log(right + (1 - counts)))
+        number = number + ops.sum(counts)
+    return total / ops.maximum(number, 1.0)
+
+# %% span-head: hidden first
+MASKED_SCORE = -1e9
+
+
+class SpanHead(keras.layers.Layer):
+    """Hides before it exchanges the axes."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2)
+
+    def call(self, hidden, may_answer):
+        logits = ops.where(may_answer[..., None], self.dense(hidden), MASKED_SCORE)
+        return ops.swapaxes(logits, 1, 2)
+
+# %% span-head: multiplied mask
+MASKED_SCORE = -1e9
+
+
+class SpanHead(keras.layers.Layer):
+    """Arithmetic with 0 and 1 in place of a choice."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2, name="start_and_end")
+
+    def call(self, hidden, may_answer):
+        logits = ops.moveaxis(self.dense(hidden), -1, 1)
+        may = ops.cast(may_answer, logits.dtype)[:, None, :]
+        return logits * may + MASKED_SCORE * (1 - may)
+
+# %% span-head: permute layer
+MASKED_SCORE = -1e9
+
+
+class SpanHead(keras.layers.Layer):
+    """Keras has a layer for exchanging axes; hidden tokens get a very large penalty added."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2)
+        self.turn = keras.layers.Permute((2, 1))
+
+    def call(self, hidden, may_answer):
+        logits = self.turn(self.dense(hidden))
+        return ops.where(ops.logical_not(may_answer)[:, None], ops.full_like(logits, MASKED_SCORE), logits)
+
+# %% span-head: split and stacked
+MASKED_SCORE = -1e9
+
+
+class SpanHead(keras.layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2)
+
+    def call(self, hidden, may_answer):
+        start, end = ops.split(self.dense(hidden), 2, axis=-1)  # (B, T, 1) each
+        both = ops.stack([start[..., 0], end[..., 0]], axis=1)
+        return ops.where(ops.stack([may_answer, may_answer], axis=1), both, MASKED_SCORE)
+
+# %% span-head: tensorflow
+import tensorflow as tf
+
+MASKED_SCORE = -1e9
+
+
+class SpanHead(keras.layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2)
+
+    def call(self, hidden, may_answer):
+        turned = tf.linalg.matrix_transpose(self.dense(hidden))
+        return tf.where(may_answer[:, tf.newaxis], turned, tf.fill(tf.shape(turned), MASKED_SCORE))
+
+# %% span-head: two products by hand
+MASKED_SCORE = -1e9
+
+
+class SpanHead(keras.layers.Layer):
+    """The vectors S and E are the columns of the kernel."""
+
+    def build(self, hidden_shape, *others):
+        self.dense = keras.layers.Dense(2)
+        self.dense.build(hidden_shape)
+
+    def call(self, hidden, may_answer):
+        start, end = ops.unstack(self.dense.kernel, axis=1)
+        rows = [ops.matmul(hidden, vector) + self.dense.bias[side] for side, vector in enumerate((start, end))]
+        return ops.stack([ops.where(may_answer, row, MASKED_SCORE) for row in rows], axis=1)
+
+# %% best-span: best end for each start
+def best_span(start, end, first, last, longest, threshold=0.0):
+    found = []
+    for i in range(first, last + 1):
+        window = end[i : min(i + longest, last + 1)]
+        found.append((float(start[i] + window.max()), i, i + int(window.argmax())))
+    score, i, j = max(found)
+    return (i, j) if score - threshold > start[0] + end[0] else (0, 0)
+
+# %% best-span: best start for each end
+from collections import deque
+
+
+def best_span(start, end, first, last, longest, threshold=0.0):
+    """One pass over the ends, with the best of the last `longest` starts at the head of a queue."""
+    queue, best, span = deque(), start[0] + end[0] + threshold, (0, 0)
+    for j in range(first, last + 1):
+        while queue and start[queue[-1]] <= start[j]:
+            queue.pop()
+        queue.append(j)
+        if queue[0] <= j - longest:
+            queue.popleft()
+        if start[queue[0]] + end[j] > best:
+            best, span = start[queue[0]] + end[j], (queue[0], j)
+    return span
+
+# %% best-span: length by length
+def best_span(start, end, first, last, longest, threshold=0.0):
+    """All spans of one token at once, then all of two …"""
+    best, span = start[0] + end[0] + threshold, (0, 0)
+    for length in range(1, min(longest, last - first + 1) + 1):
+        sums = start[first : last - length + 2] + end[first + length - 1 : last + 1]
+        place = int(np.argmax(sums))
+        if sums[place] > best:
+            best, span = sums[place], (first + place, first + place + length - 1)
+    return span
+
+# %% best-span: matrix of sums
+def best_span(start, end, first, last, longest, threshold=0.0):
+    sums = start[first : last + 1, None] + end[None, first : last + 1]
+    size = len(sums)
+    possible = np.triu(np.ones((size, size), bool)) & ~np.triu(np.ones((size, size), bool), k=longest)
+    sums = np.where(possible, sums, -np.inf)
+    i, j = divmod(int(sums.argmax()), size)
+    return (first + i, first + j) if sums[i, j] > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: max of a comprehension
+def best_span(start, end, first, last, longest, threshold=0.0):
+    pairs = [(i, j) for i in range(first, last + 1) for j in range(i, last + 1) if j - i + 1 <= longest]
+    score = lambda pair: start[pair[0]] + end[pair[1]]  # noqa: E731
+    best = max(pairs, key=score)
+    return (0, 0) if score(best) <= score((0, 0)) + threshold else best
+
+# %% best-span: sorted pairs
+import itertools
+
+
+def best_span(start, end, first, last, longest, threshold=0.0):
+    """All pairs, the best first, until one is possible."""
+    places = range(first, last + 1)
+    pairs = sorted(itertools.product(places, places), key=lambda pair: -(start[pair[0]] + end[pair[1]]))
+    i, j = next((i, j) for i, j in pairs if 0 <= j - i < longest)
+    if start[i] + end[j] > start[0] + end[0] + threshold:
+        return i, j
+    return 0, 0
+
+# %% span-scores: beads removed
+def normal_words(text):
+    kept = "".join(character for character in text.lower() if character not in string.punctuation)
+    return [word for word in kept.split() if word not in {"a", "an", "the"}]
+
+
+def span_scores(prediction, answers):
+    guess, best = normal_words(prediction), (0.0, 0.0)
+    for answer in answers or [""]:
+        left = normal_words(answer)
+        size, exact = len(left), left == guess
+        shared = 0
+        for word in guess:
+            if word in left:
+                left.remove(word)
+                shared += 1
+        f1 = 2 * shared / (size + len(guess)) if shared else float(exact)
+        best = max(best[0], float(exact)), max(best[1], f1)
+    return best
+
+# %% span-scores: count of each word
+def normal_words(text):
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+
+def span_scores(prediction, answers):
+    def one(answer):
+        a, b = normal_words(prediction), normal_words(answer)
+        if not (a and b):
+            return float(a == b), float(a == b)
+        shared = sum(min(a.count(word), b.count(word)) for word in set(a))
+        return float(a == b), shared / ((len(a) + len(b)) / 2)
+
+    both = np.array([one(answer) for answer in answers or [""]]).max(axis=0)
+    return float(both[0]), float(both[1])
+
+# %% span-scores: precision and recall
+def normal_words(text):
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+
+def f1_of(guess, gold):
+    shared = (Counter(gold) & Counter(guess)).total()
+    if shared == 0:
+        return 1.0 if guess == gold else 0.0
+    precision, recall = shared / len(guess), shared / len(gold)
+    return 2 / (1 / precision + 1 / recall)
+
+
+def span_scores(prediction, answers):
+    guess = normal_words(prediction)
+    golds = [normal_words(answer) for answer in answers] if answers else [[]]
+    return 1.0 if guess in golds else 0.0, max(f1_of(guess, gold) for gold in golds)
+
+# %% span-scores: two pointers
+def normal_words(text):
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+
+def span_scores(prediction, answers):
+    """Both lists sorted, walked along side by side."""
+    scores = []
+    for answer in answers or ("",):
+        left, right = sorted(normal_words(prediction)), sorted(normal_words(answer))
+        i = j = shared = 0
+        while i < len(left) and j < len(right):
+            if left[i] == right[j]:
+                shared, i, j = shared + 1, i + 1, j + 1
+            elif left[i] < right[j]:
+                i += 1
+            else:
+                j += 1
+        exact = normal_words(prediction) == normal_words(answer)
+        scores.append((float(exact), 2 * shared / (len(left) + len(right)) if left and right else float(exact)))
+    return max(exact for exact, _ in scores), max(f1 for _, f1 in scores)
+
+# %% span-scores: vectors of counts
+def normal_words(text):
+    words = re.findall(r"\S+", re.sub("[" + re.escape(string.punctuation) + "]", "", text.lower()))
+    return list(filter(lambda word: word not in ("a", "an", "the"), words))
+
+
+def span_scores(prediction, answers):
+    """Bags as vectors over all words: shared is the sum of the smaller entries."""
+    texts = [normal_words(text) for text in (prediction, *(answers or [""]))]
+    vocabulary = sorted({word for text in texts for word in text})
+    bags = np.array([[text.count(word) for word in vocabulary] for text in texts]).reshape(len(texts), -1)
+    shared, sizes = np.minimum(bags[0], bags[1:]).sum(axis=1), bags.sum(axis=1)
+    exact = [float(text == texts[0]) for text in texts[1:]]
+    f1 = [2 * s / (sizes[0] + n) if s else e for s, n, e in zip(shared, sizes[1:], exact)]
+    return max(exact), float(max(f1))
+
+# %% layer-rates: accumulate
+import itertools
+import operator
+
+
+def layer_rates(num_layers, rate, decay, frozen=0):
+    down = itertools.accumulate([rate] + [decay] * (num_layers + 1), operator.mul)
+    return [value * (place >= frozen) for place, value in enumerate(reversed(list(down)))]
+
+# %% layer-rates: divided up
+def layer_rates(num_layers, rate, decay, frozen=0):
+    """From the embeddings up, each layer's rate that of the one below it, divided by decay."""
+    value, rates = rate * decay ** (num_layers + 1), []
+    for place in range(num_layers + 2):
+        rates.append(value if place >= frozen else 0.0)
+        value /= decay
+    return rates
+
+# %% layer-rates: logspace
+def layer_rates(num_layers, rate, decay, frozen=0):
+    """Equal steps in the logarithm."""
+    logs = np.linspace(np.log(rate) + (num_layers + 1) * np.log(decay), np.log(rate), num_layers + 2)
+    rates = np.exp(logs)
+    rates[:frozen] = 0
+    return [float(value) for value in rates]
+
+# %% layer-rates: multiplied down
+def layer_rates(num_layers, rate, decay, frozen=0):
+    rates = [rate]
+    while len(rates) < num_layers + 2:
+        rates.insert(0, rates[0] * decay)
+    for place in range(frozen):
+        rates[place] = 0.0
+    return rates
+
+# %% layer-rates: numpy powers
+def layer_rates(num_layers, rate, decay, frozen=0):
+    places = np.arange(num_layers + 2)
+    rates = rate * np.power(float(decay), num_layers + 1 - places)
+    return np.where(places < frozen, 0.0, rates).tolist()
+
+# %% layer-rates: recursive
+def layer_rates(num_layers, rate, decay, frozen=0):
+    """Without the head it is the list of a model with one layer less, whose head has rate · decay."""
+    if num_layers < 0:
+        return [0.0 if frozen > 0 else rate]
+    below = layer_rates(num_layers - 1, rate * decay, decay, frozen)
+    return below + [0.0 if frozen > len(below) else rate]

@@ -1,2 +1,0 @@
-def causal_mask(tokens):
-    return ops.tril(ops.ones((tokens, tokens), dtype="bool"))

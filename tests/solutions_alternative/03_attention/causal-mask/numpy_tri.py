@@ -1,2 +1,0 @@
-def causal_mask(tokens):
-    return ops.convert_to_tensor(np.tri(tokens, dtype=bool))

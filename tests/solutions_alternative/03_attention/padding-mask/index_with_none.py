@@ -1,2 +1,0 @@
-def padding_mask(is_real):
-    return (is_real == 1)[:, None, :]

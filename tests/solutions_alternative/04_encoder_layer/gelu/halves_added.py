@@ -1,3 +1,0 @@
-def gelu(x):
-    half = x / 2
-    return half + half * ops.erf(x * 2**-0.5)

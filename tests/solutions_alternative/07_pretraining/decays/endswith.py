@@ -1,2 +1,0 @@
-def decays(name):
-    return not name.endswith(("/bias", "/gamma", "/beta"))

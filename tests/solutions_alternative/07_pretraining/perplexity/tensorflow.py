@@ -1,2 +1,0 @@
-def perplexity(losses, counts):
-    return tf.exp(tf.reduce_sum(tf.multiply(losses, counts)) / tf.reduce_sum(counts))
