@@ -5,7 +5,7 @@ from keras import ops
 
 from autograde.student.stand_ins.bert import Bert, MlmHead, NspHead
 from bertlab.layers import gather_positions
-from bertlab.training.losses import token_hits, token_losses, weighted_mean
+from bertlab.training.objectives.losses import token_hits, token_losses, weighted_mean
 
 __all__ = ["PreTrainingModel", "clip_gradients", "decays", "etraining_loss", "gather_positions", "learning_rate",
            "masked_accuracy", "mlm_loss", "nsp_loss", "perplexity"]  # fmt: skip
@@ -55,14 +55,14 @@ def clip_gradients(gradients, most: float = 1.0):
 
 def learning_rate(step, peak: float, warmup_steps: int, total_steps: int):
     """Linear warm-up, then linear decay to 0; the library's schedule, for a tensor of steps."""
-    from bertlab.training.schedule import WarmupLinearDecay
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
 
     return WarmupLinearDecay(peak, total_steps, warmup_steps)(step)
 
 
 def decays(name: str) -> bool:
     """Whether weight decay acts on the weight of this path."""
-    from bertlab.training.optimizer import NOT_DECAYED
+    from bertlab.training.recipes.optimizer import NOT_DECAYED
 
     return name.split("/")[-1] not in NOT_DECAYED
 
