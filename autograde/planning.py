@@ -64,7 +64,7 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     plan = {
         "exercise": _reader_facts(exercise),
         "seed": seed,
-        "watch": [*exercise.forbidden.names, *_ready_made(exercise)],
+        "watch": [*exercise.forbidden.names, *_own_modules(exercise)],
         "questions": questions,
         "parts": parts,
         "misconceptions": [],
@@ -72,14 +72,14 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     return with_misconceptions(exercise, plan) if misconceptions else plan
 
 
-def _ready_made(exercise):
+def _own_modules(exercise):
     """Where this exercise's own result could be imported from instead of being written."""
     return ("autograde.student.stand_ins", f"mybert.{exercise.kept_in}") if exercise.kept_in else ()
 
 
 def with_misconceptions(exercise: Exercise, plan: dict) -> dict:
     """The same plan with the answers of the known mistakes. Only needed after a failed check."""
-    return plan | {"misconceptions": _outcomes(exercise, plan["questions"])}
+    return plan | {"misconceptions": _misconceptions_of(exercise, plan["questions"])}
 
 
 def _reader_facts(exercise):
@@ -173,8 +173,8 @@ def expected_of(exercise: Exercise, case: Case):
 def _reference(exercise, arguments, keywords, weights, config):
     """The reference's result in float64."""
     has_weights = exercise.probe["kind"] in ("layer", "step")
-    extra = {"weights": _doubles(weights), "config": config} if has_weights else {}
-    return exercise.reference(*_doubles(list(arguments)), **_doubles(keywords), **extra)
+    extra = {"weights": _as_float64(weights), "config": config} if has_weights else {}
+    return exercise.reference(*_as_float64(list(arguments)), **_as_float64(keywords), **extra)
 
 
 def _gradient_question(exercise, case, claim):
@@ -195,17 +195,17 @@ def _expected_slopes(exercise, case, claim, step=1e-5):
     return np.array([(total(name, step) - total(name, -step)) / (2 * step) for name in claim.directions], "float32")
 
 
-def _doubles(value):
+def _as_float64(value):
     if isinstance(value, np.ndarray):
         return value.astype("float64") if value.dtype.kind == "f" else value
     if isinstance(value, (list, tuple)):
-        return type(value)(_doubles(item) for item in value)
+        return type(value)(_as_float64(item) for item in value)
     if isinstance(value, dict):
-        return {key: _doubles(item) for key, item in value.items()}
+        return {key: _as_float64(item) for key, item in value.items()}
     return value
 
 
-def _outcomes(exercise, questions):
+def _misconceptions_of(exercise, questions):
     facts = exercise.facts(_first_case(exercise))
     return [
         {

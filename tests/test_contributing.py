@@ -1,12 +1,15 @@
 """CONTRIBUTING.md followed to the letter: its exercise is one, as the tests of the exercises ask for it."""
 
+import json
 import re
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from autograde import exercises, proofs
+from autograde.cli import cli
 from autograde.exercises import catalogue, notebooks, scaffold
 from autograde.release import editions
 
@@ -72,3 +75,21 @@ def test_every_file_and_command_it_names_is_there():
     targets = (root / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"make ([a-z-]+)", TEXT):
         assert f"\n{target}:" in targets, target
+
+
+def test_the_commands_write_an_exercise_and_say_what_it_lacks(course, monkeypatch):
+    root = course[0].parents[1]
+    monkeypatch.setattr(scaffold.new_exercise, "__defaults__", (root,))
+    written = CliRunner().invoke(cli, ["new-exercise", NOTEBOOK, "third-one"])
+    assert written.exit_code == 0 and "autograde try third-one" in written.stdout
+    assert (root / f"autograde/exercises/n{NOTEBOOK}/third_one.py").is_file()
+    (new, _) = catalogue.read_notebook(NOTEBOOK)
+    monkeypatch.setattr(catalogue, "EXERCISES", (*catalogue.EXERCISES, new))
+    failed = CliRunner().invoke(cli, ["try", NAME])
+    assert failed.exit_code == 1 and "expected at least 3 misconceptions" in failed.stdout
+    assert f"✓ {list(proofs.PROOFS)[1]}" in failed.stdout and "6 of 8 proofs hold" in failed.stdout
+
+
+def test_an_exercise_of_the_course_is_proved_in_json():
+    proved = CliRunner().invoke(cli, ["try", "add-to-rows", "--json"])
+    assert proved.exit_code == 0 and [row["proof"] for row in json.loads(proved.stdout)] == list(proofs.PROOFS)

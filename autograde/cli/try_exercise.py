@@ -23,7 +23,7 @@ def try_exercise(names, draws, as_json):
     give the same answers; the tolerance must lie between rounding and the nearest mistake; other right answers must
     pass.
     """
-    from bertlab.cli.backend import load_backend
+    from bertlab.backend import load_backend
 
     from autograde.cli.grading import quiet_tensorflow
     from autograde.exercises import catalogue

@@ -76,7 +76,6 @@ def wordpiece(word, vocabulary):
     return ["[UNK]"] if pieces is None else pieces
 """
 
-
 EXERCISE = Exercise(
     reference=wordpiece,
     returns="list",

@@ -45,7 +45,6 @@ def slopes_of_layer(rng: Random) -> list[Trial]:
 ROLES = {f"{name}/table": [f"{name}.embeddings", f"{name}.kernel", name] for name in ("token", "segment", "position")}
 ROLES |= {f"norm/{part}": [f"norm.{part}", part] for part in ("gamma", "beta")}
 
-
 EXERCISE = Exercise(
     probe=layer(ROLES),
     reference=bert_embeddings,

@@ -33,7 +33,6 @@ def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
     return ops.concatenate([tokens, kinds, places], axis=-1)
 """
 
-
 EXERCISE = Exercise(
     reference=summed,
     parts=(

@@ -42,7 +42,6 @@ def learned_positions(length, w_p):
     return w_p[:length]
 """
 
-
 EXERCISE = Exercise(
     reference=first_rows,
     parts=(

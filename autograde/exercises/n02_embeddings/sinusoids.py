@@ -34,7 +34,6 @@ def sinusoids(length, d_e):
     return ops.where(column % 2 == 0, ops.sin(angles), ops.cos(angles))
 """
 
-
 EXERCISE = Exercise(
     reference=sinusoids,
     tolerance=Tolerance(1e-3, 5e-4),  # a power and a sine of float32 numbers up to 100

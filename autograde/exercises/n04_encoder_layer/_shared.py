@@ -12,7 +12,6 @@ LIBRARY = Forbidden(
 READY_NORMS = ("keras.layers.LayerNormalization", "keras.layers.RMSNormalization", "keras.layers.UnitNormalization")
 READY_GELU = ("keras.ops.gelu", "keras.activations.gelu", "tensorflow.nn.gelu")
 
-
 SEED = 11  # seed of a call with dropout; its inputs are drawn as usual
 
 

@@ -44,7 +44,6 @@ _IN_THE_LOOP = """        for layer in self.encoder.layers_:
         return ops.softmax(ops.matmul(e, self.final.unembedding), axis=-1)
 """
 
-
 EXERCISE = Exercise(
     probe=layer(
         {"token/embeddings": ["token.embeddings"], "position/embeddings": ["position.embeddings"]}
