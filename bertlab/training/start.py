@@ -7,6 +7,7 @@ Pretraining").
 import hashlib
 from pathlib import Path
 
+from bertlab.checkpoints.native import path_of_version_1
 from bertlab.checkpoints.opening import find, open_checkpoint
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
@@ -86,7 +87,8 @@ class TrainedWeights:
     def sha256(self) -> str:
         """The hash of all tensors, by which a run knows where it started."""
         content = hashlib.sha256()
-        for name, tensor in sorted(self._checkpoint.tensors.items()):
+        tensors = {path_of_version_1(name): tensor for name, tensor in self._checkpoint.tensors.items()}
+        for name, tensor in sorted(tensors.items()):
             content.update(name.encode())
             content.update(tensor.read().tobytes())
         return content.hexdigest()
