@@ -1,4 +1,4 @@
-"""The library's version of the names that notebook 06 defines: sequences masked by the library's functions, pairs and batches by NumPy's.
+"""The library's version of the names that notebook 06 defines: masking by the library, pairs and batches by NumPy.
 
 Every function that draws takes a NumPy generator as its last argument.
 """
