@@ -77,9 +77,12 @@ def _own_modules(exercise):
     return ("autograde.student.stand_ins", f"mybert.{exercise.kept_in}") if exercise.kept_in else ()
 
 
-def with_misconceptions(exercise: Exercise, plan: dict) -> dict:
-    """The same plan with the answers of the known mistakes. Only needed after a failed check."""
-    return plan | {"misconceptions": _misconceptions_of(exercise, plan["questions"])}
+def with_misconceptions(exercise: Exercise, plan: dict, answers: dict[str, list[dict]] | None = None) -> dict:
+    """The same plan with the answers of the known mistakes. Only needed after a failed check.
+
+    answers: of each misconception by its id, if its code has already answered the plan's questions.
+    """
+    return plan | {"misconceptions": _misconceptions_of(exercise, plan["questions"], answers or {})}
 
 
 def _reader_facts(exercise):
@@ -205,7 +208,7 @@ def _as_float64(value):
     return value
 
 
-def _misconceptions_of(exercise, questions):
+def _misconceptions_of(exercise, questions, answers):
     facts = exercise.facts(_first_case(exercise))
     return [
         {
@@ -213,13 +216,15 @@ def _misconceptions_of(exercise, questions):
             "hint": misconception.hint.format(**facts),
             "outcomes": [
                 {"status": answer["status"], "value": answer["value"], "error": without_code(answer["error"])}
-                for answer in probe.answer(
-                    questions, cells.namespace(exercise, cells.patched_cell(exercise, misconception))
-                )
+                for answer in answers.get(misconception.id) or _answers(exercise, misconception, questions)
             ],
         }
         for misconception in exercise.misconceptions
     ]
+
+
+def _answers(exercise, misconception, questions):
+    return probe.answer(questions, cells.namespace(exercise, cells.patched_cell(exercise, misconception)))
 
 
 def _first_case(exercise):

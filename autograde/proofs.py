@@ -136,13 +136,19 @@ class Proofs:
         return f"{len(self.mistaken)} misconceptions", problems
 
     def named_often(self, draws: int) -> Outcome:
-        """The same on many draws, of which 5 % may give two mistakes the same answers."""
+        """The same on many draws, of which 5 % may give two mistakes the same answers.
+
+        Each misconception runs once for each draw; `named` runs it twice, for the plan and for the verdict.
+        """
         named, problems = dict.fromkeys(self.mistaken, 0), []
         for draw in range(draws):
-            plan = planning.make_plan(self.exercise, f"draw {draw}")
+            plan = planning.make_plan(self.exercise, f"draw {draw}", misconceptions=False)
+            answers = {name: probe.answer(plan["questions"], own) for name, own in self.mistaken.items()}
+            plan = planning.with_misconceptions(self.exercise, plan, answers)
             if not judge(plan, self._ask(cells.namespace(self.exercise))).passed:
                 problems.append(f"the solution did not pass on draw {draw}")
-            for identity, verdict in self._verdicts(plan):
+            for identity, given in answers.items():
+                verdict = judge(plan, lambda questions, given=given: given)
                 named[identity] += verdict.misconception == identity
                 if verdict.passed:
                     problems.append(f"{identity} passed on draw {draw}")
