@@ -1,4 +1,4 @@
-"""What the configuration of every family shares: shape and numerics of a Transformer encoder, and the files it is in.
+"""The common configuration of all families: architecture and numerics of a Transformer encoder, and its files.
 
 `ModelConfig` is the frozen base. A family (`bertlab.families`) derives its own from it: further fields, other defaults,
 its names in Hugging Face's `config.json`.
@@ -60,10 +60,10 @@ class ModelConfig:
 
     model_type: ClassVar[str] = ""  # its name in config.json and in `bertlab.families`
     SIZES: ClassVar[dict[str, dict[str, int]]] = {}  # published size → the fields that make it
-    HUGGINGFACE_NAMES: ClassVar[dict[str, str]] = {}  # field → its name in config.json, where that is another
+    HUGGINGFACE_NAMES: ClassVar[dict[str, str]] = {}  # field → its name in config.json, if it differs
     HUGGINGFACE_CONSTANTS: ClassVar[dict[str, Any]] = {}  # entries of config.json that allow one value only
     NUMERICS: ClassVar[tuple[str, ...]] = ("num_layers", "num_heads", "hidden_act", "layer_norm_eps")
-    # NUMERICS: fields that change what a model computes from the same weights, and that shapes do not show
+    # NUMERICS: fields that change the outputs for the same weights, and that shapes do not show
     causal: ClassVar[bool] = False  # whether a token sees only itself and the tokens before it
 
     def __post_init__(self):
@@ -131,7 +131,7 @@ class ModelConfig:
         return cls(**values)
 
     def huggingface_lacks(self) -> list[str]:
-        """What of this configuration transformers' model of the family has no equivalent of, in words."""
+        """The settings without an equivalent in transformers' model of the family, in words."""
         return []
 
     def to_huggingface(self) -> dict:
@@ -195,7 +195,7 @@ def read_json(path: str | Path) -> Any:
         raise ConfigError(f"{path}: not valid JSON ({error})") from None
 
 
-def __getattr__(name):  # names that lived here before each family had a file of its own
+def __getattr__(name):  # names from before each family had its own file
     from bertlab import families
 
     if name in families.MOVED_FROM_CONFIG:

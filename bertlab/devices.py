@@ -1,4 +1,4 @@
-"""What a layer may have to know about the devices that a step is shared between."""
+"""The devices that share a training step, for layers that depend on them."""
 
 import keras
 

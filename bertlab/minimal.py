@@ -58,7 +58,7 @@ class Bert:
     # === Embeddings ===
 
     def embed(self, token_ids, token_type_ids):
-        """What the token is + where it is + which of the two texts it is in."""
+        """The sum of token, position and segment embeddings, then LayerNorm."""
         positions = ops.arange(ops.shape(token_ids)[1])  # (T,)
         x = (
             ops.take(self.weights["bert.embeddings.word_embeddings.weight"], token_ids, axis=0)  # (B, T, H)
@@ -110,7 +110,7 @@ class Bert:
     # === Two heads ===
 
     def masked_words(self, x):
-        """Which token belongs at each place: logits (B, T, V). The output matrix is the token table again (tied)."""
+        """The masked LM head: logits (B, T, V). Its output matrix is the token table (tied)."""
         x = gelu(self.linear(x, "cls.predictions.transform.dense"))
         x = self.layer_norm(x, "cls.predictions.transform.LayerNorm")  # (B, T, H)
         table = self.weights["bert.embeddings.word_embeddings.weight"]  # (V, H)

@@ -1,4 +1,4 @@
-"""What the library asks of a tokenizer, whatever its algorithm: `WordPieceTokenizer` is one, and others can be.
+"""The protocol of a tokenizer, independent of its algorithm: `WordPieceTokenizer` implements it.
 
 A family names the kind of tokenizer that its checkpoints come with; `bertlab.checkpoints.load_tokenizer` chooses by it.
 """

@@ -16,7 +16,6 @@ from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -166,7 +165,7 @@ def tracked_files(patterns: list[str], root: Path = ROOT) -> list[Path]:
     chosen: set[str] = set()
     for pattern in patterns:
         folder = pattern.rstrip("/") + "/"
-        matching = {name for name in names if fnmatch(name, pattern) or name.startswith(folder)}
+        matching = {name for name in names if Path(f"/{name}").match(f"/{pattern}") or name.startswith(folder)}
         if not matching:
             raise SystemExit(f"docs/words.toml: area {pattern!r} matches no file; mend or remove it")
         chosen |= matching

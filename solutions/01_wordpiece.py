@@ -279,7 +279,7 @@ print(*(word for word, _ in Counter(unknown).most_common(12)), sep=", ")
 # ---
 # # Words into tokens
 #
-# ## 1.5 The longest piece that fits · 4 points · ~9 minutes
+# ## 1.5 The longest token that fits · 4 points · ~9 minutes
 #
 # Given a vocabulary, how is a word split? By *greedy longest match first*, also called *maximum matching*
 # (`WordpieceTokenizer` in google-research/bert; Song et al. 2021):
@@ -714,7 +714,7 @@ colour_pieces(
 # ---
 # # Tokens into BERT's input
 #
-# ## 1.11 Make room · 3 points · ~5 minutes
+# ## 1.11 Shorten a pair · 3 points · ~5 minutes
 #
 # BERT has a fixed number of positions. Two texts that are too long together are shortened token by token: always the
 # **longer** one loses its **last** token; if both are equally long, the **second** one does (`_truncate_seq_pair` in

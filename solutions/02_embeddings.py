@@ -66,7 +66,7 @@ sum_of_rows(
 # ---
 # # What: a vector for every token
 #
-# ## 2.1 A row for every piece · 3 points · ~8 minutes · ETransformer, line 3
+# ## 2.1 One row for every token · 3 points · ~8 minutes · ETransformer, line 3
 #
 # All vectors are the rows of one matrix, $W_e \in \mathbb{R}^{N_V \times d_e}$: row $v$ belongs to the token with id
 # $v$. To look up a token is to select a row. But you can also *write the look-up as a matrix product*: make a vector of

@@ -132,7 +132,7 @@ check(add_to_rows)
 # found by?) and a **value** (what do I return?). Each query is compared with every key; the better they match, the more
 # of that key's value goes into the result.
 #
-# ## 3.3 Shares: softmax of each row · 3 points · ~8 minutes · Attention, line 6
+# ## 3.3 Weights: softmax of each row · 3 points · ~8 minutes · Attention, line 6
 #
 # Softmax turns a row of scores into a row of **attention weights**: positive, adding up to 1, and largest where the
 # score is largest.

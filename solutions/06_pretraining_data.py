@@ -308,7 +308,7 @@ token_boxes(
 # if one token of a word is chosen, all are. The total stays 15 % of the *tokens*, and 80/10/10 is still drawn for each
 # token separately.
 #
-# ## 6.5 Which pieces belong together · 3 points · ~8 minutes
+# ## 6.5 Which tokens form a word · 3 points · ~8 minutes
 #
 # A token that begins with `##` continues the word before it. But truncation may have split a word, so that a `##` token
 # directly follows `[CLS]` or `[SEP]`: it then begins a new word. (⚠ The published script joins it to the last word of

@@ -520,7 +520,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 8.2 When accuracy flatters · 3 points · ~7 minutes
+# ## 8.2 When accuracy misleads · 3 points · ~7 minutes
 #
 # MRPC asks whether two sentences have the same meaning; two in three pairs do. A model that always answers "yes" is
 # right two times in three and has learned nothing. So MRPC and QQP report F1 beside accuracy, and CoLA reports
@@ -708,7 +708,7 @@ for name, guess in guesses.items():
 # ---
 # # Task type 3: a label for every word
 #
-# ## 8.5 Words have labels, pieces do not · 3 points · ~7 minutes · Devlin et al. 2019, section 5.3
+# ## 8.5 Words have labels, tokens do not · 3 points · ~7 minutes · Devlin et al. 2019, section 5.3
 #
 # An annotator has labelled *words*; BERT reads *tokens*. `B-` begins an entity (such as a name), `I-` continues it, `O`
 # is outside of all:
@@ -751,7 +751,7 @@ for piece, label in zip(["[CLS]", *(piece for pieces in words.values() for piece
     print(f"{piece:6} {label:5}")
 
 # %% [markdown]
-# ## 8.6 A loss that overlooks · 4 points · ~10 minutes
+# ## 8.6 A loss that ignores tokens · 4 points · ~10 minutes
 #
 # The head of a tagger is a `Dense` on *every* token: $\text{logits} \in \mathbb{R}^{B \times \ell \times K}$. Each
 # token is classified independently; no tag depends on its neighbour's ("not conditioned on surrounding predictions", as

@@ -37,7 +37,7 @@ def test_a_product_whose_sizes_do_not_fit_says_so_and_what_to_turn():
     assert verdict.status == "raised" and verdict.misconception == "not-turned"
     assert "matrix sizes do not match: (2, 5, 16) and (2, 5, 16)" in str(verdict)
     assert "your line 2:  return q @ k / 4.0" in str(verdict)
-    assert "one of the two must be turned, only in its last two axes" in str(verdict)
+    assert "transpose one of the two, only in its last two axes" in str(verdict)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_later_parts_count_only_once_the_values_are_right_and_then_each_for_itse
 
 def test_a_shortcut_is_refused_with_the_reason_whether_written_or_only_run():
     written_out = verdict_on("softmax-rows", "def softmax_rows(a):\n    return keras.activations.softmax(a)")
-    assert written_out.status == "refused" and "writing softmax yourself" in str(written_out)
+    assert written_out.status == "refused" and "write softmax yourself" in str(written_out)
     hidden_layer = LAYER.format(
         init="super().__init__()", build="self.inner = getattr(keras.layers, 'MultiHead' + 'Attention')(2, 4)",
         call="return self.inner(x, x)",

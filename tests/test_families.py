@@ -93,7 +93,7 @@ def test_robertas_positions_begin_after_padding_and_leave_padding_out():
     explicit = {"input_ids": ids, "position_ids": np.array([[2, 1, 3, 4, 1]], "int32")}
     np.testing.assert_array_equal(model({"input_ids": ids})["sequence_output"], model(explicit)["sequence_output"])
     assert model.config.max_tokens == 10
-    with pytest.raises(ConfigError, match="input_ids has 11 tokens a row, but this model has only 10 positions"):
+    with pytest.raises(ConfigError, match="input_ids has 11 tokens per row, but this model has only 10 positions"):
         model({"input_ids": np.full((1, 11), 5)})
 
 

@@ -58,7 +58,7 @@ def test_the_three_gelus_differ_by_what_their_docstrings_say():
 
 
 def test_an_unknown_activation_is_named_with_the_choices():
-    with pytest.raises(ConfigError, match="no activation 'swish'; choose one of gelu, gelu_tanh"):
+    with pytest.raises(ConfigError, match="unknown activation 'swish'; choose one of gelu, gelu_tanh"):
         layers.get_activation("swish")
 
 

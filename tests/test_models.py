@@ -261,7 +261,7 @@ def test_mixed_precision_training_with_dropout_and_packing_stays_finite(dtype):
         (BertEncoder, INPUTS["input_ids"], "expected a dict with 'input_ids'"),
         (BertEncoder, {"token_type_ids": INPUTS["token_type_ids"]}, "expected a dict with 'input_ids'"),
         (BertEncoder, {"input_ids": np.zeros(5, "int32")}, r"input_ids has shape \(5,\); expected \(batch, tokens\)"),
-        (BertEncoder, {"input_ids": np.zeros((1, 10), "int32")}, "10 tokens a row, but .* only 9 positions"),
+        (BertEncoder, {"input_ids": np.zeros((1, 10), "int32")}, "10 tokens per row, but .* only 9 positions"),
         (BertEncoder, INPUTS | {"attention_mask": np.ones((2, 1, 1, 5))}, "attention_mask has 4 axes"),
         (BertEncoder, INPUTS | {"attention_masks": np.ones((2, 5))}, "no model reads an input called 'attention_masks"),
         (BertForMultipleChoice, INPUTS, r"of shape \(batch, choices, tokens\)"),

@@ -17,7 +17,7 @@ from autograde.exercises.spec import Exercise, named
 
 
 class UnknownExerciseError(AutogradeError, KeyError):
-    """There is no exercise of that name."""
+    """No exercise has this name."""
 
     def __str__(self):
         return self.args[0]

@@ -1,6 +1,6 @@
 """The solutions' own cells: patched, and run. The instructor's side only.
 
-Cells tagged "setup" hold the imports every answer needs; a cell whose nbgrader metadata says `"solution": true` is the
+Cells tagged "setup" contain the imports of all answers; a cell with the nbgrader metadata `"solution": true` is the
 answer to the exercise that its `grade_id` names.
 """
 
@@ -36,17 +36,17 @@ def patched_cell(exercise: Exercise, misconception: Misconception) -> str:
     for old, new in misconception.patch:
         if source.count(old) != 1:
             raise SolutionError(
-                f"{exercise.id}/{misconception.id}: {old!r} stands {source.count(old)} times in the solution's cell; "
-                "a patch needs a text that stands there exactly once"
+                f"{exercise.id}/{misconception.id}: {old!r} occurs {source.count(old)} times in the solution's cell; "
+                "a patch needs a text that occurs there exactly once"
             )
         source = source.replace(old, new)
     return source
 
 
 def namespace(exercise: Exercise, cell: str | None = None) -> dict:
-    """The names after the set-up and the notebook's answers up to this exercise's, with `cell` in its place if given.
+    """The names after set-up and the notebook's answers up to this exercise, with `cell` in place of its answer.
 
-    Each such program runs once in a process; the dict is a copy of its own.
+    Each such program runs once in a process; the dict is a copy.
     """
     return dict(_names_after(exercise.notebook, exercise.id, answer_cell(exercise) if cell is None else cell))
 
@@ -66,7 +66,7 @@ def _names_after(notebook, last, cell):
 
 
 def stub_cell(source: str) -> str:
-    """A solution's cell as the student gets it: what stands between the solution marks is gone."""
+    """A solution's cell as the student gets it, without the code between the solution marks."""
     lines, skipping = [], False
     for line in source.splitlines():
         if "### BEGIN SOLUTION" in line:

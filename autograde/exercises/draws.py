@@ -1,4 +1,4 @@
-"""Random inputs that exercises of several notebooks draw."""
+"""Random inputs for the exercises of several notebooks."""
 
 import numpy as np
 

@@ -29,7 +29,7 @@ _EXPECTED = "## 3.4 Title · 3 points · ~8 minutes · lines of the algorithm (m
 
 
 class SolutionError(AutogradeError, ValueError):
-    """A solution notebook that does not state what is needed, or a misconception whose patch does not fit its cell."""
+    """A solution notebook without a required fact, or a misconception whose patch does not fit its cell."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the notebook states about one exercise. signatures: the parameters of each function and class it defines."""
+    """The notebook's facts about one exercise. signatures: the parameters of each function and class it defines."""
 
     id: str
     notebook: str

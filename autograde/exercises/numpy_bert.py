@@ -1,7 +1,7 @@
-"""BERT's parts in NumPy: float64, knowing nothing of the library, by other ways than the notebooks take.
+"""BERT's parts in NumPy: float64, independent of the library, with other algorithms than the notebooks.
 
-References of several notebooks are made of them. weights: arrays by role ("query/kernel", …); `below` cuts the roles of
-one part out of a larger one's.
+References of several notebooks use them. weights: arrays by role ("query/kernel", …); `below` selects the roles of
+one part.
 """
 
 import math
@@ -45,7 +45,7 @@ def norm(x, weights, name):
 
 
 def multi_head_attention(x, attention_mask=None, *, weights, config):
-    """A loop over slices of the shared matrices: another way than the reshape that students take."""
+    """A loop over slices of the shared matrices, unlike the reshape in the notebooks."""
     q, k, v = (dense(x, weights, name) for name in ("query", "key", "value"))
     mask = np.ones((1, 1, x.shape[1]), bool) if attention_mask is None else attention_mask
     slices = np.split(np.arange(x.shape[-1]), config["num_heads"])

@@ -1,4 +1,4 @@
-"""Where layers keep their weights: role → paths of attributes, tried in turn (see `probe`). Shared by all notebooks."""
+"""The paths of layers' weights: role → paths of attributes, tried in turn (see `probe`). Shared by all notebooks."""
 
 Roles = dict[str, list[str]]
 
@@ -29,7 +29,7 @@ ENCODER_LAYER = (
     inside("attention", ATTENTION) | norm("attention_norm") | inside("feed_forward", FEED_FORWARD) | norm("output_norm")
 )
 
-# A whole model's: a role holds all layers' arrays side by side, and the star shares them out along the last axis.
+# A whole model: a role has the arrays of all layers side by side; the star splits them along the last axis.
 _DENSES = [f"attention/{name}" for name in ("query", "key", "value", "out")]
 _DENSES += [f"feed_forward/{name}" for name in ("inner", "outer")]
 IN_A_LAYER = (*dense(*_DENSES), *norm("attention_norm", "output_norm"))

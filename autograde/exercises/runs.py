@@ -1,7 +1,7 @@
-"""Training runs: what is graded not by answers to questions but by what was trained. The instructor's side only.
+"""Training runs, which are graded by their trained weights. The instructor's side only.
 
-A run is handed in as a file of weights beside its notebook. It is judged by what the *student's own model* makes of
-these weights on text whose masks are drawn from the course's secret: points by thresholds that the notebook states.
+A run is handed in as a file of weights together with its notebook. It is graded by the predictions of the *student's
+own model* with these weights on text whose masks are drawn from the course's secret; the notebook gives the thresholds.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from autograde.weights_file import WEIGHTS
 
 @dataclass(frozen=True)
 class Mark:
-    """Some points, and what they are for: at most this loss, at least this share of right guesses."""
+    """Points for a threshold: at most this loss, at least this accuracy."""
 
     name: str
     points: float
@@ -25,7 +25,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One run. needs: the exercises whose answers the weights are put into; grade_id: the cell with its points."""
+    """One run. needs: the exercises of the model that the weights belong to; grade_id: the cell with its points."""
 
     id: str
     notebook: str
@@ -55,7 +55,7 @@ RUNS = (
         model="PreTrainingModel",
         marks=(
             Mark("the weights fit", 2),
-            Mark("better than knowing nothing", 2, loss=6.6),
+            Mark("better than an untrained model", 2, loss=6.6),
             Mark("better than knowing only frequencies", 2, loss=6.35, accuracy=0.06),
         ),
     ),

@@ -1,9 +1,9 @@
-"""What an exercise is: everything that is known about it, in one object. The instructor's side only.
+"""The definition of an exercise, with all facts about it in one object. The instructor's side only.
 
-An exercise says how to call the student's thing (its *probe*), how to draw inputs from a seed, what is right (its
-*reference*: NumPy, float64, independent of the library), how its points are divided (its *parts*) and which
-misunderstandings are known (its *misconceptions*). `autograde.planning` turns it, with a seed, into a plan: plain data
-that can be judged anywhere.
+An exercise defines how to call the student's code (its *probe*), how to draw inputs from a seed, the right results (its
+*reference*: NumPy, float64, independent of the library), how its points are divided (its *parts*) and the known
+mistakes (its *misconceptions*). `autograde.planning` turns it, with a seed, into a plan: plain data
+that can be graded anywhere.
 
 A **misconception** is a patch on the solution's own cell, so that it is code as a student would write it: it must fail
 the check, and what it returns is how the mistake is recognised and named.
@@ -37,7 +37,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Reference:
-    """The answer to case `answer` is what the reference gives."""
+    """The answer to case `answer` equals the result of the reference."""
 
     answer: int = 0
 
@@ -74,7 +74,7 @@ class Slopes:
 
 @dataclass(frozen=True)
 class Raises:
-    """The call is refused with an error of this type: "ValueError"."""
+    """The call raises an error of this type: "ValueError"."""
 
     error: str
     answer: int = 0
@@ -82,7 +82,7 @@ class Raises:
 
 @dataclass(frozen=True)
 class Dropped:
-    """Dropout acts on the result: about `rate` of its numbers are 0, the others the reference's / (1 − rate).
+    """Dropout acts on the result: about `rate` of its numbers are 0, the others are the reference's / (1 − rate).
 
     The reference gives the result without dropout; the case has a `seed`. unlike: another answer, of the same arguments
     under another seed, in which other numbers must be 0.
@@ -95,7 +95,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Varies:
-    """Two equal calls of a layer give different results: chance acts. The case has a `seed`."""
+    """Two equal calls of a layer give different results, because of dropout. The case has a `seed`."""
 
     answer: int = 0
 
@@ -110,7 +110,7 @@ class Obeys:
 
 @dataclass(frozen=True)
 class Rates:
-    """How often things happen over all calls of a random function.
+    """How often events happen over all calls of a random function.
 
     rates: event, as the rule names it → (independent tries in one call, the probability of each).
     """
@@ -122,7 +122,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Trial:
-    """Some calls and what must hold of their results."""
+    """Some calls and the claims about their results."""
 
     cases: tuple[Case, ...]
     claims: tuple = (Reference(),)
@@ -130,9 +130,9 @@ class Trial:
 
 @dataclass(frozen=True)
 class Part:
-    """A share of the points, earned as a whole. The first part of an exercise decides whether later ones count.
+    """A part of the points, earned as a whole. The later parts of an exercise count only if the first is earned.
 
-    trials: rng → list of Trial; failure: what to say when it does not hold.
+    trials: rng → list of Trial; failure: the message if it does not hold.
     """
 
     name: str
@@ -147,13 +147,13 @@ def values(points: float, draw: Draw, name: str = "values") -> Part:
 
 
 def cases(name: str, points: float, draw: Draw, failure: str) -> Part:
-    """The reference's values on special cases, with words of their own for a failure."""
+    """The reference's values on special cases, with their own failure message."""
     return Part(name, points, lambda rng: [Trial((case,)) for case in draw(rng)], failure)
 
 
 @dataclass(frozen=True)
 class Misconception:
-    """A misunderstanding that can be named.
+    """A known mistake that can be named.
 
     patch: (old, new) pairs for the solution's cell, each old text there exactly once; or cell: the whole cell.
     hint: the explanation a student gets; may use the exercise's facts in braces.
@@ -177,7 +177,7 @@ def mistake(id: str, *patch: str, hint: str, cell: str | None = None) -> Misconc
 
 @dataclass(frozen=True)
 class Forbidden:
-    """Dotted names that would do an exercise for the student, and the sentence that says why they may not be used."""
+    """Dotted names of functions that would do the exercise for the student, and the sentence why they are forbidden."""
 
     because: str = ""
     names: tuple[str, ...] = ()
@@ -234,12 +234,12 @@ def random_function() -> dict:
 
 
 def stream(most: int) -> dict:
-    """Calls a function and takes the first `most` items of what comes back, a data set for instance."""
+    """Calls a function and takes the first `most` items of its result, for example of a data set."""
     return {"kind": "items", "most": most, "tensors": False}
 
 
 def filling() -> dict:
-    """Calls a function that puts numbers into variables, and reads these afterwards."""
+    """Calls a function that assigns variables, and reads these afterwards."""
     return {"kind": "fill"}
 
 
@@ -252,7 +252,7 @@ def training_step(model: str, roles: dict[str, list[str]]) -> dict:
 
 
 def layer(roles: dict[str, list[str]]) -> dict:
-    """Constructs a layer, puts weights in by role and calls it."""
+    """Constructs a layer, sets its weights by role and calls it."""
     return {"kind": "layer", "roles": roles}
 
 

@@ -125,7 +125,7 @@ def _output_names(its_family: Family) -> tuple[str, str, str]:
 
 
 def _settle_decoder(named: dict[str, StoredTensor], its_family: Family, tied: bool, folder: Path) -> None:
-    """Leaves one tensor for each variable of the MLM head's output, which files may hold twice.
+    """Keeps one tensor for each variable of the MLM head's output, which files may contain twice.
 
     Tied, the matrix is the token table and the bias is the head's; copies are dropped if they are equal. Untied,
     transformers computes with the decoder's own matrix and bias, and the head's lies idle.
@@ -157,7 +157,7 @@ def _architecture_on_disk(folder: Path) -> str:
 
 
 def _kind(named: dict[str, StoredTensor], values: dict, its_family: Family) -> str | None:
-    """What the head's tensors show; if there is none, what the config claims; else an encoder."""
+    """The kind that the head's tensors show; without a head, the kind in the config; else an encoder."""
     end = (_architecture(values) or "").removeprefix(its_family.huggingface.class_prefix)
     claimed = {end: kind for kind, end in _CLASS_ENDS.items()}.get("ForMaskedLM" if end == _PAIRS else end)
     possible = its_family.huggingface.kinds_of(named)

@@ -35,7 +35,7 @@ def kind_of(model_or_class) -> str:
 def variables_of(model) -> dict:
     """The model's weights by their path: {"backbone/embeddings/token/embeddings": variable, …}.
 
-    Only a backbone by itself has paths that begin with its own name, which is `backbone` unless it was given another.
+    Only a backbone by itself has paths that begin with its own name, which is `backbone` by default.
     """
     found = {variable.path: variable for variable in model.weights}
     if kind_of(model) == "encoder":
@@ -44,5 +44,5 @@ def variables_of(model) -> dict:
 
 
 def options_of(model) -> dict:
-    """What the model's constructor was given beside its config: next_sentence, tied, num_labels or pooler."""
+    """The constructor's arguments besides the config: next_sentence, tied, num_labels or pooler."""
     return {name: value for name, value in model.get_config().items() if name not in ("config", "name", "dtype")}

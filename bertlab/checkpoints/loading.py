@@ -1,6 +1,6 @@
 """Loading: open a checkpoint, check everything against the model, and only then assign.
 
-Nothing of a model is changed unless all of its new values have been read and found good.
+A model is changed only after all of its new values have been read and checked.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ def load(
     config: ModelConfig | None = None,
     **model_options,
 ):
-    """A model with the weights of a checkpoint. `print(model.load_report)` tells where each of them came from.
+    """A model with the weights of a checkpoint. `print(model.load_report)` shows the source of each.
 
     path_or_name: a folder of Hugging Face, of Google's (or its `…/bert_model.ckpt`) or of ours; or the name of a
         packaged model ("bertlab-mini") or of a published one ("bert-base-uncased"), which huggingface_hub fetches or
@@ -36,9 +36,9 @@ def load(
     model_class: a class of `bertlab.models` or its short name: encoder, pretraining, sequence_classification,
         token_classification, multiple_choice, question_answering. None: what the checkpoint holds.
     fresh_head: for fine-tuning: only the encoder is loaded, the head keeps its random start.
-    strict: False lets missing variables keep their initial value and passes over unexpected tensors.
+    strict: False lets missing variables keep their initial value and ignores unexpected tensors.
     padded_vocabulary: the token table may have more rows than vocab.txt has lines.
-    config: takes the place of the checkpoint's, for example with another dropout (see `read_config`).
+    config: replaces the checkpoint's, for example with another dropout (see `read_config`).
     model_options: further arguments of the class, such as num_labels=3 or dtype="mixed_bfloat16".
 
     Raises CheckpointError, naming the file and tensor, if anything does not fit; ConfigError for an unusable config.
@@ -113,7 +113,7 @@ def _choose_class(checkpoint: StoredCheckpoint, asked: str | type | None) -> typ
     kind = asked or checkpoint.kind
     if kind is None:
         raise CheckpointError(
-            f"{checkpoint.folder}: holds a classifier, but its config does not say of what; give model_class, one of "
+            f"{checkpoint.folder}: contains a classifier of an unknown kind; give model_class, one of "
             "sequence_classification, token_classification, multiple_choice"
         )
     return model_class(kind)
@@ -125,7 +125,7 @@ def _differs(checkpoint: StoredCheckpoint, its_class: type) -> bool:
 
 
 def _outline(its_class: type, config: ModelConfig, options: dict):
-    """A model whose variables have shapes but no values: costs neither time nor memory, whatever a config claims."""
+    """A model whose variables have shapes but no values: costs neither time nor memory for any config."""
     from bertlab.models.outline import outline
 
     return outline(lambda: its_class(config, **{"name": "outline", **options}))
@@ -218,7 +218,7 @@ def _read(tensor: StoredTensor, checkpoint: StoredCheckpoint) -> np.ndarray:
     try:
         array = np.asarray(array, dtype=np.float32)
     except (TypeError, ValueError):
-        raise CheckpointError(f"{checkpoint.folder}: {tensor.source} holds {array.dtype}, not numbers") from None
+        raise CheckpointError(f"{checkpoint.folder}: {tensor.source}: expected numbers, got {array.dtype}") from None
     if not np.isfinite(array).all():
         raise CheckpointError(
             f"{checkpoint.folder}: {tensor.source} has a value that is infinite or not a number; the training that "

@@ -3,7 +3,7 @@
 The header's one metadata entry, "bertlab", is JSON: format_version, model_type (the family), kind, options, config,
 vocabulary_sha256. Version 1 knew one family, and had other names for some parts; it is still read.
 One file can be replaced in one step, so a checkpoint is always whole: weights and config cannot come from two saves.
-Beside it may stand vocab.txt and tokenizer_config.json.
+vocab.txt and tokenizer_config.json may be next to it.
 """
 
 import json

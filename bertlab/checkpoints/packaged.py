@@ -22,7 +22,7 @@ def is_packaged(path_or_name: str | Path) -> bool:
 
 
 def packaged(name: str) -> Path:
-    """The folder of a packaged checkpoint. Raises CheckpointError for a name that is none of `NAMES`.
+    """The folder of a packaged checkpoint. Raises CheckpointError for a name that is not in `NAMES`.
 
     Example:
         >>> packaged("bertlab-mini").name

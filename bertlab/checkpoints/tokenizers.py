@@ -48,7 +48,7 @@ def _kind_in(folder: Path) -> str:
 
 def _load_wordpiece(folder: Path):
     """Whether it lowercases is read from tokenizer_config.json or tokenizer.json. Google's originals have neither; then
-    the vocabulary decides: one with capital letters in its pieces is cased.
+    a vocabulary with capital letters is cased.
     """
     from bertlab.wordpiece import WordPieceTokenizer
 

@@ -18,7 +18,7 @@ from bertlab.backend import load_backend
               help="Folder for all files. An interrupted demo resumes in it.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
 def demo(text: str, out: Path, seed: int):
-    """Learn a vocabulary, pre-train a small BERT, fill in blanks, fine-tune it, and write OUT/report.html.
+    """Learn a vocabulary, pre-train a small BERT, predict masked words, fine-tune it, and write OUT/report.html.
 
     Interrupted (Ctrl-C) and started again, it resumes.
 

@@ -49,8 +49,8 @@ def _axes(context, parameter, values) -> dict[str, tuple]:
 def finetune(load, model, out, grid, axes, seeds, max_length, validation_share, train_rows, as_json, **options):
     """Fine-tune a model on a task and keep the best of all runs in a folder that `bertlab predict` reads.
 
-    NAME_OR_PATH is a task of `bertlab task list`, or a file or folder of your own. Interrupted, the same command goes
-    on: finished runs are kept.
+    NAME_OR_PATH is a task of `bertlab task list`, or your own file or folder. After an interruption
+    the same command resumes: finished runs are kept.
 
     \b
     Examples:
@@ -77,7 +77,7 @@ def finetune(load, model, out, grid, axes, seeds, max_length, validation_share, 
 
 
 def _task(load, validation_share: float, train_rows: int | None):
-    """The task, with the first of its training rows only if so asked. Raises DataError if these are of one class."""
+    """The task, with only the first training rows on request. Raises DataError if these have one class."""
     import dataclasses
 
     from bertlab.data.tasks.formats_labels import require_two_classes

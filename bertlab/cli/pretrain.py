@@ -27,7 +27,8 @@ PATH = click.Path(path_type=Path)
 @click.option("--json", "as_json", is_flag=True, help="Print the last metrics as JSON.")
 @settings_options(PretrainingSettings)
 def pretrain(model, data, out, validation, preset, memory_check, as_json, **options):
-    """Pre-train MODEL: a size (tiny, mini, small, medium, base, large), a config.json, or a checkpoint to go on from.
+    """Pre-train MODEL: a size (tiny, mini, small, medium, base, large), a config.json, or a checkpoint to continue
+    from.
 
     The run can be stopped or killed at any moment; the same command resumes it. Its folder has metrics.csv, curve.png,
     logs for TensorBoard and, in the end, the checkpoint.
@@ -74,7 +75,7 @@ def _kept(out: Path) -> str:
 
 
 def _figures(row: dict) -> str:
-    """The figures of a run's last interval in words."""
+    """The metrics of a run's last interval, as text."""
     task = "next_token" if "next_token_loss" in row else "masked_lm"
     parts = [f"step {row['step']:,}, loss {row[f'{task}_loss']:.3f}", f"accuracy {row[f'{task}_accuracy']:.1%}"]
     if f"val_{task}_loss" in row:

@@ -1,1 +1,1 @@
-"""`make demo`: from the text that every installation carries to a fine-tuned BERT, in a few minutes."""
+"""`make demo`: from the built-in corpus to a fine-tuned BERT, in a few minutes."""

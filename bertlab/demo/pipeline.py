@@ -71,15 +71,15 @@ def summary_lines(results: dict, report: Path) -> list[str]:
     rows = sum(number for name, number in examples["rows"].items() if name.startswith("train"))
     lines = {
         "corpus": f"{corpus['words']:,} words in {corpus['documents']:,} documents ({corpus['corpus_sha256'][:12]})",
-        "examples": f"{rows:,} rows on {results['vocabulary']['size']:,} pieces",
+        "examples": f"{rows:,} rows, vocabulary of {results['vocabulary']['size']:,} tokens",
         "pre-training": f"{pretraining['parameters']:,} parameters, {tokens / 1e6:.1f} M tokens, "
         f"{tokens / seconds:,.0f} tokens/s",
         "unseen text": f"masked accuracy {held_out['masked_lm_accuracy']:.1%} "
         f"(unigram {examples['unigram_accuracy']:.1%}), "
         f"loss {held_out['masked_lm_loss']:.2f} (unigram {examples['unigram_loss']:.2f})",
-        "next sentence": f"{held_out['next_sentence_accuracy']:.1%} told from a random one (chance 50%)",
-        "a blank": f"{blanks[0]['text']}  →  {', '.join(guess['piece'] for guess in blanks[0]['guesses'])}",
-        "blanks": f"the hidden word is among the first five in {hits} of {len(blanks)} unseen sentences",
+        "next sentence": f"{held_out['next_sentence_accuracy']:.1%} accuracy (chance 50%)",
+        "a prediction": f"{blanks[0]['text']}  →  {', '.join(guess['piece'] for guess in blanks[0]['guesses'])}",
+        "masked words": f"among the first five predictions in {hits} of {len(blanks)} unseen sentences",
         "fine-tuning": f"{finetuning['task']}: {pretrained:.1%} pre-trained, {scratch:.1%} from scratch, "
         f"{finetuning['majority']:.1%} largest class; {finetuning['deviations']:.1f} sd apart",
         "time": f"{sum(result['seconds'] for result in results.values()):.0f} s",

@@ -1,4 +1,4 @@
-"""The demo's report: one HTML file that needs nothing beside it."""
+"""The demo's report: one HTML file without other files."""
 
 import os
 import sys
@@ -53,7 +53,7 @@ def figures(demo: Demo, results: dict) -> dict:
         "loss": plots.training_curves(
             history,
             "masked_lm_loss",
-            "MLM loss (nats per blank)",
+            "MLM loss (nats per masked token)",
             ("word frequencies alone", examples["unigram_loss"]),
             marks,
         ),
@@ -65,7 +65,7 @@ def figures(demo: Demo, results: dict) -> dict:
             marks,
         ),
         "next_sentence": plots.training_curves(
-            history, "next_sentence_accuracy", "Next sentence told from a random one", ("chance", 0.5), marks
+            history, "next_sentence_accuracy", "Next-sentence accuracy", ("chance", 0.5), marks
         ),
         "attention": plots.attention_grid(pieces, maps),
         "finetuning": plots.compared_runs(

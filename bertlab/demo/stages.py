@@ -122,7 +122,7 @@ def learn_wordpieces(demo: Demo) -> dict:
 
 
 def make_examples(demo: Demo) -> dict:
-    """MLM and NSP examples on disk: those of each phase, and held-out ones to judge by."""
+    """MLM and NSP examples on disk: those of each phase, and held-out ones for evaluation."""
     settings = demo.settings
     wanted = {"held-out": ("validation", settings.held_out_examples)}
     for number, phase in enumerate(settings.phases, 1):
@@ -158,7 +158,7 @@ def pretrain_model(demo: Demo) -> dict:
 
 
 def fill_blanks(demo: Demo) -> dict:
-    """The checkpoint's guesses for blanks in held-out sentences, and where its heads look."""
+    """The checkpoint's predictions for masked words in held-out sentences, and its attention maps."""
     bert = checkpoints.load(demo.checkpoint, "pretraining")
     blanks = []
     for text, hidden in held_out_blanks(demo):
@@ -170,9 +170,9 @@ def fill_blanks(demo: Demo) -> dict:
 
 
 def held_out_blanks(demo: Demo, number: int = 12) -> list[tuple[str, str]]:
-    """Sentences of held-out documents with one word of four letters or more hidden: (text with [MASK], the word).
+    """Sentences of held-out documents with one masked word of four letters or more: (text with [MASK], the word).
 
-    Chosen by the seed, without looking at what the model makes of them; a word must be one token, or no single
+    Chosen by the seed, independent of the model's predictions; a word must be one token, or no single
     prediction could be right.
     """
     candidates = []

@@ -5,7 +5,7 @@ of tokenizer. To add one: write its file and add a line to `_FILES`.
 
     family("bert")                    by its model_type
     family_of(config)                 of a configuration
-    load_config("…/config.json")      the configuration in a file, of whatever family
+    load_config("…/config.json")      the configuration in a file, of any family
 """
 
 import importlib
@@ -35,7 +35,7 @@ __all__ = ["DEFAULT", "Family", "config_from_huggingface", "family", "family_of"
 
 
 def model_types() -> tuple[str, ...]:
-    """The families there are, by their model_type."""
+    """The model_type of each family."""
     return tuple(_FILES)
 
 
@@ -59,7 +59,7 @@ def family_of(config: ModelConfig) -> Family:
 def config_from_huggingface(values: dict, where: str = "config.json") -> ModelConfig:
     """The configuration in the content of a Hugging Face `config.json` or an original `bert_config.json`.
 
-    Raises ConfigError, naming `where`.
+    Raises ConfigError, with `where`.
     """
     if not isinstance(values, dict):
         raise ConfigError(f"{where}: expected a JSON object, found {type(values).__name__}")
@@ -71,7 +71,7 @@ def config_from_huggingface(values: dict, where: str = "config.json") -> ModelCo
 
 
 def load_config(path: str | Path) -> ModelConfig:
-    """Reads a `config.json` or `bert_config.json`. Raises ConfigError, naming the file."""
+    """Reads a `config.json` or `bert_config.json`. Raises ConfigError with the file's name."""
     return config_from_huggingface(read_json(path), str(path))
 
 

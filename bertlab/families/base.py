@@ -1,4 +1,4 @@
-"""What a family of models is: everything that one published architecture has of its own, gathered in one object."""
+"""A family of models: everything specific to one published architecture, in one object."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from bertlab.families.names import Names
 
 
 def standard_embeddings(config: ModelConfig, **options):
-    """The layer of the embeddings: tokens, positions, and segments where the family has them."""
+    """The layer of the embeddings: tokens, positions, and segments if the family has them."""
     from bertlab.layers import BertEmbeddings
 
     return BertEmbeddings(
@@ -50,7 +50,7 @@ class Family:
 
     config: its config class; the family goes by `config.model_type`.
     embeddings, encoder: (config, **layer options) → the layer. The encoder's call is that of `layers.Encoder`.
-    huggingface, google: the names of its weights in transformers and, where there are such, in TensorFlow 1.
+    huggingface, google: the names of its weights in transformers and, if they exist, in TensorFlow 1.
     pooler: whether the model without a head has a pooler.   pooler_activation: tanh | relu.
     next_sentence: whether its pre-training includes next-sentence prediction.
     tokenizer: the kind of tokenizer its checkpoints come with (see `bertlab.checkpoints.tokenizers`).

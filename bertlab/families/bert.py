@@ -33,7 +33,7 @@ class BertConfig(ModelConfig):
     """All settings of a BERT's architecture and numerics. The defaults are BERT-base, uncased.
 
     Beyond what BERT was published with: pre-LN, sinusoidal positions and left-to-right attention.
-    Raises ConfigError when the values contradict one another.
+    Raises ConfigError if the values contradict one another.
 
     Example:
         >>> BertConfig.named("mini").num_layers

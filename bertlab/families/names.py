@@ -2,7 +2,7 @@
 
     dense("encoder/layer_{i}/attention/query", "encoder.layer.{i}.attention.self.query")
 
-stands for two variables of every layer i. What a row becomes depends on the format's spelling:
+is one row for two variables of every layer i. Its names depend on the format's spelling:
 
     ours            backbone/encoder/layer_0/attention/query/kernel      (in, out)
     Hugging Face    bert.encoder.layer.0.attention.self.query.weight     (out, in): PyTorch's way round, so transposed

@@ -61,5 +61,5 @@ def get_activation(name: str):
         True
     """
     if name not in _BY_NAME:
-        raise ConfigError(f"there is no activation {name!r}; choose one of {', '.join(_BY_NAME)}")
+        raise ConfigError(f"unknown activation {name!r}; choose one of {', '.join(_BY_NAME)}")
     return _BY_NAME[name]

@@ -12,11 +12,11 @@ from bertlab.errors import ConfigError
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.masks import with_heads
 
-MASKED_SCORE = -1e9  # of a key that may not be seen: exp(MASKED_SCORE − anything usual) is exactly 0 in float32
+MASKED_SCORE = -1e9  # of a masked key: exp(MASKED_SCORE − any usual score) is exactly 0 in float32
 
 
 def attention_weights(query, key, mask=None):
-    """softmax(Q Kᵀ / √d), in float32. A query that may see no key at all spreads its weight evenly.
+    """softmax(Q Kᵀ / √d), in float32. A query whose keys are all masked gets equal weights.
 
     query (B, T, A, d), key (B, S, A, d), mask bool broadcasting to (B, T, S) or (B, A, T, S) → (B, A, T, S) float32.
 
@@ -34,7 +34,7 @@ def attention_weights(query, key, mask=None):
 
 
 def scaled_dot_product_attention(query, key, value, mask=None):
-    """Attention(Q, K, V) through the backend's fused kernel where it has one; nothing of size (T, S) is returned.
+    """Attention(Q, K, V) with the backend's fused kernel if it has one; the weights (T, S) are not returned.
 
     query (B, T, A, d), key and value (B, S, A, d), mask as in `attention_weights` → (B, T, A, d).
 
@@ -46,7 +46,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     if keras.backend.backend() == "tensorflow":  # no fused kernel: the same formula, written out
         weights = ops.cast(attention_weights(query, key, mask), value.dtype)
         return ops.einsum("bats,bsad->btad", weights, value)
-    if mask is not None:  # the kernels want every axis in full
+    if mask is not None:  # the kernels do not broadcast
         batch, num_queries, num_heads, _ = ops.shape(query)
         mask = ops.broadcast_to(with_heads(mask), (batch, num_heads, num_queries, ops.shape(key)[1]))
     return ops.dot_product_attention(query, key, value, mask=mask)
@@ -54,20 +54,20 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 @keras.saving.register_keras_serializable("bertlab")
 class MultiHeadAttention(keras.layers.Layer):
-    """Projects to A heads, lets each attend, and mixes them again: MultiHead(Q, K, V).
+    """Projects to A heads, computes attention in each, and projects back: MultiHead(Q, K, V).
 
-    Dropout acts on the attention weights while training. The fused kernel is used whenever neither dropout nor the
-    weights themselves are asked for.
+    Dropout acts on the attention weights in training. The fused kernel is used if neither dropout nor the weights are
+    needed.
 
     Args:
         num_heads: A; must divide the width H of the queries.
-        dropout: share of attention weights set to zero while training, in [0, 1).
+        dropout: fraction of attention weights set to zero in training, in [0, 1).
         initializer_range: standard deviation of the kernels' truncated normal.
 
     Parts: `query`, `key`, `value`, `out`, each a Dense layer.
 
     Call: x (B, T, H); attention_mask, bool, broadcasting to (B, T, S), or to (B, A, T, S) for a mask of each head, True
-    where a query may see a key; memory (B, S, H), where the keys and values come from (default x: self-attention).
+    where a query may attend to a key; memory (B, S, H), the source of keys and values (default x: self-attention).
     Returns (B, T, H), or with `return_weights=True` that and the weights (B, A, T, S) before dropout.
 
     Example:

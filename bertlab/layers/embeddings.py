@@ -13,7 +13,7 @@ from bertlab.layers.normalization import LayerNormalization
 
 @keras.saving.register_keras_serializable("bertlab")
 class TokenEmbedding(keras.layers.Layer):
-    """One learned vector per piece of the vocabulary; the table is also the MLM head's output matrix.
+    """One learned vector per token of the vocabulary; the table is also the MLM head's output matrix.
 
     Args:
         vocab_size: V.   hidden_size: H.
@@ -79,7 +79,7 @@ class SegmentEmbedding(TokenEmbedding):
 
 @keras.saving.register_keras_serializable("bertlab")
 class LearnedPositionEmbedding(TokenEmbedding):
-    """One learned vector for each position; there is none beyond the longest sequence.
+    """One learned vector for each position up to the maximum length.
 
     Arguments as in `TokenEmbedding`; vocab_size is M, the number of positions.
 
@@ -107,7 +107,7 @@ def sinusoids(num_positions: int, hidden_size: int) -> np.ndarray:
 
 @keras.saving.register_keras_serializable("bertlab")
 class SinusoidalPositionEmbedding(keras.layers.Layer):
-    """Fixed sines and cosines of the position; nothing to learn.
+    """Fixed sines and cosines of the position, without trained weights.
 
     Args:
         num_positions: M, the longest sequence.   hidden_size: H, even.
@@ -147,7 +147,7 @@ class BertEmbeddings(keras.layers.Layer):
         position_embedding: learned | sinusoidal.
         positions_after: the id of padding from which positions are counted, as in RoBERTa: the first token has position
             id + 1, padding has position id. None: from 0, padding too.
-        dropout: share of the sum set to zero while training.
+        dropout: fraction of the sum set to zero in training.
         layer_norm_eps, initializer_range: as in `BertConfig`.
 
     Parts: `token`, `segment`, `position`, `norm`.

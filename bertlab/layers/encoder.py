@@ -1,6 +1,6 @@
 """One encoder layer, and the stack of them (Vaswani et al. 2017, section 3.1; Devlin et al. 2019, section 3).
 
-Letters: B batch, T tokens, P places, A heads, H hidden size.
+Letters: B batch, T tokens, P positions, A heads, H hidden size.
 """
 
 import keras
@@ -29,8 +29,8 @@ class EncoderLayer(keras.layers.Layer):
     Parts: `attention`, `attention_norm`, `feed_forward`, `output_norm`.
 
     Call: x (B, T, H); attention_mask, bool, broadcasting to (B, T, T) or (B, A, T, T). Returns (B, T, H), or with
-    `return_weights=True` that and the attention weights (B, A, T, T). With positions (B, P) int only these places are
-    computed, (B, P, H): they still attend to all T.
+    `return_weights=True` that and the attention weights (B, A, T, T). With positions (B, P) int only these positions
+    are computed, (B, P, H): they still attend to all T tokens.
 
     Example:
         >>> layer = EncoderLayer(num_heads=2, intermediate_size=32)
@@ -121,7 +121,7 @@ class EncoderLayer(keras.layers.Layer):
 
 
 def _rows_at(attention_mask, positions):
-    """The rows of a mask that belong to the queries at some positions; a row that all queries share stays as it is."""
+    """The rows of a mask for the queries at some positions; a row that all queries share is not changed."""
     if attention_mask is None or attention_mask.shape[-2] == 1:
         return attention_mask
     rows = ops.cast(positions, "int32")[:, None, :, None]  # (B, 1, P, 1)
@@ -130,7 +130,7 @@ def _rows_at(attention_mask, positions):
 
 @keras.saving.register_keras_serializable("bertlab")
 class Encoder(keras.layers.Layer):
-    """L encoder layers, one after the other; in pre-LN a last LayerNorm follows, since no layer ends with one.
+    """L encoder layers, one after the other; in pre-LN with a last LayerNorm, since no layer ends with one.
 
     Args:
         num_layers: L. The others as in `EncoderLayer`.
@@ -138,8 +138,8 @@ class Encoder(keras.layers.Layer):
     Parts: the list `layers_`, and in pre-LN `final_norm`.
 
     Call: x (B, T, H); attention_mask as in `EncoderLayer`. Returns (B, T, H), or with positions (B, P)
-    int only these places, (B, P, H), of which alone the last layer is then computed; with `return_all=True` a triple of
-    that, the hidden states (a list of L + 1 tensors (B, T, H): what went in, then what each layer gave) and
+    int only these positions, (B, P, H): the last layer computes no others; with `return_all=True` a triple of
+    that, the hidden states (a list of L + 1 tensors (B, T, H): the input, then each layer's output) and
     the attention weights (a list of L tensors (B, A, T, T)).
 
     Example:
@@ -154,7 +154,7 @@ class Encoder(keras.layers.Layer):
         options = {"dropout": dropout} | {name: kwargs.pop(name) for name in names if name in kwargs}
         super().__init__(**kwargs)
         self.num_layers = num_layers
-        self.layers_ = [  # keras.Model has an attribute `layers` of its own
+        self.layers_ = [  # keras.Model already has an attribute `layers`
             EncoderLayer(num_heads, intermediate_size, **options, dtype=self.dtype_policy, name=f"layer_{i}")
             for i in range(num_layers)
         ]

@@ -1,4 +1,4 @@
-"""What stands on top of the encoder: the pooler, the two pre-training heads and the fine-tuning heads.
+"""The heads on top of the encoder: the pooler, the two pre-training heads and the fine-tuning heads.
 
 Letters: B batch, T tokens, P predictions, H hidden size, V vocabulary, C classes.
 Source: Devlin et al. 2019, sections 3.1 and 4, and appendix A.
@@ -14,7 +14,7 @@ from bertlab.layers.normalization import LayerNormalization
 
 @keras.saving.register_keras_serializable("bertlab")
 class Pooler(keras.layers.Layer):
-    """tanh(W x₀ + b): one vector for the whole row, read off its first token, [CLS].
+    """tanh(W x₀ + b): one vector for the whole row, from its first token, [CLS].
 
     Args:
         initializer_range: standard deviation of the kernel's truncated normal.
@@ -57,10 +57,10 @@ class Pooler(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("bertlab")
 class MaskedLanguageModelHead(keras.layers.Layer):
-    """Scores every piece of the vocabulary: LN(act(x W + b)) E + bias.
+    """Scores every token of the vocabulary: LN(act(x W + b)) E + bias.
 
-    Tied, as in BERT, E is the transposed token table, handed in at every call; untied (the algorithm's W_u) the head
-    owns it. Run it on the gathered masked positions only: over whole rows it costs as much as several layers.
+    Tied, as in BERT, E is the transposed token table, passed at every call; untied (the algorithm's W_u) the head
+    owns it. Run it only on the gathered masked positions: over whole rows it costs as much as several layers.
 
     Args:
         vocab_size: V.   activation, layer_norm_eps, initializer_range: as in `BertConfig`.
@@ -144,7 +144,7 @@ class ClassificationHead(keras.layers.Layer):
 
     Args:
         num_outputs: C.
-        dropout: share of the input set to zero while training.
+        dropout: fraction of the input set to zero in training.
         initializer_range: standard deviation of the kernel's truncated normal.
 
     Call: x (…, H) → (…, C).

@@ -1,4 +1,4 @@
-"""Who may look at whom: boolean masks, True where a query may see a key.
+"""Attention masks: boolean, True where a query may attend to a key.
 
 Letters: B batch, T query tokens, S key tokens, A heads. Every mask here broadcasts to (B, T, S): all heads share it.
 """
@@ -42,7 +42,7 @@ def packed_mask(sequence_ids):
 
 
 def arbitrary_mask(attention_mask):
-    """A mask of one's own. attention_mask: (B, T, S), 1 where query t may see key s → bool (B, T, S).
+    """A custom mask. attention_mask: (B, T, S), 1 where query t may see key s → bool (B, T, S).
 
     Example:
         >>> tuple(arbitrary_mask(ops.ones((2, 5, 3))).shape)
@@ -52,7 +52,7 @@ def arbitrary_mask(attention_mask):
 
 
 def combine(*masks):
-    """What all the given masks allow; a mask may be None. Returns None when all are.
+    """The intersection of the masks; a mask may be None. Returns None if all are None.
 
     Example:
         >>> ops.convert_to_numpy(combine(padding_mask(ops.array([[1, 0]])), None, causal_mask(2))).tolist()

@@ -1,4 +1,4 @@
-"""What every assembled model shares: its configuration, its encoder and how it reads its inputs.
+"""The common part of all models: configuration, encoder and reading of inputs.
 
 Letters: B batch, T tokens, H hidden size.
 """
@@ -15,11 +15,11 @@ from bertlab.layers import Pooler, arbitrary_mask, causal_mask, combine, packed_
 INPUT_NAMES = (
     "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "masked_lm_positions"
 )  # fmt: skip
-TARGET_NAMES = ("masked_lm_ids", "masked_lm_weights", "next_sentence_labels")  # a training batch carries them along
+TARGET_NAMES = ("masked_lm_ids", "masked_lm_weights", "next_sentence_labels")  # part of a training batch
 
 
 def attention_mask_of(inputs: dict, config: ModelConfig):
-    """The mask that a dict of inputs asks for: bool, broadcasting to (B, T, T), or None when all is visible.
+    """The attention mask of a dict of inputs: bool, broadcasting to (B, T, T), or None if nothing is masked.
 
     Raises ConfigError for an attention_mask that is neither (B, T) nor (B, T, T).
     """
@@ -38,7 +38,7 @@ def attention_mask_of(inputs: dict, config: ModelConfig):
 def check_inputs(inputs, config: ModelConfig) -> None:
     """Raises ConfigError for inputs that no model of this configuration can read."""
     if not isinstance(inputs, dict) or "input_ids" not in inputs:
-        raise ConfigError(f"expected a dict with 'input_ids' and, if wanted, {', '.join(INPUT_NAMES[1:])}")
+        raise ConfigError(f"expected a dict with 'input_ids' and optionally {', '.join(INPUT_NAMES[1:])}")
     unknown = sorted(set(inputs) - {*INPUT_NAMES, *TARGET_NAMES})
     if unknown:
         raise ConfigError(f"no model reads an input called {unknown[0]!r}; the names are {', '.join(INPUT_NAMES)}")
@@ -47,7 +47,7 @@ def check_inputs(inputs, config: ModelConfig) -> None:
         raise ConfigError(f"input_ids has shape {tuple(shape)}; expected (batch, tokens)")
     if isinstance(shape[1], int) and shape[1] > config.max_tokens:  # not None or JAX's symbol
         raise ConfigError(
-            f"input_ids has {shape[1]} tokens a row, but this model has only {config.max_tokens} "
+            f"input_ids has {shape[1]} tokens per row, but this model has only {config.max_tokens} "
             "positions: truncate the text or cut it into windows"
         )
 
@@ -57,7 +57,7 @@ class FromPreset:
 
     @classmethod
     def from_preset(cls, preset, **options):
-        """A model with the weights of a checkpoint; a head that the checkpoint does not have starts anew.
+        """A model with the weights of a checkpoint; a head that the checkpoint lacks is initialized randomly.
 
         preset: the name of a packaged ("bertlab-mini") or published model, or a folder.
         options: arguments of the class, such as num_labels=3 or dtype="mixed_bfloat16". With num_labels, the head is
@@ -73,22 +73,22 @@ class FromPreset:
 class Backbone(FromPreset, keras.Model):
     """Embeddings, encoder and pooler: a model without a head. Its weights exist as soon as it is constructed.
 
-    Args:
-        config: the configuration of a family, such as a `BertConfig`; the family provides embeddings and encoder.
-        pooler: whether there is a pooler; None: as the family's models without a head have it.
+        Args:
+            config: the configuration of a family, such as a `BertConfig`; the family provides embeddings and encoder.
+            pooler: whether there is a pooler; None: as the family's models without a head have it.
 
-    Call: a dict of int tensors: input_ids (B, T), and if wanted token_type_ids (B, T), attention_mask (B, T) or
-    (B, T, T), position_ids (B, T), sequence_ids (B, T) (see docs/architecture.md). Returns a dict:
-        sequence_output (B, T, H); pooled_output (B, H), if there is a pooler;
-        with `return_all=True` also hidden_states, L + 1 tensors (B, T, H), and attentions, L tensors (B, A, T, T).
-    With positions (B, P) int sequence_output has only these places, (B, P, H), and the last layer computes no others;
-    where there is a pooler, the first of them must be 0, that of [CLS].
+        Call: a dict of int tensors: input_ids (B, T), and optionally token_type_ids (B, T), attention_mask (B, T) or
+        (B, T, T), position_ids (B, T), sequence_ids (B, T) (see docs/architecture.md). Returns a dict:
+            sequence_output (B, T, H); pooled_output (B, H), if there is a pooler;
+            with `return_all=True` also hidden_states, L + 1 tensors (B, T, H), and attentions, L tensors (B, A, T, T).
+    With positions (B, P) int sequence_output has only these positions, (B, P, H), and the last layer computes no others;
+        with a pooler, the first of them must be 0, that of [CLS].
 
-    Example:
-        >>> backbone = Backbone(BertConfig.named("tiny", vocab_size=100))
-        >>> outputs = backbone({"input_ids": ops.array([[2, 17, 3]])})
-        >>> tuple(outputs["sequence_output"].shape), tuple(outputs["pooled_output"].shape)
-        ((1, 3, 128), (1, 128))
+        Example:
+            >>> backbone = Backbone(BertConfig.named("tiny", vocab_size=100))
+            >>> outputs = backbone({"input_ids": ops.array([[2, 17, 3]])})
+            >>> tuple(outputs["sequence_output"].shape), tuple(outputs["pooled_output"].shape)
+            ((1, 3, 128), (1, 128))
     """
 
     def __init__(self, config: ModelConfig, pooler: bool | None = None, name: str = BACKBONE, **kwargs):
@@ -137,10 +137,10 @@ class Backbone(FromPreset, keras.Model):
 
 
 class ModelWithHead(FromPreset, keras.Model):
-    """Base of the models with a head: holds the `backbone`, so that a checkpoint of one fits all.
+    """Base of the models with a head: has a `backbone`, so that all can load one checkpoint.
 
-    A subclass makes its heads and their weights in its constructor, and works with what the backbone returns, whatever
-    its family. Variables are called by the part they belong to, whatever the model is called:
+    A subclass creates its heads and their weights in its constructor, and works with the outputs of any family's
+    backbone. Variables have the name of their part, independent of the model's name:
     `backbone/encoder/layer_0/attention/query/kernel`, `masked_lm_head/bias`.
     """
 
@@ -164,7 +164,7 @@ class ModelWithHead(FromPreset, keras.Model):
 
 
 def _model_config(model) -> dict:
-    """What keras.Model needs to make this one again; its own get_config knows nothing of a subclass's arguments."""
+    """The arguments to construct this model again; keras.Model's own get_config lacks a subclass's arguments."""
     return {
         "config": {"model_type": model.config.model_type, **model.config.to_dict()},
         "name": model.name,

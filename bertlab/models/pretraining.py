@@ -21,7 +21,7 @@ class PreTrainingModel(ModelWithHead):
         next_sentence: whether there are a pooler and a next-sentence head; None: as the family was pre-trained.
         tied: whether the token table is also the MLM head's output matrix, as in every published model.
 
-    Call: a dict as for `Backbone`, and masked_lm_positions (B, P) int, if only those are to be predicted.
+    Call: a dict as for `Backbone`, and optionally masked_lm_positions (B, P) int, to predict only those.
     Returns a dict:
         masked_lm_logits (B, P, V), or (B, T, V) without masked_lm_positions;
         next_sentence_logits (B, 2): class 0 = IsNext, class 1 = NotNext;
@@ -82,6 +82,6 @@ class PreTrainingModel(ModelWithHead):
 
 
 def _with_cls(positions):
-    """(B, P) → (B, 1 + P): place 0, where [CLS] stands, before the others."""
+    """(B, P) → (B, 1 + P): position 0, that of [CLS], before the others."""
     positions = ops.cast(positions, "int32")
     return ops.concatenate([ops.zeros_like(positions[:, :1]), positions], axis=1)

@@ -1,3 +1,3 @@
-"""Notebook 01: wordPiece."""
+"""Notebook 01: WordPiece."""
 
 KEPT_IN = "wordpiece"  # the module of the student's own package for passed answers

@@ -1,4 +1,4 @@
-"""What the exercises of notebook 01 share."""
+"""Inputs and helpers shared by the exercises of notebook 01."""
 
 from collections import Counter
 from fractions import Fraction
@@ -10,10 +10,10 @@ from autograde.exercises.draws import Random
 from autograde.exercises.spec import Case, Forbidden
 
 WHOLE_TOKENIZERS = Forbidden(
-    "This exercise is about building the tokenizer yourself.",
+    "In this exercise you write the tokenizer yourself.",
     (
         "bertlab.wordpiece",
-        "bertlab.wordpiece.BasicTokenizer",  # these by name, so that they are noticed when they run, too
+        "bertlab.wordpiece.BasicTokenizer",  # by name, so that they are also detected when they run
         "bertlab.wordpiece.WordPieceTokenizer",
         "bertlab.wordpiece.basic.BasicTokenizer.words",
         "bertlab.wordpiece.basic.split_punctuation",
@@ -65,7 +65,7 @@ def some(rng: Random, options, number: int) -> list:
 
 
 def inside(rng: Random, word: str, inserted: str) -> str:
-    """A word with something in it, neither at its beginning nor at its end."""
+    """A word with a text inserted, neither at its beginning nor at its end."""
     place = int(rng.integers(1, len(word)))
     return word[:place] + inserted + word[place:]
 
@@ -79,12 +79,12 @@ ENDINGS = ("ing", "er", "ed", "s")
 
 
 def numbered(rng: Random, pieces: list[str]) -> dict[str, int]:
-    """A vocabulary of these pieces, special ones in front, the others in random order."""
+    """A vocabulary of these tokens, special tokens first, the others in random order."""
     return {piece: number for number, piece in enumerate([*SPECIAL, *shuffled(rng, pieces)])}
 
 
 def stems_and_endings(rng: Random, more=()) -> tuple[dict, str, list[str]]:
-    """A vocabulary, the stem and the endings from which words for it can be made."""
+    """A vocabulary with the stems and endings of its words."""
     stem, other = some(rng, STEMS, 2)
     endings = some(rng, ENDINGS, 3)
     pieces = [stem, other, stem[:2], stem[0], "##" + stem[2:], "##" + endings[0][0]]
@@ -117,7 +117,7 @@ def spelled_words(rng: Random) -> list[Case]:
 
 
 def partly_merged(rng: Random) -> list[Case]:
-    """Words in which some neighbours are one piece already, and one word of a single letter."""
+    """Words in which some neighbours are merged already, and one word of a single letter."""
     one, two, three = syllables(rng)
     words = counted(rng, [one + two + three, "x"])
     rest = [([one, "##" + two, "##" + three[0], "##" + three[1]], 3), ([two, "##" + one, "##" + two], 5)]
@@ -125,6 +125,6 @@ def partly_merged(rng: Random) -> list[Case]:
 
 
 def pieces_of(rng: Random, number: int) -> list[str]:
-    """That many pieces, beginnings and goings-on."""
+    """This many tokens, first and continuation tokens."""
     known = [*WORDS, *("##" + ending for ending in ENDINGS)]
     return [pick(rng, known) for _ in range(number)]

@@ -1,4 +1,4 @@
-"""Cuts a text into words."""
+"""Splits a text into words."""
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import (
@@ -26,7 +26,7 @@ def basic_tokenize(text, lower_case=True):
 
 
 def sentence(rng: Random) -> str:
-    """Capitals, an accent, punctuation, an odd blank, something unseen and a Chinese character."""
+    """Capitals, an accent, punctuation, a wide space, an invisible and a Chinese character."""
     one, two = some(rng, WORDS, 2)
     odd = inside(rng, two, pick(rng, UNSEEN_FORMATS))
     parts = [pick(rng, ACCENTED) + pick(rng, "'’") + "s", one.title() + pick(rng, ",;!"), pick(rng, CHINESE) + odd]
@@ -46,26 +46,27 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(1, sentences),
-        cases("cased and uncased", 1, sentences_in_both_cases, "`lower_case` decides about case and accents"),
+        cases("cased and uncased", 1, sentences_in_both_cases, "`lower_case` must control case and accents"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
-        "Four steps, three of which you have written. The text's words go through the last two one by one.",
-        "`str.split()` without an argument cuts at any run of blanks and leaves no empty words.",
+        "There are four steps, three of which you have written. The last two are applied to each word of the text.",
+        "`str.split()` without an argument splits at any white space and leaves no empty words.",
         "Each word gives a list of parts. Add the parts to the result, not the list.",
     ),
     misconceptions=(
         mistake("always-lower",
             "        if lower_case:\n            word = strip_accents(word)", "        word = strip_accents(word)",
-            hint="`lower_case=False` changes nothing in your version. A cased vocabulary keeps capitals and accents."),
+            hint="`lower_case=False` has no effect in your version. A cased vocabulary keeps capitals and accents."),
         mistake("accents-kept", "word = strip_accents(word)", "word = word.lower()",
-            hint="You lower-case but leave the accents on. Uncased means both: use `strip_accents`."),
+            hint="You convert to lower case, but keep the accents. Uncased means both: use `strip_accents`."),
         mistake("cases-swapped", "if lower_case:", "if not lower_case:",
-            hint="You swapped the two: text is lower-cased when `lower_case` is False, and left alone when it is "
-                 "True."),
+            hint="You swapped the two cases: your text is lower case when `lower_case` is False, and unchanged when "
+                 "it is True."),
         mistake("punctuation-not-split", "words += split_punctuation(word)", "words.append(word)",
-            hint="Punctuation still hangs on your words. The last step, `split_punctuation`, is missing."),
+            hint="Punctuation is still attached to your words. The last step, `split_punctuation`, is missing."),
         mistake("not-cleaned", "clean_text(text).split()", "text.split()",
-            hint="The text was not cleaned: unseen characters hide inside words, Chinese characters stick to others."),
+            hint="The text was not cleaned: invisible characters are inside words, Chinese characters are attached "
+                 "to others."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Makes blanks plain, takes out what no reader sees, and isolates Chinese characters."""
+"""Replaces white space by plain spaces, deletes invisible characters, and isolates Chinese characters."""
 
 import re
 import unicodedata
@@ -55,32 +55,34 @@ EXERCISE = Exercise(
     returns="str",
     parts=(
         values(2, untidy_text),
-        cases("scripts", 1, many_scripts, "Chinese characters stand alone, other scripts stay as they are"),
+        cases("scripts", 1, many_scripts, "Chinese characters must become separate words, other scripts must not "
+                                          "change"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
-        "Go through the text character by character. Each becomes a blank, nothing, itself, or itself between blanks.",
-        "Ask in this order: is it a blank? must it go? is it Chinese? Tab and line ends are `Cc` too.",
-        "`unicodedata.category(character)` gives the two letters of the table; `in` compares with several of them.",
+        "Go through the text character by character. Each becomes a space, nothing, itself, or itself between spaces.",
+        "Test in this order: does it become a space? must it be deleted? is it Chinese? Tab and line ends are `Cc` "
+        "too.",
+        "`unicodedata.category(character)` returns the two letters of the table; `in` compares with several of them.",
     ),
     misconceptions=(
         mistake("line-ends-dropped", 'character in "\\t\\n\\r" or category == "Zs"', 'category == "Zs"',
-            hint="Tab and line ends have vanished, and the words beside them run together. They are of category Cc, "
-                 "but they separate words: ask for them first and make them a blank."),
+            hint="Tab and line ends have disappeared, so the words beside them run together. They have category Cc, "
+                 "but they separate words: test for them first and make them a space."),
         mistake("unseen-becomes-blank", "            continue", '            cleaned.append(" ")',
-            hint="Characters that nobody sees become blanks in your text, and so cut words in two. They become "
-                 "nothing: a soft hyphen inside a word must not split it."),
+            hint="Invisible characters become spaces in your text and split words in two. Delete them: a soft "
+                 "hyphen inside a word must not split it."),
         mistake("format-characters-kept", '("Cc", "Cf")', '("Cc",)',
-            hint="You drop control characters (Cc), but not format characters (Cf): soft hyphen, zero-width blank "
-                 "and byte order mark are still there, unseen."),
+            hint="You delete control characters (Cc), but not format characters (Cf): soft hyphen, zero-width space "
+                 "and byte order mark are still there, invisible."),
         mistake("blanks-of-other-widths", 'character in "\\t\\n\\r" or category == "Zs"', 'character in "\\t\\n\\r"',
-            hint="Blanks of other widths (category Zs: no-break, ideographic …) are still what they were. All become "
-                 "plain."),
+            hint="Spaces of other widths (category Zs: no-break, ideographic …) are unchanged. They must all become "
+                 "plain spaces."),
         mistake("every-script-without-case", "elif is_chinese(character)", 'elif category == "Lo"',
-            hint="You isolate every letter that has no case, kana and Hangul too. Only Chinese characters are a word "
-                 "each; the rule is `is_chinese`."),
+            hint="You isolate every letter that has no case, also kana and Hangul. Only Chinese characters are "
+                 "separate words; use `is_chinese`."),
         mistake("one-block-only", "elif is_chinese(character)", 'elif "\\u4e00" <= character <= "\\u9fff"',
-            hint="Only the first block counts as Chinese in your text. Rarer characters live in seven more, some "
-                 "beyond U+FFFF: `is_chinese` knows them all."),
+            hint="Only the first block counts as Chinese in your version. Rarer characters are in seven more "
+                 "blocks, some beyond U+FFFF: `is_chinese` tests them all."),
     ),
 )  # fmt: skip

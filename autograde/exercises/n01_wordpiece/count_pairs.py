@@ -1,4 +1,4 @@
-"""How often two pieces stand side by side."""
+"""Counts how often two tokens are neighbours."""
 
 from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, count_pairs, partly_merged, spelled_words
 from autograde.exercises.spec import Exercise, cases, mistake, values
@@ -18,27 +18,29 @@ EXERCISE = Exercise(
     returns="dict",
     parts=(
         values(1, spelled_words),
-        cases("pieces of any length", 1, partly_merged, "neighbours are pieces, however long; a single one has none"),
+        cases("tokens of any length", 1, partly_merged, "neighbours are whole tokens of any length; a word of one "
+                                                        "token has no neighbours"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
-        "Two loops: over the words, and in each word over its neighbours.",
+        "Use two loops: over the words, and in each word over its neighbours.",
         "`zip` of a list and the same list from its second item gives the neighbours, left before right.",
-        "A word that occurs 10 times adds 10 for each of its neighbours, and a pair that it has twice gets 20.",
+        "A word that occurs 10 times adds 10 for each pair of neighbours, and a pair that occurs twice in it gets 20.",
     ),
     misconceptions=(
         mistake("words-counted-once", "counts.get(pair, 0) + count", "counts.get(pair, 0) + 1",
-            hint="Every different word counts once in your result. A word that occurs 10 times brings its pairs 10 "
-                 "times."),
+            hint="Every different word counts once in your result. A word that occurs 10 times adds 10 to its pairs."),
         mistake("once-per-word", "in zip(pieces, pieces[1:]):", "in set(zip(pieces, pieces[1:])):",
-            hint="A pair that a word has twice is counted once for it. Count every place where it stands."),
+            hint="You count a pair that occurs twice in a word only once. Count every occurrence."),
         mistake("across-words", cell=ACROSS_WORDS,
-            hint="You count the end of one word and the beginning of the next as neighbours. Words are kept apart."),
+            hint="You count the end of one word and the beginning of the next as neighbours. Count inside each word "
+                 "only."),
         mistake("order-lost", "            counts[pair] = counts.get(pair, 0) + count",
             "            pair = tuple(sorted(pair))\n            counts[pair] = counts.get(pair, 0) + count",
-            hint="You count (a, b) and (b, a) as the same pair. Which one is left makes another piece."),
+            hint="You count (a, b) and (b, a) as the same pair. The order matters: it gives a different merged token."),
         mistake("any-two-pieces", "for pair in zip(pieces, pieces[1:]):",
             "for pair in [(a, b) for i, a in enumerate(pieces) for b in pieces[i + 1 :]]:",
-            hint="You count every two pieces of a word, also those that stand apart. Neighbours touch."),
+            hint="You count every two tokens of a word, also if others are between them. Only adjacent tokens are "
+                 "neighbours."),
     ),
 )  # fmt: skip

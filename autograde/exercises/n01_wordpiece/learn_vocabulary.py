@@ -1,4 +1,4 @@
-"""Learns a list of pieces; a piece's place in the list is its number."""
+"""Learns a vocabulary as a list of tokens; the index of a token in the list is its id."""
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import SPECIAL, WHOLE_TOKENIZERS, count_pairs, exact_scores, pick, some
@@ -7,12 +7,12 @@ from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
 def fixed_size(word_counts):
-    """How many pieces there are before the first merge."""
+    """The number of tokens before the first merge."""
     return len(learn_vocabulary(word_counts, 0))
 
 
 def learn_vocabulary(word_counts, size, min_count=2, scores=exact_scores):
-    """scores: exact ones, or the same with another rounding (see `n01_draws.robust`)."""
+    """scores: exact ones, or the same with different rounding."""
     first = sorted(set("".join(word_counts)))
     later = sorted(set("".join(word for word in word_counts if len(word) > 1)))
     pieces = [*SPECIAL, *first, *("##" + character for character in later)]
@@ -34,7 +34,7 @@ def learn_vocabulary(word_counts, size, min_count=2, scores=exact_scores):
 
 
 def rounded_twice(spelled):
-    """Scores divided by one count after the other: what a student may write as well."""
+    """Scores divided by one count after the other, as a student may write them."""
     scores = exact_scores(spelled)
     singles = {}
     for pieces, count in spelled:
@@ -45,13 +45,13 @@ def rounded_twice(spelled):
 
 
 def robust(word_counts: dict, size: int, least: int) -> bool:
-    """Whether rounding decides nothing."""
+    """Whether rounding cannot change the result."""
     exact = learn_vocabulary(word_counts, size, least)
     return exact == learn_vocabulary(word_counts, size, least, scores=rounded_twice)
 
 
 def learning_case(rng: Random, merges: int, least: int, lowest: int) -> Case:
-    """Words from a few syllables, with counts from `lowest` to 9; drawn again where rounding would decide."""
+    """Words of a few syllables, with counts from `lowest` to 9; drawn again if rounding could change the result."""
     while True:
         parts = [pick(rng, "bdgklm") + pick(rng, "aeiou") + pick(rng, ("", "n", "s")) for _ in range(4)]
         words = dict.fromkeys("".join(some(rng, parts, int(rng.integers(1, 4)))) for _ in range(7))
@@ -74,7 +74,7 @@ def rare_pairs(rng: Random) -> list[Case]:
 
 
 def ties(rng: Random) -> list[Case]:
-    """Pairs of equal scores. What the rule chooses comes later in the text, and is neither time the first in order."""
+    """Pairs of equal scores. The right one comes later in the text, and is never the first in order."""
     a, b, c, d, e = sorted(some(rng, "abcdefghijklm", 5))
     often = int(rng.integers(3, 9))
     same_count = {c + d: often, a + b: often}  # 1 / often each
@@ -88,19 +88,20 @@ EXERCISE = Exercise(
     parts=(
         values(2, words_to_learn_from),
         cases("rare pairs", 1, rare_pairs,
-            "pairs seen less often than min_count are not merged; in the end none is left"),
-        cases("ties", 1, ties, "of equal scores the more frequent pair wins, then the first in order"),
+            "pairs seen less often than min_count must not be merged; stop when there are no others"),
+        cases("ties", 1, ties, "of equal scores the more frequent pair must win, then the first in order"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
-        "Begin with the list that is there before any merge and with all words spelled in letters. Then loop.",
-        "Count and score anew in every round: a merge changes the counts of its neighbours.",
-        "`min` with a key that is a tuple compares part by part: give it the score and the count with a minus sign, "
-        "then the pair. Leave out rare pairs before, and stop when none is left.",
+        "Begin with the special tokens, the alphabet, and all words spelled in letters. Then loop.",
+        "Count and score again in every iteration: a merge changes the counts of its neighbours.",
+        "`min` with a tuple as key compares element by element: use the negative score, the negative count, then "
+        "the pair. Remove rare pairs first, and stop when there are no more pairs.",
     ),
     misconceptions=(
         mistake("most-frequent-first", "(-scores[pair], -counts[pair], pair)", "(-counts[pair], pair)",
-            hint="You merge the most frequent pair: that is byte-pair encoding. WordPiece takes the highest score."),
+            hint="You merge the most frequent pair: that is byte-pair encoding. WordPiece takes the pair with the "
+                 "highest score."),
         mistake("first-come", "min(candidates, key=lambda pair: (-scores[pair], -counts[pair], pair))",
             "max(candidates, key=lambda pair: scores[pair])",
             hint="Of equal scores you take the pair that came first in the text. The rule: the one that occurs more "
@@ -121,15 +122,15 @@ EXERCISE = Exercise(
             "    while len(pieces) < size:\n",
             "        spelled = merge_pair((left, right), spelled)", "        candidates.remove((left, right))",
             hint="You score the pairs once, before the first merge. A merge makes new neighbours: score in every "
-                 "round."),
+                 "iteration."),
         mistake("rare-pairs-merged", "[pair for pair in counts if counts[pair] >= min_count]", "list(counts)",
-            hint="Pairs that occur less often than `min_count` are merged too. Leave them out before you choose."),
+            hint="You also merge pairs that occur less often than `min_count`. Remove them before you choose."),
         mistake("size-without-the-rest", "while len(pieces) < size:", "for _ in range(size):",
-            hint="You make `size` merges. `size` is the length of the whole list, special pieces and alphabet "
-                 "included."),
+            hint="You make `size` merges. `size` is the length of the whole list, including special tokens and "
+                 "alphabet."),
         mistake("special-pieces-missing",
             "pieces = SPECIAL_PIECES + alphabet(word_counts)", "pieces = alphabet(word_counts)",
             "while len(pieces) < size:", "while len(pieces) + len(SPECIAL_PIECES) < size:",
-            hint="The special pieces are missing. They come first: [PAD] gets number 0."),
+            hint="The special tokens are missing. They come first: [PAD] gets id 0."),
     ),
 )  # fmt: skip

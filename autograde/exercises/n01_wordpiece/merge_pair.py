@@ -1,4 +1,4 @@
-"""Makes one piece of every occurrence of a pair of neighbours."""
+"""Merges every occurrence of a pair of neighbours into one token."""
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, counted, in_letters, repeating_words, some
@@ -28,7 +28,7 @@ def pairs_to_merge(rng: Random) -> list[Case]:
 
 
 def awkward_merges(rng: Random) -> list[Case]:
-    """The same letter many times; and pieces that merely end or begin like those of the pair."""
+    """The same letter many times, and tokens that only begin or end like those of the pair."""
     a, b, c = some(rng, "abdegilmn", 3)
     same = [(in_letters(a * 4), 3), (in_letters(c + a * 5), 2), (in_letters(b + c), 4)]
     alike = [([c + a, "##" + b], 4), ([a, "##" + b + c], 2), ([a, "##" + b, "##" + a, "##" + b], 3)]
@@ -44,20 +44,20 @@ EXERCISE = Exercise(
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
-        "Write it for one word first: walk along its pieces and build a new list.",
-        "Where the next two pieces are the pair, the new list gets one piece and you move on by two.",
-        "The new piece is the left text, then the right one without its ##. If the left begins with ##, so does it.",
+        "Write it for one word first: go through its tokens and build a new list.",
+        "Where the next two tokens are the pair, append the merged token and move on by two.",
+        "The merged token is the left text, then the right one without its ##. If the left begins with ##, so does "
+        "the result.",
     ),
     misconceptions=(
         mistake("joiner-inside", 'left + right.removeprefix("##")', "left + right",
-            hint="Your new piece has ## in its middle. The mark says that a piece goes on with a word; inside it "
-                 "vanishes."),
+            hint="Your merged token has ## in its middle. The mark belongs only at the beginning of a token: remove "
+                 "it from the right one."),
         mistake("beginning-of-word", 'left + right.removeprefix("##")', '(left + right).replace("##", "")',
-            hint="Your new piece has lost its ##. If the left one goes on with a word, the new one does as well."),
+            hint="Your merged token has lost its ##. If the left token continues a word, the merged one does too."),
         mistake("first-place-only", "if pieces[place : place + 2] == [left, right]:",
             "if pieces[place : place + 2] == [left, right] and merged not in joined:",
-            hint="You merge the first place of each word and leave the others. Every occurrence becomes the new "
-                 "piece."),
+            hint="You merge the first occurrence in each word and leave the others. Merge every occurrence."),
         mistake("from-the-right", "        joined, place = [], 0\n"
             "        while place < len(pieces):\n"
             "            if pieces[place : place + 2] == [left, right]:\n"
@@ -70,15 +70,15 @@ EXERCISE = Exercise(
             "        for place in range(len(pieces) - 2, -1, -1):\n"
             "            if joined[place : place + 2] == [left, right]:\n"
             "                joined[place : place + 2] = [merged]\n",
-            hint="You merge from the right. With three or more equal pieces in a row that gives another spelling."),
+            hint="You merge from the right. With three or more equal tokens in a row that gives a different spelling."),
         mistake("text-replaced", cell="def merge_pair(pair, spelled):\n    left, right = pair\n"
                 '    merged = left + right.removeprefix("##")\n'
                 '    both = left + " " + right\n'
                 '    return [(" ".join(pieces).replace(both, merged).split(), n) for pieces, n in spelled]\n',
-            hint="You replaced text, and so a longer piece that merely ends or begins like one of the pair was torn. "
-                 "Compare whole pieces."),
+            hint="You replaced text, so a longer token that only begins or ends like one of the pair was split. "
+                 "Compare whole tokens."),
         mistake("other-words-dropped", "        result.append((joined, count))",
             "        if merged in joined:\n            result.append((joined, count))",
-            hint="Words without the pair are missing from your result. They stay, spelled as they were."),
+            hint="Words without the pair are missing from your result. They must stay, with their old spelling."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""One row of BERT's input."""
+"""One example of BERT's input."""
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import ENDINGS, SPECIAL, WHOLE_TOKENIZERS, WORDS, pieces_of, shuffled
@@ -19,7 +19,7 @@ def pack(first, second, vocabulary, length):
 
 
 def vocabulary_of_packing(rng: Random) -> dict[str, int]:
-    """Special pieces somewhere among the others, none with number 0."""
+    """Special tokens at any index of the vocabulary except 0."""
     pieces = [*SPECIAL, *WORDS, *("##" + ending for ending in ENDINGS)]
     return {piece: number for number, piece in enumerate(shuffled(rng, pieces), start=3)}
 
@@ -41,40 +41,39 @@ EXERCISE = Exercise(
     returns="dict",
     parts=(
         values(2, rows_to_pack),
-        cases("too long", 2, rows_too_long, "special pieces keep their places; the texts are shortened"),
+        cases("too long", 2, rows_too_long, "special tokens must stay; only the texts are shortened"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
-        "First the pieces with their special ones, in one list; then a list of segments of the same length.",
-        "One text leaves room for `length - 2` pieces, two texts for `length - 3`. Shorten before you put together.",
-        "Padding is as long as what is missing to `length`: [PAD]'s number, 0 and 0. [PAD]'s number need not be 0.",
+        "First make one list of the tokens with the special tokens; then a list of segments of the same length.",
+        "One text may have `length - 2` tokens, two texts together `length - 3`. Shorten before you join.",
+        "Pad each list up to `length`: with the id of [PAD], 0 and 0. The id of [PAD] need not be 0.",
     ),
     misconceptions=(
         mistake("first-sep-in-second-segment",
             "[0] * (len(first) + 2) + [1] * (len(second) + 1)", "[0] * (len(first) + 1) + [1] * (len(second) + 2)",
-            hint="The first [SEP] is in segment 1 in your rows. It closes the first text and belongs to it."),
+            hint="The first [SEP] is in segment 1 in your result. It ends the first text and belongs to it."),
         mistake("padding-seen", "[1] * len(pieces) + [0] * padding", "[1] * length",
-            hint="Your mask is 1 on padding as well. It tells BERT where not to look."),
+            hint="Your mask is 1 on padding as well. It must be 0 there, so that BERT ignores padding."),
         mistake("mask-inverted", "[1] * len(pieces) + [0] * padding", "[0] * len(pieces) + [1] * padding",
-            hint="Your mask is 1 on padding and 0 on pieces. 1 means: look here."),
+            hint="Your mask is 1 on padding and 0 on tokens. 1 means: attend to this token."),
         mistake("padding-in-second-segment", "segments + [0] * padding", "segments + segments[-1:] * padding",
-            hint="Padding goes on with the last segment in your rows. Its segment is 0."),
+            hint="Your padding continues the last segment. Its segment must be 0."),
         mistake("no-last-separator",
             '"[SEP]", *second, "[SEP]"]', '"[SEP]", *second]',
             "[1] * (len(second) + 1)", "[1] * len(second)",
-            hint="The second text has no [SEP] at its end. Each text is closed by one."),
+            hint="The second text has no [SEP] at its end. Each text ends with one."),
         mistake("separator-cut-off",
             "*first[: length - 2]", "*first",
             "        first, second = truncate_pair(first, second, length - 3)\n", "",
             "    padding = length - len(pieces)",
             "    pieces, segments = pieces[:length], segments[:length]\n    padding = length - len(pieces)",
-            hint="You cut the row when everything is together, and the last [SEP] falls off. Shorten the texts "
-                 "before."),
+            hint="You truncate after joining, so the last [SEP] is lost. Shorten the texts before you join them."),
         mistake("no-room-for-special-pieces",
             "first[: length - 2]", "first[:length]",
             "truncate_pair(first, second, length - 3)", "truncate_pair(first, second, length)",
-            hint="Your rows can be longer than `length`: the special pieces need two or three of its places."),
+            hint="Your result can be longer than `length`: the special tokens need two or three positions."),
         mistake("padding-is-zero", '[vocabulary["[PAD]"]] * padding', "[0] * padding",
-            hint="You pad with the number 0. It is [PAD]'s number that is wanted, whatever it is in this vocabulary."),
+            hint="You pad with 0. Use the id of [PAD], which can be any number in this vocabulary."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Cuts a word before and after every punctuation character."""
+"""Splits a word before and after every punctuation character."""
 
 import re
 import unicodedata
@@ -44,28 +44,31 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, punctuated_words),
-        cases("symbols", 1, symbols_in_words, "which characters are punctuation does not follow Unicode alone"),
+        cases("symbols", 1, symbols_in_words, "BERT's punctuation is more than Unicode's"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
-        "Write `is_punctuation` first and try it on . $ “ € and a. Then the loop: collect, and cut where it says True.",
-        "ASCII runs from `!` to `~`; what is there and is no letter or digit counts. Beyond, the category decides.",
-        "At a punctuation character put away what is collected, then the character by itself, and begin anew. At the "
-        "end put away what is left. Parts without text do not count.",
+        "Write `is_punctuation` first and try it on . $ “ € and a. Then the loop: collect, and split where it "
+        "returns True.",
+        "ASCII symbols are between `!` and `~`; all of them except letters and digits count. Beyond ASCII the "
+        "category decides.",
+        "At a punctuation character store the collected text, then the character itself, and start a new part. At "
+        "the end store the rest. Skip empty parts.",
     ),
     misconceptions=(
         mistake("unicode-alone", 'return ascii_symbol or unicodedata.category(character).startswith("P")',
             'return unicodedata.category(character).startswith("P")',
-            hint="You ask Unicode alone. To Unicode `$ + < = > ^ | ~` and the backtick are symbols; BERT treats all "
-                 "of ASCII's as punctuation."),
+            hint="You use only the Unicode category. In Unicode `$ + < = > ^ | ~` and the backtick are symbols; in "
+                 "BERT all ASCII symbols are punctuation."),
         mistake("ascii-alone",
             'return ascii_symbol or unicodedata.category(character).startswith("P")', "return ascii_symbol",
             hint="Only ASCII counts in your version. “ ” — … ¿ 。 are punctuation too: their category begins with P."),
         mistake("every-symbol", 'return ascii_symbol or unicodedata.category(character).startswith("P")',
             'return ascii_symbol or unicodedata.category(character)[0] in "PS"',
-            hint="€, ©, × and ° stand alone in your result. Beyond ASCII only category P counts, not S."),
+            hint="€, ©, × and ° are separate words in your result. Beyond ASCII only category P counts, not S."),
         mistake("thrown-away", "parts += [current, character]", "parts.append(current)",
-            hint="The punctuation is gone. It becomes words of its own: a question mark is worth reading."),
+            hint="You delete the punctuation. Each punctuation character must become its own word: a question mark "
+                 "carries meaning."),
         mistake("runs-stay-together", "        if is_punctuation(character):\n"
             "            parts += [current, character]\n"
             '            current = ""\n'
@@ -75,9 +78,9 @@ EXERCISE = Exercise(
             "            parts.append(current)\n"
             '            current = ""\n'
             "        current += character",
-            hint="Punctuation that stands together stays together in your result. Every character is a word: . . ."),
+            hint="Adjacent punctuation characters stay together in your result. Every character is a separate word: "
+                 ". . ."),
         mistake("empty-parts", "return [part for part in parts if part]", "return parts",
-            hint="There are empty strings among your parts, where two punctuation characters meet or a word ends "
-                 "with one."),
+            hint="Your parts include empty strings, where two punctuation characters meet or a word ends with one."),
     ),
 )  # fmt: skip

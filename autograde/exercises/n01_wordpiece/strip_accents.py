@@ -1,4 +1,4 @@
-"""Lower-cases a text and takes the accents off its letters."""
+"""Converts a text to lower case and removes the accents of its letters."""
 
 import unicodedata
 
@@ -15,8 +15,8 @@ def strip_accents(text):
 
 NO_ACCENT = ("Øre", "Straße", "Łódź", "ʻOkina", "Мир")
 GREEK = ("ΟΔΟΣ", "ΛΟΓΟΣ")
-COMPATIBLE = ("\ufb01ne", "x²", "№")  # a ligature, a raised digit, a sign: NFKD would rewrite them
-SPACING_MARKS = ("कि", "हिन्दी")  # Devanagari: vowels that take room beside vowels that do not
+COMPATIBLE = ("\ufb01ne", "x²", "№")  # a ligature, a superscript digit, a sign: NFKD would rewrite them
+SPACING_MARKS = ("कि", "हिन्दी")  # Devanagari: spacing and nonspacing vowels
 HANGUL = ("공연은", "끝났어", "개막을")
 
 
@@ -40,36 +40,36 @@ EXERCISE = Exercise(
     returns="str",
     parts=(
         values(2, accented_text),
-        cases("other scripts", 1, other_scripts, "the rule is about categories and holds in every script"),
+        cases("other scripts", 1, other_scripts, "the rule uses categories and must work in every script"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
-        "Three steps, one line each: lower case, decomposition, leaving characters out.",
-        '`unicodedata.normalize` with the form "NFD" takes letters and accents apart.',
-        "Keep a character unless its category is exactly Mn. Join what you keep, and do nothing more to it.",
+        "There are three steps, one line each: lower case, decomposition, deleting characters.",
+        '`unicodedata.normalize` with the form "NFD" separates letters and accents.',
+        "Keep a character unless its category is exactly Mn. Join the kept characters and change nothing else.",
     ),
     misconceptions=(
         mistake("only-ascii-kept",
             'return "".join(character for character in taken_apart if unicodedata.category(character) != "Mn")',
             'return taken_apart.encode("ascii", "ignore").decode("ascii")',
-            hint="You kept ASCII and nothing else: ø, ß and whole scripts are gone. Only marks of category Mn are "
-                 "left out."),
+            hint="You kept only ASCII: ø, ß and whole scripts are gone. Delete only marks of category Mn."),
         mistake("not-taken-apart", '"NFD"', '"NFC"',
-            hint="NFC puts letter and accent together, so there is no mark to leave out. NFD takes them apart."),
+            hint="NFC combines letter and accent, so there are no marks to delete. NFD separates them."),
         mistake("rewritten", '"NFD"', '"NFKD"',
-            hint="NFKD does more than take accents off: it also rewrites ligatures, raised digits and signs (x² "
-                 "becomes x2). BERT uses the canonical form, NFD."),
+            hint="NFKD does more than separate accents: it also rewrites ligatures, superscript digits and signs "
+                 "(x² becomes x2). BERT uses the canonical form, NFD."),
         mistake("capitals-kept", "text.lower()", "text",
-            hint="The accents are off, but capitals are still there. An uncased vocabulary knows lower case only."),
+            hint="The accents are gone, but capitals are still there. An uncased vocabulary contains only lower case."),
         mistake("case-folded", "text.lower()", "text.casefold()",
-            hint="`casefold` goes further than lower case: ß becomes ss. BERT lower-cases, and ß stays."),
+            hint="`casefold` does more than lower case: ß becomes ss. BERT uses lower case, and ß stays."),
         mistake("every-mark", 'unicodedata.category(character) != "Mn"', 'unicodedata.category(character)[0] != "M"',
-            hint="You leave out every mark. Spacing ones (Mc) are vowels in Hindi and many scripts: only Mn goes."),
+            hint="You delete every mark. Spacing marks (Mc) are vowels in Hindi and many other scripts: delete only "
+                 "Mn."),
         mistake("put-together-again",
             'return "".join(character for character in taken_apart if unicodedata.category(character) != "Mn")',
             'kept = [c for c in taken_apart if unicodedata.category(c) != "Mn"]\n'
             '    return unicodedata.normalize("NFC", "".join(kept))',
-            hint="Afterwards you put the rest together again (NFC). That is reasonable, and not what BERT does: "
-                 "Korean syllables stay in their letters."),
+            hint="Afterwards you compose the characters again (NFC). That is reasonable, but BERT does not do it: "
+                 "Korean syllables stay decomposed."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Cuts a text into pieces."""
+"""Splits a text into tokens."""
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, pick, stems_and_endings
@@ -33,24 +33,25 @@ EXERCISE = Exercise(
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
-        "You have both halves: one gives words, the other gives a word's pieces.",
-        "Hand `lower_case` on to the half that knows what to do with it.",
-        "A list of lists is not a list of pieces: two `for` in one comprehension, or `+=`.",
+        "You have both halves: one returns words, the other returns a word's tokens.",
+        "Pass `lower_case` on to the function that uses it.",
+        "A list of lists is not a list of tokens: use two `for` in one comprehension, or `+=`.",
     ),
     misconceptions=(
         mistake("list-per-word",
             "[piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)]",
             "[wordpiece(word, vocabulary) for word in basic_tokenize(text, lower_case)]",
-            hint="You return a list for each word. One list of all pieces is wanted; the ## tells where words go on."),
+            hint="You return a list for each word. Return one list of all tokens; the ## marks where words continue."),
         mistake("case-not-handed-on", "basic_tokenize(text, lower_case)", "basic_tokenize(text)",
-            hint="`lower_case` does not reach `basic_tokenize`: cased texts are lower-cased all the same."),
+            hint="You do not pass `lower_case` to `basic_tokenize`: cased texts become lower case too."),
         mistake("cut-at-blanks", "basic_tokenize(text, lower_case)", "text.split()",
-            hint="You cut the text at blanks only. Capitals, accents and punctuation are the basic tokenizer's work."),
+            hint="You split the text only at spaces. Use your basic tokenizer for capitals, accents and punctuation."),
         mistake("whole-words-only",
             "[piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)]",
             '[word if word in vocabulary else "[UNK]" for word in basic_tokenize(text, lower_case)]',
-            hint="A word that is not in the list as a whole is [UNK] in your version. That is what pieces are for."),
+            hint="A word that is not in the vocabulary as a whole becomes [UNK] in your version. Split it with "
+                 "`wordpiece`."),
         mistake("numbers-returned", "return [piece for", "return [vocabulary[piece] for",
-            hint="These are the pieces' numbers. Here the pieces themselves are wanted; numbers come in 1.12."),
+            hint="These are the ids. Return the tokens themselves; ids come in 1.12."),
     ),
 )  # fmt: skip

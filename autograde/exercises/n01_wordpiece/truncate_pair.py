@@ -1,4 +1,4 @@
-"""Shortens two lists of pieces until both together have at most `room`."""
+"""Shortens two lists of tokens until both together have at most `room`."""
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, pieces_of
@@ -30,23 +30,23 @@ EXERCISE = Exercise(
     returns="tuple",
     parts=(
         values(2, lists_to_shorten),
-        cases("ties", 1, equally_long, "equally long, the second one loses a piece"),
+        cases("ties", 1, equally_long, "if both are equally long, the second one must lose a token"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
-        "One piece at a time: as long as there are too many, look which list is longer now.",
-        "Work on copies: the lists belong to whoever called you.",
-        "Only where the first is strictly longer does it lose a piece; in every other case the second one does.",
+        "Remove one token at a time: while there are too many, test which list is longer now.",
+        "Work on copies: the lists belong to the caller.",
+        "The first list loses a token only if it is strictly longer; otherwise the second one does.",
     ),
     misconceptions=(
         mistake("tie-shortens-the-first", "len(first) > len(second) else", "len(first) >= len(second) else",
-            hint="Where both are equally long you shorten the first. The rule shortens the second."),
+            hint="If both are equally long you shorten the first. The rule shortens the second."),
         mistake("cut-from-the-front", "longer.pop()", "longer.pop(0)",
-            hint="You take pieces off the beginning. Texts lose their end."),
+            hint="You remove tokens from the beginning. Texts lose their end."),
         mistake("second-only",
             "longer = first if len(first) > len(second) else second", "longer = second if second else first",
-            hint="You shorten the second text until it fits, or is empty. Whichever is longer at that moment loses a "
-                 "piece."),
+            hint="You shorten the second text until it fits, or is empty. In each step the longer one must lose a "
+                 "token."),
         mistake("in-turn", "    while len(first) + len(second) > room:\n"
             "        longer = first if len(first) > len(second) else second\n"
             "        longer.pop()\n",
@@ -55,15 +55,15 @@ EXERCISE = Exercise(
             "        if longer:\n"
             "            longer.pop()\n"
             "        longer, other = other, longer\n",
-            hint="You shorten both in turn, whatever their length. The longer one goes first, until both are equally "
-                 "long."),
+            hint="You shorten both in turn, regardless of their lengths. Shorten the longer one until both are "
+                 "equally long."),
         mistake("half-each", "    while len(first) + len(second) > room:\n"
             "        longer = first if len(first) > len(second) else second\n"
             "        longer.pop()\n"
             "    return first, second",
             "    half = room // 2\n    return first[: room - half], second[:half]",
-            hint="You give half of the room to each. A short text leaves its rest to the other."),
+            hint="You give each text half of the length. If one text is short, the other may use the rest."),
         mistake("shorter-shortened", "len(first) > len(second) else", "len(first) < len(second) else",
-            hint="You shorten the shorter text. It is the longer one that can spare a piece."),
+            hint="You shorten the shorter text. The longer one must lose a token."),
     ),
 )  # fmt: skip

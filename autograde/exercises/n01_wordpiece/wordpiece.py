@@ -1,4 +1,4 @@
-"""Cuts a word into the longest pieces there are, from left to right."""
+"""Splits a word into the longest tokens of the vocabulary, from left to right."""
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, numbered, pick, some, stems_and_endings
@@ -30,7 +30,7 @@ def words_to_cut(rng: Random) -> list[Case]:
 
 
 def greedy_traps(rng: Random) -> list[Case]:
-    """Words that could be spelled in pieces, but not by taking the longest one first; and the other way round."""
+    """Words that can be split, but not by taking the longest token first; and the other way round."""
     a, b, c, d = some(rng, "abcdefgh", 4)
     trap = numbered(rng, [a, a + b, "##" + b + c, "##" + d])
     two_ways = numbered(rng, [a, a + b, "##" + b + c + d, "##" + b, "##" + c, "##" + d, "##" + c + d])
@@ -43,7 +43,7 @@ def long_words(rng: Random) -> list[Case]:
     return [Case((letter * length, vocabulary)) for length in (200, 201)]
 
 
-# Mistakes that are another algorithm, not a slip in this one.
+# Mistakes that are a different algorithm, not an error in this one.
 FROM_THE_END = """
 def wordpiece(word, vocabulary):
     pieces, end = [], len(word)
@@ -82,14 +82,15 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, words_to_cut),
-        cases("greedy", 1, greedy_traps, "always the longest piece, and never back"),
-        cases("long words", 1, long_words, "200 characters are cut into pieces, 201 are [UNK]"),
+        cases("greedy", 1, greedy_traps, "always take the longest token, and never go back"),
+        cases("long words", 1, long_words, "a word of 200 characters must be split, one of 201 must be [UNK]"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
-        "Two places in the word: where the next piece starts and where it ends. The start only ever moves on.",
-        "For one start, try the end of the word first and come nearer. From the second piece on look it up with ##.",
-        "When the end has come down to the start, nothing fits: the whole word is [UNK], whatever was found before.",
+        "Use two positions in the word: the start and the end of the next token. The start only ever increases.",
+        "For one start, try the end of the word first and move it back. From the second token on look it up with ##.",
+        "When the end has reached the start, nothing fits: the whole word is [UNK], regardless of the tokens found "
+        "before.",
     ),
     misconceptions=(
         mistake("shortest-first",
@@ -97,13 +98,12 @@ EXERCISE = Exercise(
             "while end > start and", "while end <= len(word) and",
             "end -= 1", "end += 1",
             "if end == start:", "if end > len(word):",
-            hint="You take the shortest piece that fits. Begin with all that is left of the word and make it shorter."),
+            hint="You take the shortest token that fits. Begin with the whole rest of the word and make it shorter."),
         mistake("looked-up-without-joiner", 'joiner = "##" if start > 0 else ""', 'joiner = ""',
-            hint="You look up the later pieces as if they began a word. From the second piece on it is ## and the "
-                 "text."),
+            hint="You look up later tokens as if they began a word. From the second token on look up ## and the text."),
         mistake("found-pieces-kept", '        if end == start:\n            return ["[UNK]"]',
             '        if end == start:\n            return [*pieces, "[UNK]"]',
-            hint="You keep the pieces found before nothing fitted. A word with a hole is [UNK] as a whole."),
+            hint="You keep the tokens found before nothing fitted. Then the whole word must be [UNK]."),
         mistake("hole-skipped", "        if end == start:\n"
             '            return ["[UNK]"]\n'
             "        pieces.append(joiner + word[start:end])",
@@ -112,14 +112,13 @@ EXERCISE = Exercise(
             '            pieces.append("[UNK]")\n'
             "        else:\n"
             "            pieces.append(joiner + word[start:end])",
-            hint="Where nothing fits you write [UNK] for one character and go on. A word with a hole is [UNK] as a "
-                 "whole."),
+            hint="Where nothing fits you write [UNK] for one character and continue. The whole word must be [UNK]."),
         mistake("goes-back", cell=GOING_BACK,
-            hint="Where the longest piece leads nowhere you go back and try a shorter one. That finds more, but it "
-                 "is another algorithm: greedy never goes back, the word is [UNK]."),
+            hint="Where the longest token leads nowhere you go back and try a shorter one. That finds more, but it "
+                 "is a different algorithm: the greedy one never goes back, and the word is [UNK]."),
         mistake("from-the-end", cell=FROM_THE_END,
-            hint="You cut from the end of the word: longest ending first. WordPiece starts at the beginning."),
+            hint="You split from the end of the word: longest ending first. WordPiece starts at the beginning."),
         mistake("no-limit", '    if len(word) > LONGEST_WORD:\n        return ["[UNK]"]\n', "",
-            hint="Words of more than 200 characters are [UNK] at once, before any piece is looked for."),
+            hint="Words of more than 200 characters must be [UNK] at once, before any look-up."),
     ),
 )  # fmt: skip

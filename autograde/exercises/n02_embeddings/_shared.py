@@ -1,11 +1,11 @@
-"""What the exercises of notebook 02 share."""
+"""Inputs and helpers shared by the exercises of notebook 02."""
 
 import numpy as np
 
 from autograde.exercises.draws import Random
 from autograde.exercises.spec import Forbidden
 
-READY_MADE = Forbidden("This exercise is about building it yourself.", ("bertlab.layers", "bertlab.models"))
+READY_MADE = Forbidden("In this exercise you build it yourself.", ("bertlab.layers", "bertlab.models"))
 
 
 def ids(rng: Random, below: int, *shape: int) -> np.ndarray:

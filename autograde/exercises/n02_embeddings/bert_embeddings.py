@@ -8,14 +8,14 @@ from autograde.exercises.spec import Case, Dropped, Exercise, Part, Slopes, Tria
 
 
 def bert_embeddings(token_ids, token_type_ids, training=None, *, weights, config):
-    """Without dropout, whatever `training` says."""
+    """Without dropout, for any value of `training`."""
     tables = (weights[f"{name}/table"] for name in ("token", "segment", "position"))
     x = summed(token_ids, token_type_ids, *tables)
     return norm(x, weights, "norm")
 
 
 def layer_case(rng: Random, batch=2, tokens=5, hidden=8, size=1.0, dropout=0.1, **keywords) -> Case:
-    """A layer for 11 pieces and 9 positions. size: standard deviation of the three tables."""
+    """A layer for 11 tokens and 9 positions. size: standard deviation of the three tables."""
     config = {"vocab_size": 11, "hidden_size": hidden, "max_positions": 9, "num_segments": 2, "dropout": dropout}
     rows = {"token": 11, "segment": 2, "position": 9}
     weights = {f"{name}/table": normal(rng, count, hidden, size=size) for name, count in rows.items()}
@@ -26,7 +26,7 @@ def layer_case(rng: Random, batch=2, tokens=5, hidden=8, size=1.0, dropout=0.1, 
 
 
 def layers(rng: Random) -> list[Case]:
-    """Tables of numbers as small as those with which BERT begins, and of usual numbers."""
+    """Tables with numbers as small as BERT's initial weights, and with larger numbers."""
     return [layer_case(rng, size=0.02), layer_case(rng, batch=3, tokens=4, hidden=12)]
 
 
@@ -41,7 +41,7 @@ def slopes_of_layer(rng: Random) -> list[Trial]:
     return [Trial((case,), (Slopes(normal(rng, 2, 5, 6), directions),))]
 
 
-# Where a layer keeps its weights: in a keras Embedding, or as a variable of its own.
+# Paths of a layer's weights: in a Keras Embedding, or in its own variable.
 ROLES = {f"{name}/table": [f"{name}.embeddings", f"{name}.kernel", name] for name in ("token", "segment", "position")}
 ROLES |= {f"norm/{part}": [f"norm.{part}", part] for part in ("gamma", "beta")}
 
@@ -51,19 +51,20 @@ EXERCISE = Exercise(
     reference=bert_embeddings,
     parts=(
         values(4, layers),
-        Part("dropout", 1, training, "in training dropout must act on the layer's result, and only in training"),
-        Part("gradients", 1, slopes_of_layer, "the weights cannot be trained: their gradients are others, or none"),
+        Part("dropout", 1, training, "in training dropout must be applied to the layer's result, and only in training"),
+        Part("gradients", 1, slopes_of_layer, "the weights cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=READY_MADE,
     facts=lambda case: {"hidden": case.config["hidden_size"]},
     hints=(
-        "All sub-layers are made in `__init__`: three tables, a LayerNormalization, a Dropout. `call` only uses them.",
-        "The table of positions is asked for the places 0, 1, …, T − 1, T being the length of the sentences in hand.",
-        "Order: look up and add, then `norm`, then dropout, to which you hand `training`. Mind Keras's default ε.",
+        "Create all sub-layers in `__init__`: three tables, a LayerNormalization, a Dropout. `call` only uses them.",
+        "Look up the positions 0, 1, …, T − 1 in the position table, where T is the length of the sentences.",
+        "The order: look up and add, then `norm`, then dropout with the argument `training`. Set ε: Keras has "
+        "another default.",
     ),
     misconceptions=(
         mistake("no-norm", "self.norm(x)", "x",
-            hint="This is the bare sum. BERT sends it through LayerNorm before anything else sees it."),
+            hint="This is only the sum. BERT applies LayerNorm to it."),
         mistake("keras-epsilon", "epsilon=1e-12, ", "",
             hint="Right for large numbers, wrong for small ones: Keras's LayerNormalization has ε = 0.001, BERT's is "
                  "1e-12. BERT's tables begin with numbers around 0.02, so the variance of a sum is itself about "
@@ -79,13 +80,13 @@ EXERCISE = Exercise(
                  "section 3.4); BERT does not."),
         mistake("dropout-before-norm",
             "self.drop(self.norm(x), training=training)", "self.norm(self.drop(x, training=training))",
-            hint="Dropout acts before LayerNorm, which then spreads the zeros over the whole vector. In BERT it "
-                 "comes last."),
+            hint="You apply dropout before LayerNorm, which then spreads the zeros over the whole vector. In BERT "
+                 "dropout comes last."),
         mistake("dropout-always",
             "self.drop(self.norm(x), training=training)", "self.drop(self.norm(x), training=True)",
-            hint="Numbers are dropped outside training too, so the same sentence gives another result each time. "
-                 "Hand on the `training` that you are given."),
+            hint="Dropout also acts outside training, so the same sentence gives a different result each time. Pass "
+                 "on the argument `training`."),
         mistake("dropout-never", "self.drop(self.norm(x), training=training)", "self.norm(x)",
-            hint="Right, but without dropout: in training, a share of the result's numbers is to become 0."),
+            hint="Right, but without dropout: in training, a fraction of the numbers must become 0."),
     ),
 )  # fmt: skip

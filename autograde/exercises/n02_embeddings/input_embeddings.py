@@ -19,7 +19,7 @@ def sums(rng: Random) -> list[Case]:
 
 
 def each_sentence_alone(rng: Random) -> list[Trial]:
-    """A sentence gives the same alone as in a batch."""
+    """A sentence gives the same result alone as in a batch."""
     token_ids, kinds, *tables = arguments_of_sum(rng, 3, 4, 5)
     alone = Case((token_ids[1:2], kinds[1:2], *tables))
     return [Trial((Case((token_ids, kinds, *tables)), alone), (Same((0, -3, (1,)), (1, -3, (0,))),))]
@@ -38,23 +38,23 @@ EXERCISE = Exercise(
     reference=summed,
     parts=(
         values(2, sums),
-        Part("each sentence on its own", 1, each_sentence_alone, "a sentence must give the same alone as in a batch"),
+        Part("each sentence independently", 1, each_sentence_alone, "a sentence must give the same result alone as in "
+                                                                 "a batch"),
     ),
     forbidden=READY_MADE,
     hints=(
-        "Three look-ups, one sum. Which of your functions does the first, which the second, which the third?",
-        "A segment id is an id like any other: `token_embeddings` with a table of two rows.",
-        "Positions are (tokens, d_e), the other two (batch, tokens, d_e): broadcasting lines them up from the right.",
+        "Three look-ups, one sum. Which of your functions does the first, the second, the third?",
+        "A segment id is an id like any other: use `token_embeddings` with a table of two rows.",
+        "Positions are (tokens, d_e), the other two (batch, tokens, d_e): broadcasting aligns them from the right.",
     ),
     misconceptions=(
         mistake("side-by-side", cell=SIDE_BY_SIDE,
-            hint="You put the three side by side. That is possible, but the vectors become three times as wide; BERT "
-                 "adds."),
+            hint="You concatenate the three vectors. That is possible, but it makes them three times as wide; BERT "
+                 "adds them."),
         mistake("no-segments", "tokens + segments + positions", "tokens + positions",
-            hint="The segment vectors are missing. This is line 3 of the algorithm; BERT adds one of two vectors "
-                 "more."),
+            hint="The segment vectors are missing. Line 3 of the algorithm has none; BERT adds one of two."),
         mistake("no-positions", "tokens + segments + positions", "tokens + segments",
-            hint="The position vectors are missing: without them what follows sees a set."),
+            hint="The position vectors are missing: without them the later layers see a set."),
         mistake("averaged", "tokens + segments + positions", "(tokens + segments + positions) / 3",
             hint="You took the mean of the three. Line 3 is a plain sum."),
         mistake("places-in-the-batch", "learned_positions(token_ids.shape[-1], w_p)",
@@ -62,7 +62,6 @@ EXERCISE = Exercise(
             hint="Every token of a sentence gets the same position vector: you count the sentences of the batch. "
                  "Count the tokens of a sentence, the last axis of the ids."),
         mistake("position-by-id", "learned_positions(token_ids.shape[-1], w_p)", "token_embeddings(token_ids, w_p)",
-            hint="You look positions up by token id. A token's position is its place in the sentence: 0, 1, 2, … "
-                 "whatever stands there."),
+            hint="You look positions up by token id. The position of a token is its index in the sentence: 0, 1, 2, …"),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The vectors of the first positions; there are no more than the table has rows."""
+"""The vectors of the first positions; a table of l_max rows has no more than l_max positions."""
 
 import numpy as np
 
@@ -47,33 +47,33 @@ EXERCISE = Exercise(
     reference=first_rows,
     parts=(
         values(1, shorter_than_the_table),
-        cases("the whole table", 1, as_long_as_the_table, "a sequence of exactly ℓ_max tokens must go through"),
+        cases("the whole table", 1, as_long_as_the_table, "a sequence of exactly ℓ_max tokens must be accepted"),
         Part("no further", 1, longer_than_the_table,
-            "more tokens than the table has rows must be refused with a ValueError"),
+            "more tokens than the table has rows must raise a ValueError"),
     ),
     forbidden=READY_MADE,
     hints=(
-        "Two things to do: say no where the table ends, and else hand out its first rows.",
-        "`w_p.shape[0]` is ℓ_max. A length equal to it is still fine.",
+        "Two things to do: raise an error beyond the end of the table, and otherwise return its first rows.",
+        "`w_p.shape[0]` is ℓ_max. A length equal to it is still allowed.",
         "`raise ValueError(…)` with both numbers in its message; then a slice of the first `length` rows.",
     ),
     misconceptions=(
         mistake("silently-short", cell=SILENT,
-            hint="A slice beyond the end of a table is no error in Python: it gives fewer rows than asked for, and "
-                 "nobody is told. Say no yourself."),
+            hint="A slice beyond the end of a table is no error in Python: it returns fewer rows than requested, "
+                 "without a message. Raise the error yourself."),
         mistake("begins-again", cell=WRAPPED,
-            hint="Beyond the end you begin again at row 0, so token ℓ_max claims to stand first. Learned positions "
-                 "have nothing to say there: raise a ValueError."),
+            hint="Beyond the end you start again at row 0, so token ℓ_max gets the first position. There is no "
+                 "learned vector for it: raise a ValueError."),
         mistake("last-row-repeated", cell=REPEATED,
-            hint="Beyond the end you repeat the last row, so all later tokens claim the same place. Raise a "
+            hint="Beyond the end you repeat the last row, so all later tokens get the same position. Raise a "
                  "ValueError instead."),
         mistake("last-row-refused", "length > longest", "length >= longest",
-            hint="You refuse a sequence as long as the table. ℓ_max tokens stand at 0 … ℓ_max − 1: all of them have "
-                 "a row."),
+            hint="You refuse a sequence as long as the table. ℓ_max tokens have the positions 0 … ℓ_max − 1: each "
+                 "of them has a row."),
         mistake("rows-from-one", "w_p[:length]", "w_p[1 : length + 1]",
-            hint="You hand out the rows from 1 on. The first token stands at position 0."),
+            hint="You return the rows from 1 on. The first token has position 0."),
         mistake("asserted", cell=ASSERTED,
-            hint="An `assert` disappears when Python runs with -O, and callers cannot tell what was wrong. Raise a "
+            hint="An `assert` is removed when Python runs with -O, and its error is less clear for callers. Raise a "
                  "ValueError."),
     ),
 )  # fmt: skip

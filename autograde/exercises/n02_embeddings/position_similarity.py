@@ -1,4 +1,4 @@
-"""The cosine of the angle between each row and each row."""
+"""The cosine of the angle between every two rows."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def rows_of_vectors(rng: Random) -> list[Case]:
 
 
 def lengths_do_not_matter(rng: Random) -> list[Trial]:
-    """Each vector made longer or shorter by a factor of its own: the angles stay."""
+    """Each vector scaled by its own factor: the angles stay."""
     x, factors = normal(rng, 5, 4), rng.uniform(0.2, 5, size=(5, 1)).astype("float32")
     everyone = tuple(range(5))
     return [Trial((Case((x,)), Case((x * factors,))), (Reference(0), Same((1, -2, everyone), (0, -2, everyone))))]
@@ -26,28 +26,28 @@ EXERCISE = Exercise(
     reference=cosines,
     parts=(
         values(2, rows_of_vectors),
-        Part("length does not matter", 1, lengths_do_not_matter,
-            "a vector made longer points the same way: its cosines must not change"),
+        Part("vector length has no effect", 1, lengths_do_not_matter,
+            "a longer vector in the same direction must have the same cosines"),
     ),
     hints=(
         "The cosine of two vectors is their dot product once both have length 1.",
         "The length of a row is the root of the sum of its squares: one number per row, with `keepdims=True`.",
-        "Every row against every row at once: the matrix of unit rows times its own transpose.",
+        "All rows with all rows at once: the matrix of unit rows times its own transpose.",
     ),
     misconceptions=(
         mistake("dot-products", "unit = x / lengths", "unit = x",
-            hint="These are plain dot products: a long vector looks similar to everybody. Divide every row by its "
+            hint="These are plain dot products: a long vector looks similar to all others. Divide every row by its "
                  "length first."),
         mistake("unit-columns", "axis=-1, keepdims=True", "axis=-2, keepdims=True",
-            hint="You brought the columns to length 1. A vector is a row: sum its squares over the last axis."),
+            hint="You scaled the columns to length 1. A vector is a row: sum its squares over the last axis."),
         mistake("squared-lengths", "ops.sqrt(ops.sum(ops.square(x), axis=-1, keepdims=True))",
             "ops.sum(ops.square(x), axis=-1, keepdims=True)",
-            hint="You divide by the sum of squares; the length is its root. Your own diagonal shows it: a vector and "
+            hint="You divide by the sum of squares; the length is its root. The diagonal shows it: a vector with "
                  "itself must give 1."),
         mistake("one-length-for-all", "ops.sum(ops.square(x), axis=-1, keepdims=True)", "ops.sum(ops.square(x))",
-            hint="You divide by the length of the whole matrix. Each row has a length of its own."),
+            hint="You divide by the length of the whole matrix. Each row has its own length."),
         mistake("columns-compared",
             "ops.matmul(unit, ops.swapaxes(unit, -1, -2))", "ops.matmul(ops.swapaxes(unit, -1, -2), unit)",
-            hint="You compare columns with columns. Rows go left and, turned, right: (n, d) times (d, n)."),
+            hint="You compare columns with columns. Multiply the rows with the transposed rows: (n, d) times (d, n)."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which sentence each piece belongs to: 0 for the first and for padding, 1 for the second."""
+"""The sentence each token belongs to: 0 for the first and for padding, 1 for the second."""
 
 import numpy as np
 
@@ -6,14 +6,14 @@ from autograde.exercises.draws import Random
 from autograde.exercises.n02_embeddings._shared import READY_MADE
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
-PAD, CLS, SEP = 0, 2, 3  # ids as a vocabulary that begins [PAD] [UNK] [CLS] [SEP] [MASK] gives them
+PAD, CLS, SEP = 0, 2, 3  # ids of a vocabulary that begins with [PAD] [UNK] [CLS] [SEP] [MASK]
 FIRST_WORD = 5
-# [CLS] my dog is cute [SEP] he likes play ##ing [SEP], the lecture's eleven pieces
+# [CLS] my dog is cute [SEP] he likes play ##ing [SEP], the lecture's eleven tokens
 LECTURE_IDS = np.array([[CLS, 5, 6, 7, 8, SEP, 9, 10, 11, 12, SEP]], "int32")
 
 
 def segments(token_ids, sep_id, pad_id):
-    """Piece by piece: a [SEP] ends a segment after itself."""
+    """Token by token: a [SEP] ends a segment after itself."""
     result = np.zeros(token_ids.shape, "int64")
     for row, pieces in enumerate(token_ids):
         segment = 0
@@ -33,7 +33,7 @@ def packed(rng: Random, first: int, second: int, padding: int = 0) -> np.ndarray
 def pairs(rng: Random) -> list[Case]:
     first = int(rng.integers(1, 4))
     batch = np.stack([packed(rng, first, 6 - first), packed(rng, 5 - first, 1 + first), packed(rng, 7, 0)])
-    return [Case((LECTURE_IDS, SEP, PAD), note="the lecture's eleven pieces"), Case((batch, SEP, PAD))]
+    return [Case((LECTURE_IDS, SEP, PAD), note="the lecture's eleven tokens"), Case((batch, SEP, PAD))]
 
 
 def padded(rng: Random) -> list[Case]:
@@ -47,29 +47,28 @@ EXERCISE = Exercise(
     dtype="int32",
     parts=(
         values(2, pairs),
-        cases("padding", 1, padded, "with padding behind the last [SEP] the result is another"),
+        cases("padding", 1, padded, "with padding after the last [SEP] the result is different"),
     ),
     forbidden=READY_MADE,
     hints=(
-        "Put the question to one token: how many [SEP] stand before it? 0 means A, 1 means B.",
-        "`ops.cumsum` of the booleans (cast to integers) counts the [SEP] up to *and with* each token; the token "
-        "itself must not count.",
-        "Padding stands behind a [SEP] too. Whatever the count says, a [PAD] belongs to segment 0.",
+        "Consider one token: how many [SEP] come before it? 0 means A, 1 means B.",
+        "`ops.cumsum` of the booleans (cast to integers) counts the [SEP] up to *and including* each token; the "
+        "token itself must not count.",
+        "Padding comes after a [SEP] too. However many [SEP] there are, a [PAD] belongs to segment 0.",
     ),
     misconceptions=(
         mistake("separator-begins-B", " - is_separator", "",
-            hint="Your first [SEP] belongs to B already. It ends sentence A: only tokens *after* it are B's."),
+            hint="Your first [SEP] belongs to B. It ends sentence A: only tokens *after* it are B's."),
         mistake("padding-is-B",
             "ops.logical_and(ops.equal(before, 1), ops.not_equal(token_ids, pad_id))", "ops.equal(before, 1)",
             hint="Where there is no second sentence your padding becomes one. [PAD] belongs to segment 0, as in the "
                  "published tokenizer."),
         mistake("a-third-segment", 'return ops.cast(in_second, "int32")', "return before",
-            hint="You return the number of [SEP] before a token. Behind the second [SEP] that is 2, and there are "
+            hint="You return the number of [SEP] before a token. After the second [SEP] that is 2, but there are "
                  "only two segment vectors; [PAD] gets 0."),
         mistake("segments-from-one", 'ops.cast(in_second, "int32")', 'ops.cast(in_second, "int32") + 1',
-            hint="Your segments are called 1 and 2. They are rows of a table with two rows: 0 and 1."),
+            hint="Your segments are 1 and 2. They are rows of a table with two rows: 0 and 1."),
         mistake("counted-down-the-batch", "axis=-1", "axis=0",
-            hint="You count the [SEP] of the sentences above. Each sentence counts its own, along its row: the last "
-                 "axis."),
+            hint="You count the [SEP] of other sentences in the batch. Count along each sentence: the last axis."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A fixed vector for each position: sines and cosines that turn more and more slowly."""
+"""A fixed vector for each position: sines and cosines of decreasing frequency."""
 
 import numpy as np
 
@@ -45,8 +45,9 @@ EXERCISE = Exercise(
     forbidden=READY_MADE,
     hints=(
         "Write down row 0 by hand: sin 0, cos 0, sin 0, cos 0, … Then row 1, first two columns: sin 1, cos 1.",
-        "First make all angles, one per position and pair: (length, 1) divided by (d_e / 2,) gives (length, d_e / 2).",
-        "To let sines and cosines alternate: stack both on a new last axis, then reshape to (length, d_e).",
+        "First compute all angles, one per position and pair: (length, 1) divided by (d_e / 2,) gives (length, d_e "
+        "/ 2).",
+        "To alternate sines and cosines, stack both on a new last axis, then reshape to (length, d_e).",
     ),
     misconceptions=(
         mistake("pairs-from-one", "2 * pair / d_e", "2 * (pair + 1) / d_e",
@@ -55,18 +56,18 @@ EXERCISE = Exercise(
         mistake("positions-from-one",
             'ops.arange(length, dtype="float32")', 'ops.arange(1, length + 1, dtype="float32")',
             hint="You number the positions from 1, as the lecture does. In the paper, and in BERT, the first token "
-                 "stands at 0: its row is 0, 1, 0, 1, …"),
+                 "has position 0: its row is 0, 1, 0, 1, …"),
         mistake("sines-then-cosines", "ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)",
             "ops.concatenate([ops.sin(angles), ops.cos(angles)], axis=-1)",
-            hint="You put all sines first and all cosines after them. That carries the same information (the "
-                 "authors' own code does it), but the formula lets them alternate: columns 2i and 2i + 1."),
+            hint="You put all sines first and all cosines after them. That contains the same information (the "
+                 "authors' own code does it), but in the formula they alternate: columns 2i and 2i + 1."),
         mistake("cosine-first", "[ops.sin(angles), ops.cos(angles)]", "[ops.cos(angles), ops.sin(angles)]",
             hint="Your pairs begin with the cosine. Column 2i is the sine, column 2i + 1 the cosine."),
         mistake("a-frequency-per-column", cell=A_FREQUENCY_PER_COLUMN,
-            hint="Every column has a frequency of its own in your table. A sine and its cosine share one: the "
+            hint="Every column has its own frequency in your table. A sine and its cosine have the same: the "
                  "exponent counts pairs (2i), also in column 2i + 1."),
         mistake("exponent-not-doubled", "2 * pair / d_e", "pair / d_e",
-            hint="Your exponent is i / d_e; the formula has 2i / d_e. As it stands your slowest hand goes only down "
-                 "to 1 / √10000."),
+            hint="Your exponent is i / d_e; the formula has 2i / d_e. With yours the slowest hand only reaches 1 / "
+                 "√10000."),
     ),
 )  # fmt: skip

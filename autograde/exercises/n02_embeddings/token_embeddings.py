@@ -1,4 +1,4 @@
-"""The rows of a table that belong to some ids, as a product with one-hot rows."""
+"""Looks up the rows of a table for some ids, as a product with one-hot vectors."""
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n02_embeddings._shared import ids
@@ -26,7 +26,7 @@ def ids_and_tables(rng: Random) -> list[Case]:
 
 
 def slopes_of_table(rng: Random) -> list[Trial]:
-    """How the result answers to small changes of the table."""
+    """How the result changes with small changes of the table."""
     case = Case((ids(rng, 6, 2, 4), normal(rng, 6, 3)))
     return [Trial((case,), (Slopes(normal(rng, 2, 4, 3), {1: normal(rng, 6, 3)}),))]
 
@@ -35,14 +35,13 @@ EXERCISE = Exercise(
     reference=look_up,
     parts=(
         values(2, ids_and_tables),
-        Part("gradients", 1, slopes_of_table, "the table cannot be trained: its gradient is another, or none"),
+        Part("gradients", 1, slopes_of_table, "the table cannot be trained: its gradient is wrong or missing"),
     ),
-    forbidden=Forbidden("Here the look-up is to be a matrix product; afterwards you may use either.", LOOK_UPS),
+    forbidden=Forbidden("Write the look-up as a matrix product here; afterwards you may use either.", LOOK_UPS),
     facts=lambda case: {"rows": case.arguments[1].shape[0], "columns": case.arguments[1].shape[1]},
     hints=(
-        "Do it for one id on paper: which row vector of zeros and a single one, times W_e, gives row 3 of W_e?",
-        "A one-hot row answers a question for every row number of the table: is it this id? Compare the ids with 0, "
-        "1, …, N_V − 1.",
+        "Do it for one id on paper: which row vector with a single 1, times W_e, gives row 3 of W_e?",
+        "A one-hot vector compares the id with every row number of the table: 0, 1, …, N_V − 1.",
         "`ops.expand_dims(token_ids, -1)` has shape (…, tokens, 1); compared with `ops.arange(…)` of shape (N_V,) it "
         "gives (…, tokens, N_V). Cast the booleans to the table's dtype before you multiply.",
     ),
@@ -51,20 +50,21 @@ EXERCISE = Exercise(
             hint="You count the rows from 1, as the algorithm's notation does. The ids of a vocabulary file count "
                  "from 0: id 0 is the first row."),
         mistake("one-hot-returned", "return ops.matmul(one_hot, w_e)", "return one_hot",
-            hint="These are the one-hot rows themselves, {rows} numbers per token. One step is missing: the product "
-                 "with W_e gives {columns}."),
+            hint="These are the one-hot vectors themselves, {rows} numbers per token. One step is missing: the "
+                 "product with W_e gives {columns}."),
         mistake("bag-of-words", "return ops.matmul(one_hot, w_e)", "return ops.sum(ops.matmul(one_hot, w_e), axis=-2)",
-            hint="One vector for the whole sentence came back: you added the tokens up. That is a bag of words; here "
-                 "each token keeps a row of its own."),
+            hint="The result is one vector for the whole sentence: you added the tokens. That is a bag of words; "
+                 "here each token keeps its own row."),
         mistake("columns", "ops.matmul(one_hot, w_e)", "ops.matmul(one_hot, ops.transpose(w_e))",
-            hint="You pick columns of W_e. A piece owns a row: {rows} rows for {rows} pieces, {columns} numbers each."),
+            hint="You select columns of W_e. Each token has a row: {rows} rows for {rows} tokens, {columns} numbers "
+                 "each."),
         mistake("ids-as-amounts", "return ops.matmul(one_hot, w_e)",
             "return ops.matmul(one_hot, w_e) * ops.cast(ops.expand_dims(token_ids, -1), w_e.dtype)",
-            hint="You multiply by the ids as if they were amounts. An id is a name: piece 4 is not twice piece 2. "
-                 "The one in a one-hot row stays 1."),
+            hint="You multiply by the ids as if they were amounts. An id is only a name: token 4 is not twice token "
+                 "2. The 1 in a one-hot vector stays 1."),
         mistake("out-of-the-graph",
             "return ops.matmul(one_hot, w_e)", "return ops.convert_to_tensor(one_hot.numpy() @ w_e.numpy())",
-            hint="The values are right, but the table cannot learn: through NumPy no gradient flows back to it. Stay "
-                 "with `keras.ops` from the first line to the last."),
+            hint="The values are right, but the table cannot learn: no gradient flows through NumPy. Use only "
+                 "`keras.ops` from the first line to the last."),
     ),
 )  # fmt: skip

@@ -13,7 +13,7 @@ def unshuffle(y, order):
 
 
 def cycle(rng: Random, tokens: int) -> np.ndarray:
-    """An order of which every token is moved, and twice the same is not back where it was."""
+    """A permutation that moves every token and is not its own inverse."""
     ring = rng.permutation(tokens)
     order = np.empty(tokens, "int32")
     order[ring] = np.roll(ring, 1)
@@ -32,26 +32,24 @@ EXERCISE = Exercise(
     reference=unshuffle,
     parts=(
         values(1, shuffled_rows),
-        cases("a batch", 1, shuffled_batches, "with a batch in front of the tokens the result is another"),
+        cases("a batch", 1, shuffled_batches, "with a batch in front of the tokens the result is different"),
     ),
     hints=(
-        "Take three rows a, b, c and order = (2, 0, 1): shuffled they are c, a, b. Which places must you read to get "
-        "a, b, c again?",
-        "You are looking for the inverse of a permutation: where in `order` does 0 stand, where 1, where 2?",
-        "`ops.argsort(order)` lists exactly these places. Then take the rows of y in that order.",
+        "Take three rows a, b, c and order = (2, 0, 1): shuffled they are c, a, b. Which indices must you read to "
+        "get a, b, c again?",
+        "You need the inverse of a permutation: at which index of `order` is 0, at which 1, at which 2?",
+        "`ops.argsort(order)` lists exactly these indices. Then take the rows of y in that order.",
     ),
     misconceptions=(
         mistake("shuffled-again", "ops.argsort(order)", "order",
-            hint="You applied the same order once more. That undoes it only if the order exchanges places in pairs; "
-                 "in general you need its inverse."),
+            hint="You applied the same order again. That is only the inverse if the order swaps pairs; in general "
+                 "you need its inverse."),
         mistake("reversed", "ops.take(y, ops.argsort(order), axis=-2)", "ops.flip(y, axis=-2)",
-            hint="You turned the rows round. That undoes only an order that turned them round; look at what `order` "
-                 "says."),
+            hint="You reversed the rows. That is only right if the order was a reversal; use `order`."),
         mistake("numbers-sorted", "ops.take(y, ops.argsort(order), axis=-2)", "ops.sort(y, axis=-2)",
-            hint="You sorted the numbers of every column, so the rows fell apart. Whole rows move; what decides is "
-                 "`order`, not y."),
+            hint="You sorted the numbers of every column, so the rows were mixed. Move whole rows; sort by `order`, "
+                 "not by y."),
         mistake("columns-moved", "axis=-2", "axis=-1",
-            hint="You moved the numbers inside each vector. Tokens are rows, so the axis to take from is the last "
-                 "but one."),
+            hint="You moved the numbers inside each vector. Tokens are rows, so take from the last axis but one."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the exercises of notebook 03 share."""
+"""Inputs and helpers shared by the exercises of notebook 03."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from autograde.exercises.draws import Random, normal
 from autograde.exercises.spec import Case, Forbidden, Same, Trial
 
 WHOLE_ATTENTION = Forbidden(
-    "This exercise is about building attention yourself.",
+    "In this exercise you build attention yourself.",
     (
         "keras.layers.MultiHeadAttention",
         "keras.layers.Attention",
@@ -25,7 +25,7 @@ def head_parameters(rng: Random, d_x: int, d_attn: int, d_out: int) -> tuple[np.
 
 
 def shuffled(make_arguments):
-    """Shuffling the tokens shuffles the outputs: nothing here knows where a token stands."""
+    """Shuffling the tokens shuffles the outputs: nothing here depends on the position of a token."""
 
     def trials(rng: Random) -> list[Trial]:
         x, *others = make_arguments(rng)

@@ -19,18 +19,19 @@ EXERCISE = Exercise(
     reference=lambda x, b: x + np.ones(x.shape[:-1])[..., None] * b,
     parts=(
         values(1, rows_and_vectors),
-        cases("axes in front", 1, batches_and_vectors, "with a batch in front of the matrix the result is another"),
+        cases("axes in front", 1, batches_and_vectors, "with a batch in front of the matrix the result is different"),
     ),
     hints=(
         "b has one number per column. Every row gets the whole of b.",
-        "Sizes are lined up from the right: (m, n) with (n,) fits as it stands.",
-        "There is nothing to repeat by hand: the plus sign broadcasts.",
+        "Sizes are aligned from the right: (m, n) and (n,) match as they are.",
+        "You need not repeat anything: the plus sign broadcasts.",
     ),
     misconceptions=(
         mistake("added-to-columns", "x + b", "x + ops.expand_dims(b, -1)",
-            hint="You turned b upright, so it goes to every column. A row of x has as many numbers as b: let b lie."),
+            hint="You made b a column, so it is added to every column. A row of x has as many numbers as b: do not "
+                 "reshape b."),
         mistake("appended", "x + b", "ops.concatenate([x, ops.expand_dims(b, 0)], axis=0)",
-            hint="You appended b to x as one more row. Here b is added, number by number, to each row that is there."),
+            hint="You appended b to x as one more row. Here b is added to each existing row, element by element."),
         mistake("multiplied", "x + b", "x * b",
             hint="You multiplied by b. That is a scale (γ in LayerNorm, notebook 04); a bias is added."),
     ),

@@ -40,29 +40,30 @@ EXERCISE = Exercise(
     forbidden=WHOLE_ATTENTION,
     hints=(
         "Write the lines in their order: Q, K, V, then S, then the last one. Each is one line of Python.",
-        "Lines 2–4 are alike: a matrix product, then the bias to every row.",
-        "Line 6: the shares (tokens × tokens) on the left, the values (tokens × d_out) on the right.",
+        "Lines 2–4 have the same form: a matrix product, then the bias for every row.",
+        "Line 6: the attention weights (tokens × tokens) on the left, the values (tokens × d_out) on the right.",
     ),
     misconceptions=(
         mistake("no-softmax", "softmax_rows(attention_scores(q, k))", "attention_scores(q, k)",
-            hint="You multiply the values by raw scores. Line 6 turns the scores of each row into shares first."),
+            hint="You multiply the values by raw scores. Line 6 applies a softmax to each row of scores first."),
         mistake("shares-per-key", "softmax_rows(attention_scores(q, k))",
             "ops.swapaxes(softmax_rows(ops.swapaxes(attention_scores(q, k), -1, -2)), -1, -2)",
-            hint="Your shares sum to 1 down each column. Each token divides *its own* attention: softmax along the "
-                 "rows."),
+            hint="Your weights sum to 1 down each column. The weights of each token must sum to 1: softmax along "
+                 "the rows."),
         mistake("no-biases",
             "add_to_rows(ops.matmul(x, w_q), b_q)", "ops.matmul(x, w_q)",
             "add_to_rows(ops.matmul(x, w_k), b_k)", "ops.matmul(x, w_k)",
             "add_to_rows(ops.matmul(x, w_v), b_v)", "ops.matmul(x, w_v)",
             hint="The biases b_q, b_k and b_v are missing: lines 2–4 add one to every row."),
         mistake("inputs-as-values", "ops.matmul(weights, v)", "ops.matmul(weights, x)",
-            hint="The shares weigh the inputs x. What a token gives is its value: V = X W_v + b_v, line 4."),
+            hint="You apply the weights to the inputs x. Apply them to the values: V = X W_v + b_v, line 4."),
         mistake("keys-as-values", "ops.matmul(weights, v)", "ops.matmul(weights, k)",
-            hint="The shares weigh the keys. A key is what a token is found by; what it gives is its value, line 4."),
+            hint="You apply the weights to the keys. Keys are only for finding tokens; the result comes from the "
+                 "values, line 4."),
         mistake("keys-are-queries", "ops.matmul(x, w_k), b_k", "ops.matmul(x, w_q), b_q",
-            hint="Queries and keys come from the same matrix. Then a token always asks for what it is itself; keys "
+            hint="Queries and keys come from the same matrix. Then a token can only look for its own kind; keys "
                  "have W_k and b_k."),
         mistake("weights-returned", "return ops.matmul(weights, v)", "return weights",
-            hint="These are the shares themselves, tokens × tokens. Line 6 goes on: multiply them with V."),
+            hint="These are the attention weights, tokens × tokens. Line 6 continues: multiply them with V."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Who may see whom when nobody may look ahead."""
+"""The mask with which no token sees the tokens after it."""
 
 import numpy as np
 
@@ -23,23 +23,24 @@ EXERCISE = Exercise(
     dtype="bool",
     parts=(
         values(1, some_lengths),
-        cases("a single token", 1, one_token, "a sequence of one token sees that token"),
+        cases("a single token", 1, one_token, "a sequence of one token must see that token"),
     ),
     hints=(
-        "Write down the mask of 3 tokens by hand: 9 cells, row i, column j.",
+        "Write the mask of 3 tokens by hand: 9 cells, row i, column j.",
         "[i, j] is True where j ≤ i: at and below the diagonal.",
         "`ops.arange(tokens)` as a column and as a row, compared, gives the whole matrix.",
     ),
     misconceptions=(
         mistake("diagonal-hidden", "j <= i", "j < i",
             hint="You hide the diagonal too, as two of the lectures do. Then the first token sees nothing: its "
-                 "shares are 0/0. A token may see itself: j ≤ i."),
+                 "weights are 0/0. A token may see itself: j ≤ i."),
         mistake("backwards", "j <= i", "j >= i",
-            hint="Your mask shows the future and hides the past: row i may see j ≥ i. Rows ask, columns answer."),
+            hint="Your mask shows the future and hides the past: row i may see j ≥ i. Rows are queries, columns are "
+                 "keys."),
         mistake("true-hides", "j <= i", "j > i",
-            hint="True marks what is hidden in your mask. True is to mean: may be seen."),
+            hint="True marks hidden keys in your mask. True must mean: may be seen."),
         mistake("nobody-hidden", "j <= i", "ops.logical_and(j >= 0, i >= 0)",
-            hint="Everybody sees everybody in your mask. That is BERT's, not the causal one: [i, j] depends on i and "
-                 "j."),
+            hint="Every token sees every other in your mask. That is BERT's, not the causal one: [i, j] depends on "
+                 "i and j."),
     ),
 )  # fmt: skip

@@ -22,24 +22,24 @@ EXERCISE = Exercise(
     reference=lambda heads: np.concatenate(heads, axis=-1),
     parts=(
         values(1, two_matrices),
-        cases("axes in front", 1, batches_of_heads, "with a batch in front of the matrices the result is another"),
+        cases("axes in front", 1, batches_of_heads, "with a batch in front of the matrices the result is different"),
     ),
     hints=(
         "Look at the lecture's example: how many rows go in, how many come out?",
-        "The row of token t is: its row in Y¹, then its row in Y², and so on. Rows get longer, none are added.",
-        "`ops.concatenate` joins along any axis. Which axis is it that grows? Count from the end, so that a batch in "
-        "front does not matter.",
+        "The row of token t is: its row in Y¹, then its row in Y², and so on. Rows get longer, and their number "
+        "stays.",
+        "`ops.concatenate` joins along any axis. Which axis grows? Count from the end, so that a batch in front has "
+        "no effect.",
     ),
     misconceptions=(
         mistake("rows-below-rows", "axis=-1", "axis=-2",
-            hint="You put the matrices one below the other. Here every token keeps its one row, and the row gets "
-                 "longer."),
+            hint="You put the matrices below each other. Every token must keep one row, which gets longer."),
         mistake("heads-added", "ops.concatenate(heads, axis=-1)", "sum(heads)",
-            hint="You added the heads up. Adding mixes what they found; side by side, each keeps columns of its own."),
+            hint="You added the heads. Adding mixes their results; side by side, each keeps its own columns."),
         mistake("new-axis", "ops.concatenate(heads, axis=-1)", "ops.stack(heads, axis=0)",
-            hint="Stacking makes a new axis for the heads. No axis is new in [Y¹; Y²]: the last one gets longer."),
+            hint="Stacking makes a new axis for the heads. [Y¹; Y²] has no new axis: the last one gets longer."),
         mistake("columns-interleaved",
             "ops.concatenate(heads, axis=-1)", "ops.reshape(ops.stack(heads, -1), (*heads[0].shape[:-1], -1))",
-            hint="The columns of the heads alternate in your result. First all columns of Y¹, then all of Y²."),
+            hint="The columns of the heads alternate in your result. Put all columns of Y¹ first, then all of Y²."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tokens of one sequence gather from another."""
+"""Attention of the tokens of one sequence to those of another."""
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION, head_parameters
@@ -18,7 +18,7 @@ def two_sequences(rng: Random) -> list[Case]:
 
 
 def order_of_the_other(rng: Random) -> list[Trial]:
-    """The other sequence's order does not matter: its tokens are a set."""
+    """The other sequence's order has no effect: its tokens are a set."""
     z, h, *parameters = normal(rng, 3, 6), normal(rng, 5, 6), *head_parameters(rng, 6, 4, 2)
     pair = (Case((z, h, *parameters)), Case((z, h[rng.permutation(5)], *parameters)))
     return [Trial(pair, (Same((0, -2, (0, 1, 2)), (1, -2, (0, 1, 2))),))]
@@ -33,8 +33,8 @@ EXERCISE = Exercise(
     ),
     forbidden=WHOLE_ATTENTION,
     hints=(
-        "Start from your `attention`. Which of Q, K and V come from whom?",
-        "The result has one row per token of z: z asks.",
+        "Start from your `attention`. Which of Q, K and V come from z, which from h?",
+        "The result has one row per token of z: the queries come from z.",
         "Keys and values describe the same tokens, so they come from the same sequence, h.",
     ),
     misconceptions=(
@@ -42,12 +42,12 @@ EXERCISE = Exercise(
             "ops.matmul(z, w_q)", "ops.matmul(h, w_q)",
             "ops.matmul(h, w_k)", "ops.matmul(z, w_k)",
             "ops.matmul(h, w_v)", "ops.matmul(z, w_v)",
-            hint="Your h asks and your z answers. The output has a row per token of z: queries from z, keys and "
-                 "values from h."),
+            hint="Your queries come from h and your keys from z. The output has a row per token of z: queries from "
+                 "z, keys and values from h."),
         mistake("values-of-the-asker", "ops.matmul(h, w_v)", "ops.matmul(z, w_v)",
-            hint="Your values come from z: whoever is found must also give. Keys and values both come from h."),
+            hint="Your values come from z. Keys and values describe the same tokens: both come from h."),
         mistake("keys-of-the-asker", "ops.matmul(h, w_k)", "ops.matmul(z, w_k)",
-            hint="Your keys come from z, so z is held against itself. Keys and values both come from h."),
+            hint="Your keys come from z, so z is compared with itself. Keys and values both come from h."),
         mistake("other-never-read",
             "ops.matmul(h, w_k)", "ops.matmul(z, w_k)",
             "ops.matmul(h, w_v)", "ops.matmul(z, w_v)",

@@ -1,4 +1,4 @@
-"""Attention from queries, keys and values, in which some keys may not be seen."""
+"""Attention from queries, keys and values with a mask that hides some keys."""
 
 import numpy as np
 
@@ -17,9 +17,9 @@ def masked_inputs(rng: Random) -> list[Case]:
 
 
 def padding_changes_nothing(rng: Random) -> list[Trial]:
-    """A sentence with filling behind it, hidden, against the same sentence without."""
+    """A sentence with masked padding, compared with the same sentence without."""
     q, k, v = normal(rng, 2, 3, 4), normal(rng, 2, 6, 4), normal(rng, 2, 6, 3)
-    k[:, 4:] *= 9  # what stands in the filling must not matter, however large
+    k[:, 4:] *= 9  # the values of the padding must have no effect, even if they are large
     mask = np.broadcast_to(np.arange(6) < 4, (2, 1, 6)).copy()
     short = Case((q, k[:, :4], v[:, :4], np.ones((2, 1, 4), bool)))
     return [Trial((Case((q, k, v, mask)), short), (Same((0, -2, (0, 1, 2)), (1, -2, (0, 1, 2))),))]
@@ -37,31 +37,31 @@ EXERCISE = Exercise(
     parts=(
         values(2, masked_inputs),
         Part("padding changes nothing", 1, padding_changes_nothing,
-            "hidden filling behind a sentence must not change its result, whatever stands in it"),
-        Part("nobody looks ahead", 1, no_looking_ahead,
-            "under the causal mask early tokens must give what they give without the later ones"),
+            "masked padding after a sentence must not change its result, for any padding"),
+        Part("no token looks ahead", 1, no_looking_ahead,
+            "under the causal mask early tokens must give the same result as without the later ones"),
     ),
     forbidden=WHOLE_ATTENTION,
     hints=(
-        "Three lines: scores, hide, shares of the values. The mask acts on the scores, before softmax.",
+        "Three lines: scores, hide, weighted sum of the values. Apply the mask to the scores, before softmax.",
         "`ops.where(condition, a, b)` takes from a where the condition is True, else from b.",
-        "Where the mask is True the score stays; elsewhere it becomes MASKED_SCORE.",
+        "Where the mask is True keep the score; elsewhere use MASKED_SCORE.",
     ),
     misconceptions=(
         mistake("after-softmax",
             "    scores = ops.where(mask, scores, MASKED_SCORE)\n", "",
             "softmax_rows(scores)", "ops.where(mask, softmax_rows(scores), 0.0)",
-            hint="You hide after the softmax, so the rows no longer sum to 1: what the hidden keys had taken is "
+            hint="You hide after the softmax, so the rows no longer sum to 1: the weight of the hidden keys is "
                  "lost. Hide the scores instead."),
         mistake("score-zero", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, scores, 0.0)",
-            hint="A score of 0 is an ordinary score: exp(0) = 1, so hidden keys still get a share. Hiding needs "
+            hint="A score of 0 is an ordinary score: exp(0) = 1, so hidden keys still get weight. Hiding needs "
                  "(nearly) −∞."),
         mistake("inverted", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, MASKED_SCORE, scores)",
-            hint="You hide exactly what may be seen. True means: may be seen."),
+            hint="You hide exactly the visible keys. True means: may be seen."),
         mistake("mask-ignored", "    scores = ops.where(mask, scores, MASKED_SCORE)\n", "",
-            hint="The mask has no effect on your result. It belongs between scores and softmax."),
+            hint="The mask has no effect on your result. Apply it between scores and softmax."),
         mistake("mask-added", "ops.where(mask, scores, MASKED_SCORE)", "scores + ops.cast(mask, scores.dtype)",
-            hint="You add the mask as 0 and 1: what may be seen gets a little more, and nothing is hidden. Add 0 and "
-                 "−10⁹, or use `ops.where`."),
+            hint="You add the mask as 0 and 1: visible keys get a little more weight, and nothing is hidden. Add 0 "
+                 "and −10⁹, or use `ops.where`."),
     ),
 )  # fmt: skip

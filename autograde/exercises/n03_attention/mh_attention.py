@@ -30,9 +30,9 @@ EXERCISE = Exercise(
     ),
     forbidden=WHOLE_ATTENTION,
     hints=(
-        "Lines 2–3: every head looks at the same x with parameters of its own. Collect what they find in a list.",
-        "`attention(x, *parameters)` hands the six parameters of one head over in order.",
-        "After the loop: `concat_heads`, a product with w_o, and b_o to every row.",
+        "Lines 2–3: every head looks at the same x with its own parameters. Collect the results in a list.",
+        "`attention(x, *parameters)` passes the six parameters of one head in order.",
+        "After the loop: `concat_heads`, a product with w_o, and b_o for every row.",
     ),
     misconceptions=(
         mistake("no-output-projection", "return add_to_rows(ops.matmul(y, w_o), b_o)", "return y",
@@ -40,12 +40,12 @@ EXERCISE = Exercise(
         mistake("no-output-bias", "add_to_rows(ops.matmul(y, w_o), b_o)", "ops.matmul(y, w_o)",
             hint="b_o is missing: line 5 adds it to every row."),
         mistake("always-the-first-head", "attention(x, *parameters)", "attention(x, *heads[0])",
-            hint="Every head uses the first head's parameters, so all find the same. Take those of the loop."),
+            hint="Every head uses the first head's parameters, so all results are the same. Use those of the loop."),
         mistake("heads-in-a-chain", "        found.append(attention(x, *parameters))",
             "        x = attention(x, *parameters)\n        found.append(x)",
-            hint="Each head reads what the one before it found. Heads work in parallel: all look at the same X."),
+            hint="Each head reads the result of the one before it. Heads work in parallel: all look at the same X."),
         mistake("heads-added", "concat_heads(found)", "sum(found)",
-            hint="You add the heads up before the output projection. W_o has H · d_mid rows: it wants them side by "
+            hint="You add the heads before the output projection. W_o has H · d_mid rows: it expects them side by "
                  "side."),
     ),
 )  # fmt: skip

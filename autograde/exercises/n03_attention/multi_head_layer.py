@@ -1,4 +1,4 @@
-"""Self-attention with `num_heads` heads that share the hidden size among them."""
+"""Self-attention with `num_heads` heads of hidden / num_heads numbers each."""
 
 import numpy as np
 
@@ -27,14 +27,14 @@ def masked_layer(rng: Random) -> list[Case]:
 
 
 def batch_of_one(rng: Random) -> list[Trial]:
-    """A sentence gives the same alone as in a batch."""
+    """A sentence gives the same result alone as in a batch."""
     case = layer_case(rng, normal(rng, 3, 4, 8), 2)
     alone = Case((case.arguments[0][1:2],), {}, case.weights, case.config)
     return [Trial((case, alone), (Same((0, -3, (1,)), (1, -3, (0,))),))]
 
 
 def slopes_of_layer(rng: Random) -> list[Trial]:
-    """How the output answers to small changes of each kernel."""
+    """How the output changes with small changes of each kernel."""
     case = layer_case(rng, normal(rng, 2, 4, 6), 2)
     directions = {f"{name}/kernel": normal(rng, 6, 6) for name in ("query", "key", "value", "out")}
     return [Trial((case,), (Slopes(normal(rng, 2, 4, 6), directions),))]
@@ -45,9 +45,9 @@ EXERCISE = Exercise(
     reference=multi_head_attention,
     parts=(
         values(3, inputs_of_layer),
-        cases("mask", 1, masked_layer, "with a mask the result is another"),
-        Part("gradients", 1, slopes_of_layer, "the weights cannot be trained: their gradients are others, or none"),
-        Part("each sentence on its own", 1, batch_of_one, "a sentence must give the same alone as in a batch"),
+        cases("mask", 1, masked_layer, "with a mask the result is different"),
+        Part("gradients", 1, slopes_of_layer, "the weights cannot be trained: their gradients are wrong or missing"),
+        Part("each sentence independently", 1, batch_of_one, "a sentence must give the same result in any batch"),
     ),
     forbidden=WHOLE_ATTENTION,
     facts=lambda case: {
@@ -56,11 +56,11 @@ EXERCISE = Exercise(
         "d": case.arguments[0].shape[-1] // case.config["num_heads"],
     },
     hints=(
-        "Print the shape after every step and hold it against the chain above the stub.",
-        "split_heads: reshape to (batch, tokens, heads, d), then exchange the axes 1 and 2. Going back: exchange "
-        "first, then reshape.",
+        "Print the shape after every step and compare it with the chain above the stub.",
+        "split_heads: reshape to (batch, tokens, heads, d), then swap the axes 1 and 2. Back: swap first, then "
+        "reshape.",
         "The mask is (batch, 1 or tokens, tokens), the scores are (batch, heads, tokens, tokens): one "
-        "`ops.expand_dims` lines them up.",
+        "`ops.expand_dims` aligns them.",
     ),
     misconceptions=(
         mistake("scaled-by-hidden-size",
@@ -71,36 +71,35 @@ EXERCISE = Exercise(
             "(batch, tokens, self.num_heads, hidden // self.num_heads)",
             "(batch, self.num_heads, tokens, hidden // self.num_heads)",
             "return ops.transpose(x, (0, 2, 1, 3))", "return x",
-            hint="Reshaping straight to (batch, heads, tokens, d) cuts the sentence, not the vectors: a head gets "
-                 "pieces of several tokens. First (batch, tokens, heads, d), then exchange two axes."),
+            hint="Reshaping directly to (batch, heads, tokens, d) splits the sentence, not the vectors: a head gets "
+                 "numbers of several tokens. First (batch, tokens, heads, d), then swap two axes."),
         mistake("merged-without-transpose",
             "ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))", "ops.reshape(found, ops.shape(x))",
-            hint="You join the heads without exchanging the axes back: rows then mix several tokens. Transpose to "
+            hint="You join the heads without swapping the axes back: rows then mix several tokens. Transpose to "
                  "(batch, tokens, heads, d) first."),
         mistake("no-output-projection", "return self.out(side_by_side)", "return side_by_side",
-            hint="The heads stand side by side, but nobody mixes them: the last step is self.out."),
+            hint="The heads are side by side, but not mixed: the last step is self.out."),
         mistake("one-large-head",
             "(batch, tokens, self.num_heads, hidden // self.num_heads)", "(batch, tokens, 1, hidden)",
             hint="There is one head as wide as the hidden size. `num_heads` = {heads} heads have {d} numbers each, "
                  "and each has its own softmax."),
         mistake("mask-inverted", "ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)",
             "ops.where(ops.expand_dims(attention_mask, axis=1), MASKED_SCORE, scores)",
-            hint="With a mask you hide exactly what may be seen. True means: may be seen."),
+            hint="With a mask you hide exactly the visible keys. True means: may be seen."),
         mistake("mask-ignored", "if attention_mask is not None:", "if False:",
-            hint="The mask has no effect. It belongs between scores and softmax, as in 3.8."),
+            hint="The mask has no effect. Apply it between scores and softmax, as in 3.8."),
         mistake("mask-without-heads", "ops.expand_dims(attention_mask, axis=1)", "attention_mask",
-            hint="The mask has no axis of heads yet, so its axis of sentences is lined up with that of the heads: "
-                 "every sentence gets the masks of others. `ops.expand_dims` at axis 1 makes room."),
+            hint="The mask has no axis of heads yet, so its axis of sentences is aligned with that of the heads: "
+                 "every sentence gets the masks of others. Add an axis with `ops.expand_dims` at axis 1."),
         mistake("mask-on-queries",
             "ops.expand_dims(attention_mask, axis=1)", "ops.expand_dims(attention_mask, axis=-1)",
-            hint="The mask's new axis stands last: this hides what a token asks, not the token. The axis of heads is "
-                 "axis 1."),
+            hint="The mask's new axis is last: this hides queries, not keys. The axis of heads is axis 1."),
         mistake("out-of-the-graph",
             "weights = softmax_rows(scores)", "weights = ops.convert_to_tensor(softmax_rows(scores).numpy())",
-            hint="The values are right, but the layer cannot learn: through NumPy no gradient flows back to query "
-                 "and key. Stay with `keras.ops` from the first line to the last."),
+            hint="The values are right, but the layer cannot learn: no gradient flows through NumPy to query and "
+                 "key. Use only `keras.ops` from the first line to the last."),
         mistake("queries-everywhere", "self.split_heads(self.key(x)), self.split_heads(self.value(x))",
             "self.split_heads(self.query(x)), self.split_heads(self.query(x))",
-            hint="Keys and values come from self.query as well. Each has a projection of its own."),
+            hint="Keys and values come from self.query as well. Each has its own projection."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""From the tokenizer's row of ones and zeros to a mask over keys."""
+"""Turns the tokenizer's ones and zeros into a mask over keys."""
 
 import numpy as np
 
@@ -20,25 +20,24 @@ EXERCISE = Exercise(
     dtype="bool",
     parts=(
         values(1, ones_and_zeros),
-        cases("nothing to hide", 1, nothing_padded, "without padding every key may be seen"),
+        cases("no padding", 1, nothing_padded, "without padding every key may be seen"),
     ),
     hints=(
-        "Compare with 1 to get booleans, then make room for the axis of queries.",
-        "The mask is (batch, queries, keys). Padding hides keys, whoever asks: which axis has size 1?",
+        "Compare with 1 to get booleans, then add an axis for the queries.",
+        "The mask is (batch, queries, keys). Padding hides keys for all queries: which axis has size 1?",
         "`ops.expand_dims(..., axis=1)` puts the new axis between the other two.",
     ),
     misconceptions=(
         mistake("inverted", "ops.equal(is_real, 1)", "ops.equal(is_real, 0)",
-            hint="True marks the padding in your mask. True is to mean: may be seen."),
+            hint="True marks the padding in your mask. True must mean: may be seen."),
         mistake("queries-hidden", "axis=1", "axis=2",
-            hint="Your new axis stands last: this hides what a [PAD] asks, not the [PAD] itself. Keys are the last "
-                 "axis."),
+            hint="Your new axis is last: this hides the queries of a [PAD], not its key. Keys are the last axis."),
         mistake("pairs", "return ops.expand_dims(may_be_seen, axis=1)",
             "return ops.logical_and(ops.expand_dims(may_be_seen, 1), ops.expand_dims(may_be_seen, 2))",
-            hint="You also hide everything from the padding's own queries. Then their rows see nothing at all; what "
-                 "they compute is never used, so one row per sentence, (batch, 1, tokens), is enough."),
+            hint="You also hide everything from the padding's own queries. Then their rows see nothing at all; "
+                 "their results are never used, so one row per sentence, (batch, 1, tokens), is enough."),
         mistake("no-axis-for-queries", "ops.expand_dims(may_be_seen, axis=1)", "may_be_seen",
-            hint="(batch, tokens) would be lined up with (queries, keys) of the scores. Make room for the queries: "
+            hint="(batch, tokens) would be aligned with (queries, keys) of the scores. Add an axis for the queries: "
                  "(batch, 1, tokens)."),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ def queries_and_keys(rng: Random) -> list[Case]:
 
 
 def each_query_alone(rng: Random) -> list[Trial]:
-    """A query's row does not depend on which other queries stand beside it; keys may be more or fewer."""
+    """A query's row does not depend on the other queries; there may be more or fewer keys."""
     q, k = normal(rng, 6, 8), normal(rng, 4, 8)
     chosen = tuple(int(i) for i in rng.choice(6, 2, replace=False))
     claims = (Reference(0), Same((0, -2, chosen), (1, -2, (0, 1))))
@@ -22,8 +22,8 @@ EXERCISE = Exercise(
     reference=scores,
     parts=(
         values(2, queries_and_keys),
-        Part("each query on its own", 1, each_query_alone,
-            "a query's row must not depend on the other queries, nor on there being as many keys as queries"),
+        Part("each query independently", 1, each_query_alone,
+            "a query's row must not depend on the other queries, nor on the number of keys"),
     ),
     forbidden=WHOLE_ATTENTION,
     facts=lambda case: {
@@ -33,26 +33,26 @@ EXERCISE = Exercise(
     },
     hints=(
         "A dot product of two rows is a sum over their d_attn numbers. Which axis disappears, which two remain?",
-        "A matrix product sums over the last axis of the left and the next-to-last of the right: turn the keys in "
-        "these two axes.",
-        "`ops.swapaxes(k, -1, -2)` turns every matrix of a batch. Then divide by the square root of the size of the "
-        "last axis of q.",
+        "A matrix product sums over the last axis of the left and the last but one of the right: transpose the keys "
+        "in these two axes.",
+        "`ops.swapaxes(k, -1, -2)` transposes every matrix of a batch. Then divide by the square root of the size "
+        "of the last axis of q.",
     ),
     misconceptions=(
         mistake("unscaled", "products / d_attn**0.5", "products",
-            hint="This is what you get before dividing by √d_attn (√{d} = {root}). Look at line 5 again."),
+            hint="This is the result before dividing by √d_attn (√{d} = {root}). Look at line 5 again."),
         mistake("divided-by-d", "d_attn**0.5", "d_attn",
             hint="You divided by d_attn = {d} itself; line 5 has its square root, {root}. The variance of a sum of "
                  "{d} products is {d}, its typical size √{d}."),
         mistake("divided-by-length", "d_attn = q.shape[-1]", "d_attn = q.shape[-2]",
             hint="You divided by the root of the number of tokens, √{tokens}. The sum runs over the d_attn = {d} "
-                 "numbers of a vector, so their number counts."),
+                 "numbers of a vector, so use that number."),
         mistake("multiplied-by-root", "products / d_attn", "products * d_attn",
-            hint="You multiplied by √{d}. Scaling is to make the scores smaller: divide."),
+            hint="You multiplied by √{d}. Scaling must make the scores smaller: divide."),
         mistake("not-turned", "ops.swapaxes(k, -1, -2)", "k",
-            hint="You want tokens × tokens: one of the two must be turned, only in its last two axes."),
+            hint="The result must be tokens × tokens: transpose one of the two, only in its last two axes."),
         mistake("keys-ask-queries", "ops.matmul(q, ops.swapaxes(k, -1, -2))", "ops.matmul(k, ops.swapaxes(q, -1, -2))",
-            hint="Your matrix is turned: row t holds what all tokens ask of token t. Queries go left, keys right: Q "
-                 "Kᵀ."),
+            hint="Your matrix is transposed: row t has the scores of all tokens for token t. Queries go left, keys "
+                 "right: Q Kᵀ."),
     ),
 )  # fmt: skip

@@ -12,7 +12,7 @@ def usual_rows(rng: Random) -> list[Case]:
 
 
 def large_scores(rng: Random) -> list[Trial]:
-    """Scores whose exp is beyond float32, and such a row beside an ordinary one."""
+    """Scores whose exp exceeds float32, and such a row beside an ordinary one."""
     rows = normal(rng, 3, 6) + np.array([[100], [500], [1000]], "float32")
     return [Trial((Case((rows,)),), (Reference(), Sums(1.0)))]
 
@@ -26,29 +26,28 @@ EXERCISE = Exercise(
     reference=softmax,
     parts=(
         values(1, usual_rows),
-        Part("large scores", 1, large_scores, "scores of 100 to 1000 do not give shares that sum to 1"),
-        Part("rows far apart", 1, rows_far_apart, "a row far below the others does not give its own shares"),
+        Part("large scores", 1, large_scores, "scores of 100 to 1000 must give weights that sum to 1"),
+        Part("rows far apart", 1, rows_far_apart, "a row far below the others must give its own weights"),
     ),
     forbidden=Forbidden(
-        "This exercise is about writing softmax yourself; afterwards you may use either.",
+        "In this exercise you write softmax yourself; afterwards you may use either.",
         ("keras.ops.softmax", "keras.ops.log_softmax", "keras.activations.softmax", "keras.layers.Softmax",
          "tensorflow.nn.softmax", "scipy.special.softmax"),
     ),
     hints=(
         "Three steps: shift each row so that its largest score is 0, take exp, divide by each row's sum.",
         "Both the largest score and the sum are one number per row: `axis=-1`.",
-        "To divide a (m, n) matrix by one number per row, these must keep shape (m, 1): `keepdims=True`.",
+        "To divide an (m, n) matrix by one number per row, the numbers must have shape (m, 1): `keepdims=True`.",
     ),
     misconceptions=(
         mistake("columns",
             "ops.max(a, axis=-1,", "ops.max(a, axis=-2,",
             "ops.sum(powers, axis=-1,", "ops.sum(powers, axis=-2,",
-            hint="Your columns sum to 1, not your rows. A row holds what one token asks of all: the axis to sum over "
-                 "is the last."),
+            hint="Your columns sum to 1, not your rows. A row belongs to one query: sum over the last axis."),
         mistake("whole-matrix",
             "ops.max(a, axis=-1, keepdims=True)", "ops.max(a)",
             "ops.sum(powers, axis=-1, keepdims=True)", "ops.sum(powers)",
-            hint="The whole matrix sums to 1. Each row has to: every token divides its own attention."),
+            hint="The whole matrix sums to 1. Each row must sum to 1."),
         mistake("unstable", "a - ops.max(a, axis=-1, keepdims=True)", "a",
             hint="Right for small scores. For large ones exp overflows: ∞/∞ is NaN. Shift each row first, so that "
                  "its largest score is 0."),
@@ -56,12 +55,11 @@ EXERCISE = Exercise(
             hint="You shift by the largest score of the whole matrix. A row far below it becomes exp(very negative) "
                  "= 0 everywhere, and 0/0 is NaN. Shift each row by its own largest score."),
         mistake("sum-lost-its-axis", "ops.sum(powers, axis=-1, keepdims=True)", "ops.sum(powers, axis=-1)",
-            hint="The sums have shape (m,) and are lined up with the columns: row i is divided by the sums of all "
-                 "rows in turn. `keepdims=True` keeps them upright."),
+            hint="The sums have shape (m,) and are aligned with the columns: row i is divided by the sums of all "
+                 "rows in turn. `keepdims=True` keeps them as a column."),
         mistake("no-exp",
             "a - ops.max(a, axis=-1, keepdims=True)", "a",
             "ops.exp(shifted)", "shifted",
-            hint="You divide the scores themselves by their sum. Scores may be negative; exp makes them positive "
-                 "first."),
+            hint="You divide the scores themselves by their sum. Scores may be negative; apply exp first."),
     ),
 )  # fmt: skip

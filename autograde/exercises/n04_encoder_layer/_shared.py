@@ -1,4 +1,4 @@
-"""What the exercises of notebook 04 share."""
+"""Inputs and helpers shared by the exercises of notebook 04."""
 
 import numpy as np
 
@@ -6,14 +6,14 @@ from autograde.exercises.draws import Random, attention_weights, normal
 from autograde.exercises.spec import Case, Forbidden
 
 LIBRARY = Forbidden(
-    "This exercise is about building it yourself; afterwards you may use either.",
+    "In this exercise you build it yourself; afterwards you may use either.",
     ("bertlab.layers", "bertlab.models", "keras_hub"),
 )
 READY_NORMS = ("keras.layers.LayerNormalization", "keras.layers.RMSNormalization", "keras.layers.UnitNormalization")
 READY_GELU = ("keras.ops.gelu", "keras.activations.gelu", "tensorflow.nn.gelu")
 
 
-SEED = 11  # of the random numbers of a call that uses chance; the values it acts on are drawn as always
+SEED = 11  # seed of a call with dropout; its inputs are drawn as usual
 
 
 def scale_and_offset(rng: Random, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -57,7 +57,7 @@ def layer_case(rng: Random, x, mask=None, **keywords) -> Case:
 
 
 def silenced(case: Case, *parts: str) -> Case:
-    """The same case with sub-layers that find nothing: "attention", "feed_forward" or both."""
+    """The same case with sub-layers that return zeros: "attention", "feed_forward" or both."""
     last = {"attention": "attention/out/", "feed_forward": "feed_forward/outer/"}
     quiet = tuple(last[part] for part in parts)
     weights = {role: array * 0 if role.startswith(quiet) else array for role, array in case.weights.items()}

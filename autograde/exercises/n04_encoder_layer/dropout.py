@@ -1,4 +1,4 @@
-"""While training, zeroes a share of the numbers and makes up for it with the others."""
+"""In training, sets random elements to 0 and scales the others up."""
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, SEED, away_from_zero
@@ -8,12 +8,12 @@ READY_DROPOUT = ("keras.layers.Dropout", "keras.random.dropout", "tensorflow.nn.
 
 
 def dropout(x, rate, training):
-    """Without its chance."""
+    """Without dropout."""
     return x
 
 
 def dropped_in_training(rng: Random) -> list[Trial]:
-    """Few rows and many columns: whole rows at a time would never give the right share."""
+    """Few rows and many columns: dropping whole rows would never give the right fraction."""
     often, seldom = ((away_from_zero(rng, 4, 500), rate, True) for rate in (0.4, 0.1))
     return [
         Trial(
@@ -35,38 +35,39 @@ def rate_of_zero(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=dropout,
     parts=(
-        Part("training", 1, dropped_in_training, "in training the zeros or the other numbers are not as expected"),
-        cases("nobody trains", 1, nobody_trains, "outside training x must come back as it is"),
-        cases("a rate of 0", 1, rate_of_zero, "with a rate of 0 nothing may be dropped, in training either"),
+        Part("training", 1, dropped_in_training, "in training the zeros or the other numbers are wrong"),
+        cases("nobody trains", 1, nobody_trains, "outside training the result must be x"),
+        cases("a rate of 0", 1, rate_of_zero, "with a rate of 0 nothing may be dropped, also in training"),
     ),
     forbidden=Forbidden(LIBRARY.because, (*READY_DROPOUT, *LIBRARY.names)),
     facts=lambda case: {"rate": f"{case.arguments[1]:.0%}", "kept": f"{1 - case.arguments[1]:.0%}"},
     hints=(
-        "Outside training: x itself. In training: who is kept? A random number for each of x decides.",
-        "A uniform number between 0 and 1 is below `rate` with probability `rate`: those are dropped.",
-        "`ops.where(kept, a, b)` takes a where kept is True, else b. The kept ones are divided by 1 − rate.",
+        "Outside training: x itself. In training: draw a random number for each element of x to decide whether to "
+        "keep it.",
+        "A uniform number between 0 and 1 is below `rate` with probability `rate`: drop those.",
+        "`ops.where(kept, a, b)` takes a where kept is True, otherwise b. Divide the kept ones by 1 − rate.",
     ),
     misconceptions=(
         mistake("not-made-up-for", "x / (1.0 - rate)", "x",
-            hint="The survivors keep their size, so sums become smaller in training than later. Divide them by 1 − "
+            hint="The kept numbers are not scaled, so sums are smaller in training than later. Divide them by 1 − "
                  "rate."),
         mistake("made-up-for-later",
             "return x\n", "return x * (1.0 - rate)\n",
             "x / (1.0 - rate)", "x",
             hint="You scale by 1 − rate outside training instead of dividing in training. The first paper did so; "
-                 "today nothing at all happens outside training."),
+                 "today dropout does nothing outside training."),
         mistake("always", "if not training:", "if False:",
-            hint="Numbers are dropped although nobody is training. Outside training x comes back as it is."),
+            hint="Numbers are dropped outside training. There x must be returned unchanged."),
         mistake("only-outside-training", "if not training:", "if training:",
-            hint="The other way round: you drop when nobody is training, and leave x alone in training."),
+            hint="You swapped the two cases: you drop outside training, and do nothing in training."),
         mistake("rate-is-kept", ">= rate", "< rate",
-            hint="You keep {rate} and drop {kept}. `rate` is the share that is dropped."),
+            hint="You keep {rate} and drop {kept}. `rate` is the fraction to drop."),
         mistake("divided-by-rate", "x / (1.0 - rate)", "x / rate",
-            hint="You divide the survivors by rate. They are the 1 − rate that are left: divide by 1 − rate."),
+            hint="You divide the kept numbers by rate. A fraction of 1 − rate is kept: divide by 1 − rate."),
         mistake("one-seed", "keras.random.uniform(ops.shape(x))", "keras.random.uniform(ops.shape(x), seed=0)",
-            hint="Every call drops the same numbers: a seed is fixed. Leave it out, so that chance acts anew at each "
-                 "call."),
+            hint="Every call drops the same numbers: a seed is fixed. Remove it, so that each call draws new random "
+                 "numbers."),
         mistake("whole-rows", "keras.random.uniform(ops.shape(x))", "keras.random.uniform((*x.shape[:-1], 1))",
-            hint="Whole rows are dropped together: there is one random number per row. Every number has its own."),
+            hint="Whole rows are dropped together: you draw one random number per row. Draw one per element."),
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from autograde.exercises.n04_encoder_layer._shared import LIBRARY, layer_weights
 from autograde.exercises.numpy_bert import encoder
 from autograde.exercises.spec import Case, Exercise, cases, layer, mistake, values
 
-# In a stack a role holds all layers' arrays side by side: the star shares them out along the last axis.
+# In a stack a role has the arrays of all layers side by side; the star splits them along the last axis.
 STACK_ROLES = {role: [f"layers_.*.{path}" for path in paths] for role, paths in roles.ENCODER_LAYER.items()}
 
 
@@ -32,14 +32,14 @@ EXERCISE = Exercise(
     reference=encoder,
     parts=(
         values(2, inputs_of_stack),
-        cases("mask", 1, masked_stack, "with a mask the result is another"),
+        cases("mask", 1, masked_stack, "with a mask the result is different"),
     ),
     forbidden=LIBRARY,
     facts=lambda case: {"layers": case.config["num_layers"]},
     hints=(
-        "`__init__` makes the list of layers, `call` is a loop over it.",
-        "What one layer returns is what the next is given; the mask is handed to every one.",
-        "A list of num_layers *different* layers: a comprehension calls EncoderLayer(…) anew for each.",
+        "`__init__` creates the list of layers, `call` is a loop over it.",
+        "The output of one layer is the input of the next; pass the mask to every one.",
+        "Create a list of num_layers *different* layers: a comprehension calls EncoderLayer(…) once for each.",
     ),
     misconceptions=(
         mistake("one-layer-again",
@@ -47,31 +47,31 @@ EXERCISE = Exercise(
             "[EncoderLayer(num_heads, intermediate_size, dropout)] * num_layers",
             "        for layer in self.layers_:\n            layer.build(x_shape)",
             "        self.layers_[0].build(x_shape)",
-            hint="Your list holds one and the same layer {layers} times, so all depths share their weights. (ALBERT "
-                 "does that on purpose: Lan et al. 2020.) In BERT each layer has its own: make {layers}."),
+            hint="Your list contains the same layer {layers} times, so all depths share their weights. (ALBERT does "
+                 "that on purpose: Lan et al. 2020.) In BERT each layer has its own: create {layers}."),
         mistake("all-from-the-start",
             "            x = layer(x, attention_mask=attention_mask, training=training)\n        return x",
             "            y = layer(x, attention_mask=attention_mask, training=training)\n        return y",
-            hint="Every layer reads what went into the stack, so only the last one counts. Each reads what the one "
-                 "before it returned."),
+            hint="Every layer reads the input of the stack, so only the last one counts. Each must read the output "
+                 "of the one before it."),
         mistake("residual-around-the-stack",
             "        for layer in self.layers_:\n            x = layer(",
             "        start = x\n"
             "        for layer in self.layers_:\n"
             "            x = layer(",
             "        return x", "        return start + x",
-            hint="You add the stack's input to its output. The residual connections are within the layers already."),
+            hint="You add the stack's input to its output. The residual connections are already inside the layers."),
         mistake("backwards", "for layer in self.layers_:\n            x = layer(",
             "for layer in reversed(self.layers_):\n            x = layer(",
-            hint="The layers run from the last to the first. The one at index 0 reads the embeddings."),
+            hint="The layers run from the last to the first. The one with index 0 reads the embeddings."),
         mistake("last-layer-forgotten", "for layer in self.layers_:\n            x = layer(",
             "for layer in self.layers_[:-1]:\n            x = layer(",
-            hint="One layer too few runs: all {layers} of the list, the last one too."),
+            hint="One layer too few runs: use all {layers} of the list, including the last."),
         mistake("mask-not-passed", "attention_mask=attention_mask, training=training", "training=training",
-            hint="The mask has no effect: hand it on to every layer."),
+            hint="The mask has no effect: pass it to every layer."),
         mistake("mask-only-at-first", "            x = layer(x, attention_mask=attention_mask, training=training)",
             "            x = layer(x, attention_mask=attention_mask, training=training)\n"
             "            attention_mask = None",
-            hint="Only the first layer gets the mask. Padding is padding at every depth: hand it on to all."),
+            hint="Only the first layer gets the mask. Padding is padding at every depth: pass it to all."),
     ),
 )  # fmt: skip

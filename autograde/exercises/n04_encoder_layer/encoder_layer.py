@@ -12,7 +12,7 @@ def masked_layer(rng: Random) -> list[Case]:
 
 
 def chance_in_training(rng: Random) -> list[Trial]:
-    """What each sub-layer finds is left to chance; where both find nothing, nothing is."""
+    """Dropout acts on the result of each sub-layer; if both return zeros, it has no effect."""
     case = layer_case(rng, normal(rng, 2, 4, 8), training=True)
     return [
         Trial((silenced(case, "feed_forward"),), (Varies(),)),
@@ -33,17 +33,17 @@ EXERCISE = Exercise(
     reference=encoder_layer,
     parts=(
         values(3, inputs_of_layer),
-        cases("mask", 1, masked_layer, "with a mask the result is another"),
+        cases("mask", 1, masked_layer, "with a mask the result is different"),
         Part("dropout", 1, chance_in_training,
-            "in training dropout must act on what attention finds and on what the network finds, and on nothing else"),
-        Part("gradients", 1, slopes_of_layer, "the layer cannot be trained: its gradients are others, or none"),
+            "in training dropout must be applied to the results of attention and of the network, and to nothing else"),
+        Part("gradients", 1, slopes_of_layer, "the layer cannot be trained: its gradients are wrong or missing"),
     ),
     forbidden=LIBRARY,
     hints=(
-        "One line of Python for each of the lines 6 to 9, and x is overwritten in each of them.",
-        "Line 6: what attention finds, through dropout, added to x. Line 8: the same with the network, on what line 7 "
-        "left in x.",
-        "There are two LayerNorms with weights of their own: attention_norm in line 7, output_norm in line 9.",
+        "Write one line of Python for each of the lines 6 to 9, and overwrite x in each of them.",
+        "Line 6: the result of attention, through dropout, added to x. Line 8: the same with the network, on the x "
+        "of line 7.",
+        "There are two LayerNorms with their own weights: attention_norm in line 7, output_norm in line 9.",
     ),
     misconceptions=(
         mistake("pre-norm",
@@ -56,41 +56,39 @@ EXERCISE = Exercise(
         mistake("no-residuals",
             "x = x + self.dropout(attended,", "x = self.dropout(attended,",
             "x = x + self.dropout(transformed,", "x = self.dropout(transformed,",
-            hint="What attention and the network find takes the place of x. Lines 6 and 8 begin with X +."),
+            hint="The results of attention and of the network replace x. Lines 6 and 8 begin with X +."),
         mistake("second-from-the-start",
             "        attended = self.attention(", "        start = x\n        attended = self.attention(",
             "x = x + self.dropout(transformed,", "x = start + self.dropout(transformed,",
-            hint="The second addition goes back to the x that entered the layer. Line 8 adds to what line 7 made of "
-                 "it."),
+            hint="The second addition uses the x that entered the layer. Line 8 adds to the x of line 7."),
         mistake("no-norm-between", "        x = self.attention_norm(x)\n", "",
-            hint="Line 7 is missing: after attention's addition x is normalised before the network reads it."),
+            hint="Line 7 is missing: after the addition of attention, normalise x before the network reads it."),
         mistake("no-norm-at-the-end", "return self.output_norm(x)", "return x",
-            hint="Line 9 is missing: the result is normalised once more, by output_norm."),
+            hint="Line 9 is missing: normalise the result once more, with output_norm."),
         mistake("one-norm-for-both", "return self.output_norm(x)", "return self.attention_norm(x)",
-            hint="attention_norm normalises twice, and output_norm never. Each has a γ and a β of its own."),
+            hint="attention_norm normalises twice, and output_norm never. Each has its own γ and β."),
         mistake("norm-before-adding",
             "x = x + self.dropout(attended, training=training)\n        x = self.attention_norm(x)",
             "x = x + self.attention_norm(self.dropout(attended, training=training))",
             "x = x + self.dropout(transformed, training=training)\n        return self.output_norm(x)",
             "return x + self.output_norm(self.dropout(transformed, training=training))",
-            hint="You normalise what each sub-layer found and then add it. Lines 7 and 9 normalise the sum."),
+            hint="You normalise the result of each sub-layer and then add it. Lines 7 and 9 normalise the sum."),
         mistake("mask-not-passed", "self.attention(x, attention_mask=attention_mask)", "self.attention(x)",
-            hint="The mask has no effect: hand it on to attention."),
+            hint="The mask has no effect: pass it to attention."),
         mistake("sum-dropped",
             "x + self.dropout(attended, training=training)", "self.dropout(x + attended, training=training)",
             "x + self.dropout(transformed, training=training)", "self.dropout(x + transformed, training=training)",
-            hint="In training dropout acts on the sums, so the road itself is lost in places. It acts on what was "
-                 "found."),
+            hint="In training you apply dropout to the sums, so parts of the direct path are lost. Apply it to the "
+                 "result of each sub-layer."),
         mistake("no-dropout",
             "self.dropout(attended, training=training)", "attended",
             "self.dropout(transformed, training=training)", "transformed",
-            hint="Nothing is dropped in training: what each sub-layer found passes through dropout before it is "
-                 "added."),
+            hint="Nothing is dropped in training: apply dropout to the result of each sub-layer before it is added."),
         mistake("dropout-once", "self.dropout(transformed, training=training)", "transformed",
-            hint="Dropout acts on what attention found, but not on what the network found. It belongs to both."),
+            hint="You apply dropout to the result of attention, but not to that of the network. Apply it to both."),
         mistake("dropout-always",
             "self.dropout(attended, training=training)", "self.dropout(attended, training=True)",
             "self.dropout(transformed, training=training)", "self.dropout(transformed, training=True)",
-            hint="Numbers are dropped although nobody is training: hand `training` on, as it comes."),
+            hint="Numbers are dropped outside training: pass on `training` unchanged."),
     ),
 )  # fmt: skip

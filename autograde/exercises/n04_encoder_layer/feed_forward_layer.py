@@ -1,4 +1,4 @@
-"""Out to `intermediate_size`, GELU, and back, at every position alike."""
+"""A dense layer to `intermediate_size`, GELU, and a dense layer back, at every position."""
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
@@ -34,40 +34,40 @@ EXERCISE = Exercise(
     reference=feed_forward,
     parts=(
         values(2, inputs_of_network_layer),
-        Part("gradients", 1, slopes_of_network, "the weights cannot be trained: their gradients are others, or none"),
+        Part("gradients", 1, slopes_of_network, "the weights cannot be trained: their gradients are wrong or missing"),
         Part("each position alone", 1, same_vector_twice_in_a_layer,
-            "the same vector must give the same at every position and in any company"),
+            "the same vector must give the same result at every position and with any neighbours"),
     ),
     forbidden=LIBRARY,
     facts=lambda case: {"hidden": case.arguments[0].shape[-1], "wide": case.config["intermediate_size"]},
     hints=(
-        "`build` makes two Dense layers, `call` is one line: outer of gelu of inner.",
-        "How wide is the result of each? inner: intermediate_size; outer: as wide as x.",
-        "`self.outer` is built for what inner gives: the shape of x with another last number.",
+        "`build` creates two Dense layers, `call` is one line: outer of gelu of inner.",
+        "How wide is each result? inner: intermediate_size; outer: as wide as x.",
+        "`self.outer` is built for the output of inner: the shape of x with another last number.",
     ),
     misconceptions=(
         mistake("relu", "gelu(self.inner(x))", "ops.relu(self.inner(x))",
-            hint="You bend with ReLU, as the original Transformer. BERT bends with GELU: your own of 4.3."),
+            hint="You use ReLU, as the original Transformer does. BERT uses GELU: your own of 4.3."),
         mistake("no-bend", "gelu(self.inner(x))", "self.inner(x)",
-            hint="Nothing bends between the two Dense layers, and two linear maps in a row are one."),
+            hint="There is no activation between the two Dense layers, and two linear maps in a row are one."),
         mistake("bent-at-the-end",
             "gelu(self.inner(x))", "self.inner(x)",
             "return self.outer(bent)", "return gelu(self.outer(bent))",
-            hint="GELU acts on the result. It belongs between inner and outer."),
+            hint="You apply GELU to the result. Apply it between inner and outer."),
         mistake("bent-twice", "return self.outer(bent)", "return gelu(self.outer(bent))",
-            hint="GELU acts in between and once more on the result. Line 8 has one GELU."),
+            hint="You apply GELU in between and again to the result. Line 8 has one GELU."),
         mistake("residual-inside", "return self.outer(bent)", "return x + self.outer(bent)",
-            hint="You add x in here. The X + of line 8 stands before the brackets: it comes with the residual "
-                 "connection, and would come twice."),
+            hint="You add x here. The X + of line 8 is before the brackets: it belongs to the residual connection, "
+                 "and would be added twice."),
         mistake("sigmoid-approximation", "gelu(self.inner(x))", 'gelu_approximation(self.inner(x), "sigmoid")',
             hint="This is GELU's approximation x · σ(1.702 x). BERT uses the exact one, your `gelu`."),
         mistake("never-widened",
             "keras.layers.Dense(self.intermediate_size,", "keras.layers.Dense(x_shape[-1],",
             "(*x_shape[:-1], self.intermediate_size)", "x_shape",
-            hint="inner is as wide as x, {hidden} numbers. It goes out to intermediate_size = {wide}, and outer "
-                 "comes back."),
+            hint="inner is as wide as x, {hidden} numbers. It must have intermediate_size = {wide} numbers, and "
+                 "outer maps them back."),
         mistake("averaged-with-the-neighbours", "self.inner(x)", "self.inner(x + ops.mean(x, axis=1, keepdims=True))",
-            hint="Each position also hears the mean of all positions. Here every token passes alone; mixing tokens "
-                 "is attention's task."),
+            hint="Each position also gets the mean of all positions. Here every token is processed alone; mixing "
+                 "tokens is attention's task."),
     ),
 )  # fmt: skip

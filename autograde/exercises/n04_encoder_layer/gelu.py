@@ -1,4 +1,4 @@
-"""Exact GELU of every number: x · Φ(x)."""
+"""Exact GELU of every element: x · Φ(x)."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Slopes, Tr
 
 
 def numbers_around_zero(rng: Random) -> list[Case]:
-    """Where GELU bends, and the places of the worked numbers."""
+    """The range where GELU bends, and the points of the worked examples."""
     return [
         Case((normal(rng, 3, 5, size=1.5),)),
         Case((np.array([-3, -2.25, -1, -0.75, 0, 0.75, 1, 2.25, 3], "float32"),)),
@@ -25,7 +25,7 @@ EXERCISE = Exercise(
     reference=gelu,
     parts=(
         values(2, numbers_around_zero),
-        Part("gradients", 1, slopes_of_gelu, "gradients do not pass through it as they should"),
+        Part("gradients", 1, slopes_of_gelu, "gradients must pass through it"),
     ),
     forbidden=Forbidden(LIBRARY.because, (*READY_GELU, *LIBRARY.names)),
     hints=(
@@ -35,24 +35,24 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         mistake("only-phi", "return x * phi", "return phi",
-            hint="This is Φ(x), the weight. GELU weighs x with it: x · Φ(x)."),
+            hint="This is Φ(x), the weight. GELU multiplies x by it: x · Φ(x)."),
         mistake("erf-of-x", "ops.erf(x / 2**0.5)", "ops.erf(x)",
-            hint="You take erf of x itself. In Φ it is erf(x / √2): erf belongs to a bell curve of variance ½."),
+            hint="You take erf of x itself. Φ uses erf(x / √2): erf belongs to a normal distribution of variance ½."),
         mistake("half-forgotten", "0.5 * (1.0 + ops.erf(x / 2**0.5))", "1.0 + ops.erf(x / 2**0.5)",
             hint="Your Φ goes up to 2. A probability ends at 1: ½ (1 + erf(…))."),
         mistake("one-forgotten", "(1.0 + ops.erf(x / 2**0.5))", "ops.erf(x / 2**0.5)",
             hint="Your Φ goes from −½ to ½. A probability starts at 0: ½ (1 + erf(…))."),
         mistake("density", "0.5 * (1.0 + ops.erf(x / 2**0.5))", "ops.exp(-ops.square(x) / 2) / (2 * math.pi) ** 0.5",
-            hint="You weigh x with the height of the bell curve at x. Φ(x) is the area to the left of x."),
+            hint="You multiply x by the density at x. Φ(x) is the area to the left of x."),
         mistake("swish", "0.5 * (1.0 + ops.erf(x / 2**0.5))", "ops.sigmoid(x)",
-            hint="x · σ(x) is another function, called SiLU or Swish. Φ is not the logistic curve."),
+            hint="x · σ(x) is a different function, called SiLU or Swish. Φ is not the logistic function."),
         mistake("sigmoid-approximation", "0.5 * (1.0 + ops.erf(x / 2**0.5))", "ops.sigmoid(1.702 * x)",
-            hint="This is the approximation x · σ(1.702 x): up to 0.02 off. Here you want the exact form, with erf."),
+            hint="This is the approximation x · σ(1.702 x): up to 0.02 off. Use the exact form here, with erf."),
         mistake("tanh-approximation",
             "0.5 * (1.0 + ops.erf(x / 2**0.5))", "0.5 * (1.0 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))",
-            hint="This is the approximation with tanh: up to 0.0005 off. Here you want the exact form, with erf."),
+            hint="This is the approximation with tanh: up to 0.0005 off. Use the exact form here, with erf."),
         mistake("out-of-the-graph", "ops.erf(x / 2**0.5)", 'np.vectorize(math.erf)(x / 2**0.5).astype("float32")',
-            hint="The values are right, but erf is taken outside the tensors: gradients take Φ for a constant. "
-                 "`ops.erf` lets them through."),
+            hint="The values are right, but you compute erf without tensors: for the gradient Φ is a constant. Use "
+                 "`ops.erf`."),
     ),
 )  # fmt: skip

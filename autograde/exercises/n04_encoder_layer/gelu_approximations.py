@@ -1,4 +1,4 @@
-"""GELU, nearly."""
+"""An approximation of GELU."""
 
 import math
 
@@ -34,23 +34,23 @@ EXERCISE = Exercise(
     forbidden=Forbidden(LIBRARY.because, (*READY_GELU, *LIBRARY.names)),
     hints=(
         "Two formulas, one `if`. Read them from the inside outwards.",
-        "Far to the right both must give x, far to the left 0: what do σ and tanh give there?",
+        "Far to the right both must give x, far to the left 0: what are σ and tanh there?",
         "For tanh: first x + 0.044715 x³, then times √(2/π), then tanh, then ½ x (1 + …). √(2/π) is `(2 / math.pi) ** "
         "0.5`.",
     ),
     misconceptions=(
         mistake("kinds-exchanged", 'kind == "sigmoid"', 'kind == "tanh"',
-            hint='The two formulas have changed places: "sigmoid" gives the one with tanh.'),
+            hint='You swapped the two formulas: "sigmoid" gives the one with tanh.'),
         mistake("plain-sigmoid", "ops.sigmoid(1.702 * x)", "ops.sigmoid(x)",
-            hint="x · σ(x) is SiLU. The 1.702 inside is what makes σ as steep as Φ."),
+            hint="x · σ(x) is SiLU. The 1.702 inside makes σ as steep as Φ."),
         mistake("factor-outside", "ops.sigmoid(1.702 * x)", "1.702 * ops.sigmoid(x)",
-            hint="1.702 stands before σ in your code, so everything is too large. It belongs inside, beside x."),
+            hint="1.702 is before σ in your code, so everything is too large. Move it inside, beside x."),
         mistake("root-forgotten", "(2 / math.pi) ** 0.5", "(2 / math.pi)",
-            hint="You multiply by 2/π = 0.6366; the formula has its root, √(2/π) = 0.7979."),
+            hint="You multiply by 2/π = 0.6366; the formula has its square root, √(2/π) = 0.7979."),
         mistake("cube-forgotten", "(x + 0.044715 * x**3)", "x",
-            hint="The term with x³ is missing. It makes the curve follow Φ further out."),
+            hint="The term with x³ is missing. It improves the approximation far from 0."),
         mistake("squared", "x**3", "x**2",
-            hint="You have x² where the formula has x³. A square has no sign, so left and right no longer match."),
+            hint="You have x² where the formula has x³. A square has no sign, so left and right differ."),
         mistake("tanh-from-minus-one", "(1.0 + ops.tanh(inside))", "ops.tanh(inside)",
             hint="tanh runs from −1 to 1, a weight from 0 to 1: ½ (1 + tanh(…))."),
     ),

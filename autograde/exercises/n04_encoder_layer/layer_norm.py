@@ -1,4 +1,4 @@
-"""Brings each row to mean 0 and variance 1, then scales and shifts it."""
+"""Normalises each row to mean 0 and variance 1, then scales and shifts it."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def rows_that_need_epsilon(rng: Random) -> list[Case]:
 
 
 def each_row_alone(rng: Random) -> list[Trial]:
-    """A row's result depends on no other row, nor on its own size and mean before."""
+    """A row's result does not depend on other rows, nor on its own scale and mean."""
     x, parameters = normal(rng, 4, 6, size=2), scale_and_offset(rng, 6)
     stretched = 3 * x[[2, 0]] + np.float32(2)
     return [Trial((Case((x, *parameters)), Case((stretched, *parameters))), (Same((0, -2, (2, 0)), (1, -2, (0, 1))),))]
@@ -38,45 +38,46 @@ EXERCISE = Exercise(
     reference=layer_norm,
     parts=(
         values(2, rows_to_normalise),
-        cases("epsilon", 1, rows_that_need_epsilon, "where the variance is as small as ε, or 0, the result is another"),
-        Part("each row on its own", 1, each_row_alone,
-            "a row must give the same without the others, and when it is stretched or shifted as a whole"),
+        cases("epsilon", 1, rows_that_need_epsilon, "where the variance is as small as ε, or 0, the result is "
+                                                    "different"),
+        Part("each row independently", 1, each_row_alone,
+            "a row must give the same result without the others, and when it is scaled or shifted as a whole"),
     ),
     forbidden=Forbidden(LIBRARY.because, (*READY_NORMS, *LIBRARY.names)),
     facts=lambda case: {"d": case.arguments[0].shape[-1], "less": case.arguments[0].shape[-1] - 1},
     hints=(
         "Three lines, as in the algorithm: mean, variance, and the fraction with γ and β. One mean per row.",
-        "To take one number per row away from the row, keep its axis: `ops.mean(x, axis=-1, keepdims=True)`.",
-        "The variance is the mean of the squared deviations; ε is added to it before the root is taken.",
+        "To subtract one number per row, keep its axis: `ops.mean(x, axis=-1, keepdims=True)`.",
+        "The variance is the mean of the squared deviations; add ε to it before you take the root.",
     ),
     misconceptions=(
         mistake("over-the-tokens",
             "ops.mean(x, axis=-1, keepdims=True)", "ops.mean(x, axis=-2, keepdims=True)",
             "ops.mean(ops.square(x - mean), axis=-1, keepdims=True)",
             "ops.mean(ops.square(x - mean), axis=-2, keepdims=True)",
-            hint="You take mean and variance down each column, over the tokens. That is how batch normalization "
-                 "looks at it; LayerNorm takes each row, one token's {d} numbers, by itself."),
+            hint="You take mean and variance down each column, over the tokens. Batch normalization does that; "
+                 "LayerNorm uses each row, one token's {d} numbers, by itself."),
         mistake("one-mean-for-all",
             "ops.mean(x, axis=-1, keepdims=True)", "ops.mean(x)",
             "ops.mean(ops.square(x - mean), axis=-1, keepdims=True)", "ops.mean(ops.square(x - mean))",
-            hint="There is one mean and one variance for the whole matrix. Each row has its own: `axis=-1`, with the "
-                 "axis kept."),
+            hint="There is one mean and one variance for the whole matrix. Each row needs its own: `axis=-1`, with "
+                 "the axis kept."),
         mistake("divided-by-one-less", "ops.mean(ops.square(x - mean), axis=-1, keepdims=True)",
             "ops.sum(ops.square(x - mean), axis=-1, keepdims=True) / (x.shape[-1] - 1)",
             hint="Your variance is a sum over {d} numbers divided by {less}. That corrects an estimate from a "
-                 "sample; here the vector is all there is, and line 3 divides by d = {d}."),
+                 "sample; here the vector is complete, and line 3 divides by d = {d}."),
         mistake("epsilon-outside", "ops.sqrt(variance + epsilon)", "(ops.sqrt(variance) + epsilon)",
-            hint="ε stands behind the root in your code, σ + ε, as in one of the lectures. It belongs inside: √(v + "
+            hint="ε is outside the root in your code, σ + ε, as in one of the lectures. It belongs inside: √(v + "
                  "ε). The two differ where the variance is small."),
         mistake("no-epsilon", "ops.sqrt(variance + epsilon)", "ops.sqrt(variance)",
             hint="There is no ε in your root. A row of equal numbers has variance 0, and 0/0 is NaN: √(v + ε)."),
         mistake("divided-by-variance", "ops.sqrt(variance + epsilon)", "(variance + epsilon)",
-            hint="You divide by the variance itself. Its root, the standard deviation, is in the units of x."),
+            hint="You divide by the variance itself. Divide by its root, the standard deviation."),
         mistake("not-centred", "ops.mean(x, axis=-1, keepdims=True)", "0.0",
-            hint="You divide by the root mean square and never subtract the mean. That is RMSNorm (m = 0); LayerNorm "
-                 "brings every row to mean 0 first."),
+            hint="You divide by the root mean square and never subtract the mean. That is RMSNorm (m = 0); "
+                 "LayerNorm subtracts the mean first."),
         mistake("no-scale-and-offset", "return normalised * gamma + beta", "return normalised",
-            hint="This is the normalised row, without γ and β. Line 4 goes on: ⊙ γ + β."),
+            hint="This is the normalised row, without γ and β. Line 4 continues: ⊙ γ + β."),
         mistake("offset-scaled-too", "normalised * gamma + beta", "(normalised + beta) * gamma",
             hint="You add β before you multiply by γ, so β is scaled as well. First γ, then β."),
     ),

@@ -7,7 +7,7 @@ from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Slopes, Tr
 
 
 def layer_norm_layer(x, *, weights, config):
-    """Without weights given, as a fresh layer has them: a scale of 1, no offset."""
+    """With the initial weights: a scale of 1, no offset."""
     return layer_norm(x, weights.get("gamma", 1.0), weights.get("beta", 0.0), config.get("epsilon", 1e-12))
 
 
@@ -33,46 +33,45 @@ EXERCISE = Exercise(
     reference=layer_norm_layer,
     parts=(
         values(1, inputs_of_norm),
-        cases("a fresh layer", 1, fresh_norm, "a new layer must only normalise: γ starts at 1, β at 0"),
-        Part("gradients", 1, slopes_of_norm, "the layer cannot be trained through: gradients are others, or none"),
+        cases("a new layer", 1, fresh_norm, "a new layer must only normalise: γ starts at 1, β at 0"),
+        Part("gradients", 1, slopes_of_norm, "gradients must pass through the layer"),
     ),
     forbidden=Forbidden(LIBRARY.because, (*READY_NORMS, *LIBRARY.names)),
     facts=lambda case: {"hidden": case.arguments[0].shape[-1]},
     hints=(
-        "`__init__` keeps ε, `build` makes the two weights, `call` uses them. The formula is your `layer_norm`.",
-        "`build` is given the shape of x; its last number says how long γ and β are.",
+        "`__init__` stores ε, `build` creates the two weights, `call` uses them. The formula is your `layer_norm`.",
+        "`build` receives the shape of x; its last number is the length of γ and β.",
         '`self.add_weight(shape=(…,), initializer="ones", name="gamma")`; for β another initializer.',
     ),
     misconceptions=(
         mistake("scale-starts-at-zero", 'initializer="ones"', 'initializer="zeros"',
-            hint="In a fresh layer your γ is 0, so whatever goes in, only β comes out. A scale that changes nothing "
-                 "is 1."),
+            hint="In a new layer your γ is 0, so the result is always β. A scale that changes nothing is 1."),
         mistake("offset-starts-at-one", 'initializer="zeros"', 'initializer="ones"',
-            hint="In a fresh layer your β is 1 everywhere. An offset that changes nothing is 0."),
+            hint="In a new layer your β is 1 everywhere. An offset that changes nothing is 0."),
         mistake("started-by-chance",
             'initializer="ones", ', "",
             'initializer="zeros", ', "",
-            hint="You name no initializer, so Keras draws γ and β at random, as for a matrix. Here they start at 1 "
+            hint="You give no initializer, so Keras draws γ and β at random, as for a matrix. Here they start at 1 "
                  "and 0."),
         mistake("one-for-the-whole-vector",
             'self.add_weight(shape=(x_shape[-1],), initializer="ones"',
             'self.add_weight(shape=(1,), initializer="ones"',
             'self.add_weight(shape=(x_shape[-1],), initializer="zeros"',
             'self.add_weight(shape=(1,), initializer="zeros"',
-            hint="Your layer has a single γ and a single β. Each of the {hidden} numbers of a vector has its own."),
+            hint="Your layer has a single γ and a single β. Each of the {hidden} components has its own."),
         mistake("one-per-token",
             'self.add_weight(shape=(x_shape[-1],), initializer="ones"',
             'self.add_weight(shape=x_shape[1:], initializer="ones"',
             'self.add_weight(shape=(x_shape[-1],), initializer="zeros"',
             'self.add_weight(shape=x_shape[1:], initializer="zeros"',
-            hint="Your γ has the shape of a whole sentence. Every token shares the same {hidden} numbers; a longer "
+            hint="Your γ has the shape of a whole sentence. Every token uses the same {hidden} numbers; a longer "
                  "sentence would not fit."),
         mistake("epsilon-ignored", "self.beta, self.epsilon)", "self.beta)",
-            hint="The ε of the constructor is kept and never used: hand `self.epsilon` on to `layer_norm`."),
+            hint="You store the ε of the constructor but never use it: pass `self.epsilon` to `layer_norm`."),
         mistake("statistics-as-constants", "return layer_norm(x, self.gamma, self.beta, self.epsilon)",
             "mean, variance = np.mean(x, -1, keepdims=True), np.var(x, -1, keepdims=True)\n"
             "        return (x - mean) / np.sqrt(variance + self.epsilon) * self.gamma + self.beta",
-            hint="The values are right, but mean and variance are computed outside the tensors, so gradients take "
-                 "them for constants. They depend on x too: stay with `keras.ops`."),
+            hint="The values are right, but you compute mean and variance without tensors, so they are constants "
+                 "for the gradient. They depend on x too: use `keras.ops`."),
     ),
 )  # fmt: skip

@@ -17,7 +17,7 @@ def pre_norm_layer(x, attention_mask=None, training=None, *, weights, config):
 
 
 def dropped_by_layer(rng: Random) -> list[Trial]:
-    """From an empty stream a pre-LN layer with one silent sub-layer returns what dropout made of the other's finds."""
+    """For x = 0 and one sub-layer that returns zeros, the result is the other's result after dropout."""
     case = layer_case(rng, np.zeros((6, 10, 8), "float32"), training=True)
     return [Trial((silenced(case, part),), (Dropped(0.5),)) for part in ("feed_forward", "attention")]
 
@@ -28,13 +28,13 @@ EXERCISE = Exercise(
     parts=(
         values(2, inputs_of_layer),
         Part("dropout", 1, dropped_by_layer,
-            "in training the stream must get what dropout leaves of each sub-layer's finds"),
+            "in training x must get the result of each sub-layer after dropout"),
     ),
     forbidden=LIBRARY,
     hints=(
-        "Start from your EncoderLayer's call. Only the places of the two LayerNorms change.",
-        "A LayerNorm stands inside the call of each sub-layer: sub-layer of norm of x.",
-        "x itself is only ever added to; nothing that is normalised is assigned to it.",
+        "Start from your EncoderLayer's call. Only the positions of the two LayerNorms change.",
+        "Apply LayerNorm to the input of each sub-layer: sub-layer(norm(x)).",
+        "Only ever add to x itself; never assign a normalised value to it.",
     ),
     misconceptions=(
         mistake("post-norm",
@@ -44,30 +44,29 @@ EXERCISE = Exercise(
             "self.feed_forward(self.output_norm(x))", "self.feed_forward(x)",
             "return x + self.dropout(transformed, training=training)",
             "return self.output_norm(x + self.dropout(transformed, training=training))",
-            hint="This is post-LN, as in 4.10: you normalise the sums. Here what goes into each sub-layer is "
-                 "normalised."),
+            hint="This is post-LN, as in 4.10: you normalise the sums. Here normalise the input of each sub-layer."),
         mistake("stream-normalised",
             "attended = self.attention(self.attention_norm(x),",
             "x = self.attention_norm(x)\n        attended = self.attention(x,",
             "transformed = self.feed_forward(self.output_norm(x))",
             "x = self.output_norm(x)\n        transformed = self.feed_forward(x)",
-            hint="You overwrite x with its normalised form and add to that. The road keeps x as it was; only the "
-                 "sub-layer reads the normalised one."),
+            hint="You overwrite x with its normalised form and add to that. Keep x as it was; only the sub-layer "
+                 "reads the normalised one."),
         mistake("finds-normalised",
             "self.attention(self.attention_norm(x),", "self.attention(x,",
             "x = x + self.dropout(attended,", "x = x + self.dropout(self.attention_norm(attended),",
             "self.feed_forward(self.output_norm(x))", "self.feed_forward(x)",
             "x + self.dropout(transformed,", "x + self.dropout(self.output_norm(transformed),",
-            hint="You normalise what each sub-layer found. What goes *into* it is to be normalised."),
+            hint="You normalise the result of each sub-layer. Normalise its *input*."),
         mistake("one-norm-for-both",
             "self.feed_forward(self.output_norm(x))", "self.feed_forward(self.attention_norm(x))",
-            hint="attention_norm normalises for the network too. output_norm, with its own γ and β, is the network's."),
+            hint="attention_norm normalises for the network too. Use output_norm, with its own γ and β, for the "
+                 "network."),
         mistake("network-reads-the-stream", "self.feed_forward(self.output_norm(x))", "self.feed_forward(x)",
-            hint="The network reads x as it is. Before each of the two sub-layers stands a LayerNorm."),
+            hint="The network reads x without normalisation. Apply a LayerNorm before each of the two sub-layers."),
         mistake("no-dropout",
             "self.dropout(attended, training=training)", "attended",
             "self.dropout(transformed, training=training)", "transformed",
-            hint="Nothing is dropped in training: what each sub-layer found passes through dropout before it is "
-                 "added."),
+            hint="Nothing is dropped in training: apply dropout to the result of each sub-layer before it is added."),
     ),
 )  # fmt: skip

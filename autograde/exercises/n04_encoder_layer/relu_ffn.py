@@ -1,4 +1,4 @@
-"""The feed-forward network of the original Transformer, on every row alike."""
+"""The feed-forward network of the original Transformer, applied to every row."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def inputs_of_network(rng: Random) -> list[Case]:
 
 
 def same_vector_twice(rng: Random) -> list[Trial]:
-    """The same vector at two positions gives the same, and so does a position alone."""
+    """The same vector at two positions gives the same result, and so does a position alone."""
     x = normal(rng, 5, 4)
     x[3] = x[1]
     parameters = network_parameters(rng, 4, 6)
@@ -32,7 +32,7 @@ EXERCISE = Exercise(
     parts=(
         values(2, inputs_of_network),
         Part("each position alone", 1, same_vector_twice,
-            "the same vector must give the same at every position and in any company"),
+            "the same vector must give the same result at every position and with any neighbours"),
     ),
     forbidden=LIBRARY,
     facts=lambda case: {"wide": case.arguments[1].shape[-1]},
@@ -40,26 +40,26 @@ EXERCISE = Exercise(
         "From the inside outwards: product, bias, max with 0, product, bias.",
         "Two functions are called max: `ops.max` finds the largest along an axis, `ops.maximum` compares element by "
         "element.",
-        "Only the d_mlp numbers in between are bent; what comes out may be negative.",
+        "Only the d_mlp numbers in between must be non-negative; the result may be negative.",
     ),
     misconceptions=(
         mistake("bent-at-the-end",
             "bent = ops.maximum(inner, 0.0)", "bent = inner",
             "ops.matmul(bent, w_2) + b_2", "ops.maximum(ops.matmul(bent, w_2) + b_2, 0.0)",
-            hint="ReLU acts on the result. It belongs between the two products; what comes out may well be negative."),
+            hint="You apply ReLU to the result. Apply it between the two products; the result may be negative."),
         mistake("bent-twice", "ops.matmul(bent, w_2) + b_2", "ops.maximum(ops.matmul(bent, w_2) + b_2, 0.0)",
-            hint="ReLU acts in between and once more on the result. The formula has one max, before W₂."),
+            hint="You apply ReLU in between and again to the result. The formula has one max, before W₂."),
         mistake("no-bend", "ops.maximum(inner, 0.0)", "inner",
             hint="There is no max(0, …) in between. Two linear maps in a row are one linear map."),
         mistake("bent-before",
             "ops.matmul(x, w_1) + b_1", "ops.matmul(ops.maximum(x, 0.0), w_1) + b_1",
             "ops.maximum(inner, 0.0)", "inner",
-            hint="ReLU acts on x, before the first product. It acts on X W₁ + b₁."),
+            hint="You apply ReLU to x, before the first product. Apply it to X W₁ + b₁."),
         mistake("largest-of-all", "ops.maximum(inner, 0.0)", "ops.max(inner, 0)",
-            hint="`ops.max` looks for the largest along an axis and takes the others away. `ops.maximum` compares "
+            hint="`ops.max` finds the largest number along an axis and removes the axis. `ops.maximum` compares "
                  "each number with 0."),
         mistake("negative-kept", "ops.maximum(inner, 0.0)", "ops.minimum(inner, 0.0)",
-            hint="You keep the negative numbers and drop the positive ones: min in place of max."),
+            hint="You keep the negative numbers and drop the positive ones: use max instead of min."),
         mistake("no-biases",
             "ops.matmul(x, w_1) + b_1", "ops.matmul(x, w_1)",
             "ops.matmul(bent, w_2) + b_2", "ops.matmul(bent, w_2)",

@@ -1,4 +1,4 @@
-"""Adds what a sub-layer found to what it was given, with dropout on what it found."""
+"""Adds the result of a sub-layer, after dropout, to its input."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from autograde.exercises.spec import Case, Dropped, Exercise, Part, Trial, cases
 
 
 def residual(x, found, rate, training):
-    """Without its chance."""
+    """Without dropout."""
     return x + found
 
 
@@ -20,7 +20,7 @@ def added_outside_training(rng: Random) -> list[Case]:
 
 
 def road_and_change(rng: Random) -> list[Trial]:
-    """In training: an empty road shows what becomes of the change, an empty change what becomes of the road."""
+    """In training: with x = 0 the result is the change after dropout, with a change of 0 it is x."""
     full, empty = away_from_zero(rng, 4, 500), np.zeros((4, 500), "float32")
     return [
         Trial((Case((empty, full, 0.4, True), seed=SEED),), (Dropped(0.4),)),
@@ -32,28 +32,26 @@ EXERCISE = Exercise(
     reference=residual,
     parts=(
         cases("nobody trains", 1, added_outside_training, ""),
-        Part("training", 1, road_and_change, "in training dropout must act on what was found, and never on x"),
+        Part("training", 1, road_and_change, "in training dropout must be applied to `found`, and never to x"),
     ),
     forbidden=LIBRARY,
     hints=(
-        "One line: a sum of two. Which of the two passes through dropout?",
-        "x is the road. Whatever chance does, x arrives whole.",
-        "Call your `dropout` on `found`, and hand it rate and training.",
+        "One line: a sum of two. Which of the two gets dropout?",
+        "x is the direct path. It must not change.",
+        "Call your `dropout` on `found`, with rate and training.",
     ),
     misconceptions=(
         mistake("sum-dropped", "x + dropout(found, rate, training)", "dropout(x + found, rate, training)",
-            hint="Dropout acts on the whole sum, so parts of x are lost as well. It may act on what was found, not "
-                 "on the road."),
+            hint="You apply dropout to the whole sum, so parts of x are lost as well. Apply it to `found` only."),
         mistake("road-dropped", "x + dropout(found, rate, training)", "dropout(x, rate, training) + found",
-            hint="Dropout acts on x. It is to act on what the sub-layer found; x arrives whole."),
+            hint="You apply dropout to x. Apply it to the result of the sub-layer; x must not change."),
         mistake("not-added", "x + dropout(found, rate, training)", "dropout(found, rate, training)",
-            hint="This is only what was found. The residual connection adds it to x."),
+            hint="This is only `found`. The residual connection adds it to x."),
         mistake("difference", "x + dropout(found, rate, training)", "dropout(found - x, rate, training)",
-            hint="You take x away from what was found. The sub-layer *learns* the difference; the connection adds it "
-                 "to x."),
+            hint="You subtract x from `found`. The sub-layer *learns* the difference; the connection adds it to x."),
         mistake("no-dropout", "dropout(found, rate, training)", "found",
-            hint="Nothing is dropped in training: what was found passes through `dropout` first."),
+            hint="Nothing is dropped in training: apply `dropout` to `found` first."),
         mistake("always-training", "dropout(found, rate, training)", "dropout(found, rate, True)",
-            hint="Numbers are dropped although nobody is training: hand `training` on."),
+            hint="Numbers are dropped outside training: pass on `training`."),
     ),
 )  # fmt: skip

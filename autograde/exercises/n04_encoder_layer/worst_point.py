@@ -1,4 +1,4 @@
-"""Where two functions differ most, and by how much."""
+"""The point at which two functions differ most, and the difference there."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def worst_point(x, exact, approximate):
 
 
 def two_functions(rng: Random) -> list[Case]:
-    """The farthest point lies below the exact function, and not where the function itself is smallest or largest."""
+    """The worst point is below the exact function, and not at its minimum or maximum."""
     made = []
     for size in (9, 12):
         x = np.sort(normal(rng, size, size=2))
@@ -29,24 +29,24 @@ EXERCISE = Exercise(
         values(2, two_functions),
     ),
     hints=(
-        "First the distance at every place, then the place where it is largest.",
-        "`ops.argmax` gives the index of the largest; the place is x at that index.",
+        "First compute the distance at every point, then find the point where it is largest.",
+        "`ops.argmax` returns the index of the largest; the point is x at that index.",
         "`ops.stack([a, b])` makes a tensor of shape (2,) from two numbers.",
     ),
     misconceptions=(
         mistake("signed", "ops.abs(approximate - exact)", "approximate - exact",
-            hint="You look for the largest difference with its sign. Here the approximation is farthest off *below* "
-                 "the exact function: a distance has no sign."),
+            hint="You look for the largest difference with its sign. Here the approximation is farthest *below* the "
+                 "exact function: use the absolute difference."),
         mistake("index-for-place", "x[worst]", 'ops.cast(worst, "float32")',
-            hint="The first number is the index, not the place: x at that index."),
+            hint="The first number is the index, not the point: return x at that index."),
         mistake("relative", "ops.abs(approximate - exact)", "ops.abs(approximate - exact) / ops.abs(exact)",
-            hint="You divide the distance by the exact value. A relative error is another question, and near 0 it "
-                 "explodes."),
+            hint="You divide the distance by the exact value. A relative error is a different question, and near 0 "
+                 "it explodes."),
         mistake("squared", "ops.abs(approximate - exact)", "ops.square(approximate - exact)",
-            hint="The second number is the distance squared. At the same place, but not a distance."),
+            hint="The second number is the squared distance. Return the distance."),
         mistake("mean-distance", "distance[worst]]", "ops.mean(distance)]",
-            hint="The second number is the mean distance. How far off it is at worst is the largest."),
+            hint="The second number is the mean distance. Return the largest."),
         mistake("exchanged", "[x[worst], distance[worst]]", "[distance[worst], x[worst]]",
-            hint="The two numbers have changed places: first where, then how much."),
+            hint="You swapped the two numbers: first the point, then the distance."),
     ),
 )  # fmt: skip

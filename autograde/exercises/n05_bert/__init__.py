@@ -1,3 +1,3 @@
-"""Notebook 05: bERT."""
+"""Notebook 05: BERT."""
 
 KEPT_IN = "bert"  # the module of the student's own package for passed answers

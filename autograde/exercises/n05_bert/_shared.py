@@ -1,4 +1,4 @@
-"""What the exercises of notebook 05 share."""
+"""Inputs and helpers shared by the exercises of notebook 05."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from autograde.exercises.draws import Random, normal
 from autograde.exercises.spec import Forbidden
 
 WHOLE_BERT = Forbidden(
-    "This exercise is about putting BERT together yourself, from the layers of your earlier notebooks.",
+    "In this exercise you assemble BERT yourself, from the layers of your earlier notebooks.",
     ("bertlab.layers", "bertlab.models", "transformers", "keras_hub"),
 )
 
@@ -22,7 +22,7 @@ def norm_weights(rng: Random, name: str, width: int) -> dict[str, np.ndarray]:
 
 
 def encoder_weights(rng: Random, layers: int, hidden: int, between: int) -> dict[str, np.ndarray]:
-    """All layers' weights, those of one kind side by side along the last axis."""
+    """The weights of all layers, those of one kind side by side along the last axis."""
     kernels = {"feed_forward/inner/kernel": (hidden, between), "feed_forward/outer/kernel": (between, hidden)}
     weights = {}
     for role in roles.IN_A_LAYER:
@@ -47,4 +47,4 @@ def token_ids(rng: Random, *shape: int, vocabulary: int = 9) -> np.ndarray:
 
 
 FINAL_ROLES = roles.dense("dense") | roles.norm("norm") | {"unembedding": ["unembedding", "unembedding.kernel"]}
-LOADERS = Forbidden("This exercise is about loading a checkpoint yourself.", ("bertlab", "transformers", "keras_hub"))
+LOADERS = Forbidden("In this exercise you load a checkpoint yourself.", ("bertlab", "transformers", "keras_hub"))

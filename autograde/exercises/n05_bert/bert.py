@@ -46,7 +46,7 @@ def nothing_padded(rng: Random) -> list[Case]:
 
 
 def padded_texts(rng: Random) -> list[Case]:
-    """Pairs of several lengths; and texts that are nearly all filling, which must not count whatever its ids."""
+    """Pairs of several lengths, and texts of mostly padding, whose ids must have no effect."""
     segments = (np.arange(6) >= rng.integers(2, 4, (3, 1))).astype("int32")
     return [
         bert_case(rng, token_ids(rng, 3, 6), segments, real_tokens([6, 4, 5], 6)),
@@ -65,33 +65,37 @@ EXERCISE = Exercise(
     returns="tuple",
     parts=(
         values(3, nothing_padded),
-        cases("padding", 3, padded_texts, "with padding in the batch the result is another"),
+        cases("padding", 3, padded_texts, "with padding in the batch the result is different"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"tokens": case.arguments[0].shape[1]},
     hints=(
         "Four steps, four lines: embeddings, mask, encoder, pooler. Print the shape after each.",
-        "`padding_mask` of notebook 03 makes (B, 1, T) from (B, T); the encoder wants it by name: `attention_mask=`.",
-        "The pooler reads the last layer's hidden states, and both go back: `return hidden, pooled`.",
+        "`padding_mask` of notebook 03 makes (B, 1, T) from (B, T); pass it to the encoder by name: "
+        "`attention_mask=`.",
+        "The pooler reads the last layer's hidden states, and both are returned: `return hidden, pooled`.",
     ),
     misconceptions=(
         mistake("mask-not-handed-on",
             "self.encoder(x, attention_mask=visible, training=training)", "self.encoder(x, training=training)",
-            hint="With padding the result changes: the encoder never gets the mask, so every token reads the filling."),
+            hint="With padding the result changes: the encoder does not get the mask, so every token reads the "
+                 "padding."),
         mistake("mask-turned-round", "padding_mask(attention_mask)", "padding_mask(1 - attention_mask)",
-            hint="You hide what is real and show the padding. 1 means: a piece of text."),
+            hint="You hide the tokens and show the padding. 1 means: a token of the text."),
         mistake("segments-left-out", "self.embeddings(token_ids, token_type_ids, training=training)",
             "self.embeddings(token_ids, ops.zeros_like(token_ids), training=training)",
-            hint="Every token counts as segment A: `token_type_ids` says who belongs to B. Hand it to the embeddings."),
+            hint="Every token counts as segment A: `token_type_ids` marks which tokens belong to B. Pass it to the "
+                 "embeddings."),
         mistake("mask-for-segments", "self.embeddings(token_ids, token_type_ids, training=training)",
             "self.embeddings(token_ids, attention_mask, training=training)",
-            hint="The mask went into the embeddings as if it were the segments. In order: token ids, segments, mask."),
+            hint="You passed the mask to the embeddings as if it were the segments. The order: token ids, segments, "
+                 "mask."),
         mistake("pooled-embeddings", "self.pooler(hidden)", "self.pooler(x)",
-            hint="You pool what goes into the encoder. [CLS] has seen nothing yet: pool the last layer's hidden "
-                 "states."),
+            hint="You pool the input of the encoder. There [CLS] has no information yet: pool the last layer's "
+                 "hidden states."),
         mistake("padding-set-to-zero", "self.encoder(x, attention_mask=visible, training=training)",
             "self.encoder(x * ops.cast(attention_mask, x.dtype)[:, :, None], training=training)",
-            hint="You set the padding's vectors to zero. They are still looked at: a zero vector has a key and a "
-                 "value too. The mask belongs into attention."),
+            hint="You set the padding's vectors to zero. They still get attention: a zero vector has a key and a "
+                 "value too. Use the mask in attention."),
     ),
 )  # fmt: skip

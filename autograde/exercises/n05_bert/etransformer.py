@@ -35,7 +35,7 @@ def sequences(rng: Random) -> list[Case]:
 
 
 def repeated_token(rng: Random) -> list[Case]:
-    """One token all along: only the positions tell its places apart."""
+    """The same token at all positions: only the position vectors differ."""
     return [etransformer_case(rng, np.full((1, 4), rng.integers(0, 9), "int32"), num_layers=1)]
 
 
@@ -54,7 +54,7 @@ EXERCISE = Exercise(
     reference=etransformer,
     parts=(
         values(3, sequences),
-        cases("positions", 2, repeated_token, "a text that repeats one token gives another result"),
+        cases("positions", 2, repeated_token, "a text that repeats one token gives a different result"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"layers": case.config["num_layers"]},
@@ -65,19 +65,19 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         mistake("no-positions", "self.token(x) + self.position(places)", "self.token(x)",
-            hint="W_p is missing: line 3 adds a vector for the place to the vector for the piece."),
+            hint="W_p is missing: line 3 adds a vector for the position to the vector of the token."),
         mistake("positions-from-one",
             "places = ops.arange(ops.shape(x)[1])", "places = ops.arange(1, ops.shape(x)[1] + 1)",
-            hint="Your places begin with 1, as the lecture counts. The rows of a table begin with 0: the first token "
-                 "gets row 0."),
+            hint="Your positions begin with 1, as the lecture counts. The rows of a table begin with 0: the first "
+                 "token gets row 0."),
         mistake("same-place-for-all", "self.position(places)", "self.position(places[:1])",
-            hint="Every token gets the vector of the same place. Place t gets row t of W_p."),
+            hint="Every token gets the vector of the same position. Position t gets row t of W_p."),
         mistake("final-layers-in-the-loop", "        e = self.encoder(e)\n        return self.final(e)\n", _IN_THE_LOOP,
-            hint="You apply lines 10 and 11 after every layer. They stand behind the loop: once, after layer L."),
+            hint="You apply lines 10 and 11 after every layer. They come after the loop: once, after layer L."),
         mistake("one-layer-again-and-again",
             "e = self.encoder(e)", "for _ in self.encoder.layers_:\n            e = self.encoder.layers_[0](e)",
-            hint="You go through the same layer {layers} times. Line 5: every layer l has parameters of its own."),
+            hint="You use the same layer {layers} times. Line 5: every layer l has its own parameters."),
         mistake("places-scaled", "self.token(x) + self.position(places)", "self.token(x) * self.position(places)",
-            hint="You multiply the piece by its place. Line 3 adds the two vectors."),
+            hint="You multiply the token vector by the position vector. Line 3 adds the two."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The k likeliest pieces for every [MASK] of one text."""
+"""The k most probable tokens for every [MASK] of one text."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ PIECES = ("[PAD]", "[CLS]", "[SEP]", "a", "robin", "is", "not", "bird", "tree", 
 
 
 def blanks(rng: Random, tokens: int, places, k: int) -> Case:
-    """A row of ids with [MASK] at some places; where [MASK] stands in the vocabulary differs from draw to draw."""
+    """A sequence of ids with some [MASK]; the id of [MASK] differs from draw to draw."""
     pieces = list(PIECES)
     pieces.insert(int(rng.integers(1, len(pieces))), "[MASK]")
     others = [i for i, piece in enumerate(pieces) if piece != "[MASK]"]
@@ -46,14 +46,15 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, one_blank),
-        Part("several blanks, or none", 1, several_blanks, "with two blanks, or with none, the list is another"),
+        Part("several masks, or none", 1, several_blanks, "with two masks, or with none, the list is wrong"),
     ),
-    forbidden=Forbidden("This exercise is about reading the head's logits yourself.", LOADERS.names),
+    forbidden=Forbidden("In this exercise you read the head's logits yourself.", LOADERS.names),
     facts=lambda case: {"k": case.arguments[3], "mask": case.arguments[2].index("[MASK]")},
     hints=(
-        "Find the id of [MASK] in `pieces`, then the places where `token_ids` has it.",
+        "Find the id of [MASK] in `pieces`, then the positions at which `token_ids` has it.",
         "Softmax over the whole vocabulary first; choose the k largest afterwards.",
-        "`ops.top_k(row, k)` gives the largest values, best first, and where they stand; `pieces[int(i)]` names them.",
+        "`ops.top_k(row, k)` returns the largest values, best first, and their indices; `pieces[int(i)]` is the "
+        "token.",
     ),
     misconceptions=(
         mistake("shares-among-the-best",
@@ -61,20 +62,21 @@ EXERCISE = Exercise(
             "shares, best = ops.top_k(row, k)\n",
             "shares, best = ops.top_k(row, k)\n"
             "            shares = ops.softmax(shares)\n",
-            hint="Your {k} probabilities sum to 1: you took softmax after choosing. The pieces that were not chosen "
-                 "have their share too."),
+            hint="Your {k} probabilities sum to 1: you applied softmax after choosing. The other tokens have "
+                 "probability too."),
         mistake("logits-for-probabilities", "ops.softmax(logits, axis=-1)", "logits",
-            hint="These numbers are logits. Softmax over the vocabulary makes probabilities of them."),
+            hint="These numbers are logits. Softmax over the vocabulary turns them into probabilities."),
         mistake("softmax-over-tokens", "ops.softmax(logits, axis=-1)", "ops.softmax(logits, axis=0)",
-            hint="Softmax ran over the tokens. Each token chooses among the pieces: the last axis."),
+            hint="You applied softmax over the positions. Each position chooses among the tokens of the vocabulary: "
+                 "the last axis."),
         mistake("worst-first", "for i, share in zip(best, shares)]", "for i, share in zip(best, shares)][::-1]",
-            hint="Your list begins with the least likely of the {k}. The likeliest comes first."),
+            hint="Your list begins with the least probable of the {k}. The most probable comes first."),
         mistake("least-likely",
             "shares, best = ops.top_k(row, k)", "best = ops.argsort(row)[:k]\n            shares = ops.take(row, best)",
-            hint="You took the {k} smallest: sorting goes upwards. Turn it round, or sort by the negative."),
+            hint="You took the {k} smallest: sorting is ascending. Reverse it, or sort by the negative."),
         mistake("reads-cls", "ops.top_k(row, k)", "ops.top_k(probabilities[0], k)",
-            hint="You read the first token. [CLS] speaks for the text; the guess for a blank stands at the blank."),
+            hint="You read the first token, [CLS]. Read the logits at the position of [MASK]."),
         mistake("first-blank-only", "    return guesses", "    return guesses[:1]",
-            hint="With several blanks you answer the first one only: one list per [MASK]."),
+            hint="With several [MASK] you answer only the first one: return one list per [MASK]."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""From vectors to a distribution over the vocabulary: lines 10-12 of ETransformer, with d_f = d_e."""
+"""Turns vectors into distributions over the vocabulary: lines 10-12 of ETransformer, with d_f = d_e."""
 
 import numpy as np
 
@@ -33,26 +33,27 @@ EXERCISE = Exercise(
     parts=(
         values(2, after_the_layers),
         Part("gradients", 1, slopes_of_final_layers,
-            "the weights cannot be trained: their gradients are others, or none"),
+            "the weights cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"vocabulary": case.config["vocab_size"], "d_e": case.arguments[0].shape[-1]},
     hints=(
         "Three lines, three steps: a Dense with GELU, a LayerNorm, a product with W_u and softmax.",
-        "`build` gets the shape of x; its last number is d_e. There you know every size: make the weights there.",
-        "W_u is (d_e, vocab_size), so a plain matrix product fits; softmax runs along the axis of the pieces.",
+        "`build` receives the shape of x; its last number is d_e. There you know every size: create the weights "
+        "there.",
+        "W_u is (d_e, vocab_size), so a plain matrix product works; apply softmax along the axis of the vocabulary.",
     ),
     misconceptions=(
         mistake("no-softmax",
             "ops.softmax(ops.matmul(x, self.unembedding), axis=-1)", "ops.matmul(x, self.unembedding)",
             hint="These are the scores X W_u. Line 12 returns P: the softmax of each row."),
         mistake("softmax-over-tokens", "self.unembedding), axis=-1)", "self.unembedding), axis=1)",
-            hint="Your columns sum to 1: the tokens of a text share each piece among them. Every token chooses for "
-                 "itself; the axis of the {vocabulary} pieces is the last."),
+            hint="Your columns sum to 1: you apply softmax over the tokens of a text. Apply it over the vocabulary, "
+                 "the last axis, of size {vocabulary}."),
         mistake("straight-to-the-vocabulary", "        x = gelu(self.dense(x))\n        x = self.norm(x)\n", "",
-            hint="Lines 10 and 11 are missing: W_u is applied to what comes out of the layers."),
+            hint="Lines 10 and 11 are missing: you apply W_u directly to the output of the layers."),
         mistake("no-gelu", "gelu(self.dense(x))", "self.dense(x)",
-            hint="Line 10 has a GELU around X W_f + b_f; yours goes on without it."),
+            hint="Line 10 has a GELU around X W_f + b_f; it is missing."),
         mistake("no-norm", "        x = self.norm(x)\n", "",
             hint="Line 11 is missing: the LayerNorm between GELU and W_u."),
         mistake("norm-first",

@@ -9,7 +9,7 @@ from autograde.exercises.spec import Case, Exercise, cases, filling, mistake, va
 
 
 def load_published(variables, tensors):
-    """What is returned, and what the variables hold afterwards."""
+    """The returned lists, and the values of the variables afterwards."""
     names = {path: published_name(path) for path in variables}
     after = {path: np.asarray(value, "float32") for path, value in variables.items()}
     for path, name in names.items():
@@ -33,7 +33,7 @@ SHAPES = {
 
 
 def checkpoint(rng: Random, paths, left_out=(), extra=()) -> Case:
-    """Variables with their random start, and a checkpoint that holds something else for most of them."""
+    """Variables with random values, and a checkpoint with other values for most of them."""
     variables = {path: normal(rng, *SHAPES[path]) for path in paths}
     stored = {}
     for path in rng.permutation([path for path in paths if path not in left_out]):
@@ -53,7 +53,7 @@ def whole_checkpoint(rng: Random) -> list[Case]:
 
 
 def checkpoint_with_holes(rng: Random) -> list[Case]:
-    """Without a next-sentence head, and with two tensors that no variable wants."""
+    """Without a next-sentence head, and with two arrays that belong to no variable."""
     extra = ("bert.embeddings.position_ids", "cls.predictions.decoder.bias")
     return [checkpoint(rng, SHAPES, left_out=("nsp_head.dense.kernel",), extra=extra)]
 
@@ -64,34 +64,37 @@ EXERCISE = Exercise(
     returns="tuple",
     parts=(
         values(2, square_checkpoint),
-        cases("matrices that are not square", 1, whole_checkpoint, "a table or a kernel is not what was stored"),
-        cases("what is left over", 1, checkpoint_with_holes,
-            "variables without a tensor, or tensors without a variable"),
+        cases("matrices that are not square", 1, whole_checkpoint, "a table or a kernel has other values than the "
+                                                                   "file"),
+        cases("left-over names", 1, checkpoint_with_holes,
+            "variables without an array, or arrays without a variable"),
     ),
     forbidden=LOADERS,
     hints=(
         "One loop over `variables.items()`; `published_name(path)` is the key into `tensors`.",
-        "The path's last word says whether to turn: kernels are (in, out) here and (out, in) there; tables stay.",
-        "`variable.assign(value)` puts numbers into a variable. A set of all tensors' names, minus those you used, is "
-        "what was left over.",
+        "The last word of the path decides: transpose kernels, which are (in, out) here and (out, in) in the file; "
+        "keep tables.",
+        "`variable.assign(value)` puts numbers into a variable. The set of all names, minus those you used, is left "
+        "over.",
     ),
     misconceptions=(
         mistake("kernels-not-turned", 'value.T if path.endswith("kernel") else value', "value",
-            hint="A kernel stands in your model as it lies in the file. PyTorch keeps (out, in), Keras (in, out): "
-                 "turn it. A square one fits either way, and that is why nobody notices."),
+            hint="Your kernel has the orientation of the file. PyTorch stores (out, in), Keras (in, out): transpose "
+                 "it. A square one has the right shape either way, so no error appears."),
         mistake("reshaped-instead", 'value.T if path.endswith("kernel") else value', "value.reshape(variable.shape)",
             hint="You reshape the kernel to the size you need. The numbers keep their order in memory, so rows and "
-                 "columns are mixed up; turn it (`.T`)."),
+                 "columns are mixed up; transpose it (`.T`)."),
         mistake("tables-turned-too", 'value.T if path.endswith("kernel") else value', "value.T",
-            hint="You turn everything that has two axes. A table is (pieces, H) on both sides: only kernels are "
-                 "turned."),
+            hint="You transpose everything that has two axes. A table is (vocabulary, H) on both sides: transpose "
+                 "only kernels."),
         mistake("name-bound-anew", 'variable.assign(value.T if path.endswith("kernel") else value)',
             'variables[path] = value.T if path.endswith("kernel") else value',
-            hint="You put the array into the dict. The layer's variable never hears of it: use "
+            hint="You put the array into the dict. That does not change the layer's variable: use "
                  "`variable.assign(...)`."),
         mistake("by-order", "value = tensors[name]", "value = list(tensors.values())[list(variables).index(path)]",
-            hint="You hand out the tensors in the order of the file. Nothing says that it is yours: go by name."),
+            hint="You use the arrays in the order of the file. That order need not be yours: look them up by name."),
         mistake("nothing-reported", "return sorted(missing), sorted(unused)", "return [], []",
-            hint="The weights are right, but what was left over is not told. Half a checkpoint would go unnoticed."),
+            hint="The weights are right, but you do not report the left-over names. Half a checkpoint would not be "
+                 "noticed."),
     ),
 )  # fmt: skip

@@ -32,22 +32,23 @@ EXERCISE = Exercise(
     reference=nsp_head,
     parts=(
         values(1, pooled_vectors),
-        Part("gradients", 1, slopes_of_nsp_head, "the weights cannot be trained: their gradients are others, or none"),
+        Part("gradients", 1, slopes_of_nsp_head, "the weights cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=WHOLE_BERT,
     hints=(
-        "One linear layer, nothing around it.",
+        "One linear layer, nothing else.",
         "Two outputs: a logit for each of the two answers.",
-        "Logits are what comes before softmax; the loss of notebook 07 takes them as they are.",
+        "Logits are the numbers before softmax; the loss of notebook 07 uses them as they are.",
     ),
     misconceptions=(
         mistake("one-number", "keras.layers.Dense(2)", "keras.layers.Dense(1)",
-            hint="One number came for yes or no. BERT has two logits, one per answer, and takes softmax over them."),
+            hint="You return one number for yes or no. BERT has two logits, one per answer, and applies softmax to "
+                 "them."),
         mistake("probabilities", "return self.dense(pooled)", "return ops.softmax(self.dense(pooled), axis=-1)",
-            hint="Your two numbers sum to 1: softmax is already in them. The head returns logits."),
+            hint="Your two numbers sum to 1: you applied softmax already. The head returns logits."),
         mistake("classes-exchanged", "return self.dense(pooled)", "return ops.flip(self.dense(pooled), axis=-1)",
-            hint="Your columns are the other way round: 0 is IsNext, 1 is NotNext, in every published BERT."),
+            hint="You swapped the columns: 0 is IsNext, 1 is NotNext, in every published BERT."),
         mistake("tanh-again", "return self.dense(pooled)", "return ops.tanh(self.dense(pooled))",
-            hint="You put a tanh around the logits. The pooler has one already; logits may be of any size."),
+            hint="You apply tanh to the logits. The pooler has one already; logits may have any size."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""How many numbers training may change in a BERT of this size."""
+"""The number of parameters of a BERT of this size."""
 
 import math
 
@@ -10,7 +10,7 @@ def parameter_count(
     vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, num_segments=2,
     pretraining_heads=False,
 ):  # fmt: skip
-    """Every weight's shape, one after the other, and how many numbers they hold."""
+    """The shape of every weight, and the total number of their elements."""
     square, vector = (hidden_size, hidden_size), (hidden_size,)
     shapes = [(rows, hidden_size) for rows in (vocab_size, max_positions, num_segments)] + [vector] * 2
     one = [square, vector] * 4 + [vector] * 4
@@ -53,14 +53,15 @@ EXERCISE = Exercise(
     returns="int",
     parts=(
         values(2, small_sizes),
-        cases("BERT's own sizes", 1, published_sizes, "another number for Base, Large or other tables"),
-        cases("with the heads", 1, with_heads, "another number with the pre-training heads"),
+        cases("BERT's own sizes", 1, published_sizes, "wrong number for Base, Large or other tables"),
+        cases("with the heads", 1, with_heads, "wrong number with the pre-training heads"),
     ),
-    forbidden=Forbidden("This exercise is about counting yourself.", ("bertlab", "transformers", "keras_hub")),
+    forbidden=Forbidden("In this exercise you count yourself.", ("bertlab", "transformers", "keras_hub")),
     hints=(
         "Go down the table line by line and write one variable per line; add them up at the end.",
         "A Dense a → b is a·b + b; a LayerNorm of width H is 2·H. The number of heads changes nothing: they share H.",
-        "Check a line alone: attention is 4·(H² + H) per layer, the pooler H² + H, and only the layers are times L.",
+        "Check a line alone: attention is 4·(H² + H) per layer, the pooler H² + H, and only the layers are "
+        "multiplied by L.",
     ),
     misconceptions=(
         mistake("biases-forgotten",
@@ -74,18 +75,18 @@ EXERCISE = Exercise(
             hint="You count the attention once for each head. The heads share the four H × H matrices among them: "
                  "each head has H / A columns."),
         mistake("no-output-projection", "4 * (h * h + h)", "3 * (h * h + h)",
-            hint="Three Dense layers of attention are counted: query, key and value. The fourth mixes the heads "
-                 "(W_o, b_o)."),
+            hint="You count three Dense layers of attention: query, key and value. The fourth mixes the heads (W_o, "
+                 "b_o)."),
         mistake("one-norm-per-layer", "feed_forward + norm\n", "feed_forward\n",
             hint="One LayerNorm per layer is missing: lines 7 and 9 have one each."),
         mistake("norm-has-one-vector", "norm = 2 * h", "norm = h", hint="A LayerNorm has two vectors, γ and β."),
         mistake("pooler-forgotten", "+ num_layers * layer + pooler", "+ num_layers * layer",
             hint="The pooler is missing: one more Dense H → H. (It belongs to the model, not to the heads.)"),
         mistake("always-four-times", "f = hidden_size, intermediate_size", "f = hidden_size, 4 * hidden_size",
-            hint="You took 4·H for the width inside the feed-forward network. So it is in the published sizes; here "
-                 "`intermediate_size` says it."),
+            hint="You used 4·H for the width inside the feed-forward network. That is true for the published sizes; "
+                 "here use `intermediate_size`."),
         mistake("table-counted-twice", "+ norm + vocab_size", "+ norm + vocab_size + vocab_size * h",
-            hint="With the heads you count the token table a second time. It is tied: the MLM head uses the one that "
-                 "is there and adds only a bias per piece."),
+            hint="With the heads you count the token table a second time. It is tied: the MLM head uses the "
+                 "existing table and adds only one bias per token."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""One vector for the whole text, read off its first token, [CLS]."""
+"""One vector for the whole text, computed from its first token, [CLS]."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def hidden_states(rng: Random) -> list[Case]:
 
 
 def other_tokens_changed(rng: Random) -> list[Trial]:
-    """Two texts that agree in the vector of [CLS] and in nothing else."""
+    """Two texts with the same vector of [CLS] and different other vectors."""
     case = pooler_case(rng, normal(rng, 2, 4, 3))
     changed = normal(rng, 2, 4, 3)
     changed[:, 0] = case.arguments[0][:, 0]
@@ -35,12 +35,12 @@ EXERCISE = Exercise(
     reference=pooler,
     parts=(
         values(1, hidden_states),
-        Part("only [CLS]", 1, other_tokens_changed, "the other tokens' vectors must not matter"),
+        Part("only [CLS]", 1, other_tokens_changed, "the other tokens' vectors must have no effect"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"tokens": case.arguments[0].shape[1]},
     hints=(
-        "(B, T, H) goes in, (B, H) comes out: which axis is gone, and which of its entries stays?",
+        "(B, T, H) goes in, (B, H) comes out: which axis disappears, and which of its entries stays?",
         "[CLS] is the first token: index 0 of axis 1.",
         "Then the Dense, then tanh (as its activation or afterwards).",
     ),
@@ -48,17 +48,17 @@ EXERCISE = Exercise(
         mistake("mean-of-all", "hidden[:, 0]", "ops.mean(hidden, axis=1)",
             hint="You average the {tokens} tokens. BERT's pooler reads one vector, the first, [CLS]. (Averaging is a "
                  "good idea of its own: Reimers & Gurevych 2019.)"),
-        mistake("last-token", "hidden[:, 0]", "hidden[:, -1]", hint="You read the last token. [CLS] stands in front."),
+        mistake("last-token", "hidden[:, 0]", "hidden[:, -1]", hint="You read the last token. [CLS] is the first."),
         mistake("first-text", "hidden[:, 0]", "hidden[0]",
             hint="You take the first text of the batch, not the first token of every text: the batch is axis 0, "
                  "tokens are axis 1."),
         mistake("no-tanh", "ops.tanh(self.dense(first))", "self.dense(first)",
-            hint="The tanh is missing: numbers outside (−1, 1) come back."),
+            hint="The tanh is missing: your result has numbers outside (−1, 1)."),
         mistake("tanh-first", "ops.tanh(self.dense(first))", "self.dense(ops.tanh(first))",
-            hint="You take tanh of the vector of [CLS] and then the Dense. It is the other way round: the tanh comes "
+            hint="You apply tanh to the vector of [CLS] and then the Dense. Apply the Dense first: the tanh comes "
                  "last."),
         mistake("tanh-twice", "keras.layers.Dense(size)", 'keras.layers.Dense(size, activation="tanh")',
-            hint="The tanh is taken twice: as the activation of the Dense and once more afterwards."),
+            hint="You apply tanh twice: as the activation of the Dense and once more afterwards."),
         mistake("gelu-instead", "ops.tanh(", "gelu(", hint="GELU is the encoder's activation; the pooler has tanh."),
         mistake("every-token", "hidden[:, 0]", "hidden",
             hint="You pool every token and return (B, T, H). One vector per text: take [CLS] alone."),

@@ -1,4 +1,4 @@
-"""What one of your variables is called in a published checkpoint."""
+"""The name of one of your variables in a published checkpoint."""
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random
@@ -64,47 +64,47 @@ EXERCISE = Exercise(
     returns="str",
     parts=(
         values(1, paths_in_a_layer, name="in a layer"),
-        cases("embeddings", 1, paths_of_embeddings, "a name among the embeddings is another"),
-        cases("pooler and heads", 1, paths_of_heads, "a name of the pooler or of a head is another"),
+        cases("embeddings", 1, paths_of_embeddings, "a name of the embeddings is wrong"),
+        cases("pooler and heads", 1, paths_of_heads, "a name of the pooler or of a head is wrong"),
     ),
     forbidden=LOADERS,
     hints=(
-        "Cut the last word off first (`path.rpartition('.')`): it follows a rule of its own.",
-        "A dict of yours → theirs, gone through with `str.replace`, does the rest; mind which rule comes first.",
+        "Split off the last word first (`path.rpartition('.')`): it follows a different rule.",
+        "For the rest use a dict of yours → published and `str.replace`; the order of the rules matters.",
         "Two traps: `attention.out` begins like `attention.output…`, and `mlm_head.bias` has no part between.",
     ),
     misconceptions=(
         mistake("kernel-kept", '"kernel": "weight"', '"kernel": "kernel"',
-            hint="`kernel` is Keras's word. Over there a matrix is called `weight`."),
+            hint="`kernel` is Keras's word. In the file a matrix is called `weight`."),
         mistake("gamma-kept", '"gamma": "weight", "beta": "bias"', '"gamma": "gamma", "beta": "beta"',
-            hint="LayerNorm's γ and β are `weight` and `bias` over there. (Files of 2018 call them gamma and beta; "
+            hint="LayerNorm's γ and β are `weight` and `bias` in the file. (Files of 2018 call them gamma and beta; "
                  "the notebook's reader renames those.)"),
         mistake("layers-from-one", "    last_word =",
             "    part = '.'.join(str(int(name) + 1) if name.isdigit() else name for name in part.split('.'))\n"
             "    last_word =",
-            hint="You count their layers from 1. Both sides begin with 0."),
+            hint="You count the layers of the file from 1. Both sides begin with 0."),
         mistake("norms-exchanged",
             '"attention_norm": "attention.output.LayerNorm"', '"attention_norm": "LATER"',
             '"output_norm": "output.LayerNorm"', '"output_norm": "attention.output.LayerNorm"',
             '"mlm_head.dense": ', '"LATER": "output.LayerNorm",\n        "mlm_head.dense": ',
-            hint="The two LayerNorms of a layer are exchanged. `attention.output.LayerNorm` stands behind attention, "
-                 "`output.LayerNorm` behind the feed-forward network. Both have H numbers, so nothing would complain."),
+            hint="You swapped the two LayerNorms of a layer. `attention.output.LayerNorm` comes after attention, "
+                 "`output.LayerNorm` after the feed-forward network. Both have H numbers, so no error appears."),
         mistake("no-self",
             '"attention.self.query"', '"attention.query"',
             '"attention.self.key"', '"attention.key"',
             '"attention.self.value"', '"attention.value"',
-            hint="Query, key and value are one step further down: `attention.self.query`."),
+            hint="Query, key and value are one level deeper: `attention.self.query`."),
         mistake("token-types-for-tokens",
             '"embeddings.word_embeddings"', '"embeddings.token_type_embeddings"',
             '"embeddings.segment": "embeddings.token_type_embeddings"',
             '"embeddings.segment": "embeddings.segment_embeddings"',
-            hint="`token_type_embeddings` are the segments (a token's type is A or B); the pieces are "
+            hint="`token_type_embeddings` are the segments (a token's type is A or B); the tokens are "
                  "`word_embeddings`."),
         mistake("heads-below-bert",
             '"mlm_head": "cls.predictions"', '"mlm_head": "bert.cls.predictions"',
             '"cls.predictions.transform.dense"', '"bert.cls.predictions.transform.dense"',
             '"cls.predictions.transform.LayerNorm"', '"bert.cls.predictions.transform.LayerNorm"',
             '"cls.seq_relationship"', '"bert.cls.seq_relationship"',
-            hint="The heads are not part of `bert.` over there: they stand beside it, under `cls.`"),
+            hint="The heads are not part of `bert.` in the file: their names begin with `cls.`"),
     ),
 )  # fmt: skip

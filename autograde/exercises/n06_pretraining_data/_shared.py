@@ -1,4 +1,4 @@
-"""What the exercises of notebook 06 share."""
+"""Inputs and helpers shared by the exercises of notebook 06."""
 
 from math import comb
 
@@ -8,14 +8,14 @@ from autograde.exercises.draws import Random
 from autograde.exercises.spec import Case, Forbidden, Obeys, Rates, Trial
 
 LIBRARY = Forbidden(
-    "This exercise is about writing it yourself; afterwards the library's version is all yours.", ("bertlab.data",)
+    "In this exercise you write it yourself; afterwards you may use the library's version.", ("bertlab.data",)
 )
 CLS, SEP, PAD, MASK = 101, 102, 0, 103  # as in BERT's published vocabulary
 CALLS = 300
 
 
 def seeds(rng: Random, calls: int = CALLS) -> tuple[int, ...]:
-    """Different seeds, and the first one once more."""
+    """Different seeds, and the first one again."""
     drawn = [int(seed) for seed in rng.choice(2**20, calls, replace=False)]
     return (*drawn, drawn[0])
 
@@ -26,12 +26,12 @@ def obeying(rng: Random, rule: str, *arguments, calls: int = 60, note: str = "")
 
 
 def chancy(rng: Random, rule: str, rates: dict, *arguments, calls: int = CALLS) -> Trial:
-    """Many calls in which things happen as often as they should."""
+    """Many calls in which events must have the right frequency."""
     return Trial((Case(arguments, seeds=seeds(rng, calls)),), (Rates(rule, rates),))
 
 
 def tokens(rng: Random, count: int) -> list[int]:
-    """Different ids of regular pieces."""
+    """Different ids of regular tokens."""
     return [int(token) for token in rng.choice(np.arange(1000, 2000), count, replace=False)]
 
 

@@ -1,4 +1,4 @@
-"""Batches of shuffled examples, for as many epochs as one likes."""
+"""An endless data set of batches of shuffled examples."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from autograde.exercises.spec import Case, Exercise, Obeys, Part, Trial, mistake
 
 
 def stored_examples(rng: Random, count: int) -> dict[str, np.ndarray]:
-    """Rows that differ from one another, with a label that goes with each."""
+    """Examples that differ from one another, each with its label."""
     ids = rng.choice(np.arange(1000, 30000), (count, 5), replace=False).astype("int32")
     return {"input_ids": ids, "next_sentence_labels": (ids.sum(axis=1) % 7).astype("int32")}
 
@@ -28,36 +28,35 @@ EXERCISE = Exercise(
     returns="anything",
     parts=(
         Part("epochs", 3, epochs_of(32)),
-        Part("what is left over", 1, epochs_of(27), "every batch is full; what is left of an epoch is dropped"),
+        Part("left-over names", 1, epochs_of(27), "every batch must be full; drop the rest of an epoch"),
     ),
     forbidden=LIBRARY,
     hints=(
-        "A data set has a method for each step: `shuffle`, `batch`, `repeat`, `prefetch`. What matters is their order.",
-        "Shuffle single examples, of all of them; only then make batches; only then start over.",
-        "The buffer of `shuffle` must hold all examples, and `batch` has a parameter for the remainder.",
+        "A data set has a method for each step: `shuffle`, `batch`, `repeat`, `prefetch`. The order matters.",
+        "First shuffle single examples, all of them; then make batches; then repeat.",
+        "The buffer of `shuffle` must have room for all examples, and `batch` has a parameter for the remainder.",
     ),
     misconceptions=(
         mistake("unshuffled", 'dataset = dataset.shuffle(len(examples["input_ids"]), seed=seed)', "dataset = dataset",
-            hint="The examples come in the order in which they are stored: neighbours share a batch. Shuffle."),
+            hint="The examples come in the order in which they are stored, so neighbours share a batch. Shuffle them."),
         mistake("batches-shuffled",
             '    dataset = dataset.shuffle(len(examples["input_ids"]), seed=seed)\n', "",
             "drop_remainder=True)", 'drop_remainder=True).shuffle(len(examples["input_ids"]), seed=seed)',
-            hint="You shuffle whole batches: neighbours stay together for ever. Shuffle the examples, then make "
-                 "batches."),
+            hint="You shuffle whole batches, so the same examples always stay together. Shuffle the examples, then "
+                 "make batches."),
         mistake("small-buffer", 'shuffle(len(examples["input_ids"])', "shuffle(batch_size",
-            hint="Your shuffle buffer holds one batch: the next example is drawn from the next few, so order "
-                 "survives. It must hold all examples."),
+            hint="Your shuffle buffer has the size of one batch, so the order hardly changes. It must have room for "
+                 "all examples."),
         mistake("same-order-every-epoch", "seed=seed)", "seed=seed, reshuffle_each_iteration=False)",
-            hint="Every epoch has the order of the first. Let it be shuffled anew each time (it is unless you turn "
-                 "it off)."),
+            hint="Every epoch has the order of the first. Shuffle again in each epoch (the default of `shuffle`)."),
         mistake("repeated-before-shuffling",
             "dataset.shuffle(", "dataset.repeat().shuffle(",
             "dataset.repeat().prefetch", "dataset.prefetch",
-            hint="You repeat before you shuffle: epochs run into one another, and one example comes twice before "
-                 "another has come at all."),
+            hint="You repeat before you shuffle: epochs are mixed, and one example occurs twice before another has "
+                 "occurred once."),
         mistake("remainder-kept", ", drop_remainder=True", "",
             hint="The last batch of an epoch is smaller. Each new shape costs a compilation: drop the remainder."),
         mistake("one-epoch", "dataset.repeat().prefetch", "dataset.prefetch",
-            hint="After one epoch nothing more comes. Training goes through the examples many times: repeat."),
+            hint="Your data set ends after one epoch. Training goes through the examples many times: repeat."),
     ),
 )  # fmt: skip

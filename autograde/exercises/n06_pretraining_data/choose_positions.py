@@ -1,4 +1,4 @@
-"""Positions to predict: `count` different ones, ascending, none that holds a special token."""
+"""Draws `count` different positions to predict, without special tokens; ascending."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_func
 
 
 def row(rng: Random, first: int, second: int, padding: int) -> list[int]:
-    """[CLS] A [SEP] B [SEP] [PAD] …, in which pieces come up more than once."""
+    """[CLS] A [SEP] B [SEP] [PAD] …, with repeated tokens."""
     pieces = tokens(rng, 3)
     drawn = [pieces[index] for index in rng.permutation(np.arange(first + second) % 3)]
     return [CLS, *drawn[:first], SEP, *drawn[first:], SEP, *[PAD] * padding]
@@ -35,35 +35,35 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         Part("regular tokens only", 1, rows_to_choose_from),
-        Part("all equally likely", 1, every_position, "over 300 calls some positions come far more often than others"),
-        Part("fewer than asked for", 1, more_than_there_are, "where there are fewer regular tokens, all of them"),
+        Part("all with the same probability", 1, every_position, "over 300 calls some positions come far too often"),
+        Part("fewer than requested", 1, more_than_there_are, "if there are fewer regular tokens, take all of them"),
     ),
     forbidden=LIBRARY,
     hints=(
         "First: which positions may be chosen at all? Then draw among those.",
-        "A position is a place, 0, 1, 2 …, not the id that stands there: an id may stand in several places.",
-        "`rng.choice` can be kept from drawing the same thing twice. And there may be fewer than `count`.",
+        "A position is an index, 0, 1, 2 …, not the id at that index: the same id may occur several times.",
+        "`rng.choice` has an argument that prevents drawing the same position twice. And there may be fewer than "
+        "`count`.",
     ),
     misconceptions=(
         mistake("special-tokens-too", " if token not in special_ids", "",
-            hint="You choose special tokens as well. [CLS], [SEP] and [PAD] stand in fixed places: nothing is learnt "
-                 "there."),
+            hint="You choose special tokens as well. [CLS], [SEP] and [PAD] have fixed positions: there is nothing "
+                 "to learn."),
         mistake("with-replacement", "replace=False", "replace=True",
-            hint="The same position comes up twice. Draw without putting back, so that `count` different ones come "
-                 "out."),
+            hint="The same position occurs twice. Draw without replacement, so that you get `count` different ones."),
         mistake("the-first-ones",
             "rng.choice(allowed, size=min(count, len(allowed)), replace=False)", "allowed[:count]",
-            hint="You take the first `count` regular tokens every time. The rest of the sentence would never be "
+            hint="You take the first `count` regular tokens every time. Then the rest of the sentence is never "
                  "predicted."),
         mistake("dropped-afterwards",
             " if token not in special_ids", "",
             "for t in chosen)", "for t in chosen if token_ids[t] not in special_ids)",
-            hint="You draw among all positions and throw the special ones away afterwards: too few are left. Leave "
-                 "them out before the draw."),
+            hint="You draw among all positions and remove the special ones afterwards: too few remain. Remove them "
+                 "before the draw."),
         mistake("first-place-of-the-token", "int(t) for t in chosen", "token_ids.index(token_ids[t]) for t in chosen",
-            hint="You draw tokens and then look up where they stand. `index` finds the first place only; a word that "
-                 "comes again later is never chosen. Draw places."),
+            hint="You draw tokens and then look up their positions. `index` finds only the first one; a word that "
+                 "occurs again later is never chosen. Draw positions."),
         mistake("tokens-returned", "int(t) for t in chosen", "token_ids[t] for t in chosen",
-            hint="These are the ids that stand there. The positions are asked for: where, not what."),
+            hint="These are ids. Return the positions."),
     ),
 )  # fmt: skip

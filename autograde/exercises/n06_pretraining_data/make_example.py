@@ -1,4 +1,4 @@
-"""One row as the model is trained on it, filled up to fixed sizes. [PAD] is number 0."""
+"""One training example, padded to fixed sizes. The id of [PAD] is 0."""
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def examples(rng: Random) -> list[Case]:
 
 
 def full_examples(rng: Random) -> list[Case]:
-    """Nothing to fill up."""
+    """An example that needs no padding."""
     return [_example_case(rng, 4, 3, 4, 10, 4)]
 
 
@@ -52,29 +52,29 @@ EXERCISE = Exercise(
     returns="dict",
     parts=(
         values(3, examples),
-        cases("nothing to fill up", 1, full_examples, "a row that is exactly full needs no filling"),
+        cases("no padding needed", 1, full_examples, "a sequence of exactly the full length needs no padding"),
     ),
     forbidden=LIBRARY,
     hints=(
-        "Three lists are `length` long, three are `most` long, and the label is one number.",
-        "What is to be predicted? Look at the positions in the row as it was *before* masking.",
-        "A list times a number repeats it: `[0] * 3`. Weights are 1.0 for a real prediction, 0.0 for filling.",
+        "Three lists have the length `length`, three have the length `most`, and the label is one number.",
+        "The labels are the original ids: look them up in the sequence *before* masking.",
+        "A list times a number repeats it: `[0] * 3`. Weights are 1.0 for a real prediction, 0.0 for padding.",
     ),
     misconceptions=(
         mistake("labels-after-masking", "original_ids[t] for t", "masked_ids[t] for t",
-            hint="Your masked_lm_ids are taken from the masked row. The model is to find what stood there *before*."),
+            hint="Your masked_lm_ids come from the masked sequence. The labels are the ids *before* masking."),
         mistake("masks-not-attended",
             "[1] * len(masked_ids)", "[int(t not in positions) for t in range(len(masked_ids))]",
-            hint="attention_mask is 0 where a token is predicted. It hides padding only; the model must see the "
-                 "[MASK] to know that something is missing. (Two different things are called mask.)"),
+            hint="attention_mask is 0 where a token is predicted. It must hide only padding; the model must see the "
+                 "[MASK] to know that a word is missing. (Two different things are called mask.)"),
         mistake("filling-counts", "[1.0] * len(positions) + [0.0] * unused", "[1.0] * most",
-            hint="All weights are 1, so the filling counts as predictions of token 0 at position 0. Its weight is 0."),
+            hint="All weights are 1, so the padding counts as predictions of token 0 at position 0. Its weight is 0."),
         mistake("weights-by-token",
             "[1.0] * len(positions) + [0.0] * unused", "[1.0 if t in positions else 0.0 for t in range(length)]",
-            hint="Your weights have one number per token. They go with the predictions: `most` of them, in their "
+            hint="Your weights have one number per token. They belong to the predictions: `most` of them, in their "
                  "order."),
         mistake("predictions-not-filled-up", "unused = most - len(positions)", "unused = 0",
-            hint="Your lists of predictions are as long as this row needs. A batch needs one length: fill up to "
-                 "`most`."),
+            hint="Your lists of predictions have different lengths for different examples. A batch needs one "
+                 "length: pad up to `most`."),
     ),
 )  # fmt: skip

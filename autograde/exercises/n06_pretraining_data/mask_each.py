@@ -1,4 +1,4 @@
-"""Hides each token with probability p, independently: lines 5-7 of ETraining."""
+"""Masks each token with probability p, independently: lines 5-7 of ETraining."""
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import LIBRARY, MASK, binomial, chancy, obeying, tokens
@@ -32,12 +32,12 @@ EXERCISE = Exercise(
     parts=(
         Part("masks and positions", 1, masked_one_by_one),
         Part("each with probability p", 1, independent,
-            "over 300 calls the numbers of masks are not those of independent draws with probability p"),
+            "over 300 calls the numbers of masks do not match independent draws with probability p"),
         Part("p of 0 and 1", 1, all_or_nothing, "p = 1 masks every token, p = 0 none"),
     ),
     forbidden=LIBRARY,
     hints=(
-        "Go through the tokens one by one. For each: draw, decide, write down.",
+        "Go through the tokens one by one. For each: draw, decide, store.",
         "`rng.random()` is uniform between 0 and 1. How likely is it to be below p?",
         "Start from a copy of the ids and an empty list of positions; the draw belongs inside the loop.",
     ),
@@ -45,19 +45,20 @@ EXERCISE = Exercise(
         mistake("fixed-number",
             "if rng.random() < p:", "if t in drawn:",
             "positions = []", "positions, n = [], len(masked)\n    drawn = rng.permutation(n)[: round(p * n)]",
-            hint="You mask the same number of tokens every time. In lines 5 and 6 each token is drawn on its own, so "
-                 "now and then none is masked, or all. (A fixed number is BERT's rule: the next exercise.)"),
+            hint="You mask the same number of tokens every time. In lines 5 and 6 each token is drawn "
+                 "independently, so sometimes none is masked, or all. (A fixed number is BERT's rule: the next "
+                 "exercise.)"),
         mistake("kept-with-p", "rng.random() < p", "rng.random() >= p",
-            hint="You keep a token with probability p and mask the others. Line 6: the mask comes with probability p."),
+            hint="You keep a token with probability p and mask the others. Line 6: mask it with probability p."),
         mistake("one-draw-for-all",
             "positions = []", "positions = []\n    draw = rng.random()",
             "if rng.random() < p", "if draw < p",
-            hint="One draw decides for the whole sentence: all masked or none. Each token needs a draw of its own."),
+            hint="One draw decides for the whole sentence: all masked or none. Draw for each token."),
         mistake("counted-from-one", "positions.append(t)", "positions.append(t + 1)",
-            hint="Your positions count from 1, as the lecture's T̃ does. In Python the first token is number 0."),
+            hint="Your positions count from 1, as the lecture's T̃ does. In Python the first token has index 0."),
         mistake("places-of-the-kept",
             "            positions.append(t)", "        else:\n            positions.append(t)",
-            hint="The positions are those of the tokens that stayed. T̃ holds the masked ones: there the loss is "
-                 "taken."),
+            hint="You return the positions of the unchanged tokens. T̃ contains the masked ones: there the loss is "
+                 "computed."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""How many tokens of a row are predicted."""
+"""The number of predicted tokens in one example."""
 
 import numpy as np
 
@@ -33,28 +33,29 @@ EXERCISE = Exercise(
     returns="int",
     parts=(
         values(0.5, usual_lengths),
-        cases("short rows", 0.5, short_rows, "even the shortest row has one prediction"),
+        cases("short rows", 0.5, short_rows, "even the shortest sequence needs one prediction"),
         cases("long rows", 0.5, long_rows, "never more than `most`"),
-        cases("ties", 0.5, ties, "4.5 is rounded to 4 and 1.5 to 2: Python's `round` takes the even neighbour"),
+        cases("ties", 0.5, ties, "4.5 must be rounded to 4 and 1.5 to 2: Python's `round` takes the even neighbour"),
     ),
     hints=(
         "Three steps: 15 % of the tokens, rounded; at least one; at most `most`.",
         "`max(1, …)` is at least one, `min(most, …)` at most `most`.",
-        "Use Python's own `round`, and nothing before it that cuts off the decimals.",
+        "Use Python's own `round`, and do not truncate the number before it.",
     ),
     misconceptions=(
         mistake("cut-off", "round(share * tokens)", "int(share * tokens)",
-            hint="`int` cuts the decimals off: 9.6 becomes 9. The published script rounds to the nearest number."),
+            hint="`int` truncates: 9.6 becomes 9. The published script rounds to the nearest number."),
         mistake("rounded-up", "round(share * tokens)", "int(np.ceil(share * tokens))",
             hint="You round up. The published script rounds to the nearest number: 19.2 becomes 19."),
         mistake("half-rounded-up", "round(share * tokens)", "int(share * tokens + 0.5)",
-            hint="Right but for ties: 4.5 becomes 5 with you. Python 3's `round` takes the even neighbour, 4."),
+            hint="Right except for ties: your 4.5 becomes 5. Python 3's `round` takes the even neighbour, 4."),
         mistake("none-in-short-rows", "max(1, round(share * tokens))", "round(share * tokens)",
-            hint="A row of three tokens gets no prediction, so nothing can be learnt from it. At least one."),
+            hint="A sequence of three tokens gets no prediction, so nothing can be learned from it. Predict at "
+                 "least one."),
         mistake("no-cap", "min(most, max(1, round(share * tokens)))", "max(1, round(share * tokens))",
-            hint="`most` does not count. The arrays of a batch have room for `most` predictions, no more."),
+            hint="`most` has no effect. The arrays of a batch have at most `most` predictions."),
         mistake("special-tokens-not-counted", "share * tokens", "share * (tokens - 3)",
-            hint="You take 15 % of the tokens without [CLS] and the two [SEP]. The published script counts them here "
-                 "(only choosing them is forbidden)."),
+            hint="You take 15 % of the tokens without [CLS] and the two [SEP]. The published script counts them "
+                 "here (it only never chooses them)."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Shortens the longer of two lists, token by token, each from a random end, until both fit into `room`."""
+"""Shortens the longer of two lists, token by token, each from a random end, to `room` tokens together."""
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import LIBRARY, binomial, chancy, obeying, tokens
@@ -11,7 +11,7 @@ def too_long(rng: Random) -> list[Trial]:
         obeying(rng, "truncated", tokens(rng, a), tokens(rng, b), a + b - 3),
         obeying(rng, "truncated", tokens(rng, b), tokens(rng, a), a + b - 4),
         obeying(rng, "truncated", tokens(rng, 9), tokens(rng, 6), 9),
-        obeying(rng, "truncated", tokens(rng, b), tokens(rng, a), a + b + 2, note="fits as it is"),
+        obeying(rng, "truncated", tokens(rng, b), tokens(rng, a), a + b + 2, note="fits already"),
     ]
 
 
@@ -29,29 +29,30 @@ EXERCISE = Exercise(
     probe=random_function(),
     returns="tuple",
     parts=(
-        Part("the longer one is shortened", 2, too_long),
+        Part("the longer one must be shortened", 2, too_long),
         Part("from either end", 1, from_either_end,
-            "over 300 calls the tokens do not leave from the front and the end as tosses of a coin would have it"),
+            "over 300 calls front and end are not chosen with probability ½ each"),
     ),
     forbidden=LIBRARY,
     hints=(
-        "One token at a time, until both fit. Which one loses it? From which end?",
-        "The longer one loses the token. If they are equally long, the second.",
-        "A coin for each token: `del x[0]` takes from the front, `x.pop()` from the end. Work on copies.",
+        "Remove one token at a time, until both fit. Which list loses it? From which end?",
+        "The longer one loses the token. If they are equally long, the second does.",
+        "Draw for each token: `del x[0]` removes from the front, `x.pop()` from the end. Work on copies.",
     ),
     misconceptions=(
         mistake("always-from-the-end", "rng.random() < 0.5", "rng.random() < 0",
-            hint="All tokens leave at the end, as in notebook 01. Here a coin decides for each: front or end."),
+            hint="You remove all tokens at the end, as in notebook 01. Here each removal is at the front or the "
+                 "end, at random."),
         mistake("always-from-the-front", "rng.random() < 0.5", "rng.random() < 1",
-            hint="All tokens leave at the front. A coin decides for each token: front or end."),
+            hint="You remove all tokens at the front. Each removal must be at the front or the end, at random."),
         mistake("one-coin-for-all",
             "    while len", "    coin = rng.random()\n    while len",
             "if rng.random() < 0.5", "if coin < 0.5",
-            hint="One coin decides for all tokens: they leave all at the front or all at the end. Toss it for each."),
+            hint="One draw decides for all tokens: all leave at the front or all at the end. Draw for each."),
         mistake("tie-shortens-the-first", "len(first) > len(second)", "len(first) >= len(second)",
-            hint="Where both are equally long you shorten the first. The published script takes the token from the "
+            hint="If both are equally long you shorten the first. The published script removes the token from the "
                  "second."),
         mistake("second-only", "first if len(first) > len(second) else second", "second",
-            hint="You shorten B only. The longer one loses the token, whichever it is at that moment."),
+            hint="You shorten only B. In each step the longer one must lose a token."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The positions of each word's pieces, from left to right; special pieces belong to no word."""
+"""The positions of each word's tokens, from left to right; special tokens belong to no word."""
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import LIBRARY
@@ -6,7 +6,7 @@ from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_funct
 
 
 def whole_words(pieces):
-    """Another road than the notebook's: mark where words begin, then cut."""
+    """Another algorithm than the notebook's: mark where words begin, then split."""
     regular = [piece not in ("[CLS]", "[SEP]", "[PAD]") for piece in pieces]
     goes_on = [
         regular[t] and t > 0 and regular[t - 1] and pieces[t].startswith("##") for t in range(len(pieces))
@@ -31,7 +31,7 @@ def rows_of_words(rng: Random) -> list[Case]:
 
 
 def cut_words(rng: Random) -> list[Case]:
-    """Truncation at the front leaves the end of a word behind a special token."""
+    """Truncation at the front leaves the end of a word after a special token."""
     return [Case((["[CLS]", *_pieces(rng, 2), "[SEP]", "##ing", "##s", *_pieces(rng, 2), "[SEP]"],))]
 
 
@@ -41,27 +41,27 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, rows_of_words),
-        cases("cut words", 1, cut_words, "a word never runs across [CLS] or [SEP]"),
+        cases("cut words", 1, cut_words, "a word must never extend across [CLS] or [SEP]"),
     ),
     forbidden=LIBRARY,
     hints=(
-        "A piece that begins with ## goes on with the word before it; any other regular piece begins a new one.",
-        "Go from left to right with a growing list of words; `words[-1]` is the one that may still go on.",
-        "Before you lengthen the last word, ask whether it really ends right before this piece.",
+        "A token that begins with ## continues the word before it; any other regular token begins a new one.",
+        "Go from left to right with a growing list of words; only `words[-1]` can still be continued.",
+        "Before you extend the last word, test whether it ends directly before this token.",
     ),
     misconceptions=(
         mistake("each-piece-alone", 'piece.startswith("##") and words and words[-1][-1] == t - 1', "False",
-            hint="Every piece is a word of its own in your result. Pieces with ## go on with the word before them."),
+            hint="Every token is a separate word in your result. Tokens with ## continue the word before them."),
         mistake("special-tokens-too", "if piece in SPECIAL:", "if False:",
-            hint="[CLS], [SEP] or [PAD] count as words in your result. They are never predicted: leave them out."),
+            hint="[CLS], [SEP] or [PAD] count as words in your result. They are never predicted: skip them."),
         mistake("across-the-separator", " and words[-1][-1] == t - 1", "",
-            hint="A word runs across [SEP]: what truncation left of a word joins the last word of the other segment. "
-                 "A word's places are neighbours."),
+            hint="A word extends across [SEP]: the rest of a truncated word joins the last word of the other "
+                 "segment. The positions of a word must be adjacent."),
         mistake("split-words-only", "return words", "return [word for word in words if len(word) > 1]",
-            hint="You list words of several pieces only. A word of a single piece is a whole word as well."),
+            hint="You list only words of several tokens. A word of a single token is a whole word as well."),
         mistake("counted-without-special-tokens", "for t, piece in enumerate(pieces):",
             "for t, piece in enumerate([piece for piece in pieces if piece not in SPECIAL]):",
-            hint="Your positions do not count the special tokens. A position is a place in the row, [CLS] being "
-                 "number 0."),
+            hint="Your positions do not count the special tokens. A position is an index in the whole sequence, "
+                 "[CLS] has index 0."),
     ),
 )  # fmt: skip

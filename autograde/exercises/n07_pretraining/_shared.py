@@ -1,4 +1,4 @@
-"""What the exercises of notebook 07 share."""
+"""Inputs and helpers shared by the exercises of notebook 07."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from autograde.exercises.draws import Random, normal, whole_numbers
 from autograde.exercises.spec import Forbidden
 
 READY_MADE_LOSSES = Forbidden(
-    "This exercise is about writing the loss yourself; `ops.log_softmax` is yours to use.",
+    "In this exercise you write the loss yourself; you may use `ops.log_softmax`.",
     (
         "keras.losses",
         "keras.ops.categorical_crossentropy",
@@ -24,7 +24,7 @@ def log_softmax(x):
 
 
 def some_padding(rng: Random, rows: int, predictions: int) -> np.ndarray:
-    """1 for a prediction, 0 for filling at a row's end; rows differ in length: (B, P) float32."""
+    """1 for a prediction, 0 for padding at the end; rows differ in length: (B, P) float32."""
     lengths = 1 + (rng.integers(0, predictions) + np.arange(rows)) % predictions
     return (np.arange(predictions) < lengths[:, None]).astype("float32")
 

@@ -1,4 +1,4 @@
-"""Gradients that together are no longer than `most`."""
+"""Scales gradients down to a common length of at most `most`."""
 
 import numpy as np
 
@@ -27,16 +27,16 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, large_gradients),
-        cases("short gradients", 1, small_gradients, "gradients that are short enough stay as they are"),
+        cases("short gradients", 1, small_gradients, "gradients that are short enough must not change"),
     ),
     forbidden=Forbidden(
-        "This exercise is about writing it yourself; afterwards you may use either.",
+        "In this exercise you write it yourself; afterwards you may use either.",
         ("tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm"),
     ),
     hints=(
-        "Think of all gradients laid end to end: one long vector g, with one length.",
+        "Think of all gradients as one long vector g, with one length.",
         "Its length is the root of the sum of *all* squares, over all tensors of the list.",
-        "One factor for all: most / max(length, most). It is 1 where nothing has to be clipped.",
+        "Use one factor for all: most / max(length, most). It is 1 if nothing has to be clipped.",
     ),
     misconceptions=(
         mistake("each-tensor-by-itself",
@@ -48,21 +48,20 @@ EXERCISE = Exercise(
             "        length = ops.sqrt(ops.sum(ops.square(gradient)))\n"
             "        clipped.append(gradient * most / ops.maximum(length, most))\n"
             "    return clipped",
-            hint="You clip each tensor by its own length. Then the large ones shrink and the small ones do not: the "
-                 "step points elsewhere. One length, one factor."),
+            hint="You clip each tensor by its own length. Then large ones shrink and small ones do not, and the "
+                 "direction changes. Use one length and one factor."),
         mistake("each-number-by-itself", "gradient * factor for", "ops.clip(gradient, -most, most) for",
-            hint="You cut off single numbers at ±{most}. It is the length of the whole that is limited; its "
-                 "direction stays."),
+            hint="You clip single numbers at ±{most}. Limit the length of the whole vector, so that its direction "
+                 "stays."),
         mistake("always-stretched", "ops.maximum(length, most)", "length",
-            hint="You scale every gradient to length {most}, short ones too. Clipping only shortens: near the goal, "
-                 "steps must be allowed to become small."),
+            hint="You scale every gradient to length {most}, short ones too. Clipping only shortens: near a minimum "
+                 "the steps must be able to become small."),
         mistake("no-root", "ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))",
             "sum(ops.sum(ops.square(gradient)) for gradient in gradients)",
             hint="You divide by the sum of squares. The length is its root."),
         mistake("lengths-added", "ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))",
             "sum(ops.sqrt(ops.sum(ops.square(gradient))) for gradient in gradients)",
-            hint="You add up the lengths of the tensors. Lengths of pieces that stand at right angles do not add; "
-                 "their squares do (Pythagoras)."),
+            hint="You add the lengths of the tensors. Lengths do not add, but their squares do (Pythagoras)."),
     ),
     facts=lambda case: {"most": case.arguments[1] if len(case.arguments) > 1 else 1.0},
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Whether weight decay acts on the weight of this path: on all but bias, gamma and beta."""
+"""Whether weight decay applies to the weight with this path: to all but bias, gamma and beta."""
 
 from autograde.exercises.draws import Random
 from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, values
@@ -18,7 +18,7 @@ def usual_names(rng: Random) -> list[Case]:
 
 
 def words_in_words(rng: Random) -> list[Case]:
-    """Names in which the three words stand somewhere, but not as the last part."""
+    """Names that contain the three words, but not as the last part."""
     number = int(rng.integers(100))
     names = (f"alphabet_{number}/kernel", f"unbiased_{number}/kernel", f"gamma_rays_{number}/embeddings",
              f"alphabet_{number}/bias")  # fmt: skip
@@ -30,28 +30,27 @@ EXERCISE = Exercise(
     returns="bool",
     parts=(
         values(1, usual_names),
-        cases("only the last part", 1, words_in_words, "a word within a longer one, or in front, decides nothing"),
+        cases("only the last part", 1, words_in_words, "a word inside a longer one, or earlier in the path, must "
+                                                       "have no effect"),
     ),
-    forbidden=Forbidden("The library has this rule; here you write it.", ("bertlab.training",)),
+    forbidden=Forbidden("The library has this rule; in this exercise you write it.", ("bertlab.training",)),
     hints=(
-        "Who is spared? Look at the last part of the name, after the last slash.",
+        "Which weights are excluded? Look at the last part of the name, after the last slash.",
         '`name.split("/")` gives the parts; the last one is at index −1.',
-        "True for everything whose last part is none of bias, gamma, beta.",
+        "Return True for everything whose last part is not bias, gamma or beta.",
     ),
     misconceptions=(
         mistake("the-other-way-round", "not in", "in",
-            hint="You return True for the weights that are spared. The function says which ones *decay*."),
+            hint="You return True for the excluded weights. The function must return True for those that *decay*."),
         mistake("only-biases-spared", '("bias", "gamma", "beta")', '("bias",)',
-            hint="LayerNorm's γ and β are spared too: pulled towards 0, γ would switch the layer off."),
+            hint="LayerNorm's γ and β are excluded too: pulled towards 0, γ would switch the layer off."),
         mistake("biases-not-spared", '("bias", "gamma", "beta")', '("gamma", "beta")',
-            hint="LayerNorms are spared, and biases with them: a bias only shifts, and there is no reason to want it "
-                 "small."),
+            hint="You exclude LayerNorms, but not biases: a bias only shifts, so there is no reason to make it small."),
         mistake("only-kernels-decay", 'not in ("bias", "gamma", "beta")', '== "kernel"',
-            hint="You let the kernels decay and nothing else. The embeddings decay too: the rule names those that "
-                 "are spared."),
+            hint="Only the kernels decay in your version. The embeddings decay too: the rule lists the excluded "
+                 "weights."),
         mistake("anywhere-in-the-name", 'name.split("/")[-1] not in ("bias", "gamma", "beta")',
             'not any(word in name for word in ("bias", "gamma", "beta"))',
-            hint='You look for the words anywhere in the name: "beta" also stands in "alphabet". Compare the last '
-                 "part."),
+            hint='You search the words anywhere in the name: "alphabet" contains "beta" too. Compare the last part.'),
     ),
 )  # fmt: skip

@@ -12,12 +12,12 @@ def etraining_loss(p, x, positions):
 
 
 def chances(rng: Random, length: int, pieces: int) -> np.ndarray:
-    """Rows of shares, as P of line 8 has them: (length, pieces)."""
+    """Rows of probabilities, like P of line 8: (length, vocabulary)."""
     return np.exp(log_softmax(normal(rng, length, pieces).astype("float64"))).astype("float32")
 
 
 def lecture_example(rng: Random) -> Case:
-    """The cat sat: 21 and 5438 are masked, P[1, 21] = 0.0041. The ids are those of a vocabulary of 30 pieces."""
+    """The cat sat: 21 and 5438 are masked, P[1, 21] = 0.0041. The ids are those of a vocabulary of 30 tokens."""
     p = chances(rng, 3, 30)
     p[0] *= (1 - 0.0041) / (p[0].sum() - p[0, 21])
     p[0, 21] = 0.0041
@@ -37,12 +37,13 @@ EXERCISE = Exercise(
     reference=etraining_loss,
     parts=(
         values(2, masked_sentences),
-        cases("nothing masked", 1, nothing_masked, "a sum over no position is 0"),
+        cases("nothing masked", 1, nothing_masked, "a sum over no positions is 0"),
     ),
     hints=(
-        "For each masked position one number of P counts: the chance of the token that really stands there.",
-        "Three steps: the rows of P at `positions`, the true ids at `positions`, from each row the one chance.",
-        "`ops.take` picks rows and ids; `ops.take_along_axis` picks one number from each row, if the ids are (m, 1).",
+        "For each masked position you need one number of P: the probability of the original token.",
+        "Three steps: the rows of P at `positions`, the original ids at `positions`, one probability from each row.",
+        "`ops.take` selects rows and ids; `ops.take_along_axis` selects one number from each row, if the ids are "
+        "(m, 1).",
     ),
     misconceptions=(
         mistake("mean-instead-of-sum", "-ops.sum(ops.log(chances))", "-ops.mean(ops.log(chances))",
@@ -50,18 +51,17 @@ EXERCISE = Exercise(
         mistake("every-position",
             "ops.take(p, positions, axis=0)", "p",
             "ops.take(x, positions)", "x",
-            hint="You sum over the whole sentence. A token that was not masked stands in the input: there is nothing "
-                 "to learn from reading it off."),
+            hint="You sum over the whole sentence. A token that was not masked is in the input: there is nothing to "
+                 "learn from copying it."),
         mistake("the-favourite", "ops.take_along_axis(rows, ops.expand_dims(gold, 1), axis=1)", "ops.max(rows, axis=1)",
-            hint="You take the largest chance of each row: what the model would guess. The loss asks for the chance "
-                 "of the *true* token, however small."),
+            hint="You take the largest probability of each row: the model's best guess. The loss needs the "
+                 "probability of the *original* token, even if it is small."),
         mistake("bits", "ops.log(chances)", "ops.log2(chances)",
             hint="Your logarithm is to base 2. The lecture's is the natural one: −log 0.0041 = 5.497, not 7.930."),
         mistake("log-of-the-sum", "ops.sum(ops.log(chances))", "ops.log(ops.sum(chances))",
-            hint="You add the chances and take one logarithm. Each position has a logarithm of its own, and these "
-                 "are added."),
+            hint="You add the probabilities and take one logarithm. Take the logarithm for each position, then add."),
         mistake("no-minus", "return -ops.sum", "return ops.sum",
-            hint="Your loss is negative: chances lie below 1, so their logarithms are negative. Line 9 begins with a "
-                 "minus."),
+            hint="Your loss is negative: probabilities are below 1, so their logarithms are negative. Line 9 begins "
+                 "with a minus."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The vectors at the wanted positions of each row."""
+"""Selects the vectors at the given positions of each sequence."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def hidden_and_positions(rng: Random) -> list[Case]:
 
 
 def filled_up_positions(rng: Random) -> list[Case]:
-    """Rows with fewer predictions are filled up with position 0."""
+    """Rows with fewer predictions are padded with position 0."""
     positions = places_in_rows(rng, 3, 6, 4)
     positions[0, 2:], positions[1, 1:] = 0, 0
     return [Case((normal(rng, 3, 6, 2), positions))]
@@ -29,34 +29,34 @@ EXERCISE = Exercise(
     reference=gather_positions,
     parts=(
         values(2, hidden_and_positions),
-        cases("filling", 1, filled_up_positions, "a position may be asked for more than once in a row"),
+        cases("filling", 1, filled_up_positions, "the same position may occur more than once in a row"),
     ),
     forbidden=Forbidden("The library has this function; here you write it.", ("bertlab.layers", "bertlab.models")),
     facts=lambda case: {"rows": case.arguments[0].shape[0], "tokens": case.arguments[0].shape[1]},
     hints=(
-        "Row b of the result holds the vectors of row b of `hidden` at the places that row b of `positions` names.",
-        "`ops.take_along_axis(…, axis=1)` goes row by row. It wants as many axes in both.",
-        "With an axis added at the end, the positions are (batch, predictions, 1); along the last axis they are "
-        "repeated.",
+        "Row b of the result has the vectors of row b of `hidden` at the positions in row b of `positions`.",
+        "`ops.take_along_axis(…, axis=1)` works row by row. Both arguments need the same number of axes.",
+        "With an axis added at the end, the positions are (batch, predictions, 1); they are broadcast along the "
+        "last axis.",
     ),
     misconceptions=(
         mistake("the-first-rows-positions", "ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1)",
             "ops.take(hidden, positions[0], axis=1)",
-            hint="All rows are read at the positions of the first row. Each row has positions of its own."),
+            hint="All rows are read at the positions of the first row. Each row has its own positions."),
         mistake("every-row-at-everybodys-positions",
             "ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1)",
             "ops.take(hidden, positions, axis=1)",
-            hint="`ops.take` reads every row at the positions of every row, so an axis is too many. Row b goes with "
-                 "row b."),
+            hint="`ops.take` reads every row at the positions of every row, so there is one axis too many. Row b "
+                 "belongs to row b."),
         mistake("flattened-without-an-offset", "ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1)",
             "ops.take(ops.reshape(hidden, (-1, hidden.shape[-1])), positions, axis=0)",
-            hint="With the rows end to end, position t of row b stands at b · {tokens} + t. You take t: always row 0."),
+            hint="After flattening, position t of row b is at b · {tokens} + t. You use t, which is always in row 0."),
         mistake("zeroed-instead-of-taken", "ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1)",
             "hidden * ops.expand_dims(ops.max(ops.one_hot(positions, hidden.shape[1]), axis=1), -1)",
-            hint="You set the other vectors to zero and keep all {tokens} places. The head would still multiply each "
-                 "of them with the whole vocabulary: take the few out."),
+            hint="You set the other vectors to zero and keep all {tokens} positions. The head would still multiply "
+                 "each of them with the whole vocabulary: select the masked ones."),
         mistake("the-first-ones",
             "ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1)", "hidden[:, : positions.shape[1]]",
-            hint="You take the first places of each row. `positions` says which places are wanted."),
+            hint="You take the first positions of each row. Use the positions in `positions`."),
     ),
 )  # fmt: skip

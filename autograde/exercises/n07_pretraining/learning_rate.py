@@ -35,34 +35,35 @@ EXERCISE = Exercise(
     reference=learning_rate,
     parts=(
         values(1, schedules),
-        cases("after the end", 1, after_the_end, "past total_steps the rate stays 0"),
-        cases("no warm-up", 1, no_warmup, "with warmup_steps = 0 the first step is made at the peak"),
+        cases("after the end", 1, after_the_end, "after total_steps the rate must stay 0"),
+        cases("no warm-up", 1, no_warmup, "with warmup_steps = 0 the first step must use the peak"),
     ),
     forbidden=Forbidden(
-        "This exercise is about writing the schedule yourself.",
+        "In this exercise you write the schedule yourself.",
         ("bertlab.training", "keras.optimizers.schedules"),
     ),
     facts=lambda case: {"peak": f"{case.arguments[1]:g}", "warmup": case.arguments[2], "total": case.arguments[3]},
     hints=(
-        "Two straight lines, one up, one down; of the two the lower one counts.",
-        "Up: (step + 1) / warmup_steps. Down: what is left, (total_steps − step), over the length of the way down.",
-        "`ops.minimum` of the two, nothing below 0, times the peak. `max(warmup_steps, 1)` avoids 0 below the line.",
+        "Two straight lines, one up, one down; use the lower one.",
+        "Up: (step + 1) / warmup_steps. Down: the remaining steps (total_steps − step) divided by the length of the "
+        "decay.",
+        "`ops.minimum` of the two, not below 0, times the peak. `max(warmup_steps, 1)` avoids a division by 0.",
     ),
     misconceptions=(
         mistake("first-step-lost", "(step + 1) / max", "step / max",
-            hint="Your first step is made at rate 0, so it changes nothing. Before step s there were s; the one "
-                 "being made is number s + 1 of {warmup}."),
+            hint="Your first step has rate 0, so it changes nothing. Before step s there were s steps; the next one "
+                 "is number s + 1 of {warmup}."),
         mistake("down-from-the-start",
             "(total_steps - step) / (total_steps - warmup_steps)", "(total_steps - step) / total_steps",
-            hint="Your line down begins at step 0, so at the end of the warm-up the rate jumps below the peak. (The "
+            hint="Your decay begins at step 0, so at the end of the warm-up the rate jumps below the peak. (The "
                  "published script does that.) Let it begin where the warm-up ends: {total} − {warmup} steps long."),
         mistake("never-down", "ops.minimum(rising, falling)", "rising",
-            hint="The rate rises and stays at {peak}. After the warm-up it falls in a straight line, to 0 at step "
-                 "{total}."),
+            hint="The rate rises and stays at {peak}. After the warm-up it must fall in a straight line, to 0 at "
+                 "step {total}."),
         mistake("never-up", "ops.minimum(rising, falling)", "falling",
-            hint="The first step is made at the full rate. Adam's averages know nothing yet: for {warmup} steps the "
-                 "rate rises."),
+            hint="The first step has the full rate. Adam's averages are not reliable yet: let the rate rise for "
+                 "{warmup} steps."),
         mistake("below-zero", "ops.clip(ops.minimum(rising, falling), 0, 1)", "ops.minimum(rising, falling)",
-            hint="After the last step your rate is negative, and training would go uphill. Let it stay 0."),
+            hint="After the last step your rate is negative, so the loss would increase. It must stay 0."),
     ),
 )  # fmt: skip

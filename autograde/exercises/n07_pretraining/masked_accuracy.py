@@ -1,4 +1,4 @@
-"""The share of predictions whose piece with the largest logit is the true one, filling left out."""
+"""The fraction of predictions in which the largest logit belongs to the original token, without padding."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def masked_accuracy(logits, labels, weights):
 
 
 def guesses(rng: Random, rows: int, predictions: int, pieces: int) -> Case:
-    """Half of the predictions are right, and one more of the filling is."""
+    """Half of the predictions are right, and one more in the padding."""
     logits, labels, weights = predictions_of(rng, rows, predictions, pieces, size=1)
     right = rng.random(labels.shape) < 0.5
     right[0, 0], right[1, 0] = True, False
@@ -40,29 +40,32 @@ EXERCISE = Exercise(
     reference=masked_accuracy,
     parts=(
         values(2, batches_of_guesses),
-        cases("right only in the filling", 1, all_wrong_but_the_filling, "right guesses in the filling earn nothing"),
+        cases("right only in the padding", 1, all_wrong_but_the_filling, "right predictions in the padding must not "
+                                                                         "count"),
     ),
-    forbidden=Forbidden("This exercise is about writing it yourself.", ("keras.metrics", "bertlab.training")),
+    forbidden=Forbidden("In this exercise you write it yourself.", ("keras.metrics", "bertlab.training")),
     facts=lambda case: {"filling": int((case.arguments[2] == 0).sum()), "all": case.arguments[2].size},
     hints=(
-        "A guess is the piece with the largest logit. It is right where it equals the label.",
-        "`ops.argmax` over the vocabulary, `ops.equal`, and `ops.cast` to make true and false into 1 and 0.",
+        "The prediction is the token with the largest logit. It is right if it equals the label.",
+        "`ops.argmax` over the vocabulary, `ops.equal`, and `ops.cast` to turn True and False into 1 and 0.",
         "Hits times weights, summed, over the sum of the weights.",
     ),
     misconceptions=(
         mistake("filling-counts", "ops.sum(hits * weights) / ops.sum(weights)", "ops.mean(hits)",
-            hint="You count all {all} places. {filling} of them are filling and nobody's guess."),
+            hint="You count all {all} predictions. {filling} of them are padding and do not count."),
         mistake("divided-by-all-places", "ops.sum(hits * weights) / ops.sum(weights)", "ops.mean(hits * weights)",
-            hint="You divide the hits by all {all} places, filling included, so even a perfect model stays below 1."),
+            hint="You divide the hits by all {all} predictions, padding included, so even a perfect model stays "
+                 "below 1."),
         mistake("mean-of-rows", "ops.sum(hits * weights) / ops.sum(weights)",
             "ops.mean(ops.sum(hits * weights, axis=1) / ops.sum(weights, axis=1))",
-            hint="You take each row's share and then the mean of the rows. Every prediction counts alike, wherever "
-                 "it stands."),
+            hint="You take the accuracy of each row and then the mean of the rows. All predictions of the batch "
+                 "have the same weight."),
         mistake("among-the-best-five", 'ops.cast(ops.equal(ops.argmax(logits, axis=-1), labels), "float32")',
             "ops.cast(ops.reshape(ops.in_top_k(ops.reshape(labels, (-1,)), ops.reshape(logits, (-1, "
             'logits.shape[-1])), 5), labels.shape), "float32")',
-            hint="You count a guess as right if it is among the five best. Accuracy asks for the best one."),
+            hint="You count a prediction as right if the token is among the five best. Accuracy uses only the best "
+                 "one."),
         mistake("hits-counted-not-shared", "ops.sum(hits * weights) / ops.sum(weights)", "ops.sum(hits * weights)",
-            hint="You count the hits. The accuracy is their share of the predictions."),
+            hint="You return the number of hits. The accuracy is their fraction of the predictions."),
     ),
 )  # fmt: skip

@@ -21,7 +21,7 @@ def pairs(rng: Random) -> list[Case]:
 
 
 def only_true_pairs(rng: Random) -> list[Case]:
-    """All IsNext: a model that is sure of column 0 has next to no loss."""
+    """All IsNext: a model that is confident of column 0 has hardly any loss."""
     logits = normal(rng, 4, 2) + np.array([6, -6], "float32")
     return [Case((logits, np.zeros(4, "int32")))]
 
@@ -30,27 +30,29 @@ EXERCISE = Exercise(
     reference=nsp_loss,
     parts=(
         values(1, pairs),
-        cases("true pairs", 1, only_true_pairs, "a model that is sure of IsNext, and right, has hardly any loss"),
+        cases("true pairs", 1, only_true_pairs, "a model that is confident of IsNext, and right, must have hardly "
+                                                "any loss"),
     ),
     forbidden=READY_MADE_LOSSES,
     hints=(
         "It is the same loss again, with two classes instead of a vocabulary, and every row counts.",
-        "Label 0 is IsNext and belongs to column 0: the label is the number of the column.",
+        "Label 0 is IsNext and belongs to column 0: the label is the index of the column.",
         "Minus the log softmax at the label, one number per row, then the mean.",
     ),
     misconceptions=(
         mistake("one-is-next", "ops.expand_dims(labels, 1)", "ops.expand_dims(1 - labels, 1)",
-            hint="You read label 1 as IsNext. In BERT 0 is IsNext and 1 is NotNext: the label is the column's number."),
+            hint="You read label 1 as IsNext. In BERT 0 is IsNext and 1 is NotNext: the label is the index of the "
+                 "column."),
         mistake("always-is-next", "ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1)", "log_p[:, 0]",
-            hint="You take column 0 for every pair. For a pair whose label is 1 the chance of column 1 counts."),
+            hint="You use column 0 for every pair. For a pair with label 1 use the probability of column 1."),
         mistake("summed-over-the-batch", "-ops.mean", "-ops.sum",
             hint="You sum over the pairs. The loss is their mean, so that it does not grow with the batch."),
         mistake("two-questions", "ops.log_softmax(logits, axis=-1)", "ops.log(ops.sigmoid(logits))",
-            hint="You ask each column by itself, with a sigmoid. The two are one choice: softmax over both."),
+            hint="You apply a sigmoid to each column. The two are one choice: apply softmax to both."),
         mistake("chance-instead-of-logarithm",
             "return -ops.mean(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1))",
             "return ops.mean(1 - ops.exp(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1)))",
-            hint="You take 1 − chance. Its slope is next to nothing where the model is sure and wrong; −log is steep "
-                 "there."),
+            hint="You take 1 − probability. Its slope is nearly 0 where the model is confident and wrong; −log is "
+                 "steep there."),
     ),
 )  # fmt: skip

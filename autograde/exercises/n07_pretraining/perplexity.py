@@ -19,7 +19,7 @@ def losses_of_batches(rng: Random) -> list[Case]:
 
 
 def one_batch(rng: Random) -> list[Case]:
-    """Guessing among V pieces with equal chances: the loss is ln V, the perplexity V."""
+    """Equal probabilities for V tokens: the loss is ln V, the perplexity V."""
     pieces = int(rng.integers(20, 60))
     return [Case((np.log([pieces]).astype("float32"), np.array([9.0], "float32")))]
 
@@ -28,25 +28,25 @@ EXERCISE = Exercise(
     reference=perplexity,
     parts=(
         values(1, losses_of_batches),
-        cases("one batch", 1, one_batch, "guessing blindly among V pieces has perplexity V"),
+        cases("one batch", 1, one_batch, "random predictions among V tokens must have perplexity V"),
     ),
     hints=(
         "First the mean loss of one prediction, over all batches; then exp of it.",
-        "A batch's loss is a mean over `counts` predictions: loss · count gives its sum back.",
+        "A batch's loss is a mean over `counts` predictions: loss · count is its sum again.",
         "Sum of loss · count over the sum of the counts, and `ops.exp` around it.",
     ),
     misconceptions=(
         mistake("batches-count-alike", "ops.sum(losses * counts) / ops.sum(counts)", "ops.mean(losses)",
-            hint="You take the plain mean of the batches. A batch with more predictions weighs more."),
+            hint="You take the plain mean of the batches. A batch with more predictions must have more weight."),
         mistake("mean-of-perplexities", "ops.exp(ops.sum(losses * counts) / ops.sum(counts))",
             "ops.sum(ops.exp(losses) * counts) / ops.sum(counts)",
-            hint="You take exp first and the mean afterwards. Perplexity is exp of the mean loss; exp bends upwards, "
-                 "so the other order gives more."),
+            hint="You take exp first and the mean afterwards. Perplexity is exp of the mean loss; exp is convex, so "
+                 "your order gives a larger number."),
         mistake("no-exp",
             "ops.exp(ops.sum(losses * counts) / ops.sum(counts))", "ops.sum(losses * counts) / ops.sum(counts)",
             hint="This is the mean loss itself. Perplexity is e to that power."),
         mistake("base-two", "ops.exp(ops.sum(losses * counts) / ops.sum(counts))",
             "2.0 ** (ops.sum(losses * counts) / ops.sum(counts))",
-            hint="You raise 2 to the loss. The loss was made with the natural logarithm, so it is e."),
+            hint="You raise 2 to the loss. The loss uses the natural logarithm, so the base is e."),
     ),
 )  # fmt: skip

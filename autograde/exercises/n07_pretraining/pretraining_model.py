@@ -1,4 +1,4 @@
-"""BERT with both of its heads."""
+"""BERT with its two pre-training heads."""
 
 import numpy as np
 
@@ -54,29 +54,29 @@ EXERCISE = Exercise(
     returns="tuple",
     parts=(
         values(4, inputs_of_model),
-        cases("padding", 1, padded_inputs, "with padding in a row the result is another"),
+        cases("padding", 1, padded_inputs, "with padding in a sequence the result is different"),
     ),
-    forbidden=Forbidden("This exercise puts your own layers together.", ("bertlab.models", "bertlab.layers")),
+    forbidden=Forbidden("In this exercise you assemble your own layers.", ("bertlab.models", "bertlab.layers")),
     hints=(
         "Three parts in `__init__`: `self.bert`, `self.mlm`, `self.nsp`. In `call` each is used once.",
-        "`self.bert(…)` returns two things. The vectors of all tokens go to one head, the pooled [CLS] to the other.",
+        "`self.bert(…)` returns two tensors. The vectors of all tokens go to one head, the pooled [CLS] to the other.",
         "The MLM head gets the vectors at `positions` only, and the table of the token embeddings: the weights are "
         "tied.",
     ),
     misconceptions=(
         mistake("pooler-passed-over", "self.nsp(pooled)", "self.nsp(hidden[:, 0])",
-            hint="Your next-sentence head reads the [CLS] vector as the encoder left it. BERT's reads it through the "
-                 "pooler: the second thing that `self.bert` returns."),
+            hint="Your next-sentence head reads the [CLS] vector of the encoder. BERT's reads the output of the "
+                 "pooler: the second result of `self.bert`."),
         mistake("guesses-everywhere", "gather_positions(hidden, positions)", "hidden",
-            hint="Your MLM head works on every token. Only those at `positions` are to be guessed: "
+            hint="Your MLM head works on every token. Only those at `positions` are predicted: use "
                  "`gather_positions` first."),
         mistake("segments-lost",
             "self.bert(token_ids, token_type_ids,", "self.bert(token_ids, ops.zeros_like(token_type_ids),",
-            hint="The segments do not reach BERT: all tokens count as sentence A."),
+            hint="You do not pass the segments to BERT: all tokens count as sentence A."),
         mistake("padding-visible",
             "attention_mask, training=training)", "ops.ones_like(attention_mask), training=training)",
-            hint="The mask does not reach BERT, so the words look at the padding too."),
+            hint="You do not pass the mask to BERT, so the tokens attend to the padding too."),
         mistake("heads-exchanged", "return logits, self.nsp(pooled)", "return self.nsp(pooled), logits",
-            hint="The two results come back in the wrong order: first the MLM logits, then the next-sentence logits."),
+            hint="The two results are in the wrong order: first the MLM logits, then the next-sentence logits."),
     ),
 )  # fmt: skip

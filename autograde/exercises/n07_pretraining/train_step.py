@@ -1,4 +1,4 @@
-"""One step: forwards, loss, backwards, clipped to length 1, applied."""
+"""One training step: model, loss, gradients, clipping to length 1, optimizer."""
 
 import math
 
@@ -17,7 +17,7 @@ TINY = {"vocab_size": 7, "hidden_size": 4}
 
 
 def tiny_model(batch, weights):
-    """What TinyModel computes: no word looks at another."""
+    """The outputs of TinyModel: its tokens do not look at each other."""
     hidden = weights["table"][batch["token_ids"]] + weights["segment"][batch["token_type_ids"]]
     logits = gather_positions(hidden, batch["positions"]) @ weights["table"].T + weights["bias"]
     return logits, hidden[:, 0] @ weights["nsp/kernel"] + weights["nsp/bias"]
@@ -88,28 +88,29 @@ EXERCISE = Exercise(
     returns="dict",
     parts=(
         values(3, steep),
-        cases("a short gradient", 1, gentle, "where the gradient is shorter than 1 the step is another"),
-        cases("two steps", 1, two_steps, "after a second step on the same batch the weights are others"),
+        cases("a short gradient", 1, gentle, "if the gradient is shorter than 1 the step is wrong"),
+        cases("two steps", 1, two_steps, "after a second step on the same batch the weights are wrong"),
     ),
     hints=(
         "In the order of the lines: run the model, the loss, its gradient, the step. The first two inside the tape.",
         "`tape.gradient(loss, model.trainable_variables)` after the `with` block; then clip; then `optimizer.apply`.",
-        "The loss is a sum of two: `mlm_loss` on the first thing the model returns, `nsp_loss` on the second.",
+        "The loss is a sum of two: `mlm_loss` of the model's first result, `nsp_loss` of the second.",
     ),
     misconceptions=(
         mistake("not-clipped",
             "optimizer.apply(clip_gradients(gradients), variables)", "optimizer.apply(gradients, variables)",
-            hint="The gradient goes to the optimizer at full length. Clip all of it to length 1 first."),
+            hint="You pass the gradient to the optimizer at full length. Clip it to length 1 first."),
         mistake("next-sentence-forgotten", ' + nsp_loss(next_logits, batch["next_sentence"])', "",
-            hint="The next-sentence loss is missing, so its head never moves. The loss is the sum of both."),
+            hint="The next-sentence loss is missing, so its head is not trained. The loss is the sum of both."),
         mistake("mean-of-both-losses",
             "loss = mlm_loss(", "loss = 0.5 * mlm_loss(",
             " + nsp_loss(", " + 0.5 * nsp_loss(",
-            hint="You take the mean of the two losses. BERT adds them: the gradient is twice as long as yours."),
+            hint="You take the mean of the two losses. BERT adds them: its gradient is twice as long as yours."),
         mistake("no-step-taken", "    optimizer.apply(clip_gradients(gradients), variables)\n", "",
-            hint="The loss is right, and the weights are what they were: the gradients never reach `optimizer.apply`."),
+            hint="The loss is right, but the weights did not change: you do not pass the gradients to "
+                 "`optimizer.apply`."),
         mistake("filling-trained-on",
             'batch["labels"], batch["weights"])', 'batch["labels"], ops.ones_like(batch["weights"]))',
-            hint='Every place counts, the filling too: hand `batch["weights"]` to the loss.'),
+            hint='Every prediction counts, the padding too: pass `batch["weights"]` to the loss.'),
     ),
 )  # fmt: skip

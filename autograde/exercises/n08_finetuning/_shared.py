@@ -1,4 +1,4 @@
-"""What the exercises of notebook 08 share."""
+"""Inputs and helpers shared by the exercises of notebook 08."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from autograde.exercises.draws import Random, normal
 from autograde.exercises.spec import Case, Forbidden
 
 READY_MADE = Forbidden(
-    "This exercise is about writing it yourself; afterwards you may use either.",
+    "In this exercise you write it yourself; afterwards you may use either.",
     ("bertlab.layers", "bertlab.models", "bertlab.training", "bertlab.data.tasks", "scipy", "sklearn"),
 )
 

@@ -1,4 +1,4 @@
-"""A label for each position of the row [CLS] pieces [SEP]."""
+"""A label for each position of [CLS] tokens [SEP]."""
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n08_finetuning._shared import IGNORED, READY_MADE
@@ -8,7 +8,7 @@ WORDS = (["paris"], ["'", "s"], ["geo", "##gu", "##es", "##sr"], ["play", "##ing
 
 
 def align(pieces_of_words, tags):
-    """Marks the places of first pieces in a row that is IGNORED throughout."""
+    """Writes the tags of first tokens into a row of IGNORED."""
     labels = [IGNORED] * (2 + sum(map(len, pieces_of_words)))
     place = 1
     for pieces, tag in zip(pieces_of_words, tags):
@@ -19,7 +19,7 @@ def align(pieces_of_words, tags):
 
 
 def _sentence(rng: Random, words: int) -> tuple[list, list]:
-    """Words of one to four pieces, one long word among them at least, and tags that are not all 0."""
+    """Words of one to four tokens, at least one long word, and tags that are not all 0."""
     pieces = [list(WORDS[i]) for i in rng.integers(len(WORDS), size=words)]
     pieces[int(rng.integers(words))] = list(WORDS[2])
     tags = [int(tag) for tag in rng.integers(1, 5, size=words)]
@@ -46,36 +46,36 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, sentences),
-        cases("a word without pieces", 1, with_empty_words, "a word that has no piece gets no label at all"),
+        cases("a word without tokens", 1, with_empty_words, "a word without tokens must get no label"),
     ),
     forbidden=READY_MADE,
     hints=(
-        "How long must the list be? As long as the row that BERT reads: all pieces, and [CLS] and [SEP] around them.",
-        "Of each word only the first piece is asked; the others, and [CLS] and [SEP], get IGNORED.",
-        "A loop over words with a loop over their pieces inside: then a word without pieces needs no special care.",
+        "How long must the list be? As long as the input of BERT: all tokens, and [CLS] and [SEP] around them.",
+        "Only the first token of each word gets the tag; the others, and [CLS] and [SEP], get IGNORED.",
+        "A loop over words with a loop over their tokens inside: then a word without tokens needs no special case.",
     ),
     misconceptions=(
         mistake("tag-on-every-piece", "tag if index == 0 else IGNORED", "tag",
-            hint="Every piece of a word has its tag in yours. Long words then count several times, and B-, which "
-                 "begins an entity, stands in its middle. Only the first piece is asked."),
+            hint="Every token of a word has its tag in your result. Long words then count several times, and B-, "
+                 "which begins an entity, is in its middle. Only the first token gets the tag."),
         mistake("rest-is-outside", "tag if index == 0 else IGNORED", "tag if index == 0 else 0",
-            hint="Your later pieces carry the tag 0, as if they were words outside of everything. They are to carry "
-                 "IGNORED: the loss does not look at them."),
+            hint="Your later tokens have the tag 0, as if they were words outside of all entities. They must have "
+                 "IGNORED, so that the loss ignores them."),
         mistake("last-piece", "index == 0", "index == len(pieces) - 1",
-            hint="You put the tag on a word's last piece. Any choice would do if training and reading agree; BERT's "
-                 "is the first (section 5.3)."),
+            hint="You put the tag on a word's last token. Any choice works if training and prediction agree; BERT "
+                 "uses the first (section 5.3)."),
         mistake("no-special-tokens",
             "labels = [IGNORED]", "labels = []",
             "labels.append(IGNORED)  # [SEP]", "",
-            hint="[CLS] and [SEP] have no place in your list, so every label stands one position too far left."),
+            hint="[CLS] and [SEP] have no label in your list, so every label is one position too far left."),
         mistake("special-tokens-are-outside",
             "labels = [IGNORED]", "labels = [0]",
             "labels.append(IGNORED)  # [SEP]", "labels.append(0)",
-            hint="[CLS] and [SEP] have the tag 0 in yours. They are no words: IGNORED."),
+            hint="[CLS] and [SEP] have the tag 0 in your result. They are not words: IGNORED."),
         mistake("always-a-first-piece", "        for index, piece in enumerate(pieces):\n"
             "            labels.append(tag if index == 0 else IGNORED)\n",
             "        labels += [tag] + [IGNORED] * (len(pieces) - 1)\n",
-            hint="Right as long as every word has a piece. Of a word that is only a control character nothing is "
-                 "left; your list still gives it a label, and all behind it are one place off."),
+            hint="Right as long as every word has a token. A word that is only a control character has none; your "
+                 "list still gives it a label, so all later labels are shifted by one."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The answer: its first and its last token, or (0, 0) for "no answer"."""
+"""The answer as its first and last token, or (0, 0) for "no answer"."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def best_span(start, end, first, last, longest, threshold=0.0):
 
 
 def best_span(start, end, first, last, longest, threshold):
-    """All sums as a matrix, those of impossible spans struck out."""
+    """All sums as a matrix, without those of impossible spans."""
     i, j = np.indices((len(start), len(end)))
     possible = (first <= i) & (i <= j) & (j <= last) & (j - i < longest)
     sums = np.where(possible, start[:, None] + end[None, :], -np.inf)
@@ -40,7 +40,7 @@ def _span(rng: Random, starts: dict, ends: dict, null=-3.0, longest=3, threshold
 
 
 def plain_spans(rng: Random) -> list[Case]:
-    """One token, two, and as many as are allowed, the last token of the paragraph among them."""
+    """Spans of one, two and the maximum number of tokens, including the last token of the paragraph."""
     places = [int(rng.integers(FIRST, LAST - 1)) for _ in range(2)]
     spans = [(places[0], places[0]), (places[1], places[1] + 1), (LAST - 2, LAST)]
     return [_span(rng, {i: 6}, {j: 6}) for i, j in spans]
@@ -79,32 +79,34 @@ EXERCISE = Exercise(
     returns="anything",
     parts=(
         values(2, plain_spans),
-        cases("a span has an order and a length", 1, impossible_spans, "an impossible span was chosen"),
-        cases("only the paragraph answers", 1, tempting_questions, "a span outside of the paragraph was chosen"),
-        cases("no answer", 1, no_answers, "(0, 0) is due exactly if no span beats [CLS] by more than threshold"),
+        cases("order and length of spans", 1, impossible_spans, "an impossible span was chosen"),
+        cases("answers only from the paragraph", 1, tempting_questions, "a span outside of the paragraph was chosen"),
+        cases("no answer", 1, no_answers, "(0, 0) is right exactly if no span is better than [CLS] by more than "
+                                          "threshold"),
     ),
     forbidden=READY_MADE,
     hints=(
         "Two loops: every start i from first to last, every end j from i on. Keep the best sum start[i] + end[j].",
         "A span from i to j has j − i + 1 tokens; that may be at most longest, and j at most last.",
-        "At the end hold the best sum against start[0] + end[0] + threshold. Only if it is larger, it is the answer.",
+        "At the end compare the best sum with start[0] + end[0] + threshold. It is the answer only if it is larger.",
     ),
     misconceptions=(
         mistake("each-by-itself", cell=EACH_BY_ITSELF,
-            hint="You choose the best start and the best end each by itself. Together they may be no span: the end "
-                 "can lie before the start, or far behind. The sum of a *pair* decides."),
+            hint="You choose the best start and the best end independently. They may not form a span: the end can "
+                 "come before the start, or far after it. Use the sum of a *pair*."),
         mistake("backwards", "range(i, min(i + longest, last + 1))", "range(first, min(i + longest, last + 1))",
             hint="Your spans may end before they begin. For a start i, ends begin at j = i."),
         mistake("any-length", "min(i + longest, last + 1)", "last + 1",
-            hint="You look at spans of any length. `longest` is the most tokens that an answer may have."),
+            hint="You allow spans of any length. `longest` is the maximum number of tokens of an answer."),
         mistake("one-too-long", "min(i + longest, last + 1)", "min(i + longest + 1, last + 1)",
             hint="Your longest spans have longest + 1 tokens: from i to j there are j − i + 1."),
         mistake("question-may-answer", "for i in range(first, last + 1)", "for i in range(1, last + 1)",
-            hint="You also try spans in the question. The answer stands in the paragraph, from first to last."),
+            hint="You also try spans in the question. The answer is in the paragraph, from first to last."),
         mistake("always-an-answer", "if best > start[0] + end[0] + threshold else (0, 0)", "",
-            hint="You always give a span. If the best sum does not beat start[0] + end[0] + threshold, the answer is "
-                 "(0, 0)."),
+            hint="You always return a span. If the best sum is not larger than start[0] + end[0] + threshold, "
+                 "return (0, 0)."),
         mistake("threshold-reversed", "end[0] + threshold", "end[0] - threshold",
-            hint="The larger the threshold, the *harder* it is to be answered: it is added to the score of [CLS]."),
+            hint='You use the threshold with the wrong sign: a larger threshold must make "no answer" *more* '
+                 'frequent. It is added to the score of [CLS].'),
     ),
 )  # fmt: skip

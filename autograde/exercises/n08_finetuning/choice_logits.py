@@ -8,7 +8,7 @@ from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, mistake,
 
 
 def choices(rng: Random) -> list[Case]:
-    """Questions × choices: 2 × 4, and 3 × 3, where folding the wrong way round has the right shape."""
+    """Questions × choices: 2 × 4, and 3 × 3, where a wrong reshape has the right shape."""
     return [
         Case((normal(rng, 8, 3, 5), normal(rng, 5), 4)),
         Case((normal(rng, 9, 4, 6), normal(rng, 6), 3)),
@@ -27,31 +27,30 @@ EXERCISE = Exercise(
     ),
     parts=(
         values(2, choices),
-        Part("each question alone", 1, each_question_alone, "a question's scores must not depend on the others"),
+        Part("each question independently", 1, each_question_alone, "one question's scores must not change another's"),
     ),
     forbidden=READY_MADE,
     facts=lambda case: {"choices": case.arguments[2]},
     hints=(
-        "Every row gets one number: the dot product of its [CLS] vector with v.",
-        "The rows of one question stand next to each other: first all choices of question 1, then all of question 2.",
-        "After the product you have one number per row, (batch · choices,). One reshape folds it.",
+        "Every sequence gets one number: the dot product of its [CLS] vector with v.",
+        "The sequences of one question are adjacent: first all choices of question 1, then all of question 2.",
+        "After the product you have one number per sequence, (batch · choices,). One reshape gives the result.",
     ),
     misconceptions=(
         mistake("choices-apart",
             "ops.reshape(scores, (-1, choices))", "ops.transpose(ops.reshape(scores, (choices, -1)))",
-            hint="You fold the rows the other way: as if first came choice 1 of all questions, then choice 2. Rows "
-                 "of one question are neighbours, {choices} in a row."),
+            hint="Your reshape assumes choice 1 of all questions first, then choice 2. The sequences of one "
+                 "question are adjacent, {choices} in a row."),
         mistake("shares",
             "return ops.reshape(scores, (-1, choices))", "return ops.softmax(ops.reshape(scores, (-1, choices)))",
-            hint="These are shares, after a softmax over the choices. The loss does that itself: return the scores."),
+            hint="These are probabilities, after a softmax over the choices. The loss applies it: return the scores."),
         mistake("mean-of-tokens", "hidden[:, 0]", "ops.mean(hidden, axis=1)",
-            hint="You average over the tokens before the product. The vector that speaks for a row is that of [CLS]."),
+            hint="You average over the tokens before the product. Use the vector of [CLS]."),
         mistake("not-folded", "return ops.reshape(scores, (-1, choices))", "return scores",
-            hint="One score per row is right; now the {choices} rows of a question have to compete: fold them into a "
-                 "row."),
+            hint="One score per sequence is right; now reshape, so that the {choices} scores of a question are in "
+                 "one row."),
         mistake("cosine",
             "scores = ops.matmul(cls, v)", "scores = ops.matmul(cls, v) / (ops.norm(cls, axis=-1) * ops.norm(v))",
-            hint="You divide by the lengths of the vectors. The score is the plain dot product; how long a vector is "
-                 "may count."),
+            hint="You divide by the lengths of the vectors. The score is the plain dot product."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A class for a whole text, from the vector of [CLS]."""
+"""Classifies a whole text by the vector of [CLS]."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def texts(rng: Random) -> list[Case]:
 
 
 def only_cls_changes(rng: Random) -> list[Trial]:
-    """The same [CLS] vectors among other tokens give the same logits."""
+    """The same [CLS] vectors with other tokens give the same logits."""
     case = head_case(rng, normal(rng, 3, 5, 4), 2, {"num_labels": 2})
     other = normal(rng, 3, 5, 4)
     other[:, 0] = case.arguments[0][:, 0]
@@ -37,14 +37,14 @@ EXERCISE = Exercise(
     ),
     parts=(
         values(1, texts),
-        Part("[CLS] decides", 1, only_cls_changes, "the vectors behind [CLS] must not reach the result"),
-        Part("gradients", 1, slopes_of_head, "the weights cannot be trained: their gradients are others, or none"),
+        Part("[CLS] decides", 1, only_cls_changes, "the vectors after [CLS] must not change the result"),
+        Part("gradients", 1, slopes_of_head, "the weights cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=READY_MADE,
     hints=(
-        "How many vectors go in per text, and how many come out? One of the tokens speaks for all.",
-        "[CLS] stands at position 0 of the axis of tokens, which is the middle one.",
-        "Three lines: take that vector, send it through self.dropout (with training=training), then self.dense.",
+        "How many vectors go in per text, and how many come out? One token represents the whole text.",
+        "[CLS] has index 0 on the axis of tokens, which is the middle one.",
+        "Three lines: take that vector, apply self.dropout (with training=training), then self.dense.",
     ),
     misconceptions=(
         mistake("mean-of-tokens", "hidden[:, 0]", "ops.mean(hidden, axis=1)",
@@ -55,12 +55,12 @@ EXERCISE = Exercise(
             hint="hidden[0] is the first text of the batch, with all its tokens. You want the first token of every "
                  "text."),
         mistake("every-token", "hidden[:, 0]", "hidden",
-            hint="You have logits for every token. That is tagging; a text has one class, read off [CLS]."),
+            hint="You have logits for every token. That is tagging; a text has one class, computed from [CLS]."),
         mistake("shares", "return self.dense(cls)", "return ops.softmax(self.dense(cls))",
-            hint="These are shares, after a softmax. The loss does the softmax itself (from_logits=True): return "
-                 "logits."),
+            hint="These are probabilities, after a softmax. The loss applies the softmax itself (from_logits=True): "
+                 "return logits."),
         mistake("squashed", "return self.dense(cls)", "return ops.tanh(self.dense(cls))",
-            hint="You send the logits through tanh, so no class can get a share near 1. (The pooler has a tanh, "
+            hint="You apply tanh to the logits, so no class can get a probability near 1. (The pooler has a tanh, "
                  "before W.)"),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Two figures for two classes."""
+"""Two metrics for two classes."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def _rows(rng: Random, tp: int, fp: int, fn: int, tn: int) -> Case:
 
 
 def two_classes(rng: Random) -> list[Case]:
-    """All four counts are there and none is like another."""
+    """All four counts are positive and different."""
     counts = [(int(c) for c in rng.choice(np.arange(1, 9), 4, replace=False)) for _ in range(3)]
     return [_rows(rng, *four) for four in counts]
 
@@ -41,32 +41,32 @@ EXERCISE = Exercise(
     returns="anything",
     parts=(
         values(2, two_classes),
-        cases("nothing to divide by", 1, one_sided, "where a denominator is 0, the figure is to be 0.0"),
+        cases("denominators of 0", 1, one_sided, "where a denominator is 0, the metric must be 0.0"),
     ),
     forbidden=READY_MADE,
     hints=(
-        "Count the four kinds of rows first: right and wrong, for class 1 and for class 0.",
-        "F1 knows three of the four counts; the rows that are rightly 0 do not matter to it. Matthews uses all four.",
-        "Before each division: is the denominator 0? Then the figure is 0.0. Return the two figures in a tuple.",
+        "Count the four kinds of examples first: right and wrong, for class 1 and for class 0.",
+        "F1 uses three of the four counts; the true negatives have no effect on it. Matthews uses all four.",
+        "Before each division: is the denominator 0? Then the metric is 0.0. Return the two metrics in a tuple.",
     ),
     misconceptions=(
         mistake("f1-of-the-other-class",
             "2 * tp / (2 * tp + fp + fn) if tp + fp + fn", "2 * tn / (2 * tn + fp + fn) if tn + fp + fn",
-            hint="Your F1 is that of class 0. The positive class, the one that F1 asks about, is 1."),
+            hint="Your F1 is that of class 0. The positive class is 1."),
         mistake("accuracy", "2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0", "(tp + tn) / len(pairs)",
-            hint="Your first figure is accuracy: it counts the rows that are rightly 0. F1 leaves them out."),
+            hint="Your first number is accuracy: it counts the true negatives. F1 leaves them out."),
         mistake("mean-of-precision-and-recall", "f1 = 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0",
             "f1 = (tp / (tp + fp) + tp / (tp + fn)) / 2 if tp else 0.0",
             hint="You average precision and recall. F1 is their *harmonic* mean, 2TP / (2TP + FP + FN): the smaller "
-                 "one rules."),
+                 "one dominates."),
         mistake("no-root", "(tn + fn)) ** 0.5", "(tn + fn))",
             hint="You divide by the product of the four sums. Matthews divides by its square root."),
         mistake("only-hits", "(tp * tn - fp * fn)", "(tp * tn)",
-            hint="The numerator of Matthews lacks −FP·FN. Without it a coin toss is well above 0."),
+            hint="The numerator of Matthews lacks −FP·FN. Without it random predictions get well above 0."),
         mistake("divided-by-zero",
             " if tp + fp + fn else 0.0", "",
             " if spread else 0.0", "",
-            hint="Right where all four counts are there. With a class that never occurs or is never predicted a "
-                 "denominator is 0: the figure is then 0.0 by convention."),
+            hint="Right if all four counts are positive. With a class that never occurs or is never predicted a "
+                 "denominator is 0: then the metric is 0.0 by convention."),
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_funct
 
 
 def _rates(num_layers, rate, decay, frozen):
-    """From the head down, each layer's rate made from the one above it."""
+    """From the head down, each layer's rate computed from the one above it."""
     rates = [rate]
     for _ in range(num_layers + 1):
         rates.append(rates[-1] * decay)
@@ -22,7 +22,7 @@ def _rate(rng: Random) -> float:
 
 
 def _nothing_frozen(rng: Random) -> list[Case]:
-    """Rates far above those of use, so that a tolerance for small numbers does not swallow them."""
+    """Rates far above practical ones, so that the absolute tolerance does not hide differences."""
     example = Case((2, 0.1, 0.5, 0), note="the example above")
     return [example, *(Case((layers, _rate(rng), _decay(rng), 0)) for layers in (3, 5))]
 
@@ -37,34 +37,35 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, _nothing_frozen),
-        cases("freezing", 1, _some_frozen, "the lowest `frozen` entries are to be 0.0 and the others as before"),
+        cases("freezing", 1, _some_frozen, "the lowest `frozen` entries must be 0.0 and the others unchanged"),
     ),
     forbidden=READY_MADE,
     hints=(
-        "Write the list for 2 layers down by hand: four entries, and the last one, the head's, is rate itself.",
+        "Write the list for 2 layers by hand: four entries, and the last one, the head's, is rate itself.",
         "The exponent is the number of steps down from the head: 0 for the head, num_layers + 1 for the embeddings.",
         "First the whole list; then the first `frozen` entries become 0.0. The embeddings are the first entry.",
     ),
     misconceptions=(
         mistake("upside-down", "range(num_layers + 1, -1, -1)", "range(num_layers + 2)",
-            hint="In your list the embeddings move most. What is lowest is most general and should move least."),
+            hint="In your list the embeddings have the largest rate. The lowest part is the most general and must "
+                 "have the smallest."),
         mistake("head-decayed-too", "range(num_layers + 1, -1, -1)", "range(num_layers + 2, 0, -1)",
-            hint="Your head already has rate · decay. It starts from random numbers and gets the full rate: zero "
+            hint="Your head already has rate · decay. It starts from random weights and gets the full rate: zero "
                  "steps down."),
         mistake("embeddings-forgotten", "range(num_layers + 1, -1, -1)", "range(num_layers, -1, -1)",
-            hint="One entry is missing: below layer 0 lie the embeddings, one more step down."),
+            hint="One entry is missing: below layer 0 are the embeddings, one more step down."),
         mistake("linear", "rate * decay**depth", "rate * (1 - (1 - decay) * depth)",
             hint="Your rates fall by equal amounts. Each step down multiplies by decay."),
         mistake("frozen-from-the-top",
             "[0.0] * frozen + rates[frozen:]", "rates[: len(rates) - frozen] + [0.0] * frozen",
-            hint="You freeze the head and what is nearest to it. The head knows nothing yet; what is frozen lies at "
-                 "the bottom."),
+            hint="You freeze the head and the layers near it. The head has learned nothing yet; freeze from the "
+                 "bottom."),
         mistake("embeddings-not-counted",
             "[0.0] * frozen + rates[frozen:]", "rates if not frozen else [0.0] * (frozen + 1) + rates[frozen + 1 :]",
-            hint="You freeze `frozen` encoder layers and the embeddings on top of that. The embeddings are the first "
-                 "entry: frozen = 1 is them alone."),
+            hint="You freeze `frozen` encoder layers and also the embeddings. The embeddings are the first entry: "
+                 "frozen = 1 freezes only them."),
         mistake("frozen-removed", "[0.0] * frozen + rates[frozen:]", "rates[frozen:]",
-            hint="You leave the frozen layers out, and the list no longer fits the model. They stay in it, with the "
+            hint="You leave the frozen layers out, so the list no longer matches the model. Keep them, with the "
                  "rate 0.0."),
     ),
 )  # fmt: skip

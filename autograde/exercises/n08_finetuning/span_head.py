@@ -44,35 +44,35 @@ EXERCISE = Exercise(
     reference=span_head,
     parts=(
         values(2, all_may_answer),
-        cases("hidden positions", 1, some_may_answer, "where may_answer is False, both logits are to be MASKED_SCORE"),
-        Part("gradients", 1, slopes_of_spans, "the weights cannot be trained: their gradients are others, or none"),
+        cases("hidden positions", 1, some_may_answer, "where may_answer is False, both logits must be MASKED_SCORE"),
+        Part("gradients", 1, slopes_of_spans, "the weights cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=READY_MADE,
     hints=(
-        "Dense(2) gives every token two numbers: (batch, tokens, 2). The result is to be (batch, 2, tokens).",
-        "Exchanging two axes is a transpose. A reshape keeps the order of the numbers and only cuts it elsewhere.",
-        "may_answer is (batch, tokens): make room for the axis of start and end before `ops.where`.",
+        "Dense(2) gives every token two numbers: (batch, tokens, 2). The result must be (batch, 2, tokens).",
+        "Swapping two axes is a transpose. A reshape keeps the order of the numbers and only divides it differently.",
+        "may_answer is (batch, tokens): add the axis of start and end before `ops.where`.",
     ),
     misconceptions=(
         mistake("reshaped", "ops.transpose(logits, (0, 2, 1))", "ops.reshape(logits, (ops.shape(logits)[0], 2, -1))",
-            hint="You reshape where axes must be exchanged: start and end logits of one half of the tokens end up in "
-                 "the row of starts. Transpose."),
+            hint="You reshape where axes must be swapped: start and end logits of half of the tokens end up in the "
+                 "row of starts. Transpose."),
         mistake("not-transposed",
             "logits = ops.transpose(logits, (0, 2, 1))", "logits = logits",
             "ops.expand_dims(may_answer, axis=1)", "ops.expand_dims(may_answer, axis=-1)",
-            hint="(batch, tokens, 2) is what Dense gives. Row 0 of the result is to hold the starts of all tokens, "
-                 "row 1 the ends."),
+            hint="(batch, tokens, 2) is the output of Dense. Row 0 of the result must have the starts of all "
+                 "tokens, row 1 the ends."),
         mistake("mask-ignored",
             "return ops.where(ops.expand_dims(may_answer, axis=1), logits, MASKED_SCORE)", "return logits",
             hint="Positions of the question and [PAD] can still be answers in yours. Their logits must "
                  "be MASKED_SCORE."),
         mistake("hidden-is-zero", "logits, MASKED_SCORE)", "logits, 0.0)",
-            hint="A logit of 0 is an ordinary one, often larger than the right answer's. To be out of the race it "
-                 "must be MASKED_SCORE, −10⁹."),
+            hint="A logit of 0 is an ordinary one, often larger than the right answer's. Use MASKED_SCORE, −10⁹, to "
+                 "exclude a token."),
         mistake("mask-inverted", "logits, MASKED_SCORE)", "MASKED_SCORE, logits)",
-            hint="You hide exactly the positions that may answer."),
+            hint="You hide exactly the tokens that may answer."),
         mistake("start-or-end", "logits = self.dense(hidden)", "logits = ops.softmax(self.dense(hidden))",
             hint="Your softmax lets each token choose between being a start and an end. Tokens compete for the "
-                 "start, and again for the end; the loss does both softmaxes."),
+                 "start, and again for the end; the loss applies both softmaxes."),
     ),
 )  # fmt: skip

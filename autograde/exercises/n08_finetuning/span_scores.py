@@ -1,4 +1,4 @@
-"""How well a predicted text fits, against the best of the right answers."""
+"""Compares a predicted text with the best of the right answers."""
 
 import string
 from collections import Counter
@@ -54,36 +54,35 @@ EXERCISE = Exercise(
     returns="anything",
     parts=(
         values(1, one_answer),
-        cases("several right answers", 1, several_answers, "of several right answers the best one counts"),
-        cases("no answer", 1, empty_answers, "where there is no answer, only an empty prediction is right"),
+        cases("several right answers", 1, several_answers, "of several right answers the best score must count"),
+        cases("no answer", 1, empty_answers, "if there is no answer, only an empty prediction is right"),
     ),
     forbidden=READY_MADE,
     hints=(
-        "Turn both texts into lists of words with `normal_words`, which is there, and work with these lists only.",
-        "Shared words are counted like beads: a word that is there twice in one list and once in the other is shared "
+        "Turn both texts into lists of words with `normal_words`, which is given, and use only these lists.",
+        "Count shared words with repetitions: a word that occurs twice in one list and once in the other is shared "
         "once. `Counter(a) & Counter(b)` does that.",
         "F1 = 2 · shared / (words here + words there). If one of the lists is empty, 1.0 if both are, otherwise 0.0.",
     ),
     misconceptions=(
         mistake("set-of-words", "sum((Counter(gold) & Counter(guess)).values())", "len(set(gold) & set(guess))",
-            hint="You count each word once, however often it is there. F1 counts bags of words: twice is twice."),
+            hint="You count each word once, even if it occurs several times. F1 uses bags of words: twice counts "
+                 "twice."),
         mistake("recall", "2 * shared / (len(gold) + len(guess))", "shared / len(gold)",
-            hint="You divide by the words of the right answer only (recall). Then whoever answers with the whole "
+            hint="You divide only by the words of the right answer (recall). Then a prediction of the whole "
                  "paragraph is always right."),
         mistake("precision", "2 * shared / (len(gold) + len(guess))", "shared / len(guess)",
-            hint="You divide by the predicted words only (precision). Then a single right word is worth as much as "
-                 "all."),
+            hint="You divide only by the predicted words (precision). Then a single right word gets the full score."),
         mistake("first-answer-only", 'for answer in answers or [""]:', 'for answer in answers[:1] or [""]:',
-            hint="You look at the first of the right answers only. All of them are right: the best score counts."),
+            hint="You use only the first right answer. All of them are right: the best score counts."),
         mistake("raw-words",
             "normal_words(prediction)", "prediction.split()",
             "normal_words(answer)", "answer.split()",
-            hint="You compare the words as they stand. Capitals, punctuation and a, an, the do not count: "
-                 "`normal_words`."),
+            hint="You compare the words as they are. Ignore capitals, punctuation and a, an, the: use `normal_words`."),
         mistake("nothing-is-wrong",
             "overlap = float(gold == guess)", "overlap = 0.0",
             "exact, float(gold == guess)", "exact, float(gold == guess != [])",
-            hint="An empty prediction gets 0 from you even where there is no answer; there it is exactly right "
+            hint="An empty prediction gets 0 in your version even if there is no answer; then it is exactly right "
                  "(SQuAD 2.0)."),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Spearman's rank correlation; equal values share the mean of their ranks."""
+"""Spearman's rank correlation; equal values get the mean of their ranks."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_funct
 
 
 def mean_ranks(numbers):
-    """The place of each number in order, from 1; equal numbers share the mean of their places."""
+    """The rank of each number, from 1; equal numbers get the mean of their ranks."""
     ordered = sorted(numbers)
     return np.array([ordered.index(x) + (ordered.count(x) + 1) / 2 for x in numbers])
 
@@ -19,7 +19,7 @@ def spearman(gold, predicted):
 
 
 def numbers(rng: Random) -> list[Case]:
-    """Similarities from 0 to 5 without ties, and guesses that follow them loosely, not in a straight line."""
+    """Similarities from 0 to 5 without ties, and predictions with a loose, nonlinear relation to them."""
     found = []
     for length in (6, 9):
         gold = rng.permutation(np.linspace(0.2, 5, length))
@@ -29,7 +29,7 @@ def numbers(rng: Random) -> list[Case]:
 
 
 def numbers_with_ties(rng: Random) -> list[Case]:
-    """STS-B's scores are means of few people's marks: many rows have the same."""
+    """STS-B's scores are means of a few annotators' scores: many examples have the same."""
     found = []
     for length in (7, 10):
         gold = [float(x) for x in rng.permutation([0, 1, 1, 2, 4, 4, 4, 5, 5, 3][:length])]
@@ -45,31 +45,31 @@ EXERCISE = Exercise(
     returns="anything",
     parts=(
         values(2, numbers),
-        cases("ties", 1, numbers_with_ties, "equal values do not share the mean of their ranks"),
+        cases("ties", 1, numbers_with_ties, "equal values must get the mean of their ranks"),
     ),
     forbidden=READY_MADE,
     hints=(
         "Two steps: from values to ranks, for both; then Pearson's correlation of the ranks.",
-        "The rank of a value: how many are smaller, plus 1. Equal values take neighbouring ranks and share their mean.",
+        "The rank of a value: how many are smaller, plus 1. Equal values take adjacent ranks and get their mean.",
         "With s smaller values and e equal ones (itself included) the mean rank is s + (e + 1) / 2.",
     ),
     misconceptions=(
         mistake("pearson", "ranks(gold), ranks(predicted)", "gold, predicted",
             hint="This is Pearson's correlation of the values themselves. Spearman's is that of their ranks."),
         mistake("order-for-ranks", "return smaller + (equal + 1) / 2", "return np.argsort(values)",
-            hint="argsort says *which* value comes first, second, third. A rank says at which place a value comes: "
-                 "the other way round."),
+            hint="argsort returns *which* value comes first, second, third. A rank is the position of a value in "
+                 "the order: the inverse."),
         mistake("ties-by-order",
             "return smaller + (equal + 1) / 2", "return np.argsort(np.argsort(values, kind='stable'))",
-            hint="Right without ties. Among equal values yours ranks the earlier one lower, so the order of the rows "
-                 "counts. Equal values share the mean of their ranks."),
+            hint="Right without ties. Among equal values the earlier one gets the lower rank, so the order of the "
+                 "examples matters. Equal values get the mean of their ranks."),
         mistake("ties-share-the-lowest", "return smaller + (equal + 1) / 2", "return smaller + 1",
-            hint="Right without ties. Equal values all get the lowest of their ranks in yours; the mean keeps the "
-                 "sum of ranks."),
+            hint="Right without ties. Equal values all get the lowest of their ranks in your version; give them the "
+                 "mean."),
         mistake("short-formula", "return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])",
             "n = len(gold)\n"
             "    d = ranks(np.asarray(gold)) - ranks(np.asarray(predicted))\n"
             "    return float(1 - 6 * np.sum(d**2) / (n * (n**2 - 1)))",
-            hint="1 − 6 Σ d² / (n (n² − 1)) holds without ties only. Take Pearson's correlation of the ranks."),
+            hint="1 − 6 Σ d² / (n (n² − 1)) is only valid without ties. Use Pearson's correlation of the ranks."),
     ),
 )  # fmt: skip

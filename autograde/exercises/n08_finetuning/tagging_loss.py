@@ -40,35 +40,34 @@ EXERCISE = Exercise(
     reference=tagging_loss,
     parts=(
         values(3, logits_and_labels),
-        cases("nothing to learn from", 1, all_ignored, "a batch without a single label has the loss 0, not NaN"),
+        cases("no labels", 1, all_ignored, "a batch without labels must have the loss 0, not NaN"),
     ),
     forbidden=Forbidden(READY_MADE.because, (*READY_MADE.names, "keras.losses")),
     hints=(
-        "Per position: −log of the share that the right class gets. Then the mean, over the positions that count.",
-        "−100 is no index: put 0 in its place (`ops.where`) before you look anything up, and throw the result away "
-        "after.",
+        "Per position: −log of the probability of the correct class. Then the mean, over the labelled positions.",
+        "−100 is not a valid index: replace it by 0 (`ops.where`) before the look-up, and ignore the result.",
         "log_softmax, take_along_axis (or a one-hot product), times a mask of 0 and 1, summed, over the mask's sum.",
     ),
     misconceptions=(
         mistake("ignored-as-outside", "ops.cast(counts, logits.dtype)", "ops.ones_like(chosen)",
-            hint="The positions with −100 count as if their tag were 0. Their loss has to be multiplied by 0 as well."),
+            hint="The positions with −100 count as if their tag were 0. Multiply their loss by 0."),
         mistake("mean-over-all", "ops.maximum(ops.sum(weights), 1)", "ops.size(weights)",
-            hint="You sum over the positions that count and divide by all positions. Then the loss shrinks with "
-                 "every [PAD]."),
+            hint="You sum over the labelled positions and divide by all positions. Then the loss shrinks with every "
+                 "[PAD]."),
         mistake("sum", " / ops.maximum(ops.sum(weights), 1)", "",
-            hint="This is the sum of the losses. Divide by how many positions count: a long batch is not a worse one."),
+            hint="This is the sum of the losses. Divide by the number of labelled positions: the loss must not grow "
+                 "with the batch."),
         mistake("sentence-by-sentence", "-ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)",
             "-ops.mean(ops.sum(chosen * weights, axis=-1) / ops.maximum(ops.sum(weights, axis=-1), 1))",
-            hint="You take the mean of each sentence and then the mean of these. A word in a short sentence then "
+            hint="You take the mean of each sentence and then the mean of these. Then a word in a short sentence "
                  "counts more than one in a long sentence."),
         mistake("no-log", "ops.log_softmax(logits, axis=-1)", "ops.softmax(logits, axis=-1)",
-            hint="You average the shares of the right classes, without the logarithm. −log makes a confident mistake "
-                 "expensive."),
+            hint="You average the probabilities of the correct classes, without the logarithm. −log makes a "
+                 "confident mistake expensive."),
         mistake("softmax-over-tokens", "ops.log_softmax(logits, axis=-1)", "ops.log_softmax(logits, axis=1)",
-            hint="Your softmax runs over the tokens, so they compete for a class. Here classes compete for a token: "
-                 "last axis."),
+            hint="You apply softmax over the tokens. Apply it over the classes: the last axis."),
         mistake("zero-by-zero", "ops.maximum(ops.sum(weights), 1)", "ops.sum(weights)",
-            hint="Right as long as some position counts. In a batch without any the mean is 0 / 0; divide by at "
+            hint="Right as long as there is a label. In a batch without labels the mean is 0 / 0; divide by at "
                  "least 1."),
     ),
 )  # fmt: skip

@@ -79,13 +79,13 @@ def make_data(
     on_error: str = "stop",
     unit_characters: int = UNIT_CHARACTERS,
 ) -> dict:
-    """Makes a folder of examples, or finishes one that was begun, and returns its manifest.
+    """Makes a folder of examples, or resumes an incomplete one, and returns its manifest.
 
     source: as `bertlab.data.documents.load_documents` takes it, or documents themselves. workers: processes on this
     machine. scheduler: address of a Dask cluster whose workers do the work instead; they must see `folder` under
     the same path. split: "train" or "validation" takes only documents that `is_validation` puts there.
     on_error: "skip" leaves out defective input and counts it in the manifest, "stop" raises at the first defect.
-    A folder that is complete is left as it is. Raises DataError if the folder holds examples made in another way, if
+    A complete folder is not changed. Raises DataError if the folder holds examples made with other settings, if
     the source gives no documents or no pairs, or if a worker dies.
     """
     settings = settings or ExampleSettings()

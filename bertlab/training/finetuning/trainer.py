@@ -48,7 +48,7 @@ class Outcome:
 
     @property
     def figures(self) -> dict[str, float]:
-        """The development figures of the weights that are kept."""
+        """The development metrics of the kept weights."""
         return self.epochs[self.kept_epoch - 1]["figures"]
 
 
