@@ -42,7 +42,7 @@ def main() -> None:
 
 def figures(job: Job, seconds: float, compile_seconds: float, peak: float, memory: int, device: str) -> dict:
     """One round's figures. Tokens: those of the timed steps that are not padding."""
-    from bertlab.training.utilisation import training_flops
+    from bertlab.training.devices.utilisation import training_flops
 
     rows = job.rows
     present = rows.get("attention_mask", rows.get("sequence_ids", rows["input_ids"])) > 0
@@ -70,8 +70,8 @@ def bertlab(job: Job) -> dict:
     import keras
 
     from bertlab.models import BertForPreTraining
-    from bertlab.training.optimizer import adamw
-    from bertlab.training.pretrainer import PreTrainer
+    from bertlab.training.recipes.optimizer import adamw
+    from bertlab.training.runs.pretrainer import PreTrainer
 
     keras.config.set_dtype_policy(policy(job.precision))
     trainer = PreTrainer(BertForPreTraining(job.config))
@@ -111,8 +111,8 @@ def fit(job: Job, model, as_read) -> dict:
     """Trains with `fit` on our data pipeline; the clock runs from the end of the first ten steps."""
     import keras
 
-    from bertlab.data.pretraining.live import batches_of
-    from bertlab.training.utilisation import measured_peak
+    from bertlab.data.pretraining.datasets import batches_of
+    from bertlab.training.devices.utilisation import measured_peak
 
     peak = measured_peak(job.precision)
     ends = []

@@ -23,7 +23,7 @@ from rich.table import Table
 
 from benchmarks.pretrain import add_sizes, config_of
 from bertlab.config import BertConfig
-from bertlab.training.utilisation import last_layer_places, measured_peak, training_flops
+from bertlab.training.devices.utilisation import last_layer_positions, measured_peak, training_flops
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Product:
 def products_of(config: BertConfig, rows: int, tokens: int, predictions: int) -> list[Product]:
     """Every product of a forward pass over `rows` rows; `training_flops` is three times their sum."""
     hidden, inner, heads, size = config.hidden_size, config.intermediate_size, config.num_heads, config.head_size
-    places = last_layer_places(tokens, predictions)
+    places = last_layer_positions(tokens, predictions)
     whole = config.num_layers - 1
 
     def layer(name: str, count: int, queries: int) -> list[Product]:

@@ -20,8 +20,8 @@ from rich.table import Table
 from bertlab.backend import load_backend
 from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 from bertlab.data.documents import is_validation, load_documents
+from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.examples import make_examples
-from bertlab.data.pretraining.live import batches_of
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.demo.stages import sentences
 from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
@@ -54,10 +54,10 @@ def bits_per_character(vocabulary: Vocabulary, train: list, held_out: list, step
 
     from bertlab.config import BertConfig
     from bertlab.models import BertForPreTraining
-    from bertlab.training.optimizer import adamw
-    from bertlab.training.pretrainer import PreTrainer
-    from bertlab.training.run import Phase, run_training
-    from bertlab.training.schedule import WarmupLinearDecay
+    from bertlab.training.recipes.optimizer import adamw
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
+    from bertlab.training.runs.loop import Phase, run_training
+    from bertlab.training.runs.pretrainer import PreTrainer
 
     tokenizer = WordPieceTokenizer(vocabulary)
     settings = ExampleSettings(sequence_length=LENGTH, next_sentence=False, cross_documents=True, packing=False,

@@ -56,7 +56,7 @@ def training_curves(
 
     marks: steps at which something changed, and what.
 
-    history: rows of `bertlab.training.callbacks.History`; key: masked_lm_loss, masked_lm_accuracy …
+    history: rows of `bertlab.training.runs.callbacks.History`; key: masked_lm_loss, masked_lm_accuracy …
     """
     figure, axes = new_figure(6.2, 3.8)
     history = [row for row in history if key in row]  # not every row has every metric
@@ -142,11 +142,17 @@ def compared_runs(curves: dict[str, np.ndarray], chance: float):
     return figure
 
 
-def pretraining_runs(runs: dict[str, Sequence[dict]], along: str = "step", references: Sequence[str] = ()):
+def pretraining_runs(
+    runs: dict[str, Sequence[dict]],
+    objectives: dict[str, str | None],
+    along: str = "step",
+    references: Sequence[str] = (),
+):
     """Loss and accuracy of pre-training runs, side by side, each run with its own line style and colour.
 
-    runs: name → rows of `bertlab.training.callbacks.History`. along: step | tokens | seconds. references: the runs
-    drawn in grey. Held-out text of your own runs is drawn with dots.
+    runs: name → rows of `bertlab.training.runs.callbacks.History`. objectives: name → the objective to draw, such as
+    masked_lm. along: step | tokens | seconds. references: the runs drawn in grey. Held-out text of your own
+    runs is drawn with dots.
     """
     figure, panels = new_figure(11.0, 4.2, 1, 2)
     styles = [(colour, line) for line in ("-", "--", "-.") for colour in (BLUE, ORANGE, GREEN, PURPLE)]
@@ -154,9 +160,8 @@ def pretraining_runs(runs: dict[str, Sequence[dict]], along: str = "step", refer
     own = [name for name in runs if name not in references]
     for name, rows in runs.items():
         colour, line = _cycled(styles, own, name) if name in own else _cycled(grey_styles, list(references), name)
-        task = "next_token" if any("next_token_loss" in row for row in rows) else "masked_lm"
         for axes, figure_name in zip(panels, ("loss", "accuracy")):
-            key = f"{task}_{figure_name}"
+            key = f"{objectives[name]}_{figure_name}"
             axes.plot(*_points(rows, along, key), color=colour, linestyle=line, label=name)
             if name in own:
                 axes.plot(*_points(rows, along, f"val_{key}"), color=colour, linestyle="none", marker=".", markersize=4)

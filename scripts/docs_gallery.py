@@ -7,7 +7,7 @@ from bertlab.demo.pipeline import STAGES
 from bertlab.demo.report import figures
 from bertlab.demo.settings import DemoSettings
 from bertlab.demo.stages import Demo
-from bertlab.training.curves import read_metrics, reference_curves
+from bertlab.training.runs.curves import objectives_in, read_metrics, reference_curves
 
 OF_THE_DEMO = {
     "loss": ("Pre-training: loss", "MLM loss over the training steps, training and held-out text"),
@@ -21,7 +21,8 @@ OF_THE_DEMO = {
 def pictures(root) -> dict[str, tuple[str, str, str]]:
     """name → (title, alternative text, SVG). root: the project's folder, whose build/demo is used if it is there."""
     runs = {name: read_metrics(path) for name, path in reference_curves().items()}
-    drawn = plots.pretraining_runs(runs, references=list(runs))
+    objectives = {name: objectives_in(rows)[0] for name, rows in runs.items()}
+    drawn = plots.pretraining_runs(runs, objectives, references=list(runs))
     found = {
         "reference": (
             "Is my loss right?",

@@ -7,7 +7,7 @@ Two cores need about a quarter of an hour for the data and about four hours for 
 
 The recipe: the layers are BERT's own (post-LN, learned positions, tied output), so that the folder loads
 wherever a published BERT does, including a student's model; initialisation scaled to the width, short rows first at
-positions of the whole range, 30 % masked (bertlab/training/presets.py has the sources). A second run continues from
+positions of the whole range, 30 % masked (sources: bertlab/training/recipes/presets.py). A second run continues from
 there with pairs of 64 tokens, of which one update has twice as many, and 15 % masked (Ankner et al. 2024, "Dynamic
 Masking Rate Schedules for MLM Pretraining": many blanks first, fewer later). A third does the same on passages of the
 novels: for the first two a novel is one long text, so that a random sentence came from another book, and its names gave

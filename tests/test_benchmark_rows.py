@@ -24,7 +24,7 @@ def test_packed_and_padded_rows_of_documents_are_the_same_work_but_for_the_paddi
 def test_the_products_that_are_timed_alone_are_those_of_a_step(layers, predictions):
     from benchmarks.products import passes_of, products_of
     from bertlab.config import BertConfig
-    from bertlab.training.utilisation import training_flops
+    from bertlab.training.devices.utilisation import training_flops
 
     config = BertConfig.named("tiny", num_layers=layers, vocab_size=100)
     products = products_of(config, 4, 32, predictions)

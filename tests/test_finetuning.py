@@ -124,8 +124,8 @@ def test_rows_in_the_order_of_fit_are_trained_as_keras_does(trainer):
     import keras
 
     from bertlab.models import BertForSequenceClassification
-    from bertlab.training.optimizer import adamw
-    from bertlab.training.schedule import WarmupLinearDecay
+    from bertlab.training.recipes.optimizer import adamw
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
 
     recipe, task = trainer.recipe.replace(epochs=3), task_of("sentence")
     train, dev = trainer.problem.encode(task.train[:40]), trainer.problem.encode(task.validation)
@@ -212,7 +212,7 @@ def updated(model, optimizer, steps=3):
 
 def test_without_layer_decay_it_is_the_optimizer_of_pre_training():
     from bertlab.training.finetuning.optimizer import finetuning_optimizer
-    from bertlab.training.optimizer import adamw
+    from bertlab.training.recipes.optimizer import adamw
 
     first, second = new_classifier(), new_classifier()
     optimizer = finetuning_optimizer(first, weight_decay=0.1, layer_decay=1.0)

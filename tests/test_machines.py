@@ -13,8 +13,8 @@ import pytest
 from pretraining_case import CONFIG, make_examples
 
 from bertlab.errors import ConfigError
-from bertlab.training.curves import read_metrics
-from bertlab.training.machines import Place, place
+from bertlab.training.devices.machines import Machine, this_machine
+from bertlab.training.runs.curves import read_metrics
 
 ROOT = Path(__file__).parent.parent
 VARYING = (
@@ -32,18 +32,18 @@ def tf_config(cluster, kind, index) -> str:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (None, Place(0, 1)),
-        (tf_config({"worker": ["a:1", "b:1"]}, "worker", 1), Place(1, 2)),
-        (tf_config({"chief": ["a:1"], "worker": ["b:1", "c:1"]}, "chief", 0), Place(0, 3)),
-        (tf_config({"worker": ["b:1", "c:1"], "chief": ["a:1"]}, "worker", 1), Place(2, 3)),
+        (None, Machine(0, 1)),
+        (tf_config({"worker": ["a:1", "b:1"]}, "worker", 1), Machine(1, 2)),
+        (tf_config({"chief": ["a:1"], "worker": ["b:1", "c:1"]}, "chief", 0), Machine(0, 3)),
+        (tf_config({"worker": ["b:1", "c:1"], "chief": ["a:1"]}, "worker", 1), Machine(2, 3)),
     ],
 )
 def test_tf_config_tells_which_machine_this_is_and_the_first_one_writes(monkeypatch, text, expected):
     monkeypatch.delenv("TF_CONFIG", raising=False)
     if text is not None:
         monkeypatch.setenv("TF_CONFIG", text)
-    assert place() == expected
-    assert place().is_chief == (expected.number == 0)
+    assert this_machine() == expected
+    assert this_machine().is_chief == (expected.number == 0)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_tf_config_tells_which_machine_this_is_and_the_first_one_writes(monkeypa
 def test_a_tf_config_that_does_not_tell_is_refused(monkeypatch, text, message):
     monkeypatch.setenv("TF_CONFIG", text)
     with pytest.raises(ConfigError, match=message):
-        place()
+        this_machine()
 
 
 def test_a_batch_that_cannot_be_shared_is_refused_before_the_machines_meet(tmp_path, monkeypatch):

@@ -141,7 +141,7 @@ def test_the_same_generator_gives_the_same_masks():
 
 
 def test_a_vocabulary_of_special_pieces_is_refused():
-    with pytest.raises(VocabularyError, match="special pieces only"):
+    with pytest.raises(VocabularyError, match="special tokens only"):
         PieceTable.of(Vocabulary(SPECIAL_TOKENS))
     with pytest.raises(VocabularyError, match=r"\[MASK\]"):
         Vocabulary([piece for piece in PIECES if piece != "[MASK]"])

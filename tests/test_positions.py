@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from bertlab.data.pretraining.live import batches_of
-from bertlab.data.pretraining.positions import with_shifted_positions
+from bertlab.data.pretraining.collators import ShiftPositions
+from bertlab.data.pretraining.datasets import batches_of
 
 
 def batches(start=0, seed=1, number=40):
-    data = {"input_ids": np.arange(64 * 4, dtype="int32").reshape(64, 4), "masked_lm_ids": np.zeros((64, 1), "int32")}
-    dataset = with_shifted_positions(batches_of(data, 16, repeat=True, start_batch=start), 10, seed, start)
+    data = {"input_ids": np.arange(64 * 4, dtype="int32").reshape(64, 4)}
+    dataset = batches_of(data, 16, repeat=True, start_batch=start, collators=[ShiftPositions(10, seed)])
     return [batch["position_ids"].numpy() for batch in dataset.take(number)]
 
 
@@ -31,9 +31,15 @@ def test_a_resumed_run_sees_the_same_positions_and_another_seed_others():
     assert not np.array_equal(batches(seed=2, number=1)[0], whole[0])
 
 
+def test_the_offsets_of_a_seed_and_a_batch_never_change():
+    rows = {"input_ids": np.zeros((6, 4), "int32")}
+    offsets = [ShiftPositions(64, 12345)(rows, number)["position_ids"][:, 0].tolist() for number in (0, 7)]
+    assert offsets == [[54, 10, 59, 41, 19, 51], [55, 32, 14, 0, 23, 43]]
+
+
 def test_no_thread_of_tensorflows_is_put_behind_the_batches():
-    data = {"input_ids": np.zeros((32, 4), "int32"), "masked_lm_ids": np.zeros((32, 1), "int32")}
-    dataset = with_shifted_positions(batches_of(data, 16, repeat=True), 10, seed=0)
+    data = {"input_ids": np.zeros((32, 4), "int32")}
+    dataset = batches_of(data, 16, repeat=True, collators=[ShiftPositions(10, seed=0)])
     assert dataset.options().autotune.enabled is False
     optimization = dataset.options().experimental_optimization
     assert (optimization.inject_prefetch, optimization.map_parallelization) == (False, False)

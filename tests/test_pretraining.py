@@ -76,7 +76,7 @@ def test_one_update_reads_as_many_tokens_of_short_rows_as_of_long_ones():
 
 
 def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
-    from bertlab.training.start import model_config, trained_weights
+    from bertlab.training.runs.start import model_config, trained_weights
 
     mini = model_config("mini", preset("small", padded_vocabulary=64), pieces=1000, longest=64)
     assert (mini.hidden_size, mini.vocab_size, mini.max_position_embeddings) == (256, 1024, 64)
@@ -85,7 +85,7 @@ def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
     assert model_config(CONFIG, preset("small"), pieces=10, longest=16) is CONFIG
     with pytest.raises(ConfigError, match="neither a size"):
         trained_weights("huge")
-    with pytest.raises(ConfigError, match="vocabulary has 1000 pieces"):
+    with pytest.raises(ConfigError, match="vocab_size of at least 1000"):
         model_config(CONFIG, preset("small"), pieces=1000, longest=16)
 
 
@@ -104,13 +104,25 @@ def test_the_padding_of_the_token_table_is_not_saved():
     np.testing.assert_allclose(logits_without, logits[..., : CONFIG.vocab_size], rtol=1e-5, atol=1e-6)
 
 
+def test_the_padding_of_an_untied_output_matrix_is_not_saved():
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.pretraining import without_padding
+
+    padded = BertForPreTraining(CONFIG.replace(vocab_size=64), tied=False, next_sentence=False)
+    bert = without_padding(padded, CONFIG.vocab_size)
+    assert not bert.masked_lm_head.tied and bert.next_sentence_head is None
+    ids = np.array([[2, 7, 9, 3]], "int32")
+    logits = np.array(padded({"input_ids": ids})["masked_lm_logits"])[..., : CONFIG.vocab_size]
+    np.testing.assert_allclose(bert({"input_ids": ids})["masked_lm_logits"], logits, atol=1e-5)
+
+
 # --- the run's folder ---
 
 
 def test_a_finished_run_leaves_figures_drawing_logs_and_a_checkpoint_that_fills_in_blanks(finished):
     from bertlab import checkpoints
     from bertlab.analysis.fill_mask import fill_mask
-    from bertlab.training.curves import read_metrics
+    from bertlab.training.runs.curves import read_metrics
 
     folder, history = finished
     assert [row["step"] for row in history] == [4, 8, 12]
@@ -263,7 +275,7 @@ def test_a_head_that_the_checkpoint_has_not_starts_anew_and_is_named(data, tmp_p
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.models import BertForPreTraining
     from bertlab.training.pretraining import PretrainingRun
-    from bertlab.training.vocabularies import tokenizer_of
+    from bertlab.training.runs.vocabularies import tokenizer_of
 
     tokenizer = tokenizer_of(ExampleFiles(data / "long"))
     checkpoints.save(BertForPreTraining(CONFIG, next_sentence=False), tmp_path / "mlm only", tokenizer)
@@ -276,7 +288,7 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     from bertlab import checkpoints
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.training.pretraining import PretrainingRun
-    from bertlab.training.vocabularies import tokenizer_of
+    from bertlab.training.runs.vocabularies import tokenizer_of
     from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
     with pytest.raises(ConfigError, match="nor a checkpoint$"):
@@ -295,7 +307,7 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     with pytest.raises(DataError, match="another vocabulary than .*other pieces"):
         PretrainingRun(tmp_path / "other pieces", [data / "long"], tmp_path / "run", settings())
     checkpoints.save(model, tmp_path / "cased", WordPieceTokenizer(tokenizer.vocabulary, lowercase=False))
-    with pytest.raises(DataError, match="make it anew with --cased"):
+    with pytest.raises(DataError, match="make it again with --cased"):
         PretrainingRun(tmp_path / "cased", [data / "long"], tmp_path / "run", settings())
 
     checkpoints.save(model, tmp_path / "first", tokenizer)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pretraining_case import CONFIG, make_examples
 
-from bertlab.training.curves import read_metrics
+from bertlab.training.runs.curves import read_metrics
 
 ROOT = Path(__file__).parent.parent
 VARYING = (

@@ -23,9 +23,9 @@ ROOT = Path(__file__).parent.parent
 def run_on(arrays, folder, steps=8, **options):
     from test_training import new_trainer
 
-    from bertlab.data.pretraining.live import batches_of
-    from bertlab.training.callbacks import Alarm
-    from bertlab.training.run import Phase, run_training
+    from bertlab.data.pretraining.datasets import batches_of
+    from bertlab.training.runs.callbacks import Alarm
+    from bertlab.training.runs.loop import Phase, run_training
 
     trainer = new_trainer(total_steps=steps)
     phase = Phase(steps, lambda step: batches_of(arrays, 8, repeat=True, start_batch=step))
@@ -42,7 +42,7 @@ def run_on(arrays, folder, steps=8, **options):
 def test_a_loss_that_is_no_number_stops_the_run_with_step_batch_and_advice(tmp_path):
     from test_training import examples
 
-    from bertlab.training.callbacks import saved_states
+    from bertlab.training.runs.callbacks import saved_states
 
     arrays = examples(rows=64)
     arrays["masked_lm_weights"][6 * 8 + 3, 0] = np.nan  # in batch number 6: step 7
@@ -52,7 +52,7 @@ def test_a_loss_that_is_no_number_stops_the_run_with_step_batch_and_advice(tmp_p
 
 
 def test_a_loss_that_rises_stops_the_run():
-    from bertlab.training.callbacks import Alarm
+    from bertlab.training.runs.callbacks import Alarm
 
     history = SimpleNamespace(interval=10, rows=[{"step": 10, "masked_lm_loss": 3.0}])
     alarm = Alarm(history, "masked_lm", vocab_size=1000)
@@ -75,7 +75,7 @@ def test_a_full_disk_keeps_the_last_state_and_says_so(tmp_path):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         with pytest.raises(
-            CheckpointError, match=r"state-00000008.*cannot be written.*state of step 4 is kept: make ro"
+            CheckpointError, match=r"state-00000008.*cannot be written.*state of step 4 is kept: free some"
         ):
             run_on(examples(), tmp_path, callbacks=(FillDisk(),))
     finally:
@@ -85,20 +85,20 @@ def test_a_full_disk_keeps_the_last_state_and_says_so(tmp_path):
 
 
 def test_a_disk_that_is_full_when_the_curve_is_drawn_says_what_is_kept(tmp_path):
-    from bertlab.training.callbacks import RunFiles
+    from bertlab.training.runs.callbacks import RunFiles
 
     rows = [{"step": step, "seconds": 1.0, "loss": 8.0, "masked_lm_loss": 7.0} for step in (4, 8)]
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # refused as on a full disk
-        with pytest.raises(CheckpointError, match=r"curve.png: cannot be written .*state of step 8 is kept: make room"):
+        with pytest.raises(CheckpointError, match=r"curve.png: cannot be written .*state of step 8 is kept: free some"):
             RunFiles(tmp_path, SimpleNamespace(rows=rows)).on_epoch_end(1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_metrics_file_that_is_none_is_refused_by_line(tmp_path):
-    from bertlab.training.curves import read_metrics
+    from bertlab.training.runs.curves import read_metrics
 
     path = tmp_path / "metrics.csv"
     path.write_text("# a comment\nstep,loss\n1,2.5\n2,x\n")
@@ -116,7 +116,7 @@ def test_a_metrics_file_that_is_none_is_refused_by_line(tmp_path):
 
 def judged(loss, epoch, *earlier, **options):
     """Asks the alarm of a run with intervals of ten steps and two phases, of 20 steps and more, about an interval."""
-    from bertlab.training.callbacks import Alarm
+    from bertlab.training.runs.callbacks import Alarm
 
     rows = [{"step": 10 * (i + 1), "masked_lm_loss": value} for i, value in enumerate(earlier)]
     history = SimpleNamespace(interval=10, rows=rows)
@@ -136,7 +136,7 @@ def test_a_phase_on_harder_rows_is_compared_with_itself_alone():
 
 
 def test_a_phase_that_begins_worse_than_blind_is_stopped_with_the_way_past_it():
-    with pytest.raises(TrainingError, match=r"risen to 9\.00 from 2\.00, .* go on with --no-divergence-check"):
+    with pytest.raises(TrainingError, match=r"risen to 9\.00 from 2\.00, .* use --no-divergence-check"):
         judged(9.0, 2, 4.0, 2.0)
 
 
@@ -158,9 +158,9 @@ def test_a_run_goes_on_with_the_check_turned_off(tmp_path):
 
 TWO_DEVICES = """
 import sys
-from bertlab.training.distribution import data_parallel
+from bertlab.training.devices.distribution import data_parallel
 from test_training import new_trainer
-from bertlab.data.pretraining.live import batches_of
+from bertlab.data.pretraining.datasets import batches_of
 from test_training import examples
 import keras
 import numpy as np
@@ -193,7 +193,7 @@ def test_the_step_that_spoilt_one_device_of_two_is_named(row, bundle, tmp_path):
 
 
 def test_figures_are_held_against_what_all_devices_can_do(monkeypatch):
-    from bertlab.training import utilisation
+    from bertlab.training.devices import utilisation
 
     clock = iter([10.0, 12.0])
     monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
@@ -211,11 +211,11 @@ def test_figures_are_held_against_what_all_devices_can_do(monkeypatch):
 
 def raised(error, machines=1):
     """What a user is told about an error of the backend on one of so many machines."""
-    from bertlab.training import failures
+    from bertlab.training.devices import failures
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(failures, "place", lambda: SimpleNamespace(count=machines))
-        with pytest.raises(Exception) as caught, failures.told_in_words():
+        patch.setattr(failures, "this_machine", lambda: SimpleNamespace(count=machines))
+        with pytest.raises(Exception) as caught, failures.backend_errors():
             raise error
     return caught.value
 

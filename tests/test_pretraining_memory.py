@@ -7,9 +7,9 @@ import pytest
 from pretraining_case import CONFIG, make_examples
 
 from bertlab.errors import ConfigError
-from bertlab.training import free_memory
-from bertlab.training.free_memory import available_memory
-from bertlab.training.memory import GIB
+from bertlab.training.devices import free_memory
+from bertlab.training.devices.free_memory import available_memory
+from bertlab.training.devices.memory import GIB
 
 MIB = 2**20
 CARDS = ["0, GPU-aaa, 1000, 80000", "1, GPU-bbb, 70000, 80000"]

@@ -30,10 +30,10 @@ def trained(accumulation, dtype="float32", jit_compile=False):
     """Weights and loss after two updates from batches of eight rows."""
     import keras
 
-    from bertlab.data.pretraining.live import batches_of
+    from bertlab.data.pretraining.datasets import batches_of
     from bertlab.models import BertForPreTraining
-    from bertlab.training.optimizer import adamw
-    from bertlab.training.pretrainer import PreTrainer
+    from bertlab.training.recipes.optimizer import adamw
+    from bertlab.training.runs.pretrainer import PreTrainer
 
     keras.utils.set_random_seed(3)
     arrays = examples(rows=16)
@@ -72,9 +72,7 @@ def test_float16_scales_the_loss_and_reports_it_unscaled():
 
 
 def test_left_to_right_every_token_asks_for_the_next_one_of_its_own_example():
-    import tensorflow as tf
-
-    from bertlab.training.targets import with_next_tokens
+    from bertlab.data.pretraining.collators import NextTokens
 
     batch = {
         "input_ids": np.array([[2, 4, 9, 3, 2, 7, 3, 0]], "int32"),  # [CLS] [MASK] 9 [SEP] [CLS] 7 [SEP] [PAD]
@@ -83,12 +81,25 @@ def test_left_to_right_every_token_asks_for_the_next_one_of_its_own_example():
         "masked_lm_ids": np.array([[8, 7, 0]], "int32"),
         "masked_lm_weights": np.array([[1, 1, 0]], "float32"),
     }
-    (result,) = with_next_tokens(tf.data.Dataset.from_tensors(batch)).as_numpy_iterator()
+    result = NextTokens()(batch, 0)
     assert result["input_ids"].tolist() == [[2, 8, 9, 3, 2, 7, 3, 0]]
-    assert result["masked_lm_weights"].tolist() == [[1, 1, 1, 0, 1, 1, 0, 0]]
-    asked = result["masked_lm_ids"][result["masked_lm_weights"] > 0]
+    assert result["next_token_weights"].tolist() == [[1, 1, 1, 0, 1, 1, 0, 0]]
+    asked = result["next_token_ids"][result["next_token_weights"] > 0]
     assert asked.tolist() == [8, 9, 3, 7, 3]
     assert "masked_lm_positions" not in result
+    assert batch["input_ids"][0, 1] == 4  # the stored row stays as it was
+
+
+def test_rows_without_masks_are_read_from_left_to_right_as_they_are(tmp_path):
+    from bertlab.data.pretraining.collators import NextTokens
+    from bertlab.data.pretraining.records import ExampleFiles
+
+    masked = ExampleFiles(make_examples(tmp_path / "static"))
+    plain = ExampleFiles(make_examples(tmp_path / "dynamic", dynamic_masking=True))
+    ours, others = (NextTokens()(files.take(np.arange(len(files))), 0) for files in (masked, plain))
+    assert ours.keys() == others.keys()
+    for name, values in ours.items():
+        np.testing.assert_array_equal(values, others[name], err_msg=name)
 
 
 def test_a_causal_model_is_trained_left_to_right(tmp_path):
@@ -117,7 +128,7 @@ def test_the_number_of_weights_follows_from_the_shape(size):
 
 
 def test_a_batch_that_does_not_fit_is_refused_with_the_accumulation_that_would():
-    from bertlab.training.memory import GIB, check_memory, memory_needs
+    from bertlab.training.devices.memory import GIB, check_memory, memory_needs
 
     config = BertConfig.named("base")
     available = 16 * GIB
@@ -131,7 +142,7 @@ def test_a_batch_that_does_not_fit_is_refused_with_the_accumulation_that_would()
 
 
 def test_the_last_layer_needs_memory_for_the_places_that_it_computes():
-    from bertlab.training.memory import memory_needs
+    from bertlab.training.devices.memory import memory_needs
 
     def activations(layers, predictions):
         return memory_needs(BertConfig.named("base", num_layers=layers), 8, 512, predictions, "float32").activations
@@ -147,7 +158,7 @@ MEASURE = """
 from pretraining_case import CONFIG, make_examples
 
 from bertlab.config import BertConfig
-from bertlab.training.memory import memory_needs
+from bertlab.training.devices.memory import memory_needs
 from bertlab.training.presets import preset
 from bertlab.training.pretraining import pretrain
 
@@ -167,7 +178,7 @@ print(needs.total, status("VmHWM") - status("RssFile"))  # the libraries' files 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system tells no peak of memory")
 @pytest.mark.parametrize(("rows", "accumulation"), [(256, 1), (1024, 1), (1024, 4)])
 def test_the_estimate_of_the_memory_is_near_what_a_run_takes_and_seldom_below(rows, accumulation, tmp_path):
-    from bertlab.training.memory import GIB
+    from bertlab.training.devices.memory import GIB
 
     script = MEASURE.format(rows=rows, accumulation=accumulation)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
@@ -179,8 +190,8 @@ def test_the_estimate_of_the_memory_is_near_what_a_run_takes_and_seldom_below(ro
 
 
 def test_what_is_free_on_this_machine_is_known():
-    from bertlab.training.free_memory import available_memory
-    from bertlab.training.memory import GIB
+    from bertlab.training.devices.free_memory import available_memory
+    from bertlab.training.devices.memory import GIB
 
     assert 0.1 < available_memory() / GIB < 1e5
 
@@ -189,7 +200,7 @@ def test_what_is_free_on_this_machine_is_known():
 
 
 def test_the_arithmetic_of_bert_base_is_six_operations_per_weight_and_token_and_the_attention():
-    from bertlab.training.utilisation import training_flops
+    from bertlab.training.devices.utilisation import training_flops
 
     config = BertConfig.named("base")
     kernels = 12 * 12 * 768**2  # twelve layers of twelve H × H matrices, those of the feed-forward network counted as 8
@@ -199,7 +210,7 @@ def test_the_arithmetic_of_bert_base_is_six_operations_per_weight_and_token_and_
 
 
 def test_of_the_last_layer_only_keys_and_values_are_computed_where_nothing_is_predicted():
-    from bertlab.training.utilisation import training_flops
+    from bertlab.training.devices.utilisation import training_flops
 
     config = BertConfig.named("base")
     all_but_keys_and_values = 6 * (12 - 2) * 768**2 + 12 * 768 * 128
@@ -211,7 +222,7 @@ def test_of_the_last_layer_only_keys_and_values_are_computed_where_nothing_is_pr
 def test_the_measured_peak_is_no_less_than_what_a_small_product_reaches():
     import time
 
-    from bertlab.training.utilisation import Peak
+    from bertlab.training.devices.utilisation import Peak
 
     peak = Peak()
     before = peak.best
@@ -226,7 +237,7 @@ def test_the_measured_peak_is_no_less_than_what_a_small_product_reaches():
 def test_speed_is_counted_from_the_end_of_the_first_bundle(monkeypatch):
     from types import SimpleNamespace
 
-    from bertlab.training import utilisation
+    from bertlab.training.devices import utilisation
 
     clock, waited = iter([10.0, 12.0]), iter([3.0, 3.5])
     monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
@@ -250,7 +261,7 @@ def test_speed_is_counted_from_the_end_of_the_first_bundle(monkeypatch):
 def test_without_correction_the_first_update_is_longer_by_the_published_factor():
     import keras
 
-    from bertlab.training.optimizer import UncorrectedAdamW
+    from bertlab.training.recipes.optimizer import UncorrectedAdamW
 
     def first_move(optimizer):
         variable = keras.Variable(np.array([1.0, -2.0], "float32"))
@@ -269,16 +280,24 @@ def test_without_correction_the_first_update_is_longer_by_the_published_factor()
 
 
 def test_the_unigram_baseline_is_the_entropy_of_the_targets():
-    from bertlab.training.evaluation import unigram
+    from bertlab.training.runs.baselines import unigram_baseline
 
-    figures = unigram(np.array([7, 7, 5, 9]))
+    figures = unigram_baseline(np.array([7, 7, 5, 9]))
     assert figures["unigram_accuracy"] == 0.5
     assert figures["unigram_loss"] == pytest.approx(1.5 * math.log(2))
 
 
+def test_the_unigram_baseline_of_a_training_text_counts_every_token_once_more():
+    from bertlab.training.runs.baselines import unigram_baseline
+
+    figures = unigram_baseline(np.array([0, 0, 3]), training_tokens=np.array([0, 0, 0, 1]), vocab_size=6)
+    assert figures["unigram_accuracy"] == pytest.approx(2 / 3)  # 0 is the commonest
+    assert figures["unigram_loss"] == pytest.approx(-(2 * math.log(4 / 10) + math.log(1 / 10)) / 3)
+
+
 def test_judging_a_model_gives_the_same_figures_every_time(tmp_path):
     from bertlab.models import BertForPreTraining
-    from bertlab.training.evaluation import evaluate
+    from bertlab.training.runs.evaluation import evaluate
 
     data = make_examples(tmp_path / "data", dynamic_masking=True)
     model = BertForPreTraining(CONFIG)
@@ -296,13 +315,14 @@ def test_judging_a_model_gives_the_same_figures_every_time(tmp_path):
 @pytest.mark.parametrize("dynamic", [True, False])
 def test_the_rows_and_masks_that_a_model_is_judged_by_do_not_depend_on_the_batch_size(dynamic, tmp_path):
     from bertlab.data.pretraining.records import ExampleFiles
-    from bertlab.training.evaluation import fixed_batches
+    from bertlab.training.objectives import MaskedLM
+    from bertlab.training.runs.evaluation import fixed_batches
 
     files = ExampleFiles(make_examples(tmp_path / "data", dynamic_masking=dynamic))
     assert len(files) > 70
 
     def rows(batch_size):
-        batches = list(fixed_batches(files, batch_size, 70).as_numpy_iterator())
+        batches = list(fixed_batches(files, batch_size, 70, [MaskedLM()]).as_numpy_iterator())
         assert max(len(batch["input_ids"]) for batch in batches) == batch_size
         return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
 
@@ -316,7 +336,7 @@ def test_the_rows_and_masks_that_a_model_is_judged_by_do_not_depend_on_the_batch
 def test_every_row_that_is_asked_for_is_judged(tmp_path):
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.models import BertForPreTraining
-    from bertlab.training.evaluation import evaluate
+    from bertlab.training.runs.evaluation import evaluate
 
     data = make_examples(tmp_path / "data", number=10)
     model = BertForPreTraining(CONFIG)
@@ -333,8 +353,8 @@ def test_every_row_that_is_asked_for_is_judged(tmp_path):
 def test_a_model_is_not_judged_by_rows_of_another_tokenizer(tmp_path):
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.models import BertForPreTraining
-    from bertlab.training.evaluation import evaluate
-    from bertlab.training.vocabularies import tokenizer_of
+    from bertlab.training.runs.evaluation import evaluate
+    from bertlab.training.runs.vocabularies import tokenizer_of
     from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
     data = make_examples(tmp_path / "data", number=10)
@@ -345,7 +365,7 @@ def test_a_model_is_not_judged_by_rows_of_another_tokenizer(tmp_path):
     shuffled = Vocabulary([*pieces[:-2], pieces[-1], pieces[-2]])
     with pytest.raises(DataError, match="another vocabulary"):
         evaluate(model, data, tokenizer=WordPieceTokenizer(shuffled))
-    with pytest.raises(DataError, match="make it anew with --cased"):
+    with pytest.raises(DataError, match="make it again with --cased"):
         evaluate(model, data, tokenizer=WordPieceTokenizer(own.vocabulary, lowercase=False))
 
 
@@ -353,7 +373,7 @@ def test_a_model_is_not_judged_by_rows_of_another_tokenizer(tmp_path):
 
 
 def test_a_run_in_a_log_file_says_now_and_then_how_far_it_is(monkeypatch):
-    from bertlab.training import callbacks
+    from bertlab.training.runs import callbacks
 
     monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
     said, history = [], callbacks.History(50, [{"step": 100, "seconds": 9.0, "loss": 3.0}])
@@ -370,3 +390,32 @@ def test_a_run_in_a_log_file_says_now_and_then_how_far_it_is(monkeypatch):
     progress.said -= 60
     progress.on_epoch_end(2)
     assert len(said) == 1  # the end says itself
+
+
+def test_the_progress_names_what_each_objective_measured():
+    from bertlab.training.objectives import MaskedLM, NextSentence, NextToken
+    from bertlab.training.runs import callbacks
+
+    def line(objectives, **metrics):
+        history = callbacks.History(50, [])
+        progress = callbacks.TrainingBar("Pre-training", 2400, history, objectives=objectives)
+        history.rows.append({"step": 200, "seconds": 9.0, "loss": 2.5, "tokens_per_second": 6400.0, **metrics})
+        return progress._line().split(": ")[1]
+
+    pairs = dict(masked_lm_loss=2.0, masked_lm_accuracy=0.41, next_sentence_loss=0.5, next_sentence_accuracy=0.7)
+    assert line([MaskedLM(), NextSentence()], **pairs) == (
+        "loss 2.50 perplexity 7.4 masked 41.0% pairs 70.0% 6,400 tokens/s"
+    )
+    left_to_right = dict(next_token_loss=3.0, next_token_accuracy=0.2)
+    assert line([NextToken()], **left_to_right) == "loss 2.50 perplexity 20.1 next token 20.0% 6,400 tokens/s"
+
+
+def test_the_columns_of_a_history_name_its_objectives():
+    from bertlab.training.runs.curves import objectives_in
+
+    rows = [
+        {"step": 1, "loss": 3.0, "masked_lm_accuracy": 0.1, "masked_lm_loss": 2.0, "val_other_loss": 1.0},
+        {"step": 2, "loss": 3.0, "masked_lm_loss": 2.0, "next_sentence_loss": 0.7},
+    ]
+    assert objectives_in(rows) == ["masked_lm", "next_sentence"]
+    assert objectives_in([{"step": 1, "loss": 3.0}]) == []

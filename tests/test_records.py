@@ -8,10 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertlab.data.pretraining.batches import Batches, ExampleArrays
+from bertlab.data.pretraining.collators import MaskTokens
+from bertlab.data.pretraining.datasets import batches_of, read_examples, seconds_waited
 from bertlab.data.pretraining.examples import make_examples
-from bertlab.data.pretraining.live import Batches, ExampleArrays, batches_of, permuted, seconds_waited
 from bertlab.data.pretraining.make import make_data
-from bertlab.data.pretraining.records import ExampleFiles, Layout, masked_crc32c, read_examples
+from bertlab.data.pretraining.masking import PieceTable
+from bertlab.data.pretraining.records import ExampleFiles, Layout, masked_crc32c
+from bertlab.data.pretraining.shuffling import permuted
 from bertlab.errors import DataError
 from tests.example_text import SMALL, make_documents, make_tokenizer
 
@@ -157,7 +161,8 @@ def test_dynamic_masks_differ_from_epoch_to_epoch_and_static_ones_do_not():
         chosen = SMALL.replace(dynamic_masking=dynamic)
         rows = make_examples(DOCUMENTS, TOKENIZER, chosen)
         rows = {name: values[:8] for name, values in rows.items()}
-        data = batches_of(rows, 8, repeat=True, vocabulary=TOKENIZER.vocabulary, settings=chosen)
+        masks = MaskTokens(PieceTable.of(TOKENIZER.vocabulary), chosen)
+        data = batches_of(rows, 8, repeat=True, collators=[masks])
         first, second = data.take(2).as_numpy_iterator()
         assert same(first, second) != dynamic
 
@@ -170,11 +175,6 @@ def test_shapes_are_static_and_the_last_batch_can_be_kept():
     assert full.cardinality() == len(rows["input_ids"]) // 32
     every = list(batches_of(rows, 32, drop_remainder=False).as_numpy_iterator())
     assert np.array_equal(np.concatenate([batch["input_ids"] for batch in every]), rows["input_ids"])
-
-
-def test_rows_without_masks_need_a_vocabulary():
-    with pytest.raises(DataError, match="pass vocabulary="):
-        batches_of(make_examples(DOCUMENTS, TOKENIZER, SMALL.replace(dynamic_masking=True)), 4)
 
 
 def test_the_time_that_a_model_waits_for_batches_is_known():

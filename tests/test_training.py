@@ -35,9 +35,9 @@ def new_trainer(total_steps=12, config=CONFIG, next_sentence=True, jit_compile=F
     import keras
 
     from bertlab.models import BertForPreTraining
-    from bertlab.training.optimizer import adamw
-    from bertlab.training.pretrainer import PreTrainer
-    from bertlab.training.schedule import WarmupLinearDecay
+    from bertlab.training.recipes.optimizer import adamw
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
+    from bertlab.training.runs.pretrainer import PreTrainer
 
     keras.utils.set_random_seed(7)
     trainer = PreTrainer(BertForPreTraining(config, next_sentence=next_sentence))
@@ -46,8 +46,8 @@ def new_trainer(total_steps=12, config=CONFIG, next_sentence=True, jit_compile=F
 
 
 def train(trainer, folder, total_steps=12, callbacks=()):
-    from bertlab.data.pretraining.live import batches_of
-    from bertlab.training.run import Phase, run_training
+    from bertlab.data.pretraining.datasets import batches_of
+    from bertlab.training.runs.loop import Phase, run_training
 
     def phase(steps, **shape):
         data = examples(**shape)
@@ -81,7 +81,7 @@ def finished(whole, tmp_path):
 
 
 def test_the_learning_rate_rises_linearly_then_falls_to_zero():
-    from bertlab.training.schedule import WarmupLinearDecay
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
 
     schedule = WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=4)
     rates = [float(schedule(step)) for step in range(12)]
@@ -91,14 +91,14 @@ def test_the_learning_rate_rises_linearly_then_falls_to_zero():
 
 
 def test_a_schedule_that_warms_up_for_longer_than_it_lasts_is_refused():
-    from bertlab.training.schedule import WarmupLinearDecay
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
 
     with pytest.raises(ValueError, match="warmup_steps 10"):
         WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=10)
 
 
 def test_weight_decay_spares_exactly_biases_and_layer_norms():
-    from bertlab.training.optimizer import adamw
+    from bertlab.training.recipes.optimizer import adamw
 
     trainer = new_trainer()
     optimizer = adamw(0.0, trainer, weight_decay=0.5)  # with a learning rate of 0 nothing but decay could move a weight
@@ -163,8 +163,8 @@ def dense(gradients):
 
 
 def test_rows_that_are_no_pairs_leave_the_next_sentence_head_as_it_is_and_its_figures_out(tmp_path):
-    from bertlab.data.pretraining.live import batches_of
-    from bertlab.training.run import Phase, run_training
+    from bertlab.data.pretraining.datasets import batches_of
+    from bertlab.training.runs.loop import Phase, run_training
 
     data = examples()
     del data["next_sentence_labels"]
@@ -176,6 +176,29 @@ def test_rows_that_are_no_pairs_leave_the_next_sentence_head_as_it_is_and_its_fi
     assert not [name for name in row if "next_sentence" in name]
     assert row["val_masked_lm_loss"] > 0
     np.testing.assert_array_equal(np.array(bias), before)
+
+
+def test_rows_without_masks_need_a_collator_that_draws_them():
+    from bertlab.data.pretraining.datasets import batches_of
+    from bertlab.errors import DataError
+
+    rows = {name: values for name, values in examples().items() if not name.startswith("masked_lm")}
+    with pytest.raises(DataError, match="masked_lm_ids.* pass collators= .*MaskTokens"):
+        new_trainer().fit(batches_of(rows, 8), shuffle=False, verbose=0)
+
+
+def test_a_trainer_trains_the_objectives_that_it_is_given():
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.objectives import MaskedLM, NextToken
+    from bertlab.training.runs.pretrainer import PreTrainer
+
+    batch = examples(rows=8)
+    trainer = PreTrainer(BertForPreTraining(CONFIG), objectives=[MaskedLM()])
+    loss = float(trainer.compute_loss(x=batch, y_pred=trainer(batch)))
+    assert [metric.name for metric in trainer.metrics] == ["masked_lm_loss", "masked_lm_accuracy", "tokens", "bad_step"]
+    assert loss == pytest.approx(float(trainer.metrics[0].result()), rel=1e-4)
+    left_to_right = PreTrainer(BertForPreTraining(CONFIG.replace(causal=True)))
+    assert [type(objective) for objective in left_to_right.objectives] == [NextToken]
 
 
 def test_a_model_without_next_sentence_head_trains_on_masked_tokens_alone(tmp_path):
@@ -224,7 +247,7 @@ def test_a_finished_run_is_not_trained_again(whole, finished):
 
 
 def test_a_truncated_state_is_skipped_with_a_message_and_the_one_before_is_used(finished):
-    from bertlab.training.callbacks import restore_latest, saved_states
+    from bertlab.training.runs.callbacks import restore_latest, saved_states
 
     older, newest = saved_states(finished)
     newest.write_bytes(newest.read_bytes()[:-100])
@@ -246,7 +269,7 @@ def test_the_state_of_another_model_is_refused_and_changes_nothing(finished):
 
 
 def test_only_the_last_states_are_kept(finished):
-    from bertlab.training.callbacks import saved_states
+    from bertlab.training.runs.callbacks import saved_states
 
     assert [path.name for path in saved_states(finished)] == [
         "state-00000008.safetensors",

@@ -6,9 +6,11 @@ pretrain/ after two of four steps, finetune/ after one of two seeds, encode/ aft
 
 import dataclasses
 import filecmp
+import hashlib
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from finetuning_case import RECIPE, task_of
 from pretraining_case import CONFIG, WORDS, documents
@@ -137,3 +139,22 @@ def test_an_old_file_of_vectors_goes_on(old):
     settings = {"model": "checkpoint", "pooling": "mean"}
     assert write_vectors(maker, texts, "encode/v.npy", settings, done.append) == (4, 16)
     assert done[0] == 2  # not made again
+
+
+def test_weights_are_hashed_by_the_names_of_version_1():
+    from safetensors import safe_open
+
+    from bertlab import checkpoints
+    from bertlab.checkpoints.digest import weights_digest
+    from bertlab.checkpoints.kinds import variables_of
+    from bertlab.training.runs.start import TrainedWeights
+
+    folder = OLD.parent / "native_version_1"
+    with safe_open(folder / "bertlab.safetensors", "numpy") as file:
+        old = {name: file.get_tensor(name) for name in file.keys()}
+    model = checkpoints.load(folder)
+    assert weights_digest({name: np.array(one) for name, one in variables_of(model).items()}) == weights_digest(old)
+    content = hashlib.sha256()
+    for name in sorted(old):
+        content.update(name.encode() + old[name].tobytes())
+    assert TrainedWeights(folder).sha256() == content.hexdigest()

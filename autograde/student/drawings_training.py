@@ -113,7 +113,7 @@ class LiveCurves:
         """Step, held-out loss and accuracy of the recorded run."""
         if self.reference is None:
             return []
-        from bertlab.training.curves import read_metrics, reference_curves
+        from bertlab.training.runs.curves import read_metrics, reference_curves
 
         rows = read_metrics(reference_curves()[self.reference])
         return [(row["step"], row["val_masked_lm_loss"], row["val_masked_lm_accuracy"]) for row in rows]

@@ -105,10 +105,12 @@ class RunData:
 def prepare(settings: RunSettings, cache: Path | None = None) -> RunData:
     """Text → tokens → rows, for training and held out. The built-in text is gathered once and kept in `cache`."""
     from bertlab.data.documents import is_validation
+    from bertlab.data.pretraining.batches import Batches, ExampleArrays
+    from bertlab.data.pretraining.collators import MaskTokens
     from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
-    from bertlab.data.pretraining.live import Batches, ExampleArrays
     from bertlab.data.pretraining.masking import PieceTable
     from bertlab.data.pretraining.settings import ExampleSettings
+    from bertlab.training.runs.baselines import unigram_baseline
     from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer(Vocabulary.from_file(VOCABULARY))
@@ -123,9 +125,11 @@ def prepare(settings: RunSettings, cache: Path | None = None) -> RunData:
     fixed = examples_from_tokens(others, tokenizer.vocabulary, rows.replace(dynamic_masking=False), unit=0)
     held_out = Batches(ExampleArrays(fixed), 128, drop_remainder=False)
     held_out = [_renamed(held_out[number]) for number in range(min(held_out.per_epoch, HELD_OUT_ROWS // 128))]
-    loss, accuracy = _unigram(kept.values, held_out, len(tokenizer.vocabulary))
-    batches = Batches(ExampleArrays(training), settings.batch_size, settings.seed, repeat=True, masking=(table, rows))
-    return RunData(batches, held_out, list(tokenizer.vocabulary.pieces), len(kept.values), loss, accuracy)
+    targets = np.concatenate([batch["labels"][batch["weights"] > 0] for batch in held_out])
+    baseline = unigram_baseline(targets, kept.values, len(tokenizer.vocabulary))
+    masks = MaskTokens(table, rows, settings.seed)
+    batches = Batches(ExampleArrays(training), settings.batch_size, settings.seed, repeat=True, collators=[masks])
+    return RunData(batches, held_out, list(tokenizer.vocabulary.pieces), len(kept.values), **baseline)
 
 
 def documents_of(text: str, cache: Path | None = None) -> list:
@@ -143,13 +147,6 @@ def documents_of(text: str, cache: Path | None = None) -> list:
 
 def _renamed(batch) -> dict[str, np.ndarray]:
     return {ours: batch[theirs] for theirs, ours in _NAMES.items()}
-
-
-def _unigram(tokens, held_out, pieces) -> tuple[float, float]:
-    """Loss and accuracy of predicting every token with its frequency in the training text (plus one)."""
-    counts = np.bincount(tokens, minlength=pieces) + 1
-    labels = np.concatenate([batch["labels"][batch["weights"] > 0] for batch in held_out])
-    return float(-np.log(counts / counts.sum())[labels].mean()), float((labels == counts.argmax()).mean())
 
 
 def blank_lines(data: RunData, rows: int = 3) -> None:
@@ -228,7 +225,7 @@ class Run:
     def speed(self) -> str:
         """Tokens per second, and the fraction of this machine's peak."""
         from bertlab.config import BertConfig
-        from bertlab.training.utilisation import measured_peak, training_flops
+        from bertlab.training.devices.utilisation import measured_peak, training_flops
 
         sizes, made = self.settings.model, self.done - self._began_at
         if made < 1:

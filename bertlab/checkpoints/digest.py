@@ -6,14 +6,19 @@ from collections.abc import Mapping
 import numpy as np
 
 from bertlab.checkpoints.kinds import variables_of
+from bertlab.checkpoints.native import path_of_version_1
 
 
 def weights_digest(weights: Mapping[str, np.ndarray]) -> str:
-    """The digest of weights by their paths, in any order."""
+    """The digest of weights by their paths, in any order.
+
+    The paths of version 1 are hashed, so that work which was started with it resumes.
+    """
+    renamed = {path_of_version_1(path): values for path, values in weights.items()}
     digest = hashlib.sha256()
-    for path in sorted(weights):
+    for path, values in sorted(renamed.items(), key=lambda item: item[0]):
         digest.update(path.encode())
-        digest.update(np.ascontiguousarray(weights[path]).tobytes())
+        digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()[:16]
 
 

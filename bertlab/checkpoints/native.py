@@ -68,6 +68,15 @@ def _todays_path(path: str) -> str:
     return path
 
 
+def path_of_version_1(path: str) -> str:
+    """The name that version 1 gave to a weight; other formats' names stay as they are."""
+    if path.endswith("/embeddings"):  # also the name of a part, which stays
+        path = path.removesuffix("/embeddings") + "/table"
+    for old, new in _PATHS_OF_VERSION_1.items():
+        path = path if new == "/embeddings" else path.replace(new, old)
+    return path
+
+
 def _header(path: Path, metadata: dict[str, str]) -> dict:
     if "bertlab" not in metadata:
         raise CheckpointError(f"{path}: was not written by BertLab (its header has no entry 'bertlab')")

@@ -26,7 +26,7 @@ def evaluate(model, data, rows, batch_size, as_json):
     """
     load_backend()
     from bertlab import checkpoints
-    from bertlab.training.evaluation import evaluate as judge
+    from bertlab.training.runs.evaluation import evaluate as judge
 
     tokenizer = checkpoints.load_tokenizer(model) if checkpoints.has_tokenizer(model) else None
     figures = judge(checkpoints.load(model, "pretraining"), data, rows, batch_size, tokenizer)

@@ -23,7 +23,7 @@ def plot(runs, out, along, references, listing):
       bertlab plot run-1 run-2 --reference all --along tokens --out curves.png
     """
     from bertlab.errors import DataError
-    from bertlab.training.curves import draw, read_metrics, reference_curves
+    from bertlab.training.runs.curves import draw, read_metrics, reference_curves
 
     shipped = reference_curves()
     if listing:
@@ -45,7 +45,7 @@ def plot(runs, out, along, references, listing):
 
 def _with_metrics(runs: Sequence[Path]) -> list[Path]:
     """The paths that are runs: `runs/*` also matches other files in that folder. Prints a note about the others."""
-    from bertlab.training.curves import METRICS
+    from bertlab.training.runs.curves import METRICS
 
     found = [run for run in runs if run.suffix == ".csv" or (run / METRICS).is_file()]
     if not found:

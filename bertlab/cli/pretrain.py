@@ -8,7 +8,7 @@ import click
 
 from bertlab.backend import load_backend
 from bertlab.cli.settings_options import given, settings_options
-from bertlab.training.presets import PretrainingSettings
+from bertlab.training.recipes.presets import PretrainingSettings
 
 PATH = click.Path(path_type=Path)
 
@@ -41,7 +41,7 @@ def pretrain(model, data, out, validation, preset, memory_check, as_json, **opti
     """
     settings = PretrainingSettings.preset(preset, **given(options))
     load_backend()
-    from bertlab.training.machines import place
+    from bertlab.training.devices.machines import this_machine
     from bertlab.training.pretraining import CHECKPOINT
     from bertlab.training.pretraining import pretrain as train
 
@@ -54,7 +54,7 @@ def pretrain(model, data, out, validation, preset, memory_check, as_json, **opti
         click.echo(f"interrupted; {_kept(out)}", err=True)
         sys.exit(130)  # as a shell reports a program that Ctrl-C ended
     last = history[-1]
-    if not place().is_chief:
+    if not this_machine().is_chief:
         click.echo(f"done; the first machine writes {out}", err=True)
         return
     if as_json:
@@ -64,8 +64,8 @@ def pretrain(model, data, out, validation, preset, memory_check, as_json, **opti
 
 
 def _kept(out: Path) -> str:
-    from bertlab.training.callbacks import saved_states
     from bertlab.training.pretraining import STATES
+    from bertlab.training.runs.callbacks import saved_states
 
     states = saved_states(out / STATES)
     if not states:
@@ -76,10 +76,12 @@ def _kept(out: Path) -> str:
 
 def _figures(row: dict) -> str:
     """The metrics of a run's last interval, as text."""
-    task = "next_token" if "next_token_loss" in row else "masked_lm"
-    parts = [f"step {row['step']:,}, loss {row[f'{task}_loss']:.3f}", f"accuracy {row[f'{task}_accuracy']:.1%}"]
-    if f"val_{task}_loss" in row:
-        parts.append(f"held-out loss {row[f'val_{task}_loss']:.3f}, accuracy {row[f'val_{task}_accuracy']:.1%}")
+    from bertlab.training.runs.curves import objectives_in
+
+    main = objectives_in([row])[0]
+    parts = [f"step {row['step']:,}, loss {row[f'{main}_loss']:.3f}", f"accuracy {row[f'{main}_accuracy']:.1%}"]
+    if f"val_{main}_loss" in row:
+        parts.append(f"held-out loss {row[f'val_{main}_loss']:.3f}, accuracy {row[f'val_{main}_accuracy']:.1%}")
     if "tokens_per_second" in row:
         parts.append(f"{row['tokens_per_second']:,.0f} tokens/s, {row['peak_share']:.0%} of the device's peak")
     if "data_wait_share" in row:

@@ -19,10 +19,10 @@ from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.data.tasks.builtin import VALIDATION_PERCENT, builtin_task, majority_baseline
 from bertlab.demo.settings import DemoSettings
-from bertlab.training.baselines import unigram_baseline
-from bertlab.training.evaluation import evaluate
 from bertlab.training.finetuning import STARTS, finetune
 from bertlab.training.pretraining import pretrain
+from bertlab.training.runs.baselines import unigram_baseline
+from bertlab.training.runs.evaluation import evaluate
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.wordpiece.learner import learn_vocabulary
 

@@ -15,7 +15,9 @@ from bertlab.layers import Pooler, arbitrary_mask, causal_mask, combine, packed_
 INPUT_NAMES = (
     "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "masked_lm_positions"
 )  # fmt: skip
-TARGET_NAMES = ("masked_lm_ids", "masked_lm_weights", "next_sentence_labels")  # part of a training batch
+TARGET_NAMES = (  # part of a training batch
+    "masked_lm_ids", "masked_lm_weights", "next_sentence_labels", "next_token_ids", "next_token_weights"
+)  # fmt: skip
 
 
 def attention_mask_of(inputs: dict, config: ModelConfig):

@@ -7,9 +7,9 @@
 
 The run's folder then holds
 
-    run.json         the settings, the model and the data's hashes: another run is refused here
-    states/          the last states, to go on from
-    metrics.csv      the figures, interval by interval; curve.png draws them, tensorboard/ has them for TensorBoard
+    run.json         the settings, the model and the data's hashes: other settings are refused here
+    states/          the last states, to resume from
+    metrics.csv      the metrics, interval by interval; curve.png draws them, tensorboard/ has them for TensorBoard
     checkpoint/      when the run is done: the model with its vocabulary, for `bertlab fill-mask --model` and the others
 """
 
@@ -17,13 +17,34 @@ import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import keras
+import tensorflow as tf
+
+from bertlab import checkpoints
+from bertlab.checkpoints.huggingface import check_representable
 from bertlab.config import ModelConfig
+from bertlab.data.pretraining.collators import ShiftPositions
+from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import MANIFEST, ExampleFiles
-from bertlab.errors import ConfigError, DataError
+from bertlab.errors import CheckpointError, ConfigError, DataError
 from bertlab.families import DEFAULT, family
-from bertlab.training.presets import PretrainingSettings
-from bertlab.training.start import model_config, trained_weights
-from bertlab.training.vocabularies import check_same_tokenizer, tokenizer_of
+from bertlab.training.devices.distribution import data_parallel, num_replicas, on_several_machines, on_this_machine
+from bertlab.training.devices.failures import backend_errors
+from bertlab.training.devices.free_memory import available_memory
+from bertlab.training.devices.machines import join_machines
+from bertlab.training.devices.memory import check_memory
+from bertlab.training.devices.precision import policy_of, resolve_precision
+from bertlab.training.devices.utilisation import Peak, Throughput, training_flops
+from bertlab.training.objectives import collators_of, objectives_for
+from bertlab.training.recipes.optimizer import adamw
+from bertlab.training.recipes.presets import PretrainingSettings
+from bertlab.training.recipes.schedule import WarmupLinearDecay
+from bertlab.training.runs.callbacks import Alarm, History, RunFiles, saved_states
+from bertlab.training.runs.evaluation import check_readable, fixed_batches
+from bertlab.training.runs.loop import Phase, run_training
+from bertlab.training.runs.pretrainer import PreTrainer
+from bertlab.training.runs.start import model_config, new_model, trained_weights
+from bertlab.training.runs.vocabularies import check_same_tokenizer, tokenizer_of
 from bertlab.work_folder import WorkFolder
 
 RUN, STATES, CHECKPOINT = "run.json", "states", "checkpoint"
@@ -43,10 +64,10 @@ def pretrain(
     say: Callable[[str], object] = print,
     memory_check: bool = True,
 ) -> list[dict]:
-    """Pre-trains a model, or goes on with a run that was interrupted, and returns the run's history.
+    """Pre-trains a model, or resumes a run that was interrupted, and returns the run's history.
 
     Args:
-        model: the name of a published size, a `config.json`, a configuration, or a checkpoint to go on from.
+        model: the name of a published size, a `config.json`, a configuration, or a checkpoint to start from.
         data: folders that `bertlab data make` wrote, one for each phase; the rows of the first one come first.
             One path is one phase.
         out: the run's folder.
@@ -58,7 +79,7 @@ def pretrain(
 
     Raises ConfigError for settings that cannot be met (also with the memory at hand), DataError for data that does
     not fit them, CheckpointError for a folder of another run or a disk that is full, and TrainingError for a run
-    that diverges. After any of them, and after a kill, the same call goes on with the last state.
+    that diverges. After any of them, and after a kill, the same call resumes from the last state.
     """
     run = PretrainingRun(model, data, out, settings or PretrainingSettings(), validation)
     return run.train(callbacks, say, memory_check)
@@ -68,12 +89,9 @@ class PretrainingRun:
     """One pre-training run: what it needs, looked at before it starts, and its parts. Arguments: see `pretrain`."""
 
     def __init__(self, model, data, out, settings: PretrainingSettings, validation=None):
-        from bertlab.training.machines import join
-        from bertlab.training.precision import resolve_precision
-
         self.folder, self.settings = Path(out), settings
         data = [data] if isinstance(data, (str, Path)) else data
-        self.machine = join()
+        self.machine = join_machines()
         if not data:
             raise DataError("no data: name at least one folder of examples that `bertlab data make` wrote")
         self.examples = [ExampleFiles(folder) for folder in data]
@@ -93,10 +111,9 @@ class PretrainingRun:
                 "positions: make shorter rows or choose a model with more"
             )
         if self.validation is not None:
-            from bertlab.training.evaluation import check_readable
-
             check_readable(self.validation, self.config)
-        self.next_sentence = not self.config.causal and any(f.settings.next_sentence for f in self.examples)
+        pairs = any(files.settings.next_sentence for files in self.examples)
+        self.objectives = objectives_for(self.config, pairs)
         self.devices = settings.devices * self.machine.count
         self._check_devices()
         self.precision = resolve_precision(settings.precision)
@@ -104,7 +121,7 @@ class PretrainingRun:
         self.work = WorkFolder(out, RUN, self.identity(), defaults=_defaults())
         self._check_same_run()
 
-    # --- what is asked for ---
+    # --- checks before the start ---
 
     def _check_devices(self) -> None:
         parts = self.settings.accumulation * self.devices
@@ -116,14 +133,12 @@ class PretrainingRun:
             )
         if self.validation is not None and len(self.validation) < self.devices:
             raise DataError(
-                f"{self.validation.folder}: {len(self.validation)} rows cannot be shared among {self.devices} devices: "
-                "make more"
+                f"{self.validation.folder}: expected at least {self.devices} rows, one for each device, got "
+                f"{len(self.validation)}; make more"
             )
 
     def identity(self) -> dict:
         """What decides every figure of the run, as JSON values."""
-        import keras
-
         recipe = {name: value for name, value in self.settings.to_dict().items() if name not in _WITHOUT_EFFECT}
         machines = {"machines": self.machine.count} if self.machine.count > 1 else {}
         start = {} if self.weights is None else {"start": {"sha256": self.weights.sha256()}}
@@ -144,8 +159,6 @@ class PretrainingRun:
 
         One that ended before it kept anything does not count: its settings may be what was wrong.
         """
-        from bertlab.training.callbacks import saved_states
-
         if saved_states(self.folder / STATES) or (self.folder / CHECKPOINT).exists():
             self.work.check()
 
@@ -157,9 +170,9 @@ class PretrainingRun:
         return self.settings.rows_of_phase(lengths[phase], max(lengths))
 
     def predictions(self, phase: int) -> int:
-        """Places in a row at which the MLM head works."""
-        examples = self._masking(self.examples[phase])
-        return examples.sequence_length if self.config.causal else examples.max_predictions
+        """Positions in a row that the heads compute, at most."""
+        settings = self._masking(self.examples[phase])
+        return max(objective.predictions(settings) for objective in self.objectives)
 
     def _masking(self, files: ExampleFiles):
         """How the rows of a folder are masked: as it was made, or for dynamic masking as the recipe says."""
@@ -168,50 +181,32 @@ class PretrainingRun:
             return files.settings
         return files.settings.replace(masked_lm_probability=share)
 
-    def batches(self, phase: int, step: int = 0):
-        """The data set of a phase's batches from a step on; a function of the settings and the step alone."""
-        from bertlab.data.pretraining.live import batches_of
-        from bertlab.data.pretraining.positions import with_shifted_positions
-        from bertlab.training.targets import with_next_tokens
-
+    def batches(self, phase: int, step: int = 0) -> tf.data.Dataset:
+        """The batches of a phase from a step on; a function of the settings and the step alone."""
         files, seed = self.examples[phase], self.settings.seed
-        rows = batches_of(
-            files, self.rows(phase), seed, repeat=True, start_batch=step,
-            vocabulary=self.tokenizer.vocabulary, settings=self._masking(files),
-        )  # fmt: skip
-        if self.config.causal:
-            rows = with_next_tokens(rows)
+        collators = collators_of(self.objectives, self._masking(files), self.tokenizer.vocabulary, seed)
         positions = self.config.max_position_embeddings
         shorter = files.settings.sequence_length < positions
-        if self.settings.shifted_positions and shorter and not files.settings.packing:  # packed rows bring their own
-            rows = with_shifted_positions(rows, positions, seed, step)
-        return rows
+        if self.settings.shifted_positions and shorter and not files.settings.packing:  # packed rows have their own
+            collators.append(ShiftPositions(positions, seed))
+        return batches_of(files, self.rows(phase), seed, repeat=True, start_batch=step, collators=collators)
 
     def validation_batches(self):
         """The fixed batches by which the model is judged after every interval, with the masks they were made with."""
         if self.validation is None:
             return None
-        from bertlab.training.evaluation import fixed_batches
-
         size = min(self.settings.batch_size // self.settings.accumulation, len(self.validation))
         size -= size % self.devices
         number = min(_VALIDATION_ROWS, len(self.validation))
         if self.devices > 1:  # which share full batches
             number -= number % size
-        return fixed_batches(self.validation, size, number, self.config.causal).cache()
+        return fixed_batches(self.validation, size, number, self.objectives).cache()
 
     def trainer(self, say: Callable[[str], object] = print):
         """The compiled trainer, with fresh weights or those of the checkpoint that the run starts from."""
-        import keras
-
-        from bertlab.training.distribution import num_replicas, on_several_machines
-        from bertlab.training.optimizer import adamw
-        from bertlab.training.pretrainer import PreTrainer
-        from bertlab.training.schedule import WarmupLinearDecay
-
         recipe = self.settings
         keras.utils.set_random_seed(recipe.seed)
-        trainer = PreTrainer(self._model(say), recipe.accumulation)
+        trainer = PreTrainer(self._model(say), recipe.accumulation, self.objectives)
         optimizer = adamw(
             WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps),
             trainer,
@@ -231,21 +226,15 @@ class PretrainingRun:
         return trainer
 
     def _model(self, say):
-        from bertlab.models import BertForPreTraining
-        from bertlab.training.precision import policy_of
-
         dtype = policy_of(self.precision)
         if self.weights is None:
-            return BertForPreTraining(self.config, next_sentence=self.next_sentence, dtype=dtype)
-        bert, fresh = self.weights.model(self.next_sentence, dtype)
+            return new_model(self.config, self.objectives, dtype)
+        bert, fresh = self.weights.model(self.objectives, dtype)
         say(f"starts from {self.weights.path}" + (f"; new: {', '.join(fresh)}" if fresh else ""))
         return bert
 
     def check_memory(self) -> None:
         """Raises ConfigError, saying what to change, when an update does not fit into the memory at hand."""
-        from bertlab.training.free_memory import available_memory
-        from bertlab.training.memory import check_memory
-
         free = available_memory(self.settings.devices)
         for phase, files in enumerate(self.examples):
             check_memory(
@@ -264,16 +253,11 @@ class PretrainingRun:
         self, callbacks: Sequence = (), say: Callable[[str], object] = print, memory_check: bool = True
     ) -> list[dict]:
         """Trains to the end, saves the checkpoint (of several machines the chief does) and returns the history."""
-        from bertlab.training.callbacks import History, RunFiles
-        from bertlab.training.distribution import data_parallel, on_this_machine
-        from bertlab.training.failures import told_in_words
-        from bertlab.training.run import Phase, run_training
-
         if memory_check:
             self.check_memory()
         if self.machine.is_chief:
             self.work.begin()
-        with told_in_words(), data_parallel(self.settings.devices):
+        with backend_errors(), data_parallel(self.settings.devices):
             trainer = self.trainer(say)
             validation = self.validation_batches()
             if validation is not None:
@@ -288,7 +272,7 @@ class PretrainingRun:
                 phases,
                 interval=self.settings.interval,
                 folder=self.folder / STATES,
-                checks=lambda history: (throughput, self._alarm(history, trainer.task)),
+                checks=lambda history: (throughput, self._alarm(history)),
                 callbacks=lambda history: (*self._files(history), *callbacks),
                 keep=self.settings.keep,
                 say=say,
@@ -299,24 +283,18 @@ class PretrainingRun:
             self._save_checkpoint(trainer.bert)
         return history
 
-    def _alarm(self, history, task: str):
-        """The callback that stops a run that is lost."""
-        from bertlab.training.callbacks import Alarm
-
+    def _alarm(self, history):
+        """The callback that stops a run that diverges."""
         begins = [sum(self.phase_steps[:phase]) for phase in range(len(self.phase_steps))]
         phases = [(begin, str(files.folder)) for begin, files in zip(begins, self.examples)]
-        return Alarm(history, task, self.config.vocab_size, phases, self.settings.divergence_check)
+        return Alarm(history, self.objectives[0].name, self.config.vocab_size, phases, self.settings.divergence_check)
 
     def _files(self, history) -> tuple:
-        """The callback that writes the figures down."""
-        from bertlab.training.callbacks import RunFiles
-
+        """The callback that writes metrics.csv, the curve and TensorBoard's logs."""
         return (RunFiles(self.folder, history),) if self.machine.is_chief else ()
 
     def _throughput(self):
         """The callback that measures speed; it knows from the step which phase's arithmetic to count."""
-        from bertlab.training.utilisation import Peak, Throughput, training_flops
-
         flops, end = [], 0
         for phase, steps in enumerate(self.phase_steps):
             tokens = self.examples[phase].settings.sequence_length
@@ -330,10 +308,6 @@ class PretrainingRun:
 
     def _save_checkpoint(self, bert) -> None:
         """Saves the model without the padding of its token table; in Hugging Face's format where that can hold it."""
-        from bertlab import checkpoints
-        from bertlab.checkpoints.huggingface import check_representable
-        from bertlab.errors import CheckpointError
-
         bert = without_padding(bert, len(self.tokenizer.vocabulary))
         try:
             check_representable(bert.config)
@@ -345,12 +319,12 @@ class PretrainingRun:
 
 def without_padding(bert, pieces: int):
     """The same model with a token table of `pieces` rows, in float32; the model itself if it has just these."""
-    from bertlab.models import BertForPreTraining
-
     if bert.config.vocab_size == pieces:
         return bert
-    smaller = BertForPreTraining(bert.config.replace(vocab_size=pieces), bert.next_sentence_head is not None)
-    for ours, theirs in zip(smaller.variables, bert.variables):
+    options = bert.get_config()
+    options["config"]["vocab_size"] = pieces
+    smaller = type(bert).from_config({**options, "dtype": "float32"})
+    for ours, theirs in zip(smaller.variables, bert.variables, strict=True):
         cut = tuple(slice(size) for size in ours.shape)
         ours.assign(theirs.numpy()[cut])
     return smaller

@@ -124,9 +124,9 @@ ARITHMETIC = """
 import sys
 import jax, keras
 from bertlab.models import BertForPreTraining
-from bertlab.training.distribution import data_parallel
-from bertlab.training.optimizer import adamw
-from bertlab.training.pretrainer import PreTrainer
+from bertlab.training.devices.distribution import data_parallel
+from bertlab.training.recipes.optimizer import adamw
+from bertlab.training.runs.pretrainer import PreTrainer
 from test_training import CONFIG, examples
 
 def of_one_device(devices):

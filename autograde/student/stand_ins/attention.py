@@ -1,4 +1,4 @@
-"""Stands in for what notebook 03 builds."""
+"""The library's version of the names that notebook 03 defines."""
 
 from keras import ops
 

@@ -1,4 +1,4 @@
-"""Stands in for what notebook 05 builds."""
+"""The library's version of the names that notebook 05 defines."""
 
 import math
 
@@ -124,7 +124,7 @@ def _place(path: str):
 
 
 def published_name(path: str) -> str:
-    """What one of the notebook's variables is called in a published checkpoint."""
+    """The name of one of the notebook's variables in a published checkpoint."""
     return ("bert." if path.startswith("bert.") else "") + _place(path).theirs
 
 
@@ -138,7 +138,7 @@ def load_published(variables: dict, tensors: dict) -> tuple[list[str], list[str]
 
 
 def fill_in(token_ids, logits, pieces, k=5):
-    """For each [MASK] the k likeliest pieces with their probabilities."""
+    """For each [MASK] the k likeliest tokens with their probabilities."""
     shares = np.asarray(ops.softmax(logits))
     best = np.argsort(-shares, axis=-1)[:, :k]
     return [

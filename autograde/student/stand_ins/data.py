@@ -1,4 +1,4 @@
-"""Stands in for what notebook 06 builds: rows masked by the library's functions, pairs and batches by NumPy's.
+"""The library's version of the names that notebook 06 defines: sequences masked by the library's functions, pairs and batches by NumPy's.
 
 Every function that draws takes a NumPy generator as its last argument.
 """
@@ -48,14 +48,14 @@ def mask_tokens(token_ids, positions, mask_id: int, replacements, rng) -> list[i
 
 
 def whole_words(pieces) -> list[list[int]]:
-    """The positions of each word's pieces; special pieces belong to no word."""
+    """The positions of each word's tokens; special tokens belong to no word."""
     regular = [t for t, piece in enumerate(pieces) if piece not in _SPECIAL]
     starts = [i for i, t in enumerate(regular) if not pieces[t].startswith("##") or t - 1 not in regular]
     return [regular[start:end] for start, end in zip(starts, [*starts[1:], len(regular)])]
 
 
 def choose_words(words, count: int, rng) -> list[int]:
-    """Positions of whole words in a random order, leaving out those that would lead over `count` pieces."""
+    """Positions of whole words in a random order, leaving out those that would lead over `count` tokens."""
     chosen: list[int] = []
     for index in np.argsort(rng.random(len(words))):
         chosen += words[index] if len(words[index]) <= count - len(chosen) else []

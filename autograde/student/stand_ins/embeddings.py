@@ -1,4 +1,4 @@
-"""Stands in for what notebook 02 builds."""
+"""The library's version of the names that notebook 02 defines."""
 
 from keras import ops
 

@@ -1,4 +1,4 @@
-"""Stands in for what notebook 04 builds."""
+"""The library's version of the names that notebook 04 defines."""
 
 from bertlab.layers import Encoder, EncoderLayer, FeedForward, gelu
 from bertlab.layers import LayerNormalization as LayerNorm

@@ -1,4 +1,4 @@
-"""Stands in for what notebook 08 builds."""
+"""The library's version of the names that notebook 08 defines."""
 
 import keras
 import numpy as np
@@ -67,7 +67,7 @@ def spearman(gold, predicted):
 
 
 def align_labels(pieces_of_words, tags):
-    """The tag on each word's first piece, −100 on all other positions of [CLS] pieces [SEP]."""
+    """The tag on each word's first token, −100 on all other positions of [CLS] tokens [SEP]."""
     inner = alignment.align_tags([len(pieces) for pieces in pieces_of_words], tags)
     return [alignment.IGNORED, *inner.tolist(), alignment.IGNORED]
 

@@ -1,11 +1,11 @@
-"""Stands in for what notebook 07 builds."""
+"""The library's version of the names that notebook 07 defines."""
 
 import keras
 from keras import ops
 
 from autograde.student.stand_ins.bert import Bert, MlmHead, NspHead
 from bertlab.layers import gather_positions
-from bertlab.training.losses import token_hits, token_losses, weighted_mean
+from bertlab.training.objectives.losses import token_hits, token_losses, weighted_mean
 
 __all__ = ["PreTrainingModel", "clip_gradients", "decays", "etraining_loss", "gather_positions", "learning_rate",
            "masked_accuracy", "mlm_loss", "nsp_loss", "perplexity"]  # fmt: skip
@@ -15,7 +15,7 @@ class PreTrainingModel(keras.Model):
     """The notebook's model: parts bert, mlm, nsp.
 
     call: token_ids, token_type_ids, attention_mask (batch, tokens), positions (batch, predictions); training
-    returns MLM logits (batch, predictions, pieces) and next-sentence logits (batch, 2)
+    returns MLM logits (batch, predictions, tokens) and next-sentence logits (batch, 2)
     """
 
     def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512,
@@ -55,20 +55,20 @@ def clip_gradients(gradients, most: float = 1.0):
 
 def learning_rate(step, peak: float, warmup_steps: int, total_steps: int):
     """Linear warm-up, then linear decay to 0; the library's schedule, for a tensor of steps."""
-    from bertlab.training.schedule import WarmupLinearDecay
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
 
     return WarmupLinearDecay(peak, total_steps, warmup_steps)(step)
 
 
 def decays(name: str) -> bool:
     """Whether weight decay acts on the weight of this path."""
-    from bertlab.training.optimizer import NOT_DECAYED
+    from bertlab.training.recipes.optimizer import NOT_DECAYED
 
     return name.split("/")[-1] not in NOT_DECAYED
 
 
 def masked_accuracy(logits, labels, weights):
-    """The weighted share of labels that have the largest logit."""
+    """The weighted fraction of labels that have the largest logit."""
     return ops.average(ops.cast(token_hits(logits, labels), "float32"), weights=weights)
 
 

@@ -1,4 +1,4 @@
-"""Stands in for what notebook 01 builds."""
+"""The library's version of the names that notebook 01 defines."""
 
 import functools
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _CASED = basic.BasicTokenizer(lowercase=False)
 
 
 class _AnyVocabulary(Vocabulary):
-    """A dict from piece to number as a `Vocabulary`; the numbers may be any, and special pieces may be missing."""
+    """A dict from token to number as a `Vocabulary`; the numbers may be any, and special tokens may be missing."""
 
     def __init__(self, numbers: Mapping[str, int]):
         self._index = numbers
@@ -34,7 +34,7 @@ class _AnyVocabulary(Vocabulary):
 
 @functools.lru_cache(maxsize=8)
 def _tokenizer(pieces: tuple[str, ...], lower_case: bool = True) -> WordPieceTokenizer:
-    """The library's tokenizer for these pieces; cutting needs no numbers."""
+    """The library's tokenizer for these tokens; splitting needs no numbers."""
     return WordPieceTokenizer(_AnyVocabulary(dict.fromkeys(pieces, 0)), lowercase=lower_case)
 
 
@@ -66,17 +66,17 @@ def basic_tokenize(text: str, lower_case: bool = True) -> list[str]:
 
 
 def wordpiece(word: str, vocabulary: dict[str, int]) -> list[str]:
-    """A word's pieces, or ["[UNK]"]. vocabulary: piece → number."""
+    """A word's tokens, or ["[UNK]"]. vocabulary: token → number."""
     return _tokenizer(tuple(vocabulary)).split_word(word)
 
 
 def tokenize(text: str, vocabulary: dict[str, int], lower_case: bool = True) -> list[str]:
-    """A text's pieces, without special ones. vocabulary: piece → number."""
+    """A text's tokens, without special ones. vocabulary: token → number."""
     return _tokenizer(tuple(vocabulary), lower_case).tokenize(text)
 
 
 def learn_vocabulary(word_counts: dict[str, int], size: int, min_count: int = 2) -> list[str]:
-    """Special pieces, alphabet, merges: at most `size` pieces."""
+    """Special tokens, alphabet, merges: at most `size` tokens."""
     return list(learn_from_counts(word_counts, size, min_frequency=min_count, progress=False).pieces)
 
 
@@ -89,9 +89,9 @@ def truncate_pair(first: list[str], second: list[str], room: int) -> tuple[list[
 
 
 def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int], length: int) -> dict[str, list[int]]:
-    """One row of BERT's input from lists of *pieces*: [CLS] first [SEP] or [CLS] first [SEP] second [SEP], padded.
+    """One row of BERT's input from lists of *tokens*: [CLS] first [SEP] or [CLS] first [SEP] second [SEP], padded.
 
-    second may be None. vocabulary: piece → number, with the special pieces in it.
+    second may be None. vocabulary: token → number, with the special tokens in it.
     returns {"token_ids", "token_type_ids", "attention_mask"}, each a list of `length` whole numbers
     """
     rows = [None if pieces is None else _one_row([vocabulary[piece] for piece in pieces]) for pieces in (first, second)]

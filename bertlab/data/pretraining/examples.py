@@ -4,7 +4,7 @@
       0   0 0 0 0   0   1 1 1   1     0     0        token_type_ids
 
 Text becomes arrays once, and every later step works on whole arrays. `make_examples` is all of it for a corpus that
-fits into memory; `bertlab.data.pretraining.make` runs the same steps piece by piece for one that does not.
+fits into memory; `bertlab.data.pretraining.make` runs the same steps part by part for one that does not.
 
 Letters: N rows, T tokens in a row, P predictions in a row.
 """
@@ -38,7 +38,7 @@ def make_examples(documents: Iterable, tokenizer, settings: ExampleSettings | No
     attention_mask (N, T) int32 (for packed rows sequence_ids and position_ids instead of attention_mask),
     masked_lm_positions and masked_lm_ids (N, P) int32, masked_lm_weights (N, P) float32, and with next_sentence
     next_sentence_labels (N,) int32, 0 = IsNext. With `settings.dynamic_masking` the masked_lm arrays are left out:
-    the reader draws them anew for every batch.
+    the reader draws new ones for every batch.
     Raises DataError if the text gives no example.
     """
     settings = settings or ExampleSettings()
@@ -123,7 +123,7 @@ def lay_out_pairs(values: np.ndarray, pairs: Pairs, table: PieceTable, width: in
     count = len(pairs.label)
     row = np.arange(count) * width
     b = row + pairs.a_length + 2  # where B begins
-    end = b + pairs.b_length  # where the second [SEP] stands
+    end = b + pairs.b_length  # index of the second [SEP]
     ids = np.full(count * width, table.pad, np.int32)
     ids[row] = table.cls
     _copy(ids, row + 1, values, pairs.a_start, pairs.a_length)

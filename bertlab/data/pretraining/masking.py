@@ -1,6 +1,6 @@
-"""Masked language modelling: which tokens are predicted, and what stands in their place.
+"""Masked language modelling: which tokens are predicted, and which tokens the model sees instead.
 
-Devlin et al. 2019, section 3.1: 15% of the tokens are predicted; of these 80% become [MASK], 10% a random piece, and
+Devlin et al. 2019, section 3.1: 15% of the tokens are predicted; of these 80% become [MASK], 10% a random token, and
 10% stay as they are. Everything here works on a whole batch of rows at once:
 
     input_ids     [CLS]  the   bo  ##at  sank  [SEP]  [PAD]
@@ -21,10 +21,10 @@ from bertlab.errors import VocabularyError
 
 @dataclass(frozen=True, eq=False)
 class PieceTable:
-    """What masking needs to know of a vocabulary, as arrays.
+    """The facts about a vocabulary that masking needs, as arrays.
 
-    cls, sep, pad, mask: ids of the special pieces. replacements: (R,) int32, the ids that a random replacement is
-    drawn from: all but the special and the [unused…] ones. continues: (V,) bool, whether a piece begins with "##".
+    cls, sep, pad, mask: ids of the special tokens. replacements: (R,) int32, the ids that a random replacement is
+    drawn from: all but the special and the [unused…] ones. continues: (V,) bool, whether a token begins with "##".
     """
 
     cls: int
@@ -41,7 +41,9 @@ class PieceTable:
         regular = np.array([not piece.startswith("[unused") for piece in pieces])
         regular[list(vocabulary.special_ids)] = False
         if not regular.any():
-            raise VocabularyError("the vocabulary has special pieces only: there is nothing to mask or to predict")
+            raise VocabularyError(
+                "expected a vocabulary with more than special tokens, got special tokens only; nothing can be masked"
+            )
         return cls(
             cls=vocabulary.cls_id,
             sep=vocabulary.sep_id,

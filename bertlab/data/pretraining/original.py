@@ -98,7 +98,7 @@ def _truncate(a: list[int], b: list[int], room: int, rng: random.Random) -> None
 
 
 def _mask(ids: list[int], table, settings: ExampleSettings, rng: random.Random) -> tuple[list, list, list]:
-    """The ids with their replacements, the positions predicted in ascending order, and what stood there."""
+    """The ids with their replacements, the positions predicted in ascending order, and the original ids there."""
     candidates = []
     for position, token in enumerate(ids):
         if token in (table.cls, table.sep):

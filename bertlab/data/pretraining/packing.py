@@ -3,7 +3,7 @@
 Each example keeps to itself: `sequence_ids` says which tokens belong together (a token sees only its own example) and
 `position_ids` restart at 0 in each, so that the model computes for a packed example what it computes for it alone.
 
-The packing is best fit, longest first: every example goes into the fullest row that still has room for it. Krell et
+The packing is best fit, longest first: every example goes into the fullest row in which it still fits. Krell et
 al. 2021, "Efficient sequence packing without cross-contamination", find it to leave next to nothing empty.
 """
 
@@ -19,23 +19,23 @@ def pack(lengths: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, int]:
     if len(lengths) and not 1 <= lengths.min() <= lengths.max() <= width:
         raise ValueError(f"lengths must lie between 1 and {width}, found {lengths.min()} to {lengths.max()}")
     rows, offsets = np.empty(len(lengths), np.int64), np.empty(len(lengths), np.int64)
-    open_rows: list[list[int]] = [[] for _ in range(width + 1)]  # rows by the room they have left
-    rooms = 0  # bit r is set when a row with room r is open: the tightest fit is the lowest set bit from `length` up
+    open_rows: list[list[int]] = [[] for _ in range(width + 1)]  # rows by the number of tokens that still fit
+    free = 0  # bit r is set when a row with r free tokens is open: the tightest fit is the lowest set bit ≥ `length`
     count = 0
     for example in np.argsort(-lengths, kind="stable").tolist():
         length = int(lengths[example])
-        fitting = rooms >> length
+        fitting = free >> length
         if fitting:
-            room = length + (fitting & -fitting).bit_length() - 1
-            row = open_rows[room].pop()
-            if not open_rows[room]:
-                rooms &= ~(1 << room)
+            space = length + (fitting & -fitting).bit_length() - 1
+            row = open_rows[space].pop()
+            if not open_rows[space]:
+                free &= ~(1 << space)
         else:
-            row, room = count, width
+            row, space = count, width
             count += 1
-        rows[example], offsets[example] = row, width - room
-        open_rows[room - length].append(row)
-        rooms |= 1 << (room - length)
+        rows[example], offsets[example] = row, width - space
+        open_rows[space - length].append(row)
+        free |= 1 << (space - length)
     return rows, offsets, count
 
 

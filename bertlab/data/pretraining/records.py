@@ -1,11 +1,11 @@
-"""Examples in sharded TFRecord files, with a manifest that says what they are and how they came about.
+"""Examples in sharded TFRecord files, with a manifest that describes them and how they were made.
 
     DIR/manifest.json            counts, settings, seed, vocabulary's hash, problems of the input, one entry per shard
     DIR/vocab.txt                the vocabulary, so that the folder is complete in itself
     DIR/examples-00000.tfrecord  one `tf.train.Example` per row, each feature the raw bytes of one array
 
-All arrays of a folder have fixed shapes, so all its records have the same length and a row stands at a known place in
-its file. Any TFRecord reader can read them from front to back (`tf.io.parse_example`, then `tf.io.decode_raw`); we map
+All arrays of a folder have fixed shapes, so all its records have the same length and a row has a known offset in its
+file. Any TFRecord reader can read them from front to back (`tf.io.parse_example`, then `tf.io.decode_raw`); we map
 the files into memory and pick rows in any order, which makes a perfect shuffle and a start at any step as cheap as
 reading on. The other side of that: shards must lie on a file system that can be mapped, not behind `gs://`.
 
@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.data.pretraining.live import batches_of
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError
 
@@ -45,7 +44,7 @@ _HEADER, _FOOTER = 12, 4  # bytes of a TFRecord before and after the record
 
 @dataclass(frozen=True)
 class Layout:
-    """Where each array stands in a record. template: a whole record with empty arrays, header and footer included."""
+    """The offset of each array in a record. template: a whole record with empty arrays, header and footer included."""
 
     template: bytes
     fields: tuple[
@@ -74,7 +73,7 @@ class Layout:
         return len(self.template)
 
     def to_bytes(self, examples: dict[str, np.ndarray]) -> np.ndarray:
-        """The records of some rows as they stand in a file: (N, size) uint8."""
+        """The bytes that a file holds for some rows: (N, size) uint8."""
         count = len(examples["input_ids"])
         records = np.tile(np.frombuffer(self.template, np.uint8), (count, 1))
         for name, start, _ in self.fields:
@@ -214,7 +213,7 @@ class ExampleFiles:
             raise DataError(
                 f"{path}: record {min(found // size, count)} of {count} is "
                 f"{'truncated or missing' if found < count * size else 'not in the manifest'} ({found} bytes, expected "
-                f"{count * size}). Delete the file and run `bertlab data make` again to make it anew"
+                f"{count * size}). Delete the file and run `bertlab data make` again"
             )
         return np.memmap(path, np.uint8, mode="r", shape=(count, size))
 
@@ -252,31 +251,3 @@ class ExampleFiles:
                         f"{path}: record {start + int(np.argmax(wrong))} is damaged (its checksum does not fit). "
                         "Delete the file and run `bertlab data make` again"
                     )
-
-
-def read_examples(
-    folder: str | Path,
-    batch_size: int,
-    shuffle_seed: int | None = None,
-    repeat: bool = False,
-    start_batch: int = 0,
-    drop_remainder: bool = True,
-):
-    """A `tf.data.Dataset` of batches from a folder that `bertlab data make` wrote; see `live.batches_of`.
-
-    Rows that were made with dynamic masking get new masks in every batch. Raises DataError for a folder without
-    manifest, a shard that is missing or truncated, and, when its batch is reached, a damaged record.
-    """
-    from bertlab.wordpiece.vocabulary import Vocabulary
-
-    examples = ExampleFiles(folder)
-    return batches_of(
-        examples,
-        batch_size,
-        shuffle_seed=shuffle_seed,
-        repeat=repeat,
-        start_batch=start_batch,
-        drop_remainder=drop_remainder,
-        vocabulary=Vocabulary.from_file(examples.folder / VOCABULARY),
-        settings=examples.settings,
-    )

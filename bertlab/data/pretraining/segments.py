@@ -35,7 +35,7 @@ _NEAR = 1  # tokens by which it may miss that length without further looking
 class TokenDocuments:
     """Tokenised documents, end to end.
 
-    values: (N,) int32 piece ids. sentence_splits: (S + 1,) int64, sentence s is values[splits[s]:splits[s + 1]], never
+    values: (N,) int32 token ids. sentence_splits: (S + 1,) int64, sentence s is values[splits[s]:splits[s + 1]], never
     empty. document_splits: (D + 1,) int64, document d is the sentences from splits[d] to splits[d + 1] − 1.
     """
 
@@ -66,13 +66,13 @@ def make_pairs(tokens: TokenDocuments, settings: ExampleSettings, rng: np.random
 
     Raises DataError if fewer than two documents have two sentences.
     """
-    room = settings.sequence_length - 3
+    space = settings.sequence_length - 3
     maker = _PairMaker(tokens, settings, rng)
     pairs = [pair for document in rng.permutation(maker.documents) for pair in maker.pairs_of(int(document))]
     label, a_start, a_end, *b_places = np.array(pairs, np.int64).T
     label = _balanced(label, settings.random_next_probability, rng)
     b_start, b_end = np.where(label == IS_NEXT, b_places[:2], b_places[2:])
-    return truncate(Pairs(a_start, a_end - a_start, b_start, b_end - b_start, label), room, rng)
+    return truncate(Pairs(a_start, a_end - a_start, b_start, b_end - b_start, label), space, rng)
 
 
 class _PairMaker:
@@ -111,11 +111,11 @@ class _PairMaker:
                 at = middle if last - middle > 1 else last
 
     def _target(self) -> int:
-        """The length that a pair aims at: the room in a row, or (10%) a random one from 2."""
-        room = self.settings.sequence_length - 3
+        """The length that a pair aims at: the space in a row, or (10%) a random one from 2."""
+        space = self.settings.sequence_length - 3
         if self.rng.random() < self.settings.short_sequence_probability:
-            return int(self.rng.integers(2, room + 1))
-        return room
+            return int(self.rng.integers(2, space + 1))
+        return space
 
     def _random_next(self, document: int, wanted: int) -> tuple[int, int]:
         """Whole sentences of another document, of about `wanted` tokens: (start, end). The best of some draws."""
@@ -147,7 +147,7 @@ class _PairMaker:
 
 
 def _balanced(labels: np.ndarray, random_share: float, rng: np.random.Generator) -> np.ndarray:
-    """The labels with as few as possible turned over, chosen at random, so that the share of RANDOM_NEXT is exact.
+    """The labels with as few as possible turned over, chosen at random, so that the fraction of RANDOM_NEXT is exact.
 
     Dealing them out evenly to begin with (random, actual, random …) would tie each label to the one before it, and so
     to the shape of its pair: what is left of a document after a random pair is shorter.
@@ -160,14 +160,14 @@ def _balanced(labels: np.ndarray, random_share: float, rng: np.random.Generator)
     return labels
 
 
-def truncate(pairs: Pairs, room: int, rng: np.random.Generator) -> Pairs:
-    """Shortens the longer segment, token by token, until A and B fit into `room`; each token goes from a random end.
+def truncate(pairs: Pairs, space: int, rng: np.random.Generator) -> Pairs:
+    """Shortens the longer segment, token by token, until A and B fit into `space`; each token goes from a random end.
 
-    Taking the tokens one by one from the longer one ends with both at half the room, or with the shorter one
+    Taking the tokens one by one from the longer one ends with both at half the space, or with the shorter one
     untouched; the number taken from the front is then binomial. So no loop is needed.
     """
-    a_most = np.maximum(room - pairs.b_length, room - room // 2)
-    b_most = np.maximum(room - pairs.a_length, room // 2)
+    a_most = np.maximum(space - pairs.b_length, space - space // 2)
+    b_most = np.maximum(space - pairs.a_length, space // 2)
     a_length = np.minimum(pairs.a_length, a_most)
     b_length = np.minimum(pairs.b_length, b_most)
     a_front = rng.binomial(pairs.a_length - a_length, 0.5)
@@ -185,16 +185,16 @@ def make_spans(
 
     No token is lost: a sentence longer than a row is cut. Starts and lengths are places in `tokens.values`, (M,) int64.
     """
-    room = settings.sequence_length - 2
+    space = settings.sequence_length - 2
     sentences, ends = tokens.sentence_splits.tolist(), tokens.document_splits.tolist()
     spans = []
     for first, last in zip(ends, ends[1:]):
         at, stop = sentences[first], sentences[last]
         while at < stop:
-            target = room
+            target = space
             if settings.short_sequence_probability and rng.random() < settings.short_sequence_probability:
-                target = int(rng.integers(2, room + 1))
-            end = _whole_sentences(sentences, at, at + target, at + room, first, last)
+                target = int(rng.integers(2, space + 1))
+            end = _whole_sentences(sentences, at, at + target, at + space, first, last)
             spans.append((at, end - at))
             at = end
     starts, lengths = np.array(spans, np.int64).T

@@ -1,13 +1,15 @@
-"""Pre-training examples for the eye: pieces, masks, segments and labels as text, and histograms of a whole folder."""
+"""Pre-training examples to look at: tokens, masks, segments and labels as text, and histograms of a whole folder."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from bertlab.data.pretraining.live import Batches
+from bertlab.data.pretraining.batches import Batches
+from bertlab.data.pretraining.collators import MaskTokens
 from bertlab.data.pretraining.masking import PieceTable
 from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
+from bertlab.wordpiece import Vocabulary
 
 LABELS = ("IsNext", "random next")
 
@@ -16,8 +18,9 @@ LABELS = ("IsNext", "random next")
 class Statistics:
     """Figures of a sample of rows, one number per row unless said otherwise.
 
-    lengths: tokens that are not padding. predicted: share of them that are predicted. shares: of all predictions, which
-    part became [MASK], another piece, or stayed. random_next: share of the pairs whose B is random, None without pairs.
+    lengths: tokens that are not padding. predicted: fraction of them that are predicted. shares: the fractions of
+    all predictions that became [MASK], became another token, or stayed. random_next: fraction of the pairs whose B is
+    random, None without pairs.
     """
 
     lengths: np.ndarray
@@ -28,13 +31,10 @@ class Statistics:
 
 def sample_of(folder: str | Path, count: int, seed: int | None = None) -> dict[str, np.ndarray]:
     """Up to `count` examples of a folder, the first ones or, with a seed, random ones; masked if they were not."""
-    from bertlab.wordpiece.vocabulary import Vocabulary
-
     files = ExampleFiles(folder)
-    masking = None
-    if files.settings.dynamic_masking:
-        masking = PieceTable.of(Vocabulary.from_file(files.folder / VOCABULARY)), files.settings
-    return Batches(files, min(count, len(files)), shuffle_seed=seed, masking=masking)[0]
+    table = PieceTable.of(Vocabulary.from_file(files.folder / VOCABULARY))
+    masks = MaskTokens(table, files.settings, seed or 0)
+    return Batches(files, min(count, len(files)), shuffle_seed=seed, collators=[masks])[0]
 
 
 def statistics_of(examples: dict[str, np.ndarray], table: PieceTable) -> Statistics:
@@ -43,7 +43,7 @@ def statistics_of(examples: dict[str, np.ndarray], table: PieceTable) -> Statist
     used = examples["masked_lm_weights"] > 0
     shown = np.take_along_axis(examples["input_ids"], examples["masked_lm_positions"], axis=1)[used]
     masked, kept = shown == table.mask, shown == examples["masked_lm_ids"][used]
-    shares = {"[MASK]": masked.mean(), "another piece": (~masked & ~kept).mean(), "kept": kept.mean()}
+    shares = {"[MASK]": masked.mean(), "another token": (~masked & ~kept).mean(), "kept": kept.mean()}
     labels = examples.get("next_sentence_labels")
     return Statistics(
         lengths=lengths,
@@ -85,7 +85,7 @@ def _joined(tokens: list[str], chosen: np.ndarray) -> str:
 
 
 def draw_histograms(statistics: Statistics, path: str | Path, title: str = "") -> None:
-    """Draws lengths, share of predicted tokens, replacements and labels of a sample to an image file."""
+    """Draws lengths, fraction of predicted tokens, replacements and labels of a sample to an image file."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 6), layout="constrained")
@@ -94,13 +94,13 @@ def draw_histograms(statistics: Statistics, path: str | Path, title: str = "") -
     lengths.hist(statistics.lengths, bins=40)
     lengths.set(xlabel="tokens in a row, without padding", ylabel="rows")
     predicted.hist(statistics.predicted, bins=40)
-    predicted.set(xlabel="share of the tokens that are predicted", ylabel="rows")
-    _bars(shares, statistics.shares, "share of the predictions")
+    predicted.set(xlabel="fraction of the tokens that are predicted", ylabel="rows")
+    _bars(shares, statistics.shares, "fraction of the predictions")
     if statistics.random_next is None:
         labels.set_axis_off()
         labels.text(0.5, 0.5, "no next-sentence labels", ha="center", va="center")
     else:
-        _bars(labels, dict(zip(LABELS, (1 - statistics.random_next, statistics.random_next))), "share of the pairs")
+        _bars(labels, dict(zip(LABELS, (1 - statistics.random_next, statistics.random_next))), "fraction of the pairs")
     figure.savefig(path, dpi=120)
 
 

@@ -9,7 +9,7 @@ import keras
 from keras import ops
 
 from bertlab.errors import ConfigError
-from bertlab.training.optimizer import is_decayed
+from bertlab.training.recipes.optimizer import is_decayed
 
 
 @keras.saving.register_keras_serializable("bertlab")

@@ -127,7 +127,7 @@ class Regression(Problem):
     def loss(self, targets, outputs, class_weights=None):
         from keras import ops
 
-        from bertlab.training.losses import weighted_mean
+        from bertlab.training.objectives.losses import weighted_mean
 
         known = ops.logical_not(ops.isnan(targets))
         difference = ops.cast(outputs[:, 0], "float32") - ops.where(known, targets, 0.0)
@@ -246,7 +246,7 @@ def class_loss(targets, logits, class_weights=None):
     """
     from keras import ops
 
-    from bertlab.training.losses import token_losses, weighted_mean
+    from bertlab.training.objectives.losses import token_losses, weighted_mean
 
     known = targets >= 0
     classes = ops.where(known, targets, 0)

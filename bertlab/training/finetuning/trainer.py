@@ -128,7 +128,7 @@ class Trainer:
 
 
 def learning_rate_at(step: int, total: int, recipe: Recipe) -> float:
-    """Linear warm-up, then linear decay to 0, as in pre-training (see `bertlab.training.schedule`)."""
+    """Linear warm-up, then linear decay to 0, as in pre-training (see `bertlab.training.recipes.schedule`)."""
     warmup = int(recipe.warmup_share * total)
     rising = (step + 1) / max(warmup, 1)
     return recipe.learning_rate * max(0.0, min(rising, (total - step) / (total - warmup)))

@@ -1,4 +1,4 @@
-"""How much memory a run may take: of the graphics cards that it would use, else of this machine or its container.
+"""How much memory a run may take: on the GPUs that it would use, else on this machine or in its container.
 
 Memory that this very process holds counts as free: TensorFlow takes nearly a whole card at its first operation, and a
 run that was interrupted in a notebook and is started again there uses what the process has already.
@@ -15,7 +15,7 @@ _MIB = 2**20
 
 
 def available_memory(devices: int = 1) -> int | None:
-    """Bytes that a run may take on each of so many devices, on the fullest of them. None where nothing tells."""
+    """Bytes that a run may take on each of so many devices, on the fullest of them. None if it is unknown."""
     on_device = _limit_of_jax() or _free_on_cards(devices)
     if on_device is not None:
         return on_device
@@ -24,7 +24,7 @@ def available_memory(devices: int = 1) -> int | None:
 
 
 def _limit_of_jax() -> int | None:
-    """What JAX, which takes a part of a card when it starts, lets itself have there; None on other backends."""
+    """The part of a GPU's memory that JAX reserves when it starts; None on other backends."""
     keras = sys.modules.get("keras")
     if keras is None or keras.backend.backend() != "jax":
         return None
@@ -33,7 +33,7 @@ def _limit_of_jax() -> int | None:
     return (jax.local_devices()[0].memory_stats() or {}).get("bytes_limit")
 
 
-# --- graphics cards ---
+# --- GPUs ---
 
 
 def _free_on_cards(devices: int) -> int | None:
@@ -43,12 +43,12 @@ def _free_on_cards(devices: int) -> int | None:
     programs = _asked("--query-compute-apps=pid,gpu_uuid,used_memory")
     try:
         return min(_free_on_card(card, programs) for card in cards[:devices]) * _MIB
-    except ValueError:  # a card without memory of its own says "[N/A]"
+    except ValueError:  # for a GPU without memory of its own nvidia-smi prints "[N/A]"
         return None
 
 
 def _asked(query: str) -> list[list[str]]:
-    """nvidia-smi's answer: for each line its fields. [] where there is no such program or no card."""
+    """nvidia-smi's answer: for each line its fields. [] without nvidia-smi or without a GPU."""
     command = ["nvidia-smi", query, "--format=csv,noheader,nounits"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout
@@ -58,7 +58,7 @@ def _asked(query: str) -> list[list[str]]:
 
 
 def _visible(cards: list[list[str]], chosen: str | None) -> list[list[str]]:
-    """Of the cards, (index, uuid, …), those that CUDA shows a program, in its order: it stops at one that is none."""
+    """Of the cards, (index, uuid, …), those that CUDA shows a program, in its order: it stops at an unknown one."""
     if chosen is None:
         return cards
     found = []
@@ -74,8 +74,8 @@ def _visible(cards: list[list[str]], chosen: str | None) -> list[list[str]]:
 def _free_on_card(card: list[str], programs: list[list[str]]) -> int:
     """MiB, with those that this process holds. programs: (pid, uuid, MiB).
 
-    In a container, such as Colab's, nvidia-smi lists no programs at all: nothing then tells whose memory is taken, and
-    only what the whole card has is a limit.
+    In a container, such as Colab's, nvidia-smi lists no programs at all: it is then
+    unknown whose memory is taken, and only the total of the GPU is a limit.
     """
     _, uuid, free, total = card
     there = [(pid, used) for pid, where, used in programs if where == uuid]
@@ -98,7 +98,7 @@ def _free_on_machine() -> int | None:
 
 
 def _free_in_container() -> int | None:
-    """What the control group's limit leaves. Files that the system keeps in memory give way and count as free."""
+    """The memory left within the control group's limit. Files that the system caches give way and count as free."""
     limit, used, details = (CGROUP / f"memory.{name}" for name in ("max", "current", "stat"))
     if not limit.exists() or limit.read_text().strip() == "max":
         return None

@@ -4,30 +4,31 @@ On JAX the compiler cuts the batch and adds up what must be added (`keras.distri
 every device runs the same step on its own rows (`tf.distribute`), and sums over the batch, which the devices must
 agree on, are spelt out here: the number of predictions, and the gradient before it is clipped.
 
-The devices may belong to several machines (see `bertlab.training.machines`), on each of which the same command runs:
-every machine makes the same batches and trains on its own rows of them.
+The devices may belong to several machines (see `machines`), on each of which the same command runs: every machine makes
+the same batches and trains on its own rows of them.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import keras
+import tensorflow as tf
 
 from bertlab.errors import ConfigError
-from bertlab.training.machines import place
+from bertlab.training.devices.machines import this_machine
 
 
 @contextmanager
 def data_parallel(devices: int) -> Iterator[None]:
     """Models made and trained inside use `devices` devices of each machine. Raises ConfigError when there are fewer.
 
-    Without a graphics card TensorFlow cuts the processor into so many virtual devices, which is for trying things
+    Without a GPU TensorFlow cuts the processor into so many virtual devices, which is for trying things
     out only; with JAX, XLA_FLAGS=--xla_force_host_platform_device_count=N does that.
     """
-    if devices == 1 and place().count == 1:
+    if devices == 1 and this_machine().count == 1:
         yield
         return
-    strategies = {"tensorflow": _tensorflow_scope if place().count == 1 else _machines_scope, "jax": _jax_scope}
+    strategies = {"tensorflow": _tensorflow_scope if this_machine().count == 1 else _machines_scope, "jax": _jax_scope}
     if keras.backend.backend() not in strategies:
         raise ConfigError(f"several devices are for TensorFlow and JAX, not for {keras.backend.backend()}")
     with strategies[keras.backend.backend()](devices):
@@ -53,10 +54,9 @@ def _jax_scope(devices: int) -> Iterator[None]:
 
 @contextmanager
 def _tensorflow_scope(devices: int) -> Iterator[None]:
-    import tensorflow as tf
 
     names = _tensorflow_devices(devices)
-    # The reduction that every machine has; with graphics cards the strategy's own choice (NCCL) is the faster one.
+    # The reduction that every machine has; with GPUs the strategy's own choice (NCCL) is the faster one.
     on_host = names[0].startswith("CPU")
     strategy = tf.distribute.MirroredStrategy(
         names, cross_device_ops=tf.distribute.ReductionToOneDevice() if on_host else None
@@ -67,7 +67,6 @@ def _tensorflow_scope(devices: int) -> Iterator[None]:
 
 @contextmanager
 def _machines_scope(devices: int) -> Iterator[None]:
-    import tensorflow as tf
 
     cards = tf.config.list_physical_devices("GPU")
     _check_number(devices, max(1, len(cards)))
@@ -82,7 +81,6 @@ def _machines_scope(devices: int) -> Iterator[None]:
 
 
 def _tensorflow_devices(devices: int) -> list[str]:
-    import tensorflow as tf
 
     cards = tf.config.list_physical_devices("GPU")
     if cards:
@@ -98,18 +96,18 @@ def _tensorflow_devices(devices: int) -> list[str]:
 
 def _check_number(wanted: int, found: int) -> None:
     if wanted > found:
-        raise ConfigError(f"{wanted} devices were asked for, but {found} can be seen: choose at most {found}")
+        raise ConfigError(f"expected at most {found} devices, got {wanted}; only {found} are visible here")
 
 
 # --- batches ---
 
 
 def on_this_machine(batches):
-    """Of the whole run's batches, what Keras is to be given here: this machine's rows, if there are several.
+    """The batches that Keras gets here: with several machines, this machine's rows of the whole run's batches.
 
     batches: a `tf.data.Dataset` of dicts whose number of rows is known and can be divided among all devices.
     """
-    here = place()
+    here = this_machine()
     if here.count == 1:
         return batches
     rows = next(iter(batches.element_spec.values())).shape[0] // here.count
@@ -117,7 +115,6 @@ def on_this_machine(batches):
     own = batches.map(lambda batch: {name: values[first : first + rows] for name, values in batch.items()})
     if keras.backend.backend() == "jax":
         return own
-    import tensorflow as tf
 
     strategy = tf.distribute.get_strategy()
     per_device = rows * here.count // strategy.num_replicas_in_sync
@@ -131,7 +128,6 @@ def num_replicas() -> int:
     """How many devices run this very step on rows of their own: 1 on JAX, where a step sees the whole batch."""
     if keras.backend.backend() != "tensorflow":
         return 1
-    import tensorflow as tf
 
     return tf.distribute.get_strategy().num_replicas_in_sync
 
@@ -140,7 +136,6 @@ def sum_over_replicas(value):
     """The sum of a tensor, or of each in a list, over all devices."""
     if num_replicas() == 1:
         return value
-    import tensorflow as tf
 
     return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, value)
 
@@ -149,10 +144,9 @@ def first_over_replicas(step):
     """The least of the devices' numbers, int32 scalars, that is not 0; 0 if all are."""
     if num_replicas() == 1:
         return step
-    import tensorflow as tf
 
-    place = tf.distribute.get_replica_context().replica_id_in_sync_group
-    own = tf.one_hot(place, num_replicas(), dtype="int32") * tf.cast(step, "int32")  # (R,), its number at its place
+    index = tf.distribute.get_replica_context().replica_id_in_sync_group
+    own = tf.one_hot(index, num_replicas(), dtype="int32") * tf.cast(step, "int32")  # (R,), its number at its index
     steps = sum_over_replicas(own)  # (R,), of all devices
     largest = tf.int32.max
     first = tf.reduce_min(tf.where(steps > 0, steps, largest))
@@ -160,7 +154,7 @@ def first_over_replicas(step):
 
 
 def shared_gradients(optimizer, gradients: list) -> list:
-    """What each device hands to the optimizer, so that the update is that of the whole batch.
+    """The gradients that each device hands to the optimizer, so that the update is that of the whole batch.
 
     Keras's optimizer clips a device's gradient before it adds up those of all devices. Here the sum is taken and
     clipped first; the optimizer's own sum over N devices is undone by dividing by N, and it finds nothing to clip.
@@ -168,7 +162,6 @@ def shared_gradients(optimizer, gradients: list) -> list:
     replicas = num_replicas()
     if replicas == 1:
         return gradients
-    import tensorflow as tf
 
     gradients = sum_over_replicas(gradients)
     inner = getattr(optimizer, "inner_optimizer", optimizer)  # float16: inside the one that scales the loss
@@ -180,14 +173,14 @@ def shared_gradients(optimizer, gradients: list) -> list:
 
 def on_several_machines() -> bool:
     """Whether this very step also runs on other machines: never on JAX, see `num_replicas`."""
-    return keras.backend.backend() == "tensorflow" and place().count > 1
+    return keras.backend.backend() == "tensorflow" and this_machine().count > 1
 
 
-def figures_of_a_device(figures: dict) -> dict:
-    """What a step reports, in the shape in which Keras takes the mean over all devices.
+def metrics_of_device(metrics: dict) -> dict:
+    """The metrics of a step, in the shape in which Keras takes the mean over all devices.
 
     On several machines Keras 3.15 takes it along the first axis (`reduce_per_replica`), which a scalar does not have.
     """
     if not on_several_machines():
-        return figures
-    return {name: keras.ops.reshape(value, (1,)) for name, value in figures.items()}
+        return metrics
+    return {name: keras.ops.reshape(value, (1,)) for name, value in metrics.items()}

@@ -1,52 +1,51 @@
-"""What goes wrong inside a backend, in words: a lost machine, too little memory, a damaged record."""
+"""Errors of a backend as errors for the user: a lost machine, too little memory, a damaged record."""
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import keras
+from tensorflow import errors
 
 from bertlab.errors import DataError, TrainingError
-from bertlab.training.machines import place
+from bertlab.training.devices.machines import this_machine
 
 _LOST = ("UNAVAILABLE", "ABORTED", "CANCELLED", "DEADLINE_EXCEEDED")
-# What Gloo and NCCL say, which JAX passes on with a status that could mean anything.
+# Messages of Gloo and NCCL, which JAX passes on with an unspecific status.
 _CUT_OFF = re.compile("connection (closed|reset) by peer|remote process exited", re.IGNORECASE)
 _NO_MEMORY = "RESOURCE_EXHAUSTED"
 _IN_THE_DATA = re.compile(r"\bDataError: (.+)")  # tf.data raises an error of its own with Python's in its text
 
 
 @contextmanager
-def told_in_words() -> Iterator[None]:
-    """Turns the backend's errors that a user can do something about into a DataError or TrainingError that says what.
+def backend_errors() -> Iterator[None]:
+    """Turns the backend's errors that a user can do something about into a DataError or TrainingError with advice.
 
     All others are passed on as they are.
     """
     try:
         yield
-    except _backend_errors() as error:
-        told = _in_words(error)
-        if told is None:
+    except _error_types() as error:
+        translated = _translated(error)
+        if translated is None:
             raise
-        raise told from None
+        raise translated from None
 
 
-def _backend_errors() -> tuple:
+def _error_types() -> tuple:
     """The types of the backend's errors, and TensorFlow's, by which batches are made for every backend."""
-    from tensorflow.errors import OpError
-
     if keras.backend.backend() == "jax":
         from jax.errors import JaxRuntimeError
 
-        return OpError, JaxRuntimeError
+        return errors.OpError, JaxRuntimeError
     if keras.backend.backend() == "torch":
         from torch import OutOfMemoryError
 
-        return OpError, OutOfMemoryError
-    return (OpError,)
+        return errors.OpError, OutOfMemoryError
+    return (errors.OpError,)
 
 
-def _in_words(error: Exception) -> Exception | None:
+def _translated(error: Exception) -> Exception | None:
     text = str(error).strip()
     first = (text.splitlines() or [""])[0][:200]
     code = _code(error, text)
@@ -55,12 +54,12 @@ def _in_words(error: Exception) -> Exception | None:
         return DataError(in_the_data[1].strip())
     if code == _NO_MEMORY:
         return TrainingError(
-            f"the memory of the device does not suffice ({first}): start again in another folder with a larger "
+            f"the device is out of memory ({first}): start again in another folder with a larger "
             "--accumulation, which computes each update in more parts, or with a smaller model"
         )
-    if place().count > 1 and (code in _LOST or _CUT_OFF.search(text)):
+    if this_machine().count > 1 and (code in _LOST or _CUT_OFF.search(text)):
         return TrainingError(
-            f"another machine cannot be reached any more ({first}). The last state is kept: give the same command "
+            f"another machine cannot be reached any more ({first}). The last state is kept: run the same command "
             "again on every machine"
         )
     return None
@@ -68,8 +67,6 @@ def _in_words(error: Exception) -> Exception | None:
 
 def _code(error: Exception, text: str) -> str:
     """The status that TensorFlow and JAX give their errors, such as UNAVAILABLE."""
-    from tensorflow import errors
-
     if isinstance(error, errors.OpError):
         names = {getattr(errors, name): name for name in (*_LOST, _NO_MEMORY)}
         return names.get(error.error_code, "")

@@ -1,4 +1,4 @@
-"""Keras callbacks of a training run: its figures, the alarm, the state that lets a killed run go on, the bar."""
+"""Keras callbacks of a training run: its history, the alarm, the states from which a killed run resumes, the bar."""
 
 import math
 import time
@@ -6,20 +6,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import keras
+import tensorflow as tf
 
 from bertlab.errors import CheckpointError, TrainingError
 from bertlab.progress import bar, bars_are_shown
-from bertlab.training.curves import CURVE, LOGS, METRICS, draw, write_metrics
-from bertlab.training.state import load_state, save_state
+from bertlab.training.runs.curves import CURVE, LOGS, METRICS, draw, write_metrics
+from bertlab.training.objectives import Objective
+from bertlab.training.runs.state import load_state, save_state
 
-NOT_REPORTED = "bad_step"  # for the alarm only: see `bertlab.training.pretrainer.FirstBadStep`
+NOT_REPORTED = "bad_step"  # for the alarm only: see `bertlab.training.runs.metrics.FirstBadStep`
 _SECONDS_BETWEEN_LINES = 30
 
 
 class History(keras.callbacks.Callback):
-    """Collects one row of figures per interval: step, seconds of training so far, and what the trainer reports.
+    """Collects one row of metrics per interval: step, seconds of training so far, and the trainer's metrics.
 
-    A figure is left out where there was nothing to measure, such as next-sentence accuracy on rows that are no pairs.
+    A metric is left out where there was nothing to measure, such as next-sentence accuracy on rows that are no pairs.
 
     rows: those of an earlier part of the same run.   interval: steps in a Keras epoch.
     """
@@ -39,32 +41,32 @@ class History(keras.callbacks.Callback):
 
 
 def measured(logs: dict) -> dict[str, float]:
-    """The figures for which there was something to measure: those that are numbers."""
+    """The metrics for which there was something to measure: those that are numbers."""
     names = [name for name in logs if name.removeprefix("val_") != NOT_REPORTED]
     return {name: float(logs[name]) for name in names if not math.isnan(float(logs[name]))}
 
 
 class Alarm(keras.callbacks.Callback):
-    """Stops a pre-training run that is lost, before its state is saved. Comes before `history` in the list.
+    """Stops a pre-training run that diverges, before its state is saved. Comes before `history` in the list.
 
-    Raises TrainingError, with step and batch number and what to do, for a loss that is infinite or not a number, and
-    for one that has risen: above half as much again as the best interval's of the same phase (another has other rows,
-    which may be harder), or above a fifth more than that of a blind guess among all pieces.
+    Raises TrainingError, with step, batch number and advice, for a loss that is infinite or not a number, and for one
+    that has risen: above 1.5 times that of the best interval of the same phase (another phase has other rows, which
+    may be harder), or above 1.2 times that of a random guess among all tokens.
 
-    task: masked_lm or next_token, whose loss is watched. vocab_size: pieces. phases: for each the number of steps
-    before it and the name of its data. rising: whether a loss that has risen stops the run, too.
+    objective: name of the objective whose loss is watched. vocab_size: tokens in the vocabulary. phases: for each the
+    number of steps before it and the name of its data. rising: whether a loss that has risen stops the run, too.
     """
 
     def __init__(
         self,
         history: History,
-        task: str,
+        objective: str,
         vocab_size: int,
         phases: Sequence[tuple[int, str]] = ((0, ""),),
         rising: bool = True,
     ):
         super().__init__()
-        self.history, self.key, self.blind = history, f"{task}_loss", math.log(vocab_size)
+        self.history, self.key, self.blind = history, f"{objective}_loss", math.log(vocab_size)
         self.phases, self.rising = phases, rising
 
     def on_epoch_begin(self, epoch, logs=None):
@@ -88,13 +90,13 @@ class Alarm(keras.callbacks.Callback):
             return
         best = min((row[self.key] for row in rows if row["step"] > self._phase_begin), default=math.inf)
         now, end = float(logs[self.key]), self._begin + self.history.interval
-        if now > min(1.2 * self.blind, 1.5 * best + 0.1):  # plus something: near 0 half as much again is nothing
+        if now > min(1.2 * self.blind, 1.5 * best + 0.1):  # + 0.1: near 0 a factor of 1.5 is noise
             before = best if math.isfinite(best) else rows[-1][self.key]
             raise TrainingError(
                 f"steps {self._begin + 1} to {end} ({self._batches(self._begin + 1, end)}): the loss has risen to "
-                f"{now:.2f} from {before:.2f}, a blind guess has {self.blind:.2f}: the run diverges. {self._kept()} "
-                "Start again in another folder with a lower learning rate or a longer warm-up, or, if the rise is no "
-                "harm, go on with --no-divergence-check"
+                f"{now:.2f} from {before:.2f}, a random guess has {self.blind:.2f}: the run diverges. {self._kept()} "
+                "Start again in another folder with a lower learning rate or a longer warm-up, or, to continue "
+                "all the same, use --no-divergence-check"
             )
 
     def _batches(self, *steps: int) -> str:
@@ -129,8 +131,12 @@ class SaveState(keras.callbacks.Callback):
 
     def _what_is_kept(self) -> str:
         if len(self.history.rows) < 2:
-            return "Make room and give the same command again"
-        return f"The state of step {self.history.rows[-2]['step']} is kept: make room and give the same command again"
+            return "Free some disk space and run the same command again"
+        return _kept(self.history.rows[-2]["step"])
+
+
+def _kept(step: int) -> str:
+    return f"The state of step {step} is kept: free some disk space and run the same command again"
 
 
 def saved_states(folder: str | Path) -> list[Path]:
@@ -141,7 +147,7 @@ def saved_states(folder: str | Path) -> list[Path]:
 def restore_latest(folder: str | Path, trainer: keras.Model, say=print) -> list[dict]:
     """Puts the newest complete state into the trainer and returns its history; [] when there is none.
 
-    A truncated file is skipped with a message through `say`. What a kill left half written is removed.
+    A truncated file is skipped with a message through `say`. Files that a kill left half written are removed.
     """
     for partial in Path(folder).glob(".state-*.partial"):
         partial.unlink()
@@ -158,7 +164,7 @@ def restore_latest(folder: str | Path, trainer: keras.Model, say=print) -> list[
 class RunFiles(keras.callbacks.Callback):
     """Writes metrics.csv, curve.png and TensorBoard's logs after every interval. Comes after `history` and the saving.
 
-    Each is made from the whole history: a run that was killed and goes on has them complete.
+    Each is made from the whole history: a run that was killed and resumed has them complete.
     """
 
     def __init__(self, folder: str | Path, history):
@@ -179,8 +185,6 @@ class RunFiles(keras.callbacks.Callback):
 
     def _log(self):
         """Adds the newest row to TensorBoard's logs; the first time in a process all rows, in place of older logs."""
-        import tensorflow as tf
-
         rows = self.history.rows[-1:]
         try:
             if self._writer is None:
@@ -200,19 +204,26 @@ class RunFiles(keras.callbacks.Callback):
             ) from None
 
     def _what_is_kept(self) -> str:
-        step = self.history.rows[-1]["step"]
-        return f"The state of step {step} is kept: make room and give the same command again"
+        return _kept(self.history.rows[-1]["step"])
 
 
 class TrainingBar(keras.callbacks.Callback):
-    """A progress bar over all steps of a run, with the time left and the latest figures; serves phase after phase.
+    """A progress bar over all steps of a run, with the time left and the latest metrics, for all phases.
 
-    Where no bar can be drawn, in a notebook or a log file, a line is said after an interval instead, twice a minute at
-    most. Comes after `history` in the list.
+    Where no bar can be drawn, in a notebook or a log file, `say` gets a line after an interval instead, twice a minute
+    at most. Comes after `history` in the list.
     """
 
-    def __init__(self, description: str, total_steps: int, history: History, say: Callable[[str], object] = print):
+    def __init__(
+        self,
+        description: str,
+        total_steps: int,
+        history: History,
+        say: Callable[[str], object] = print,
+        objectives: Sequence[Objective] = (),
+    ):
         super().__init__()
+        self.objectives = objectives
         self.description, self.total_steps, self.history, self.say = description, total_steps, history, say
         self.start_step = self.first_step = history.rows[-1]["step"] if history.rows else 0
         self.began = self.said = time.perf_counter()
@@ -225,7 +236,7 @@ class TrainingBar(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         steps = batch - self._last  # with steps_per_execution batches come in bundles
-        self._bar.advance(steps, note=_note(logs))
+        self._bar.advance(steps, note=self._note(logs))
         self.start_step += steps
         self._last = batch
 
@@ -241,7 +252,19 @@ class TrainingBar(keras.callbacks.Callback):
         figures = self.history.rows[-1]
         step, seconds = figures["step"], time.perf_counter() - self.began
         minutes = seconds / 60 / (step - self.first_step) * (self.total_steps - step)
-        return f"step {step:,} of {self.total_steps:,}, about {minutes:,.0f} min left: {_note(figures)}"
+        return f"step {step:,} of {self.total_steps:,}, about {minutes:,.0f} min left: {self._note(figures)}"
+
+    def _note(self, logs) -> str:
+        """ "loss 3.52 perplexity 31.8 masked 34.1% pairs 71.0% 6,400 tokens/s 41% of peak", as far as it is known."""
+        metrics = measured(logs or {})
+        shown = {"loss": "loss {:.2f}"}
+        for objective in self.objectives:
+            if objective.over_vocabulary and f"{objective.name}_loss" in metrics:
+                metrics[f"{objective.name}_perplexity"] = perplexity(metrics[f"{objective.name}_loss"])
+                shown[f"{objective.name}_perplexity"] = "perplexity {:.1f}"
+            shown[f"{objective.name}_accuracy"] = objective.short_name + " {:.1%}"
+        shown |= {"tokens_per_second": "{:,.0f} tokens/s", "peak_share": "{:.0%} of peak"}
+        return " ".join(text.format(metrics[name]) for name, text in shown.items() if name in metrics)
 
     def on_train_end(self, logs=None):
         self.close()
@@ -253,26 +276,6 @@ class TrainingBar(keras.callbacks.Callback):
             self._context = None
 
 
-_SHOWN = {  # figure: how the bar shows it
-    "loss": "loss {:.2f}",
-    "perplexity": "perplexity {:.1f}",
-    "masked_lm_accuracy": "masked {:.1%}",
-    "next_token_accuracy": "next token {:.1%}",
-    "next_sentence_accuracy": "pairs {:.1%}",
-    "accuracy": "accuracy {:.1%}",
-    "tokens_per_second": "{:,.0f} tokens/s",
-    "peak_share": "{:.0%} of peak",
-}
-
-
-def _note(logs) -> str:
-    figures = measured(logs or {})
-    for name in ("masked_lm_loss", "next_token_loss"):
-        if name in figures:
-            figures["perplexity"] = perplexity(figures[name])
-    return " ".join(text.format(figures[name]) for name, text in _SHOWN.items() if name in figures)
-
-
 def perplexity(loss: float) -> float:
-    """exp(loss): among how many equally likely pieces the model hesitates. Infinite beyond what a float can hold."""
+    """exp(loss): the number of equally likely tokens with the same loss. Infinite if it is larger than any float."""
     return math.exp(loss) if loss < 700 else math.inf

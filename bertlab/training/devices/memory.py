@@ -1,4 +1,4 @@
-"""Does it fit? An estimate of what an update needs, beside what the device has, before hours are spent.
+"""Does it fit? An estimate of the memory of an update, compared with the device's, before hours are spent.
 
 Letters: B batch, T tokens, P predictions, Q queries, A heads, H hidden size, F intermediate size, V vocabulary.
 """
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
 from bertlab.models.outline import parameter_count
-from bertlab.training.utilisation import last_layer_places
+from bertlab.training.devices.utilisation import last_layer_positions
 
 GIB = 2**30
-# What `bertlab pretrain` takes besides, measured on a processor for 6 × 512 and 12 × 768 (32 rows of 128 tokens): the
+# The rest of `bertlab pretrain`, measured on a processor for 6 × 512 and 12 × 768 (32 rows of 128 tokens): the
 # libraries, the compiler and its programs, the batches that wait, and a state while it is written.
 PROGRAM = 7 * GIB // 5
 _MOST_PARTS = 4096
-_ANYWAY = "; --no-memory-check (memory_check=False in Python) starts the run all the same"
+_ANYWAY = "; --no-memory-check (memory_check=False in Python) starts the run anyway"
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,13 @@ class MemoryNeeds:
 
 
 def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int, precision: str) -> MemoryNeeds:
-    """What one part of an update needs. rows: of this part on one device.
+    """The memory of one part of an update. rows: of this part on one device.
 
-    Weights, gradients and both moments are float32: 16 bytes each. What the backward pass needs again is counted
-    layer by layer, after Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer Models",
-    section 4.1: inputs of each product, LayerNorm and activation, and the attention's scores, weights and dropout
-    masks. The last layer has keys and values of all T, the rest of fewer places (see `last_layer_places`).
+    Weights, gradients and both moments are float32: 16 bytes each. Activations that the backward pass needs are
+    counted layer by layer, after Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer
+    Models", section 4.1: inputs of each product, LayerNorm and activation, and the attention's scores, weights and
+    dropout masks. The last layer has keys and values of all T, the rest of fewer positions (see
+    `last_layer_positions`).
     The head's logits are float32, and so is their softmax. The factors of H and F are larger than the paper's, as
     neither GELU nor LayerNorm is one kernel here; they are fitted to measured runs (see the tests).
     """
@@ -49,7 +50,7 @@ def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int, 
         scores = config.num_heads * queries * tokens * (1 + (config.attention_dropout > 0))  # what dropout left, too
         return kept * size + scores * 4
 
-    layers = (config.num_layers - 1) * layer(tokens) + layer(last_layer_places(tokens, predictions))
+    layers = (config.num_layers - 1) * layer(tokens) + layer(last_layer_positions(tokens, predictions))
     head = predictions * (3 * config.vocab_size + 4 * hidden) * 4  # logits, their softmax and their gradient
     return MemoryNeeds(16 * parameter_count(config), rows * (layers + head))
 
@@ -63,7 +64,7 @@ def check_memory(
     accumulation: int,
     available: int | None,
 ) -> MemoryNeeds:
-    """What an update needs on one device. rows: of the whole update there, computed in `accumulation` parts.
+    """The memory of an update on one device. rows: of the whole update there, computed in `accumulation` parts.
 
     Raises ConfigError, saying what to change, when it is more than `available`.
     """

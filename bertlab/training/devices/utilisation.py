@@ -1,10 +1,11 @@
-"""How fast a run is, and how near to what the device can do: tokens per second and the share of the device's peak.
+"""How fast a run is, and how near to what the device can do: tokens per second and the fraction of the device's peak.
 
-The share ("model FLOPs utilisation", Chowdhery et al. 2022, "PaLM", appendix B) divides the arithmetic that the
+The fraction ("model FLOPs utilisation", Chowdhery et al. 2022, "PaLM", appendix B) divides the arithmetic that the
 formula of the model asks for by what the device can do in the same time. The peak is not taken from a table: it is
 measured, on this device and in this precision, with one large matrix product.
 
-Letters: B batch, T tokens, P predictions, Q places, H hidden size, F intermediate size, L layers, V vocabulary.
+Letters: B batch, T tokens, P predictions, Q computed positions, H hidden size, F intermediate size, L layers,
+V vocabulary.
 """
 
 import time
@@ -14,9 +15,9 @@ import keras
 import numpy as np
 
 from bertlab.config import ModelConfig
-from bertlab.data.pretraining.live import seconds_waited
+from bertlab.data.pretraining.datasets import seconds_waited
 from bertlab.models.outline import pretraining_outline
-from bertlab.training.distribution import num_replicas
+from bertlab.training.devices.distribution import num_replicas
 
 
 def forward_flops(config: ModelConfig, tokens: int, predictions: int) -> int:
@@ -24,16 +25,16 @@ def forward_flops(config: ModelConfig, tokens: int, predictions: int) -> int:
 
     A product (m, k) · (k, n) is 2·m·k·n operations (Kaplan et al. 2020, "Scaling Laws", section 2.1); each layer counts
     its own (`flops`). The MLM head works on the predicted positions only, and so does the last layer, which computes
-    keys and values of all T but the rest at `last_layer_places`. Element-wise work, softmax, LayerNorm and looking up
-    embeddings are not counted, as is the custom. Padded tokens are: the device computes them.
+    keys and values of all T but the rest at `last_layer_positions`. Element-wise work, softmax, LayerNorm and looking
+    up embeddings are not counted, as is the custom. Padded tokens are: the device computes them.
     """
     model = pretraining_outline(config)
-    encoder = model.backbone.encoder.flops(tokens, last_layer_places(tokens, predictions))
+    encoder = model.backbone.encoder.flops(tokens, last_layer_positions(tokens, predictions))
     return encoder + model.masked_lm_head.flops(predictions)
 
 
-def last_layer_places(tokens: int, predictions: int) -> int:
-    """Q, the places that the last layer computes of a row: the predicted ones and [CLS]; all T from left to right."""
+def last_layer_positions(tokens: int, predictions: int) -> int:
+    """Q, the positions of a row that the last layer computes: the predicted ones and [CLS]; all T left to right."""
     return tokens if predictions >= tokens else predictions + 1
 
 
@@ -46,7 +47,7 @@ class Peak:
     """Floating-point operations per second of a large square matrix product on this device, the best ever seen.
 
     The matrices grow until a product takes 50 ms or has 8192 rows. Other programs on the machine make it slower: it
-    is measured anew at every interval, so that one undisturbed moment is enough.
+    is measured again at every interval, so that one undisturbed moment is enough.
     """
 
     def __init__(self, dtype: str = "float32"):

@@ -1,4 +1,4 @@
-"""The pre-training losses (Devlin et al. 2019, section 3.1 and appendix A.2), in float32 whatever a model computes in.
+"""The pre-training losses (Devlin et al. 2019, section 3.1 and appendix A.2), in float32 at any precision of the model.
 
 Letters: B batch, P predictions, V vocabulary.
 """

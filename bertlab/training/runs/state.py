@@ -10,13 +10,14 @@ from pathlib import Path
 
 import keras
 import numpy as np
+from safetensors import SafetensorError, safe_open
 
 from bertlab.checkpoints.stored import write_safetensors
 from bertlab.errors import CheckpointError
 
 
 def _variables(trainer: keras.Model) -> dict[str, keras.Variable]:
-    """Every variable of the run, numbered: Keras may name optimizers and seeds anew, but it orders them alike."""
+    """Every variable of the run, numbered: Keras may give optimizers and seeds other names, but the same order."""
     named = {f"model/{i:04d}": variable for i, variable in enumerate(trainer.variables)}
     return named | {f"optimizer/{i:04d}": variable for i, variable in enumerate(trainer.optimizer.variables)}
 
@@ -36,7 +37,7 @@ def save_state(path: str | Path, trainer: keras.Model, progress: dict) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CheckpointError(f"{path.parent}: cannot be made ({error.strerror})") from None
+        raise CheckpointError(f"{path.parent}: cannot create the folder ({error.strerror})") from None
     arrays = {name: _array(variable) for name, variable in _variables(trainer).items()}
     write_safetensors(path, arrays, {"progress": json.dumps(progress)})
 
@@ -46,8 +47,6 @@ def load_state(path: str | Path, trainer: keras.Model) -> dict:
 
     Raises CheckpointError, and leaves the trainer as it is, when the file is truncated or belongs to another model.
     """
-    from safetensors import SafetensorError, safe_open
-
     variables = _variables(trainer)
     try:
         with safe_open(path, framework="numpy") as file:

@@ -11,21 +11,20 @@ def tokenizer_of(files: ExampleFiles) -> WordPieceTokenizer:
 
 
 def check_same_tokenizer(files: ExampleFiles, tokenizer: WordPieceTokenizer, owner) -> None:
-    """Raises DataError unless a folder was made with the pieces and the treatment of capitals of `tokenizer`.
+    """Raises DataError unless a folder was made with the tokens and the treatment of capitals of `tokenizer`.
 
     owner: whose tokenizer it is, for the message: a checkpoint or another folder.
     """
     made_with = tokenizer_of(files)
     if made_with.vocabulary.pieces != tokenizer.vocabulary.pieces:
         raise DataError(
-            f"{files.folder}: made with another vocabulary than {owner}; make it anew with the vocab.txt of {owner}: "
-            "its numbers are what the token table means"
+            f"{files.folder}: made with another vocabulary than {owner}; make it again with the vocab.txt of {owner}"
         )
     here, there = _treatment(made_with), _treatment(tokenizer)
     if here != there:
         advice = "without --cased" if tokenizer.lowercase else "with --cased"
         raise DataError(
-            f"{files.folder}: its text was read {here}, that of {owner} {there}: make it anew {advice} "
+            f"{files.folder}: its text was read {here}, that of {owner} {there}: make it again {advice} "
             "(`bertlab data make`)"
         )
 

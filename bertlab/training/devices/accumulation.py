@@ -1,4 +1,4 @@
-"""One update from a batch that does not fit into memory: its parts one after the other, their gradients added up.
+"""One update from a batch that does not fit into memory: its parts are computed in turn, their gradients added up.
 
 The mean over a batch is not the mean of its parts' means when the parts have different numbers of predictions. So
 the predictions of the whole batch are counted first, and every part's sum is divided by that number: the parts'
@@ -9,16 +9,17 @@ Letters: B batch, K parts.
 """
 
 import keras
+import tensorflow as tf
 from keras import ops
 
-from bertlab.training import distribution
+from bertlab.training.devices import distribution
 
 
 def split(batch: dict, parts: int) -> dict:
     """The rows of a batch in K equal parts: (B, …) → (K, B/K, …). Every value has a row axis.
 
-    Part k has the rows k, k + K, k + 2K, …: of several devices, among which JAX cuts a batch into runs of rows, each
-    then has its share of every part. Parts that were such runs themselves would each lie on one device.
+    Part k has the rows k, k + K, k + 2K, …: JAX gives each of several devices one run of consecutive rows, so each
+    device has some rows of every part. A part of consecutive rows would lie on one device.
     """
 
     def cut(values):
@@ -39,7 +40,6 @@ def _parts_and_totals(trainer, batch: dict) -> tuple[dict, dict]:
 
 
 def _tensorflow_step(trainer, batch: dict) -> dict:
-    import tensorflow as tf
 
     parts, totals = _parts_and_totals(trainer, batch)
     totals = {name: distribution.sum_over_replicas(value) for name, value in totals.items()}
@@ -59,9 +59,9 @@ def _tensorflow_step(trainer, batch: dict) -> dict:
     loop = tf.while_loop(lambda k, *_: k < trainer.accumulation, add_part, start, parallel_iterations=1)
     _, loss, gradients = loop
     trainer.optimizer.apply_gradients(zip(distribution.shared_gradients(trainer.optimizer, gradients), variables))
-    _track_loss(trainer, loss * distribution.num_replicas())  # a replica's figure is its mean, not its share
-    figures, bad_step = trainer.get_metrics_result(), trainer.bad_step.name
-    return {**figures, bad_step: distribution.first_over_replicas(figures[bad_step])}
+    _track_loss(trainer, loss * distribution.num_replicas())  # each replica reports the mean over all
+    metrics, bad_step = trainer.get_metrics_result(), trainer.bad_step.name
+    return {**metrics, bad_step: distribution.first_over_replicas(metrics[bad_step])}
 
 
 def _track_loss(trainer, loss) -> None:

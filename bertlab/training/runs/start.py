@@ -5,15 +5,20 @@ Pretraining").
 """
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
+from bertlab import checkpoints
+from bertlab.checkpoints.native import path_of_version_1
 from bertlab.checkpoints.opening import find, open_checkpoint
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
 from bertlab.families import DEFAULT, family, load_config
-from bertlab.training.presets import PretrainingSettings
-from bertlab.training.vocabularies import check_same_tokenizer
+from bertlab.models import PreTrainingModel
+from bertlab.training.objectives import NextSentence, Objective
+from bertlab.training.recipes.presets import PretrainingSettings
+from bertlab.training.runs.vocabularies import check_same_tokenizer
 
 SIZES = family(DEFAULT).config.SIZES  # what a published size by its name alone means
 
@@ -23,7 +28,7 @@ def model_config(
 ) -> ModelConfig:
     """The configuration that `model` means: a size, shaped by the recipe and the data, or one that is complete.
 
-    pieces: of the data's vocabulary. longest: tokens of its longest rows. Raises ConfigError for one whose
+    pieces: number of tokens in the data's vocabulary. longest: tokens of its longest rows. Raises ConfigError if
     vocab_size is too small.
     """
     if str(model) in SIZES:
@@ -31,8 +36,7 @@ def model_config(
     config = model if isinstance(model, ModelConfig) else load_config(model)
     if config.vocab_size < pieces:
         raise ConfigError(
-            f"the data's vocabulary has {pieces} pieces, the model's vocab_size is {config.vocab_size}: choose at "
-            f"least {pieces}"
+            f"expected a vocab_size of at least {pieces}, that of the data's vocabulary; got {config.vocab_size}"
         )
     return config
 
@@ -49,6 +53,12 @@ def _shaped(config: ModelConfig, settings: PretrainingSettings, pieces: int, lon
     if settings.width_scaled_init:
         config = config.replace(initializer_range=0.02 * (768 / config.hidden_size) ** 0.5)
     return config
+
+
+def new_model(config: ModelConfig, objectives: Sequence[Objective], dtype, **options) -> PreTrainingModel:
+    """A model with fresh weights and the heads that the objectives need."""
+    heads = {objective.head for objective in objectives}
+    return PreTrainingModel(config, next_sentence=NextSentence.head in heads, dtype=dtype, **options)
 
 
 def trained_weights(model: str | Path | ModelConfig) -> "TrainedWeights | None":
@@ -78,31 +88,28 @@ class TrainedWeights:
 
     def check_tokenizer(self, files: ExampleFiles) -> None:
         """Raises DataError unless a folder of examples was made with the checkpoint's own tokenizer, if it has one."""
-        from bertlab.checkpoints import has_tokenizer, load_tokenizer
-
-        if has_tokenizer(self.path):
-            check_same_tokenizer(files, load_tokenizer(self.path), self.path)
+        if checkpoints.has_tokenizer(self.path):
+            check_same_tokenizer(files, checkpoints.load_tokenizer(self.path), self.path)
 
     def sha256(self) -> str:
         """The hash of all tensors, by which a run knows where it started."""
         content = hashlib.sha256()
-        for name, tensor in sorted(self._checkpoint.tensors.items()):
+        tensors = {path_of_version_1(name): tensor for name, tensor in self._checkpoint.tensors.items()}
+        for name, tensor in sorted(tensors.items()):
             content.update(name.encode())
             content.update(tensor.read().tobytes())
         return content.hexdigest()
 
-    def model(self, next_sentence: bool, dtype):
-        """A `BertForPreTraining` with these weights, and what was not among them: a list of its variables' paths.
+    def model(self, objectives: Sequence[Objective], dtype) -> tuple[PreTrainingModel, list[str]]:
+        """A model with these weights and the objectives' heads, and the paths of its variables that are not among them.
 
-        A head or pooler may be missing and then starts anew; raises CheckpointError when a part of the encoder is.
+        A head or pooler may be missing and then gets fresh weights. Raises CheckpointError when a part of the encoder
+        is missing.
         """
-        from bertlab import checkpoints
-        from bertlab.models import BertForPreTraining
-
         tied = self._checkpoint.options.get("tied", True)
-        bert = BertForPreTraining(self.config, next_sentence=next_sentence, tied=tied, dtype=dtype)
+        bert = new_model(self.config, objectives, dtype, tied=tied)
         fresh = checkpoints.load_into(bert, self.path, strict=False).initialised
         lacking = [path for path in fresh if path.startswith("backbone/") and not path.startswith("backbone/pooler")]
         if lacking:
-            raise CheckpointError(f"{self.path}: has no {lacking[0]}; a run starts from a whole encoder")
+            raise CheckpointError(f"{self.path}: has no {lacking[0]}; expected all weights of the encoder")
         return bert, fresh

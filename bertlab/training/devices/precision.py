@@ -1,4 +1,4 @@
-"""In which number format a device computes: float32 on processors, 16 bits where a graphics card is made for it.
+"""In which number format a device computes: float32 on processors, 16 bits on GPUs with the arithmetic for it.
 
 Weights, moments, LayerNorms, softmax and losses stay in float32 (Micikevicius et al. 2018, "Mixed Precision Training").
 float16 reaches only down to 6·10⁻⁸, so its gradients are scaled up, which Keras does by itself when such a model is
@@ -6,6 +6,7 @@ compiled; bfloat16 has float32's range and needs none of that.
 """
 
 import keras
+import tensorflow as tf
 
 from bertlab.errors import ConfigError
 
@@ -19,13 +20,13 @@ def policy_of(precision: str) -> str:
 
 
 def resolve_precision(precision: str) -> str:
-    """What "auto" means on this device; anything else is returned as it is.
+    """The format that "auto" means on this device; any other is returned unchanged.
 
     Raises ConfigError for float16 on a processor, which has no arithmetic for it and would take many times as long.
     """
     accelerated, capability = _device()
     if precision == "float16" and not accelerated:
-        raise ConfigError("float16 is for graphics cards; on a processor choose float32 or bfloat16")
+        raise ConfigError("float16 needs a GPU; on a processor choose float32 or bfloat16")
     if precision != "auto":
         return precision
     if not accelerated:
@@ -45,7 +46,6 @@ def _device() -> tuple[bool, tuple[int, int] | None]:
             return False, None
         capability = getattr(device, "compute_capability", None)  # such as "7.5"
         return True, capability and tuple(int(part) for part in capability.split("."))
-    import tensorflow as tf
 
     cards = tf.config.list_physical_devices("GPU")
     if not cards:

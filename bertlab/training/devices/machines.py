@@ -1,4 +1,4 @@
-"""Several machines, one run: which of them this process is, told by the variables that cluster managers set.
+"""Several machines, one run: which of them this process is, read from the variables that cluster managers set.
 
 TensorFlow reads TF_CONFIG, JSON such as
 
@@ -12,6 +12,10 @@ import json
 import os
 from dataclasses import dataclass
 
+import keras
+import numpy as np
+import tensorflow as tf
+
 from bertlab.errors import ConfigError
 
 TF_CONFIG = "TF_CONFIG"
@@ -20,7 +24,7 @@ _EXAMPLE = '{"cluster": {"worker": ["10.0.0.1:2222", "10.0.0.2:2222"]}, "task": 
 
 
 @dataclass(frozen=True)
-class Place:
+class Machine:
     """This machine's number, from 0, among `count` machines."""
 
     number: int = 0
@@ -32,55 +36,51 @@ class Place:
         return self.number == 0
 
 
-def place() -> Place:
-    """Where this process stands, by the variables of its Keras backend. Raises ConfigError for ones that are wrong."""
-    import keras
-
+def this_machine() -> Machine:
+    """This process among all machines, by the variables of its Keras backend. Raises ConfigError for wrong ones."""
     kinds = {"tensorflow": _by_tf_config, "jax": _by_keras_variables}
-    return kinds.get(keras.backend.backend(), Place)()
+    return kinds.get(keras.backend.backend(), Machine)()
 
 
-def _by_tf_config() -> Place:
+def _by_tf_config() -> Machine:
     text = os.environ.get(TF_CONFIG)
     if not text:
-        return Place()
+        return Machine()
     try:
         config = json.loads(text)
         cluster, kind, index = config["cluster"], config["task"]["type"], int(config["task"]["index"])
         kinds = [name for name in ("chief", "worker") if name in cluster]
         before = {name: sum(len(cluster[earlier]) for earlier in kinds[:i]) for i, name in enumerate(kinds)}
-        found = Place(before[kind] + index, sum(len(cluster[name]) for name in kinds))
+        found = Machine(before[kind] + index, sum(len(cluster[name]) for name in kinds))
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(
-            f"{TF_CONFIG} does not say which worker this is ({type(error).__name__}: {error}): it must be JSON such as "
+            f"{TF_CONFIG} does not name this worker ({type(error).__name__}: {error}): it must be JSON such as "
             f"{_EXAMPLE}, with a chief or workers only; unset it to use one machine"
         ) from None
     return _checked(found, TF_CONFIG)
 
 
-def _by_keras_variables() -> Place:
+def _by_keras_variables() -> Machine:
     texts = os.environ.get(PROCESS_ID, "0"), os.environ.get(NUM_PROCESSES, "1")
     try:
-        found = Place(*map(int, texts))
+        found = Machine(*map(int, texts))
     except ValueError:
         raise ConfigError(f"{PROCESS_ID} and {NUM_PROCESSES} must be whole numbers, not {texts}") from None
     return _checked(found, f"{PROCESS_ID} and {NUM_PROCESSES}")
 
 
-def _checked(found: Place, source: str) -> Place:
+def _checked(found: Machine, source: str) -> Machine:
     if not 0 <= found.number < found.count:
         raise ConfigError(f"{source}: there is no machine {found.number} among {found.count}; they count from 0")
     return found
 
 
-def join() -> Place:
-    """Meets the other machines, which JAX must do before anything else. Returns this one's place among them.
+def join_machines() -> Machine:
+    """Meets the other machines, which JAX must do before anything else. Returns this one.
 
     Waits until all have come. On TensorFlow they meet when their devices are first used.
     """
-    import keras
-
-    here = place()
+    here = this_machine()
     if here.count > 1 and keras.backend.backend() == "jax":
         import jax
 
@@ -91,17 +91,12 @@ def join() -> Place:
 
 def gathered(number: int) -> list[int]:
     """The numbers that all machines call this with, in their order. Inside `data_parallel`; all must call it."""
-    import keras
-    import numpy as np
-
-    if place().count == 1:
+    if this_machine().count == 1:
         return [number]
     if keras.backend.backend() == "jax":
         from jax.experimental.multihost_utils import process_allgather
 
         return process_allgather(np.array([number])).ravel().tolist()
-    import tensorflow as tf
-
     return tf.distribute.get_strategy().gather(tf.constant([number]), axis=0).numpy().tolist()
 
 
@@ -110,6 +105,6 @@ def check_same_step(step: int) -> None:
     steps = gathered(step)
     if len(set(steps)) > 1:
         raise ConfigError(
-            f"the machines would go on from different steps ({', '.join(map(str, steps))}): all must see the same "
-            "folder of the run"
+            f"expected one step to resume from on all machines, got {', '.join(map(str, steps))}; all must see the "
+            "same folder of the run"
         )

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from bertlab.errors import CheckpointError, DataError
 from bertlab.files import write_atomically, write_text
+from bertlab.plots import pretraining_runs
 
 METRICS, CURVE, LOGS = "metrics.csv", "curve.png", "tensorboard"
-REFERENCES = Path(__file__).parent / "reference_curves"
+REFERENCES = Path(__file__).parents[1] / "reference_curves"
 
 
 def write_metrics(path: str | Path, rows: Sequence[dict]) -> None:
@@ -53,6 +54,12 @@ def _numbers(row: dict, where: str) -> dict:
         raise DataError(f"{where}: expected a number in every column") from None
 
 
+def objectives_in(rows: Sequence[dict]) -> list[str]:
+    """The names of the objectives that a history has a loss of: masked_lm, next_sentence … in the columns' order."""
+    columns = dict.fromkeys(name for row in rows for name in row if not name.startswith("val_"))
+    return [name.removesuffix("_loss") for name in columns if name.endswith("_loss")]
+
+
 def reference_curves() -> dict[str, Path]:
     """The curves that ship with the package, by name."""
     return {path.stem: path for path in sorted(REFERENCES.glob("*.csv"))}
@@ -64,16 +71,15 @@ def reference_curves() -> dict[str, Path]:
 def draw(
     runs: dict[str, Sequence[dict]], path: str | Path, along: str = "step", references: Sequence[str] = ()
 ) -> None:
-    """Draws loss and accuracy of runs side by side. The file's ending, .png, .svg or .pdf, decides its kind.
+    """Draws loss and accuracy of each run's first objective, side by side. The path ends in .png, .svg or .pdf.
 
     along: step | tokens | seconds, the horizontal axis. references: names of those runs that are drawn dotted.
     Raises DataError for another ending.
     """
-    from bertlab.plots import pretraining_runs
-
     path = Path(path)
     kind = path.suffix.removeprefix(".").lower()
     if kind not in ("png", "svg", "pdf"):
         raise DataError(f"{path}: cannot be drawn; choose a name that ends with .png, .svg or .pdf")
-    figure = pretraining_runs(runs, along, references)
+    objectives = {name: next(iter(objectives_in(rows)), None) for name, rows in runs.items()}
+    figure = pretraining_runs(runs, objectives, along, references)
     write_atomically(path, lambda partial: figure.savefig(partial, format=kind, dpi=120), CheckpointError)

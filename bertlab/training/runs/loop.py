@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import keras
-
-from bertlab.training.callbacks import History, SaveState, TrainingBar, restore_latest
-from bertlab.training.machines import check_same_step
+from bertlab.training.runs.callbacks import History, SaveState, TrainingBar, restore_latest
+from bertlab.training.devices.machines import check_same_step
+from bertlab.training.runs.pretrainer import PreTrainer
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Phase:
 
 
 def run_training(
-    trainer: keras.Model,
+    trainer: PreTrainer,
     phases: Sequence[Phase],
     *,
     interval: int,
@@ -36,7 +35,7 @@ def run_training(
     say: Callable[[str], object] = print,
     writes: bool = True,
 ) -> list[dict]:
-    """Trains phase after phase, reporting and saving every `interval` steps; goes on from what `folder` holds.
+    """Trains phase after phase, reporting and saving every `interval` steps; resumes from the states in `folder`.
 
     An interval that was under way when the run was killed is done again from its start, with the same batches,
     dropout and learning rates, so the run ends as if it had never stopped.
@@ -60,7 +59,7 @@ def run_training(
     step = rows[-1]["step"] if rows else 0
     check_same_step(step)
     history = History(interval, rows)
-    progress = TrainingBar(description, sum(phase.steps for phase in phases), history, say)
+    progress = TrainingBar(description, sum(phase.steps for phase in phases), history, say, trainer.objectives)
     before, after = (given(history) if callable(given) else given for given in (checks, callbacks))
     own = (SaveState(folder, history, keep), progress) if writes else ()
     begin = 0
@@ -68,7 +67,7 @@ def run_training(
         for phase in phases:
             end = begin + phase.steps
             if step < end:
-                # Compiled anew for every phase: TensorFlow would adapt the first phase's graph to rows of any length,
+                # Compiled again for every phase: TensorFlow would adapt the first phase's graph to rows of any length,
                 # which rounds otherwise than the graph that a run resumed in this phase begins with.
                 trainer.train_function = None
                 trainer.fit(

@@ -1,0 +1,93 @@
+"""Stored rows → batches by number, and a start at any step.
+
+Batch number k is a pure function of the rows, the seed and k: its rows are found by a permutation that is computed
+(`bertlab.data.pretraining.shuffling`), and its collators draw from generators of the batch's own. Nothing is remembered
+from batch to batch, so training that stopped at step k resumes with `start_batch=k`, at once and with the same batches.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from bertlab.data.pretraining.collators import Collator
+from bertlab.data.pretraining.shuffling import permuted
+from bertlab.errors import DataError
+
+
+class Examples(Protocol):
+    """Anything that has a length and gives rows by number, as a dict of arrays whose first dimension is the row."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, rows: np.ndarray) -> dict[str, np.ndarray]: ...
+
+
+class ExampleArrays:
+    """Examples in memory, as `bertlab.data.pretraining.examples.make_examples` returns them."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray]):
+        sizes = {name: len(values) for name, values in arrays.items()}
+        if len(set(sizes.values())) != 1:
+            raise DataError(f"all arrays of examples must have the same number of rows, found {sizes}")
+        self.arrays = dict(arrays)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.arrays.values())))
+
+    def take(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        return {name: values[rows] for name, values in self.arrays.items()}
+
+
+class Batches:
+    """All batches of a run by number: `batches[k]` is a dict of arrays with B rows.
+
+    examples: where the rows come from. batch_size: B. shuffle_seed: None keeps the order of the examples; a number
+    gives every epoch an order of its own. repeat: go on with the next epoch, without end and without short batches.
+    drop_remainder: without `repeat`, leave out a last batch of fewer than B rows.
+    collators: what every batch goes through, see `bertlab.data.pretraining.collators`.
+    """
+
+    def __init__(
+        self,
+        examples: Examples,
+        batch_size: int,
+        shuffle_seed: int | None = None,
+        repeat: bool = False,
+        drop_remainder: bool = True,
+        collators: Sequence[Collator] = (),
+    ):
+        if batch_size < 1:
+            raise DataError(f"batch_size must be at least 1, not {batch_size}")
+        if not len(examples):
+            raise DataError("there are no examples to make batches of")
+        if drop_remainder and not repeat and batch_size > len(examples):
+            raise DataError(
+                f"batch_size {batch_size} is more than the {len(examples)} examples: choose a smaller one, "
+                "repeat=True or drop_remainder=False"
+            )
+        self.examples, self.batch_size, self.shuffle_seed = examples, batch_size, shuffle_seed
+        self.repeat, self.drop_remainder, self.collators = repeat, drop_remainder, collators
+
+    @property
+    def per_epoch(self) -> int:
+        """Batches that one pass over the examples takes; with `repeat`, a batch that spans two epochs counts once."""
+        whole, rest = divmod(len(self.examples), self.batch_size)
+        return whole + (rest > 0 and not (self.drop_remainder and not self.repeat))
+
+    def __getitem__(self, number: int) -> dict[str, np.ndarray]:
+        if number < 0 or not self.repeat and number >= self.per_epoch:
+            raise IndexError(f"there is no batch {number}")
+        batch = self.examples.take(self.rows_of(number))
+        for collate in self.collators:
+            batch = collate(batch, number)
+        return batch
+
+    def rows_of(self, number: int) -> np.ndarray:
+        """Which examples batch `number` consists of: (B,) int64."""
+        size = len(self.examples)
+        places = np.arange(number * self.batch_size, (number + 1) * self.batch_size)
+        if not self.repeat:
+            places = places[places < size]
+        epochs, rows = np.divmod(places, size)
+        return rows if self.shuffle_seed is None else permuted(rows, size, self.shuffle_seed, epochs)

@@ -1,0 +1,111 @@
+"""Collators: they turn stored rows, ids and segments, into what an objective asks a model about.
+
+A batch goes through a run's collators one after the other. Each is called with the rows and the number of the batch,
+and is a pure function of both and of its own settings. No collator remembers anything between two batches, so a run
+that resumes at step k sees the same batches as a run that never stopped.
+
+Letters: B batch, T tokens, P predictions.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from bertlab.data.pretraining.masking import PieceTable, mask_rows
+from bertlab.data.pretraining.settings import ExampleSettings
+
+Rows = dict[str, np.ndarray]  # arrays whose first axis is the row, by the names of docs/architecture.md
+
+
+class Collator(Protocol):
+    """Anything that turns the rows of batch `number` into other rows; the same rows and number give the same result."""
+
+    def __call__(self, rows: Rows, number: int) -> Rows: ...
+
+
+@dataclass(frozen=True, eq=False)
+class MaskTokens:
+    """Masks rows that were stored without masks: dynamic masking (Liu et al. 2019, section 4.1).
+
+    Rows that were stored with masks (static masking) stay as they are.
+
+    Args:
+        table: the vocabulary, see `PieceTable`.
+        settings: how many tokens are masked, and how.
+        seed: a run's seed; with `settings.seed` and the number of the batch it decides the masks.
+
+    Adds masked_lm_positions, masked_lm_ids (B, P) int32 and masked_lm_weights (B, P) float32.
+
+    Example:
+        batches_of(rows, 32, collators=[MaskTokens(PieceTable.of(vocabulary), settings)])
+    """
+
+    table: PieceTable
+    settings: ExampleSettings
+    seed: int = 0
+
+    def __call__(self, rows: Rows, number: int) -> Rows:
+        if "masked_lm_ids" in rows:
+            return rows
+        rng = np.random.default_rng([self.settings.seed, self.seed, number])
+        return rows | mask_rows(rows["input_ids"], self.table, self.settings, rng)
+
+
+class NextTokens:
+    """Asks for the next token at every token (left-to-right; Devlin et al. 2019, section 5.1, "LTR").
+
+    Masks that were stored are undone. Adds next_token_ids (B, T) int32 and next_token_weights (B, T) float32, which is
+    1 where there is a next token: not at the last token, not at padding, not at the end of an example in a packed row.
+    """
+
+    def __call__(self, rows: Rows, number: int) -> Rows:
+        ids = unmasked(rows)  # (B, T)
+        examples = rows["sequence_ids"] if "sequence_ids" in rows else rows["attention_mask"]  # (B, T), 0 for padding
+        has_next = (examples[:, 1:] == examples[:, :-1]) & (examples[:, :-1] > 0)  # (B, T − 1)
+        one_behind = ((0, 0), (0, 1))
+        kept = {name: values for name, values in rows.items() if not name.startswith(("masked_lm_", "next_sentence_"))}
+        return kept | {
+            "input_ids": ids,
+            "next_token_ids": np.pad(ids[:, 1:], one_behind),
+            "next_token_weights": np.pad(has_next, one_behind).astype(np.float32),
+        }
+
+
+def unmasked(rows: Rows) -> np.ndarray:
+    """input_ids (B, T) with every masked token put back. Unused predictions, of weight 0, change nothing."""
+    if "masked_lm_ids" not in rows:
+        return rows["input_ids"]
+    ids, used = rows["input_ids"].copy(), rows["masked_lm_weights"] > 0  # (B, T), (B, P)
+    row, _ = np.nonzero(used)
+    ids[row, rows["masked_lm_positions"][used]] = rows["masked_lm_ids"][used]
+    return ids
+
+
+@dataclass(frozen=True)
+class ShiftPositions:
+    """Puts short rows at random positions, so that every position is trained although no row is as long as the model.
+
+    A model with learned positions that has seen only rows of 16 tokens knows nothing of positions 16 … 63. A random
+    offset for each row trains them all, and what a head learns about neighbours holds anywhere (Kiyono et al. 2021,
+    "SHAPE: Shifted Absolute Position Embedding for Transformers").
+
+    Args:
+        num_positions: the model's number of positions, at least T.
+        seed: with the number of the batch it decides the offsets.
+
+    Adds position_ids (B, T) int32: 0 … T − 1 plus the row's offset.
+    """
+
+    num_positions: int
+    seed: int = 0
+
+    def __call__(self, rows: Rows, number: int) -> Rows:
+        import tensorflow as tf  # the processes that make rows import this module and never load TensorFlow
+
+        count, tokens = rows["input_ids"].shape
+        with tf.device("CPU"):  # the same generator on every machine
+            seed = tf.constant([self.seed, number], tf.int64)
+            largest = self.num_positions - tokens
+            offsets = tf.random.stateless_uniform((count, 1), seed, maxval=largest + 1, dtype=tf.int64).numpy()
+        return rows | {"position_ids": (offsets + np.arange(tokens)).astype(np.int32)}

@@ -1,0 +1,120 @@
+"""Batches as a `tf.data.Dataset`, made in a thread of Python's while the model works. Rows: in memory or in records."""
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+from bertlab.data.pretraining.batches import Batches, ExampleArrays, Examples
+from bertlab.data.pretraining.collators import Collator, MaskTokens
+from bertlab.data.pretraining.masking import PieceTable
+from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
+from bertlab.data.quiet import quiet
+from bertlab.wordpiece import Vocabulary
+
+
+def batches_of(
+    examples: Examples | Mapping[str, np.ndarray],
+    batch_size: int,
+    shuffle_seed: int | None = None,
+    repeat: bool = False,
+    start_batch: int = 0,
+    drop_remainder: bool = True,
+    collators: Sequence[Collator] = (),
+) -> tf.data.Dataset:
+    """A `tf.data.Dataset` of batches, from arrays in memory or from records.
+
+    Args:
+        start_batch: the number of the first batch; a run that has trained k steps resumes with k.
+        collators: what turns the rows into what a model is asked about, such as the masks of rows that were made with
+            `dynamic_masking` (`bertlab.data.pretraining.collators.MaskTokens`).
+        The others: see `Batches`.
+
+    Every element is a dict of (B, T), (B, P) and (B,) tensors, int32 but for weights (float32), with static shapes
+    where every batch is full. The same arguments give the same batches. Raises DataError if there is nothing to make
+    batches of.
+
+    Example:
+        batches_of(make_examples(documents, tokenizer), 32, shuffle_seed=1, repeat=True, start_batch=500)
+    """
+    if isinstance(examples, Mapping):
+        examples = ExampleArrays(examples)
+    return _as_dataset(Batches(examples, batch_size, shuffle_seed, repeat, drop_remainder, collators), start_batch)
+
+
+def read_examples(
+    folder: str | Path,
+    batch_size: int,
+    shuffle_seed: int | None = None,
+    repeat: bool = False,
+    start_batch: int = 0,
+    drop_remainder: bool = True,
+) -> tf.data.Dataset:
+    """A `tf.data.Dataset` of batches from a folder that `bertlab data make` wrote; see `batches_of`.
+
+    Rows that were made with dynamic masking get new masks in every batch. Raises DataError for a folder without
+    manifest, a shard that is missing or truncated, and, when its batch is reached, a damaged record.
+    """
+    examples = ExampleFiles(folder)
+    table = PieceTable.of(Vocabulary.from_file(examples.folder / VOCABULARY))
+    masks = MaskTokens(table, examples.settings, shuffle_seed or 0)
+    return batches_of(examples, batch_size, shuffle_seed, repeat, start_batch, drop_remainder, [masks])
+
+
+def _as_dataset(batches: Batches, start_batch: int) -> tf.data.Dataset:
+    first = batches[start_batch] if batches.repeat or start_batch < batches.per_epoch else batches[0]
+    names = sorted(first)
+    full = batches.repeat or batches.drop_remainder
+    ahead = _Ahead(batches)
+
+    def load(number):
+        arrays = tf.numpy_function(
+            lambda k: [ahead.get(int(k))[name] for name in names], [number], [first[name].dtype for name in names]
+        )
+        for name, array in zip(names, arrays):
+            array.set_shape((batches.batch_size if full else None, *first[name].shape[1:]))
+        return dict(zip(names, arrays))
+
+    if batches.repeat:
+        numbers = tf.data.Dataset.counter(start_batch)
+    else:
+        numbers = tf.data.Dataset.range(start_batch, batches.per_epoch)
+    return quiet(numbers.map(load))
+
+
+class _Ahead:
+    """Makes the next batches in a thread of Python's while the model works on this one.
+
+    `Dataset.prefetch` would do the same in a thread of TensorFlow's, which has to enter Python for every batch; when
+    the interpreter shuts down meanwhile, thread and interpreter wait for each other for ever.
+    """
+
+    BATCHES = 4
+    seconds_waited = 0.0  # by all data sets of this process
+
+    def __init__(self, batches: Batches):
+        self._batches = batches
+        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._futures = {}
+
+    def get(self, number: int) -> dict[str, np.ndarray]:
+        last = number + self.BATCHES + 1
+        if not self._batches.repeat:
+            last = min(last, self._batches.per_epoch)
+        kept = {n: future for n, future in self._futures.items() if number <= n < last}
+        for n in range(number, last):
+            if n not in kept:
+                kept[n] = self._thread.submit(self._batches.__getitem__, n)
+        self._futures = kept
+        start = time.perf_counter()
+        batch = kept[number].result()
+        _Ahead.seconds_waited += time.perf_counter() - start
+        return batch
+
+
+def seconds_waited() -> float:
+    """How long the models of this process have waited, so far, for batches that were not ready."""
+    return _Ahead.seconds_waited

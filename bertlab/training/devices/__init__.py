@@ -1,0 +1,1 @@
+"""Where a run computes: devices, machines, number formats, memory, speed."""

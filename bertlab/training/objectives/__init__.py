@@ -1,0 +1,43 @@
+"""Objectives: the tasks that a model is pre-trained on. A run has one or several; its loss is the sum of theirs.
+
+The trainer, evaluation, history, alarm and progress bar work with the list and know no objective by name. A new
+objective is a file beside the others, with a collator if stored rows do not hold its targets. How future objectives
+fit in:
+
+- *Sentence order* (ALBERT): as `NextSentence`. The pairs are swapped, and labelled, where rows are made.
+- *Replaced tokens* (ELECTRA): the model holds generator and discriminator. It fills in the masks, samples, and returns
+  `masked_lm_logits`, `replaced_logits` (B, T, 2) and `is_replaced` (B, T), so `labels` reads the outputs; `weights` is
+  1 at every real token. The objectives are (MaskedLM(), ReplacedToken()), and the trainer's sum gets a factor (50) for
+  each. The model draws with a Keras seed generator, whose state is part of the saved state, as that of dropout is.
+- *Permutation* (XLNet): a collator draws the order from seed and batch number and adds who sees whom (B, T, T) and the
+  predicted positions; the model reads them as inputs and runs its two streams. Labels and weights are as in `MaskedLM`.
+- *Distillation*: the model holds the student and a frozen teacher and returns `teacher_logits` beside the student's
+  (or a collator reads a teacher's stored outputs). `losses` is the cross-entropy of the two softmaxes at a temperature,
+  `hits` whether both choose the same token, `weights` those of `MaskedLM`.
+- *Sequence to sequence* (BART, T5): a collator corrupts the rows and adds the decoder's shifted inputs; labels and
+  weights are as in `NextToken`, at the decoder's tokens.
+"""
+
+from bertlab.training.objectives.base import Objective
+from bertlab.training.objectives.masked_lm import MaskedLM
+from bertlab.training.objectives.next_sentence import NextSentence
+from bertlab.training.objectives.next_token import NextToken
+
+__all__ = ["MaskedLM", "NextSentence", "NextToken", "Objective", "collators_of", "objectives_for", "objectives_of"]
+
+
+def objectives_for(config, pairs: bool) -> tuple[Objective, ...]:
+    """The objectives of a model of this configuration. pairs: whether (some of) its rows are pairs."""
+    if config.causal:
+        return (NextToken(),)
+    return (MaskedLM(), NextSentence()) if pairs else (MaskedLM(),)
+
+
+def objectives_of(model) -> tuple[Objective, ...]:
+    """The objectives that a model with pre-training heads has a head for."""
+    return objectives_for(model.config, pairs=getattr(model, NextSentence.head) is not None)
+
+
+def collators_of(objectives, settings, vocabulary, seed: int) -> list:
+    """The collators that turn rows, made with `settings`, into batches for all of some objectives."""
+    return [one for objective in objectives for one in objective.collators(settings, vocabulary, seed)]

@@ -1,0 +1,26 @@
+"""Masked language modelling (Devlin et al. 2019, section 3.1). Letters: B batch, P predictions, V vocabulary."""
+
+from bertlab.data.pretraining.collators import MaskTokens
+from bertlab.data.pretraining.masking import PieceTable
+from bertlab.training.objectives.base import Objective
+
+
+class MaskedLM(Objective):
+    """Which token was it, at each masked position? Reads masked_lm_logits (B, P, V)."""
+
+    name, short_name = "masked_lm", "masked"
+    head, logits = "masked_lm_head", "masked_lm_logits"
+    targets = ("masked_lm_ids", "masked_lm_weights")
+    over_vocabulary = True
+
+    def collators(self, settings, vocabulary, seed):
+        return (MaskTokens(PieceTable.of(vocabulary), settings, seed),)
+
+    def predictions(self, settings):
+        return settings.max_predictions
+
+    def labels(self, batch, outputs=None):
+        return batch["masked_lm_ids"]  # (B, P)
+
+    def weights(self, batch):
+        return batch["masked_lm_weights"]  # (B, P)

@@ -1,0 +1,28 @@
+"""Next-token prediction, from left to right (Devlin et al. 2019, section 5.1, "LTR"). Letters: B batch, T tokens."""
+
+from bertlab.data.pretraining.collators import NextTokens
+from bertlab.training.objectives.base import Objective
+
+
+class NextToken(Objective):
+    """Which token comes next, after each token? For a model whose tokens attend only to themselves and those before.
+
+    Reads masked_lm_logits (B, T, V): the head is the same, it works at every token.
+    """
+
+    name, short_name = "next_token", "next token"
+    head, logits = "masked_lm_head", "masked_lm_logits"
+    targets = ("next_token_ids", "next_token_weights")
+    over_vocabulary = True
+
+    def collators(self, settings, vocabulary, seed):
+        return (NextTokens(),)
+
+    def predictions(self, settings):
+        return settings.sequence_length
+
+    def labels(self, batch, outputs=None):
+        return batch["next_token_ids"]  # (B, T)
+
+    def weights(self, batch):
+        return batch["next_token_weights"]  # (B, T)

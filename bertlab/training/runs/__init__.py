@@ -1,0 +1,1 @@
+"""The parts of a training run: trainer, loop, callbacks, states, metrics, evaluation."""

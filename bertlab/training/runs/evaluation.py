@@ -1,0 +1,86 @@
+"""Judging a pre-trained model on held-out rows: always the same rows, the same masks, comparable between models."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from bertlab.data.pretraining.datasets import batches_of
+from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
+from bertlab.errors import DataError
+from bertlab.training.runs.baselines import unigram_baseline
+from bertlab.training.runs.callbacks import measured, perplexity
+from bertlab.training.objectives import Objective, collators_of
+from bertlab.training.runs.pretrainer import PreTrainer
+from bertlab.training.runs.vocabularies import check_same_tokenizer
+from bertlab.wordpiece import Vocabulary
+
+ROWS, SEED = 4096, 0
+_CHUNK = 64  # rows whose masks are drawn together
+
+
+def fixed_batches(files: ExampleFiles, batch_size: int, rows: int, objectives: Sequence[Objective]) -> tf.data.Dataset:
+    """`rows` rows of a folder in batches, the last of which may be shorter, with the targets of some objectives.
+
+    Rows, order and masks never change, at any batch size: masks that are drawn now are drawn for `_CHUNK` rows at
+    a time.
+    """
+    vocabulary = Vocabulary.from_file(files.folder / VOCABULARY)
+    collators = collators_of(objectives, files.settings, vocabulary, SEED)
+    chunks = batches_of(files, _CHUNK, SEED, drop_remainder=False, collators=collators)
+    batches = chunks.unbatch().take(rows).batch(batch_size, drop_remainder=rows % batch_size == 0)
+    # Unbatched, their number is unknown, and Keras warns at their end that the data ran out.
+    return batches.apply(tf.data.experimental.assert_cardinality(-(-rows // batch_size)))
+
+
+def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, tokenizer=None) -> dict:
+    """Loss, perplexity and accuracy of a `PreTrainingModel` on (at most) `rows` rows of a folder of examples.
+
+    tokenizer: the model's, if known; the folder must then have been made with the same one.
+    Returns a dict: rows, predictions; NAME_loss (nats) and NAME_accuracy of every objective that the rows have items
+    for (masked_lm and next_sentence; next_token for a left-to-right model); NAME_perplexity; unigram_loss and
+    unigram_accuracy, see `unigram_baseline`. The same model and folder give the same figures, up to rounding at
+    any batch size. Raises DataError for rows that the model cannot read.
+
+    Example:
+        evaluate(checkpoints.load("run/checkpoint", "pretraining"), "held-out")["masked_lm_accuracy"]
+    """
+    files = ExampleFiles(data)
+    check_readable(files, model.config)
+    if tokenizer is not None:
+        check_same_tokenizer(files, tokenizer, "the model")
+    trainer = PreTrainer(model)
+    trainer.compile(jit_compile=keras.backend.backend() != "torch")
+    rows = min(rows, len(files))
+    batches = fixed_batches(files, min(batch_size, rows), rows, trainer.objectives).cache()
+    figures = measured(trainer.evaluate(batches, verbose=0, return_dict=True))
+    figures = {name: value for name, value in figures.items() if name not in ("loss", "tokens")}
+    over_vocabulary = [objective for objective in trainer.objectives if objective.over_vocabulary]
+    for objective in over_vocabulary:
+        figures[f"{objective.name}_perplexity"] = perplexity(figures[f"{objective.name}_loss"])
+    targets = _targets(batches, over_vocabulary)
+    return {"rows": rows, "predictions": len(targets), **dict(sorted(figures.items())), **unigram_baseline(targets)}
+
+
+def check_readable(files: ExampleFiles, config) -> None:
+    """Raises DataError if the rows are longer than the model's positions or made with a larger vocabulary."""
+    length, tokens = files.settings.sequence_length, files.manifest["vocabulary"]["pieces"]
+    if length > config.max_tokens:
+        raise DataError(
+            f"{files.folder}: rows of {length} tokens, but the model has {config.max_tokens} positions: "
+            f"make rows of that length with `bertlab data make --sequence-length {config.max_tokens}`"
+        )
+    if tokens > config.vocab_size:
+        raise DataError(
+            f"{files.folder}: made with a vocabulary of {tokens} tokens, the model knows {config.vocab_size}: make "
+            "the examples with the model's vocab.txt"
+        )
+
+
+def _targets(batches: tf.data.Dataset, objectives: Sequence[Objective]) -> np.ndarray:
+    """The tokens that the objectives ask for: (N,)."""
+    return np.concatenate(
+        [one.labels(batch, {})[one.weights(batch) > 0] for batch in batches.as_numpy_iterator() for one in objectives]
+    )

@@ -1,0 +1,98 @@
+"""Pre-training as a Keras model: `compile`, `fit` and callbacks work as ever."""
+
+from collections.abc import Sequence
+
+import keras
+from keras import ops
+
+from bertlab.models import PreTrainingModel
+from bertlab.models.base import INPUT_NAMES
+from bertlab.training.devices.accumulation import accumulated_step
+from bertlab.training.devices.distribution import metrics_of_device, num_replicas, on_several_machines
+from bertlab.training.runs.metrics import FirstBadStep, MeanIfAny
+from bertlab.training.objectives import Objective, objectives_of
+from bertlab.training.objectives.losses import weighted_mean
+
+
+class PreTrainer(keras.Model):
+    """Trains a `PreTrainingModel` on batches that carry their own targets.
+
+    A batch is a dict: what the model reads, and the targets of the objectives. The loss is the sum of the objectives'
+    mean losses. Metrics: loss; for each objective NAME_loss and NAME_accuracy, each a mean over its own items (an
+    epoch's accuracy is not the mean of its batches' accuracies); and tokens, the number of tokens that are not padding.
+
+    Args:
+        bert: the model, with its pre-training heads.
+        accumulation: parts that a batch is computed in, one after the other; together they give the same update.
+        objectives: what the model is trained to do; everything that it has a head for if left out.
+
+    Example:
+        trainer = PreTrainer(PreTrainingModel(BertConfig.named("tiny")))
+        trainer.compile(adamw(1e-3, trainer))
+        trainer.fit(batches_of(make_examples(documents, tokenizer), 32), shuffle=False)
+    """
+
+    def __init__(
+        self, bert: PreTrainingModel, accumulation: int = 1, objectives: Sequence[Objective] | None = None, **kwargs
+    ):
+        super().__init__(**{"dtype": bert.dtype_policy, **kwargs})
+        self.bert = bert
+        self.accumulation = accumulation
+        self.objectives = objectives_of(bert) if objectives is None else tuple(objectives)
+        names = [f"{objective.name}_{metric}" for objective in self.objectives for metric in ("loss", "accuracy")]
+        self.trackers = {name: MeanIfAny(name=name) for name in names}  # keras.Model finds them by itself
+        self.token_counter = keras.metrics.Sum(name="tokens")
+        self.bad_step = FirstBadStep(accumulation, name="bad_step")
+        self.built = True
+
+    def call(self, batch, training=False):
+        inputs = {name: batch[name] for name in INPUT_NAMES if name in batch}  # the targets are not for its eyes
+        return self.bert(inputs, training=training)
+
+    def train_step(self, *data):
+        if self.accumulation == 1 and num_replicas() == 1:
+            return super().train_step(*data)
+        return metrics_of_device(accumulated_step(self, *data))
+
+    def test_step(self, *data):
+        return metrics_of_device(super().test_step(*data))
+
+    def _maybe_symbolic_build(self, *args, **kwargs):
+        """Keras's own way to make what is missing, for which it adds up batches of all machines, but not dicts.
+
+        Here nothing is missing: the weights and the optimizer's variables are made before `fit`.
+        """
+        if not on_several_machines():
+            super()._maybe_symbolic_build(*args, **kwargs)
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        self.token_counter.update_state(real_tokens(x))
+        first, *others = [self._loss_of(objective, x, y_pred) for objective in self.objectives]
+        loss = sum(others, first)
+        self.bad_step.update_state(loss)
+        return loss if training else loss / num_replicas()  # Keras multiplies an evaluation's loss by that number
+
+    def _loss_of(self, objective: Objective, batch: dict, outputs: dict):
+        """The mean loss over an objective's items, which are also entered into its running means."""
+        objective.check(batch)
+        losses, hits = objective.losses(batch, outputs), objective.hits(batch, outputs)
+        weights = objective.weights(batch)
+        self.trackers[f"{objective.name}_loss"].update_state(losses, sample_weight=weights)
+        self.trackers[f"{objective.name}_accuracy"].update_state(ops.cast(hits, "float32"), sample_weight=weights)
+        return weighted_mean(losses, weights, batch.get(_total(objective)))
+
+    def with_totals(self, batch: dict) -> dict:
+        """The batch and, for `compute_loss` on parts of it, the sum of all weights of each objective."""
+        weights = {_total(objective): objective.weights(batch) for objective in self.objectives}
+        return {**batch, **{name: ops.sum(ops.cast(value, "float32")) for name, value in weights.items()}}
+
+
+def _total(objective: Objective) -> str:
+    return f"{objective.name}_total"
+
+
+def real_tokens(batch):
+    """How many tokens of a batch are not padding, as a float32 scalar."""
+    if "sequence_ids" in batch:
+        return ops.sum(ops.cast(batch["sequence_ids"] > 0, "float32"))
+    return ops.sum(ops.cast(batch.get("attention_mask", ops.ones_like(batch["input_ids"])), "float32"))
