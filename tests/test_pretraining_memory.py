@@ -102,10 +102,11 @@ def test_files_that_the_system_keeps_in_a_containers_memory_count_as_free(machin
 
 
 def test_a_refusal_names_the_way_past_it_and_the_way_leads_past_it(tmp_path, monkeypatch):
+    from bertlab.training import pretraining
     from bertlab.training.presets import preset
     from bertlab.training.pretraining import pretrain
 
-    monkeypatch.setattr(free_memory, "available_memory", lambda devices: MIB)
+    monkeypatch.setattr(pretraining, "available_memory", lambda devices: MIB)
     data = make_examples(tmp_path / "data")
     recipe = preset("published", steps=1, batch_size=8, xla=False)
     with pytest.raises(ConfigError, match=r"smaller model; --no-memory-check \(memory_check=False in Python\) starts"):
