@@ -23,11 +23,10 @@ def try_exercise(names, draws, as_json):
     give the same answers; the tolerance must lie between rounding and the nearest mistake; other right answers must
     pass.
     """
-    from bertlab.backend import load_backend
-
     from autograde.cli.grading import quiet_tensorflow
     from autograde.exercises import catalogue
     from autograde.proofs import Proofs
+    from bertlab.backend import load_backend
 
     exercises = [catalogue.find(name) for name in names]
     quiet_tensorflow()

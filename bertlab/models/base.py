@@ -83,8 +83,8 @@ class Backbone(FromPreset, keras.Model):
         (B, T, T), position_ids (B, T), sequence_ids (B, T) (see docs/architecture.md). Returns a dict:
             sequence_output (B, T, H); pooled_output (B, H), if there is a pooler;
             with `return_all=True` also hidden_states, L + 1 tensors (B, T, H), and attentions, L tensors (B, A, T, T).
-    With positions (B, P) int sequence_output has only these positions, (B, P, H), and the last layer computes no others;
-        with a pooler, the first of them must be 0, that of [CLS].
+    With positions (B, P) int, sequence_output has only these positions, (B, P, H), and the last layer computes no
+    others; with a pooler, the first of them must be 0, that of [CLS].
 
         Example:
             >>> backbone = Backbone(BertConfig.named("tiny", vocab_size=100))

@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from bertlab.errors import CheckpointError, TrainingError
 from bertlab.progress import bar, bars_are_shown
-from bertlab.training.runs.curves import CURVE, LOGS, METRICS, draw, write_metrics
 from bertlab.training.objectives import Objective
+from bertlab.training.runs.curves import CURVE, LOGS, METRICS, draw, write_metrics
 from bertlab.training.runs.state import load_state, save_state
 
 NOT_REPORTED = "bad_step"  # for the alarm only: see `bertlab.training.runs.metrics.FirstBadStep`

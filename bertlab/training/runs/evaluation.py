@@ -10,9 +10,9 @@ import tensorflow as tf
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
 from bertlab.errors import DataError
+from bertlab.training.objectives import Objective, collators_of
 from bertlab.training.runs.baselines import unigram_baseline
 from bertlab.training.runs.callbacks import measured, perplexity
-from bertlab.training.objectives import Objective, collators_of
 from bertlab.training.runs.pretrainer import PreTrainer
 from bertlab.training.runs.vocabularies import check_same_tokenizer
 from bertlab.wordpiece import Vocabulary

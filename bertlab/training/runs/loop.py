@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bertlab.training.runs.callbacks import History, SaveState, TrainingBar, restore_latest
 from bertlab.training.devices.machines import check_same_step
+from bertlab.training.runs.callbacks import History, SaveState, TrainingBar, restore_latest
 from bertlab.training.runs.pretrainer import PreTrainer
 
 

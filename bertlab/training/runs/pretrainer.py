@@ -9,9 +9,9 @@ from bertlab.models import PreTrainingModel
 from bertlab.models.base import INPUT_NAMES
 from bertlab.training.devices.accumulation import accumulated_step
 from bertlab.training.devices.distribution import metrics_of_device, num_replicas, on_several_machines
-from bertlab.training.runs.metrics import FirstBadStep, MeanIfAny
 from bertlab.training.objectives import Objective, objectives_of
 from bertlab.training.objectives.losses import weighted_mean
+from bertlab.training.runs.metrics import FirstBadStep, MeanIfAny
 
 
 class PreTrainer(keras.Model):
