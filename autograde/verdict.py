@@ -7,9 +7,6 @@ A verdict goes to the student as text or HTML, into the gradebook, and between p
 import dataclasses
 from dataclasses import dataclass, field
 
-# All outcomes of a check. "technical" means that nothing was graded; the reason is in `technical`.
-STATUSES = ("passed", "partly", "wrong", "raised", "not attempted", "missing", "refused", "technical")
-
 
 @dataclass(frozen=True)
 class PartResult:
@@ -41,6 +38,8 @@ class Picture:
 class Verdict:
     """The outcome of one check of one exercise.
 
+    status: passed, partly, wrong, raised, not attempted, missing, refused, or technical: nothing was graded, and the
+    reason is in `technical`.
     facts: (label, text) pairs, "tried", "shape", "values" … in the order to be read; advice: sentences, most important
     first; misconception: the id of the mistake that was recognised.
     """

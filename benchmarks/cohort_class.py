@@ -151,5 +151,7 @@ def _attack(name: str, count: int):
     """An attack before the first answer of a notebook that is otherwise as released: it must earn nothing."""
     files = sorted((ROOT / "tests/hostile/attacks").glob("*.py"))
     path = files[count * 37 % len(files)]  # 37 shares no factor with their number: all get their turn
+    shared = ROOT / "tests/hostile/channel_functions.py"
+    source = (shared.read_text() if path.stem.startswith("channel_") else "") + path.read_text()
     numbers = {call: seccomp.number(call) for call in (*seccomp.DENIED, "clone", "clone3")}
-    return path.stem, notebook(name, {}, in_front=f"{_TOLD}NUMBERS = {numbers}\n{path.read_text()}"), 0.0
+    return path.stem, notebook(name, {}, in_front=f"{_TOLD}NUMBERS = {numbers}\n{source}"), 0.0

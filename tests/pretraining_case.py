@@ -13,6 +13,8 @@ CONFIG = BertConfig(
     vocab_size=len(SPECIAL_TOKENS) + len(WORDS), hidden_size=16, num_layers=1, num_heads=2, intermediate_size=32,
     max_position_embeddings=32,
 )  # fmt: skip
+# Entries of metrics.jsonl that differ from run to run: time and memory.
+VARYING = ("seconds", "tokens_per_second", "peak_share", "data_wait_share")
 
 
 def documents(number=40, seed=0):

@@ -14,7 +14,6 @@ from bertlab.data.tasks.builtin import (
     CODE_TAGS,
     PACKAGES,
     builtin_task,
-    load_builtin_task,
     majority_baseline,
     tag_code,
 )
@@ -76,9 +75,6 @@ def test_the_rows_depend_on_the_seed_alone_and_are_capped(cache, name):
     assert task == builtin_task(name, most_train=40, most_validation=8, seed=1, cache_dir=cache)
     assert task.train != builtin_task(name, most_train=40, most_validation=8, seed=2, cache_dir=cache).train
     assert 30 <= len(task.train) <= 40 and len(task.validation) == 8
-    assert load_builtin_task(name, "train", most=5, seed=1, cache_dir=cache) == list(
-        builtin_task(name, seed=1, cache_dir=cache).train[:5]
-    )
 
 
 def test_packages_are_balanced_and_their_names_masked(cache):
@@ -138,8 +134,6 @@ def test_no_sentence_is_on_both_sides_even_with_other_names(cache):
     assert not forms[0] & forms[1]
 
 
-def test_an_unknown_task_or_split_is_named_with_the_known_ones(cache):
+def test_an_unknown_task_is_named_with_the_known_ones(cache):
     with pytest.raises(DataError, match="choose one of package, pairs, code-words, parameters"):
         builtin_task("nothing", cache_dir=cache)
-    with pytest.raises(DataError, match="train and validation, not 'test'"):
-        load_builtin_task("package", "test", cache_dir=cache)

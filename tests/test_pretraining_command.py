@@ -9,17 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-from pretraining_case import CONFIG, make_examples
+from pretraining_case import CONFIG, VARYING, make_examples
 
 from bertlab.training.runs.curves import read_metrics
 
 ROOT = Path(__file__).parent.parent
-VARYING = (
-    "seconds",
-    "tokens_per_second",
-    "peak_share",
-    "data_wait_share",
-)  # how long it took is no part of what was learnt
 
 
 @pytest.fixture(scope="module")

@@ -144,7 +144,7 @@ def _bad_name(path: str, limits) -> str | None:
 
 def _archive(entry: Entry, limits, zone, totals, depth) -> Iterator[Entry]:
     try:
-        with _seekable(entry, limits, depth) as file, zipfile.ZipFile(file) as archive:
+        with _seekable(entry, depth) as file, zipfile.ZipFile(file) as archive:
             prefix = f"{entry.path}/" if depth else ""
             members = (_member(archive, member, prefix, limits, zone) for member in archive.infolist())
             yield from _opened(members, limits, zone, totals, depth + 1)
@@ -152,7 +152,7 @@ def _archive(entry: Entry, limits, zone, totals, depth) -> Iterator[Entry]:
         yield Entry(entry.path, entry.size, entry.modified, refused=f"it is not a complete zip archive ({reason})")
 
 
-def _seekable(entry: Entry, limits, depth) -> BinaryIO:
+def _seekable(entry: Entry, depth) -> BinaryIO:
     """An archive opened; one within another is copied first, since going back in it means unpacking it again."""
     if depth == 0:
         return entry.open()

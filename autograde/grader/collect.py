@@ -105,7 +105,7 @@ def collect(
         )
         found = _copy_all(found, manifest, staging, notebooks, roster, reader)
         for student, files in sorted(_by_student(found, course).items()):
-            _Folder(course, assignment, student).take(files, manifest)
+            _Folder(course, assignment, student).take(files)
         manifest.rows.sort(key=lambda row: (row.student, row.source))
         _write_manifest(manifest, home)
     except OSError as reason:
@@ -204,7 +204,7 @@ class _Folder:
         self.partial = self.target.with_name(f".{assignment}.partial")
         self.earlier = course / "collected" / assignment / "earlier" / student
 
-    def take(self, files: list[_Found], manifest: Manifest) -> None:
+    def take(self, files: list[_Found]) -> None:
         """Moves the newest version of each file to its folder; records the action in each row."""
         self._finish_interrupted_move()
         newest = self._newest(files)

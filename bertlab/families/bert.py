@@ -96,26 +96,27 @@ def _own_paths(config: BertConfig, paths: set[str]) -> set[str]:
     return paths - {"backbone/embeddings/position/embeddings"} if config.position_embedding == "sinusoidal" else paths
 
 
+HUGGINGFACE_BACKBONE = (
+    table("embeddings/token", "embeddings.word_embeddings"),
+    table("embeddings/segment", "embeddings.token_type_embeddings"),
+    table("embeddings/position", "embeddings.position_embeddings"),
+    norm("embeddings/norm", "embeddings.LayerNorm"),
+    dense("encoder/layer_{i}/attention/query", "encoder.layer.{i}.attention.self.query"),
+    dense("encoder/layer_{i}/attention/key", "encoder.layer.{i}.attention.self.key"),
+    dense("encoder/layer_{i}/attention/value", "encoder.layer.{i}.attention.self.value"),
+    dense("encoder/layer_{i}/attention/out", "encoder.layer.{i}.attention.output.dense"),
+    norm("encoder/layer_{i}/attention_norm", "encoder.layer.{i}.attention.output.LayerNorm"),
+    dense("encoder/layer_{i}/feed_forward/inner", "encoder.layer.{i}.intermediate.dense"),
+    dense("encoder/layer_{i}/feed_forward/outer", "encoder.layer.{i}.output.dense"),
+    norm("encoder/layer_{i}/output_norm", "encoder.layer.{i}.output.LayerNorm"),
+    dense("pooler/dense", "pooler.dense"),
+)
 _CLASSIFIER = (dense("head/dense", "classifier"),)
 _HUGGINGFACE = Names(
     spelling=HUGGINGFACE,
     prefix="bert.",
     class_prefix="Bert",
-    backbone=(
-        table("embeddings/token", "embeddings.word_embeddings"),
-        table("embeddings/segment", "embeddings.token_type_embeddings"),
-        table("embeddings/position", "embeddings.position_embeddings"),
-        norm("embeddings/norm", "embeddings.LayerNorm"),
-        dense("encoder/layer_{i}/attention/query", "encoder.layer.{i}.attention.self.query"),
-        dense("encoder/layer_{i}/attention/key", "encoder.layer.{i}.attention.self.key"),
-        dense("encoder/layer_{i}/attention/value", "encoder.layer.{i}.attention.self.value"),
-        dense("encoder/layer_{i}/attention/out", "encoder.layer.{i}.attention.output.dense"),
-        norm("encoder/layer_{i}/attention_norm", "encoder.layer.{i}.attention.output.LayerNorm"),
-        dense("encoder/layer_{i}/feed_forward/inner", "encoder.layer.{i}.intermediate.dense"),
-        dense("encoder/layer_{i}/feed_forward/outer", "encoder.layer.{i}.output.dense"),
-        norm("encoder/layer_{i}/output_norm", "encoder.layer.{i}.output.LayerNorm"),
-        dense("pooler/dense", "pooler.dense"),
-    ),
+    backbone=HUGGINGFACE_BACKBONE,
     heads={
         "pretraining": (
             dense("masked_lm_head/dense", "cls.predictions.transform.dense"),

@@ -11,6 +11,7 @@ is one row for two variables of every layer i. Its names depend on the format's 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 BACKBONE = "backbone"  # our paths of everything below the heads begin with it
 
@@ -40,34 +41,12 @@ class Row:
     kind: str
 
 
-def dense(ours: str, theirs: str) -> Row:
-    """A linear layer: kernel and bias."""
-    return Row(ours, theirs, "dense")
-
-
-def norm(ours: str, theirs: str) -> Row:
-    """A LayerNorm: gamma and beta."""
-    return Row(ours, theirs, "norm")
-
-
-def table(ours: str, theirs: str) -> Row:
-    """An embedding."""
-    return Row(ours, theirs, "table")
-
-
-def matrix(ours: str, theirs: str) -> Row:
-    """A single matrix, by its whole name."""
-    return Row(ours, theirs, "matrix")
-
-
-def vector(ours: str, theirs: str) -> Row:
-    """A single vector, by its whole name."""
-    return Row(ours, theirs, "vector")
-
-
-def output(ours: str, theirs: str) -> Row:
-    """A head's linear layer at Google: `theirs` is put before output_weights and output_bias."""
-    return Row(ours, theirs, "output")
+dense = partial(Row, kind="dense")  # a linear layer: kernel and bias
+norm = partial(Row, kind="norm")  # a LayerNorm: gamma and beta
+table = partial(Row, kind="table")  # an embedding
+matrix = partial(Row, kind="matrix")  # a single matrix, by its whole name
+vector = partial(Row, kind="vector")  # a single vector, by its whole name
+output = partial(Row, kind="output")  # a head's layer at Google: `theirs` precedes output_weights and output_bias
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from typing import ClassVar
 from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
 from bertlab.families.base import Family, standard_embeddings
-from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table, vector
+from bertlab.families.bert import HUGGINGFACE_BACKBONE
+from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, vector
 
 
 @dataclass(frozen=True)
@@ -69,21 +70,7 @@ _HUGGINGFACE = Names(
     spelling=HUGGINGFACE,
     prefix="roberta.",
     class_prefix="Roberta",
-    backbone=(
-        table("embeddings/token", "embeddings.word_embeddings"),
-        table("embeddings/segment", "embeddings.token_type_embeddings"),
-        table("embeddings/position", "embeddings.position_embeddings"),
-        norm("embeddings/norm", "embeddings.LayerNorm"),
-        dense("encoder/layer_{i}/attention/query", "encoder.layer.{i}.attention.self.query"),
-        dense("encoder/layer_{i}/attention/key", "encoder.layer.{i}.attention.self.key"),
-        dense("encoder/layer_{i}/attention/value", "encoder.layer.{i}.attention.self.value"),
-        dense("encoder/layer_{i}/attention/out", "encoder.layer.{i}.attention.output.dense"),
-        norm("encoder/layer_{i}/attention_norm", "encoder.layer.{i}.attention.output.LayerNorm"),
-        dense("encoder/layer_{i}/feed_forward/inner", "encoder.layer.{i}.intermediate.dense"),
-        dense("encoder/layer_{i}/feed_forward/outer", "encoder.layer.{i}.output.dense"),
-        norm("encoder/layer_{i}/output_norm", "encoder.layer.{i}.output.LayerNorm"),
-        dense("pooler/dense", "pooler.dense"),
-    ),
+    backbone=HUGGINGFACE_BACKBONE,
     heads={
         "pretraining": (
             dense("masked_lm_head/dense", "lm_head.dense"),

@@ -2,7 +2,8 @@
 
 An attack is a file in attacks/. Its first lines say what it tries, how one sees that it works where nothing stops it
 ("owned": it prints so; "silence": the grader's own last line never comes; "heartbeat": something goes on after it;
-"channel": a trusting reader gets anything but the honest reply), and how it ends in a sandbox.
+"channel": a trusting reader gets anything but the honest reply), and how it ends in a sandbox. Those named channel_*
+use the functions of channel_functions.py.
 """
 
 import os
@@ -37,6 +38,12 @@ TIGHT = Limits(
 
 def _facts(path: Path) -> dict[str, str]:
     return dict(re.findall(r"^# (idea|undefended|sandbox|limits): (.+)$", path.read_text(), re.MULTILINE))
+
+
+def _source(path: Path) -> str:
+    """An attack's program."""
+    shared = path.parents[1] / "channel_functions.py"
+    return (shared.read_text() if path.stem.startswith("channel_") else "") + path.read_text()
 
 
 def _told(settings: dict) -> str:
@@ -88,7 +95,7 @@ def test_an_attack_fails_in_a_sandbox(path, launcher, world):
     with launcher.start(_limits(facts)) as sandbox:
         namespace = _namespace(sandbox.pid)
         sandbox.run_cell(_told(world.settings))
-        shown, outcome = _what_happened(sandbox, path.read_text())
+        shown, outcome = _what_happened(sandbox, _source(path))
 
     assert outcome in facts["sandbox"].split(" or "), shown
     assert "OWNED" not in re.sub(r"traceback='.*", "", shown)  # which quotes the attack's own text
@@ -105,7 +112,7 @@ def test_an_attack_fails_in_a_sandbox(path, launcher, world):
 def test_the_same_attack_works_where_nothing_stops_it(path, world):
     settings = world.settings | {"SHARED_TMP": str(world.scratch)}
     environment = {name: os.environ[name] for name in (world.settings["SECRET_NAME"],)}
-    source, kind = _told(settings) + path.read_text(), _facts(path)["undefended"]
+    source, kind = _told(settings) + _source(path), _facts(path)["undefended"]
     try:
         if kind == "channel":
             assert channel_reply(source, environment, world.outside / "canary", world.outside) != TRUSTED

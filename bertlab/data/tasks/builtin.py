@@ -84,21 +84,6 @@ class _Candidate:
 # === The interface ===
 
 
-def load_builtin_task(
-    name: str,
-    split: str = "train",
-    *,
-    most: int | None = None,
-    seed: int = 0,
-    cache_dir: str | Path | None = None,
-) -> list[Row]:
-    """The rows of one split, "train" or "validation", of a built-in task: see `builtin_task`."""
-    if split not in ("train", "validation"):
-        raise DataError(f"a built-in task has the splits train and validation, not {split!r}")
-    task = builtin_task(name, seed=seed, cache_dir=cache_dir)
-    return list(getattr(task, split))[:most]
-
-
 def builtin_task(
     name: str,
     *,
