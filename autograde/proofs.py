@@ -1,8 +1,8 @@
-"""What must hold of an exercise, proved by running it: `autograde try` prints the findings, the tests assert them.
+"""Proves by running it that an exercise works: `autograde try` prints the findings, the tests assert them.
 
-A proof returns what it looked at and the problems it found, as sentences; it holds if there are none. Plans and the
-solution's answers are made once and shared. Alternatives are other right answers: cells `# %% exercise: structure` of
-`tests/alternatives/NN_topic.py`. The instructor's side only.
+A proof returns what it examined and the problems that it found, as sentences; it holds if there are no problems. The
+proofs share one plan and the solution's answers. Alternatives are other right answers: cells
+`# %% exercise: structure` of `tests/alternatives/NN_topic.py`. The instructor's side only.
 """
 
 import functools
@@ -26,12 +26,12 @@ from autograde.verdict import Verdict
 
 ALTERNATIVES = Path(__file__).resolve().parents[1] / "tests" / "alternatives"
 FEWEST_ALTERNATIVES, FEWEST_MISCONCEPTIONS, HINTS = 5, 3, 3
-MOST_NOISE, LEAST_DISTANCE = 0.5, 20  # in tolerances: rounding stays below the one, each mistake is beyond the other
-# Whole layers and models, seconds a draw: their quick proofs stay with the visible inputs.
+MOST_NOISE, LEAST_DISTANCE = 0.5, 20  # in tolerances: the most that rounding may reach, the least for a mistake
+# Whole layers and models take seconds for each draw: their quick proofs use the visible inputs only.
 SLOW = ("multi-head-layer", "encoder-layer", "etransformer", "bert", "pretraining-model", "train-step")
-FEW_DRAWS = ("padding-mask",)  # so few different inputs that two draws may agree
+FEW_DRAWS = ("padding-mask",)  # it has so few different inputs that two draws may agree
 
-Outcome = tuple[str, list[str]]  # what was looked at, and the problems
+Outcome = tuple[str, list[str]]  # what was examined, and the problems
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ def alternatives(exercise: Exercise) -> dict[str, str]:
 
 @functools.cache
 def _alternatives(path: Path) -> dict[str, dict[str, str]]:
-    _, *pieces = re.split(r"^# %% (.*)\n", path.read_text(encoding="utf-8") if path.exists() else "", flags=re.M)
+    _, *parts = re.split(r"^# %% (.*)\n", path.read_text(encoding="utf-8") if path.exists() else "", flags=re.M)
     found: dict[str, dict[str, str]] = {}
-    for marker, source in zip(pieces[::2], pieces[1::2]):
+    for marker, source in zip(parts[::2], parts[1::2]):
         exercise, _, structure = marker.partition(": ")
         found.setdefault(exercise, {})[structure] = source
     return found
 
 
 class Proofs:
-    """The proofs of one exercise. plan: the visible one with its misconceptions, if it has been made already.
+    """The proofs of one exercise. plan: the visible one with its misconceptions, if it exists already.
 
     Example:
         for finding in Proofs(catalogue.find("scores")).run():
@@ -73,7 +73,7 @@ class Proofs:
             self.plan = plan
 
     def run(self, draws: int = 0) -> list[Finding]:
-        """All proofs. draws: on how many more fresh draws every misconception has to be named."""
+        """All proofs. draws: the number of further fresh draws on which every misconception must be named."""
         proofs = PROOFS | ({f"named on {draws} fresh draws": lambda own: own.named_often(draws)} if draws else {})
         return [self.find(name, proof) for name, proof in proofs.items()]
 
@@ -87,7 +87,7 @@ class Proofs:
 
     @functools.cached_property
     def plan(self) -> dict:
-        """The plan of the visible inputs, with what the misconceptions answer."""
+        """The plan of the visible inputs, with the misconceptions' answers."""
         return planning.make_plan(self.exercise)
 
     @functools.cached_property
@@ -104,7 +104,7 @@ class Proofs:
     # --- the proofs ---
 
     def stated(self) -> Outcome:
-        """A reader gets what a reader needs."""
+        """The exercise has hints, misconceptions, a title, minutes and arguments."""
         own, problems = self.exercise, []
         if len(own.hints) != HINTS:
             problems.append(f"expected {HINTS} hints, from general to specific, got {len(own.hints)}")
@@ -136,7 +136,7 @@ class Proofs:
         return f"{len(self.mistaken)} misconceptions", problems
 
     def named_often(self, draws: int) -> Outcome:
-        """The same on many draws, of which 5 % may give two mistakes the same answers.
+        """The same on many draws; on up to 5 % of them two mistakes may give the same answers.
 
         Each misconception runs once for each draw; `named` runs it twice, for the plan and for the verdict.
         """
@@ -171,7 +171,7 @@ class Proofs:
     def tolerant(self) -> Outcome:
         """Rounding stays far below the tolerance, every misconception far above it."""
         if not _numeric_claims(self.plan):
-            return "nothing has a tolerance", []  # compared exactly, or counted
+            return "no part has a tolerance", []  # compared exactly, or counted
         noise = [self._noise(f"noise {draw}") for draw in range(1 if self.exercise.id in SLOW else 3)]
         problems = [f"rounding reaches {max(noise):.2g} tolerances"] if max(noise) >= MOST_NOISE else []
         nearest = np.inf
@@ -201,7 +201,7 @@ class Proofs:
             problems.append("two seeds gave the same inputs")
         return "2 seeds", problems
 
-    # --- how they look ---
+    # --- helpers ---
 
     @staticmethod
     def _ask(namespace: dict) -> Callable:
@@ -220,24 +220,24 @@ class Proofs:
         return max(_excess(claim, answers[claim["answer"]]["value"]) for claim in _numeric_claims(plan))
 
     def _fails_without_a_distance(self, known: dict) -> bool:
-        """Whether a claim fails that holds or does not: a call to be refused, a share of zeros, results that vary."""
+        """Whether a claim without a distance fails: a call that must raise, a fraction of zeros, varying results."""
         claims = [claim for part in self.plan["parts"] for claim in part["claims"]]
         answers = [clean(outcome) for outcome in known["outcomes"]]
         exact = [claim | {"returns": "anything"} for claim in claims if claim["kind"] in ("raises", "dropped")]
         if any(fault(claim, answers) for claim in exact):
             return True
-        # That results do not vary is noted beside a value, and a plan keeps values only: asked once more.
+        # A note beside a value records that results do not vary; a plan keeps only values: ask once more.
         varies = [claim for claim in claims if claim["kind"] == "varies"]
         again = probe.answer(self.plan["questions"], self.mistaken[known["id"]]) if varies else []
         return any(fault(claim, [clean(answer) for answer in again]) for claim in varies)
 
 
 PROOFS: dict[str, Callable[[Proofs], Outcome]] = {
-    "says what a reader needs": Proofs.stated,
+    "has all parts": Proofs.stated,
     "solution earns everything": Proofs.solution,
     "stub earns nothing": Proofs.stub,
     "misconceptions fail and are named": Proofs.named,
-    "no two answer alike": Proofs.distinct,
+    "no two give the same answers": Proofs.distinct,
     "tolerance between rounding and mistakes": Proofs.tolerant,
     "other right answers pass": Proofs.others,
     "same seed, same plan": Proofs.repeatable,

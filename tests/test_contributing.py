@@ -50,7 +50,7 @@ def test_what_it_says_is_an_exercise_that_can_be_proved(exercise):
 def test_a_new_exercise_runs_before_it_is_filled_in(course):
     (new,) = catalogue.read_notebook(NOTEBOOK)
     failed = {finding.proof for finding in proofs.Proofs(new).run() if finding.problems}
-    assert failed == {"says what a reader needs", "other right answers pass"}  # too few misconceptions and alternatives
+    assert failed == {"has all parts", "other right answers pass"}  # too few misconceptions and alternatives
     with pytest.raises(notebooks.SolutionError, match="exists already"):
         scaffold.new_exercise(NOTEBOOK, NAME, course[0].parents[1])
     scaffold.new_exercise(NOTEBOOK, "second-one", course[0].parents[1])

@@ -154,7 +154,7 @@ def test_a_vocabulary_of_special_pieces_is_refused():
         (dict(sequence_length=4), "at least 8"),
         (dict(masked_lm_probability=1.5), "at most 1; got 1.5"),
         (dict(packing=True), "one \\[CLS\\]"),
-        (dict(procedure="original", max_ngram=2), "fixed at 1"),
+        (dict(procedure="original", max_ngram=2), "needs max_ngram=1"),
         (dict(seed=-1), "seed"),
         (dict(max_predictions=200), r"expected 1 to sequence_length \(128\); got 200"),
     ],

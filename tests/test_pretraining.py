@@ -83,7 +83,7 @@ def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
     assert mini.pre_norm and mini.hidden_dropout == 0
     assert mini.initializer_range == pytest.approx(0.02 * math.sqrt(3))
     assert model_config(CONFIG, preset("small"), pieces=10, longest=16) is CONFIG
-    with pytest.raises(ConfigError, match="neither a size"):
+    with pytest.raises(ConfigError, match="huge: expected a size"):
         trained_weights("huge")
     with pytest.raises(ConfigError, match="vocab_size of at least 1000"):
         model_config(CONFIG, preset("small"), pieces=1000, longest=16)
@@ -291,9 +291,9 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     from bertlab.training.runs.vocabularies import tokenizer_of
     from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
-    with pytest.raises(ConfigError, match="nor a checkpoint$"):
+    with pytest.raises(ConfigError, match="exists or a checkpoint$"):
         PretrainingRun(tmp_path / "nowhere.json", [data / "long"], tmp_path / "run", settings())
-    with pytest.raises(ConfigError, match="nor a checkpoint .*no such folder"):
+    with pytest.raises(ConfigError, match="exists or a checkpoint .*no such folder"):
         PretrainingRun(tmp_path / "nowhere", [data / "long"], tmp_path / "run", settings())
 
     (tmp_path / "empty").mkdir()

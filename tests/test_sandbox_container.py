@@ -86,7 +86,7 @@ def _containers(engine: str) -> str:
 def test_when_the_grader_is_killed_its_containers_end(containers):
     program = (
         "from autograde.sandbox.container import Container\n"
-        "made = Container(packages={})\nroom = made.start()\nprint(sandbox.name, flush=True)\n"
+        "made = Container(packages={})\nsandbox = made.start()\nprint(sandbox.name, flush=True)\n"
         "sandbox.run_cell('while True: pass')"
     )
     grader = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
@@ -126,7 +126,7 @@ def _made(monkeypatch, tmp_path, engine: str, image: str | None = None) -> conta
     """A sandbox with this engine, of which nothing is started."""
     monkeypatch.setattr(container, "find", lambda: f"/usr/bin/{engine}")
     monkeypatch.setattr(container.Container, "_named_root", lambda self: [self.image or "--rootfs=/skeleton"])
-    monkeypatch.setattr(container.Container, "sandbox", lambda self: open(os.devnull))
+    monkeypatch.setattr(container.Container, "start", lambda self: open(os.devnull))
     if image:
         monkeypatch.setenv(container.IMAGE_VARIABLE, image)
     return container.Container(packages={})

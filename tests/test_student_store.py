@@ -95,12 +95,12 @@ def test_helpers_constants_and_imports_of_other_cells_come_along():
         (
             ("TABLE = {'half': 0.5}", "TABLE['half'] = 1"),
             SCORES.replace("0.5", "(TABLE['half'] / 2)"),
-            "without the rest of the notebook it does not pass its check",
+            "it does not pass its check outside of the notebook",
         ),
         (
             ("def twice(f):\n    return f", SCORES),
             "attention_scores = twice(attention_scores)",
-            "by itself it fails (NameError: name 'attention_scores' is not defined)",
+            "it fails outside of the notebook (NameError: name 'attention_scores' is not defined)",
         ),
     ],
 )
@@ -161,7 +161,7 @@ def test_without_the_notebooks_cells_nothing_is_kept_and_the_check_counts(course
     ("line", "reason"),
     [
         ("waited = time.sleep(30) if __name__ != '__main__' else 0", "its cells take longer than 0.2 s"),
-        ("number = 1 / (__name__ == '__main__')", "by itself it fails (ZeroDivisionError: division by zero)"),
+        ("number = 1 / (__name__ == '__main__')", "it fails outside of the notebook (ZeroDivisionError: division by zero)"),
     ],
 )
 def test_cells_that_fail_or_take_long_by_themselves_are_not_kept(course, monkeypatch, line, reason):

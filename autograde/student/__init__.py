@@ -4,8 +4,8 @@
 
     load_backend()
 
-A name is loaded when it is first used: importing this package does nothing else. In the grader's sandbox nobody looks
-at checks and drawings, so there every name is a `Quiet` object.
+A name is loaded when it is first used: importing this package does nothing else. In the grader's sandbox no one reads
+checks and drawings, so every name there is a `Quiet` object.
 """
 
 import importlib

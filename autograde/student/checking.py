@@ -51,7 +51,7 @@ def check(thing, seconds: float = time_limit.SECONDS) -> Outcome | Message | Non
     if not validating.is_validating():
         return found
     validating.raise_unless_passed(found.verdict, str(found))
-    return None  # a result that is shown would be taken for a number of points
+    return None  # nbgrader would read a shown result as a number of points
 
 
 def _outcome(thing, space: dict, seconds: float) -> Outcome | Message:
@@ -75,7 +75,7 @@ def _outcome(thing, space: dict, seconds: float) -> Outcome | Message:
 
 @contextlib.contextmanager
 def _full_precision():
-    """Turns TensorFloat-32 off, with which newer GPUs round the factors of float32 products to 10 bits."""
+    """Turns off TensorFloat-32, in which newer GPUs round the factors of float32 products to 10 bits."""
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is None:
         yield
@@ -90,7 +90,7 @@ def _full_precision():
 
 
 def _name_of(thing, space):
-    """The name of an exercise under which the thing is known: its own, or a variable that holds it."""
+    """The name by which an exercise knows the thing: its own name, or a variable that holds it."""
     if isinstance(thing, str):
         return thing
     own = getattr(thing, "__name__", "")
@@ -147,5 +147,5 @@ def _names_in(source) -> set[str]:
 
 
 def _written_here(space, name) -> bool:
-    """Whether a name is the student's own of this notebook, not one that `mybert` gave."""
+    """Whether the student defined a name in this notebook, instead of importing it from `mybert`."""
     return name in space and getattr(space[name], "__module__", None) == space.get("__name__")

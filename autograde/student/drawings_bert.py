@@ -2,7 +2,7 @@
 
 from autograde.student.pictures import _figure, _show
 
-_FILLS = (("#1f5fa8", ""), ("#f2c894", "///"), ("#6b6b6b", "..."), ("#d9e6f2", "xx"))  # told apart by hatch as well
+_FILLS = (("#1f5fa8", ""), ("#f2c894", "///"), ("#6b6b6b", "..."), ("#d9e6f2", "xx"))  # also told apart by `hatch`
 
 
 def blocks(levels: list[list[str]], *, alt: str) -> None:

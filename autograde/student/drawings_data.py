@@ -7,7 +7,7 @@ import numpy as np
 
 from autograde.student.pictures import _figure, _show
 
-_BOXES = {  # fate of a token → face, edge, width of the edge, dash, hatch
+_BOXES = {  # fate of a token → face, edge, width of the edge, dash, `hatch`
     "": ("white", "#b0b0b0", 0.8, "-", None),
     "masked": ("#1f3a5f", "#1f3a5f", 1.0, "-", None),
     "another": ("#f6d9b8", "#8a4b08", 1.6, "-", "///"),

@@ -1,6 +1,6 @@
 """Drawings for notebook 04: an encoder layer as boxes, curves side by side, histograms.
 
-As in `pictures`: each shows its picture with a text for those who cannot see it, and returns nothing.
+As in `pictures`: each shows its picture with a text for readers who cannot see it, and returns nothing.
 """
 
 import numpy as np

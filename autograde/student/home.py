@@ -36,7 +36,7 @@ def find() -> Path:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """A lock, since two notebooks may be open. On a system without such locks, the last one to write counts."""
+    """A lock, since two notebooks may be open. On a system without such locks, the last write counts."""
     handle = None
     with contextlib.suppress(ImportError, OSError):
         import fcntl

@@ -1,8 +1,8 @@
 """A kept answer: the whole cells of a notebook that one passed exercise depends on, as text that runs by itself.
 
 The cells are those that IPython remembers (`In`), in the order in which they ran: the last one that defines a name
-counts, as it does in the notebook. Left out of a cell are its bare expressions: prints, drawings, checks, calls to try
-something out. Of imports those are kept that the cells need.
+counts, as it does in the notebook. The bare expressions of a cell are left out: prints, drawings, checks, calls to try
+something out. Only the imports that the cells need are kept.
 """
 
 import ast
@@ -60,7 +60,7 @@ class KeptAnswer:
 def gather(facts: dict, space: dict, tried_with: Iterable[str] = ()) -> KeptAnswer:
     """The kept answer to an exercise, from a notebook's names and cells. Raises NotKept.
 
-    tried_with: names that its check needs besides, a model to train for instance.
+    tried_with: further names that its check needs, for instance a model to train.
     """
     module, names = facts["kept_in"], tuple(facts["names"])
     program = [read_cell(_as_written(cell)) for cell in space.get("In", ()) if isinstance(cell, str)]

@@ -88,7 +88,7 @@ def _in_order(answers: list[KeptAnswer]) -> tuple[set[str], list[str]]:
     for answer, cell in chosen:
         emit(answer, cell)
     imports = {}
-    for _, cell in sorted(known, key=lambda pair: pair[0].order):  # of two imports of one name the newer counts
+    for _, cell in sorted(known, key=lambda pair: pair[0].order):  # if two import the same name, the newer counts
         imports |= cell.imports
     return {statement for name, statement in imports.items() if name in used}, blocks
 
@@ -123,7 +123,7 @@ def _spaced(blocks: list[str]) -> str:
 
 
 def _import_groups(statements: set[str]) -> list[str]:
-    """Import statements in three groups, as PEP 8 has them."""
+    """Import statements in three groups, as in PEP 8."""
     keys = sorted(map(_sort_key, statements))
     return ["\n".join(_joined([line for *_, line in group])) for _, group in groupby(keys, key=lambda key: key[0])]
 

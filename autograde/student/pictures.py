@@ -29,10 +29,10 @@ def heat_maps(
     lines = -(-len(matrices) // per_line)
     beside = min(per_line, len(matrices))
     tallest, widest = (max(matrix.shape[axis] for matrix in matrices) for axis in (0, 1))
-    wide, high = (0.42, 0.36) if numbers else (0.3, 0.3)  # inches: a picture wider than the page is shown smaller
+    wide, high = (0.42, 0.36) if numbers else (0.3, 0.3)  # inches: a picture wider than the page is scaled down
     width = min(15.0, beside * max(2.6, wide * widest + (1.0 if rows is not None else 0.3)))
-    room = int(_PER_INCH * (width / beside - (0.6 if rows is not None else 0.0)))
-    titles = [textwrap.fill(title, room) for title in titles]
+    letters = int(_PER_INCH * (width / beside - (0.6 if rows is not None else 0.0)))
+    titles = [textwrap.fill(title, letters) for title in titles]
     more = 0.2 * max((title.count("\n") for title in titles), default=0)
     figure, axes = _figure(width, lines * (max(1.6, high * tallest + 1.1) + more), lines, beside)
     for axis in axes.flat[len(matrices) :]:
@@ -78,7 +78,7 @@ def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) 
     figure, axes = _figure(6.4, 3.8, 1, 1)
     axis = axes.flat[0]
     for (name, values), (colour, dash, marker) in zip(curves.items(), _LINES, strict=False):
-        every = max(1, len(x_values) // 30)  # more markers than that run into one another
+        every = max(1, len(x_values) // 30)  # more markers would overlap
         axis.plot(
             x_values, np.asarray(values), color=colour, linestyle=dash, marker=marker, markevery=every, label=name
         )

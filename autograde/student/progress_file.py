@@ -60,7 +60,7 @@ def record(exercise: str, status: str, points: float, source: str, path: Path | 
 
 
 def merge(others: dict, path: Path | None = None) -> None:
-    """Takes over other entries if they are better than the ones here."""
+    """Adds other entries that have more points than the ones here."""
     path = path or _own_file()
     with home.locked(path.parent):
         entries = load(path)
@@ -74,7 +74,7 @@ def _points(entry: dict) -> float:
 
 
 def _own_file() -> Path:
-    """The file in the home. One in the current folder, from before there was a home, is taken over."""
+    """The file in the home. One in the current folder, from before there was a home, is moved there."""
     path, old = home.find() / FILE, Path.cwd() / FILE
     if old != path and old.is_file():
         with contextlib.suppress(OSError):

@@ -77,11 +77,10 @@ def save_state(path: str | Path | None = None) -> Notice:
 
 
 def load_state(path: str | Path | None = None) -> Notice:
-    """Puts a saved state into the course's home. Raises StateError, and then has changed nothing.
+    """Adds a saved state to the course's home. Raises StateError, and then has changed nothing.
 
     path: the file; on Colab, without one, the browser asks for it. If an answer is both here and in the file, the
-    one that is here stays; of progress the better counts; a file that was edited by hand is
-    saved beside the one here.
+    one here stays; the better progress counts; a file that was edited by hand is saved beside the one here.
     """
     folder = home.find()
     source = Path(path) if path is not None else _uploaded(folder)
@@ -130,7 +129,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 def _pack(target: Path, files: dict[str, bytes]) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # dated 1980, whenever it is made
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # always dated 1980
 
 
 def _unpacked(source: Path) -> dict[str, bytes]:
@@ -154,7 +153,7 @@ def _contents(source: Path, archive: zipfile.ZipFile, members):
         if name != home.PROGRESS and not _PACKAGE_FILE.fullmatch(name):
             raise StateError(f"{source}: {name[:80]!r} does not belong in a saved state; nothing was loaded")
         with archive.open(member) as file:
-            content = file.read(min(_LARGEST, left) + 1)  # what a member says about its own size is not believed
+            content = file.read(min(_LARGEST, left) + 1)  # the size that the archive declares is not trusted
         left -= len(content)
         if len(content) > _LARGEST or left < 0:
             raise StateError(f"{source}: {name} is too large for a saved state; nothing was loaded")
@@ -177,7 +176,7 @@ def _fits(name: str, content: bytes) -> bool:
 
 
 def _take_over(files: dict[str, bytes], folder: Path) -> int:
-    """Adds a state's files to a home; returns how many answers came."""
+    """Adds a state's files to a home; returns the number of added answers."""
     taken = 0
     with home.locked(folder):
         for name, content in files.items():
@@ -245,6 +244,6 @@ def _mount(drive: Path) -> str:
 
     try:
         google_drive.mount(str(drive.parent))
-    except Exception as refused:  # Colab's own kinds, which have no common name; also a window that was closed
+    except Exception as refused:  # Colab's own errors have no common class; also a closed window
         return str(refused)[:200] or type(refused).__name__
     return ""

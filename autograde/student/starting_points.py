@@ -88,7 +88,7 @@ def _modern(name: str) -> str:
 
 
 def from_notebook_07(path: str | Path) -> StartingPoint | None:
-    """The weights that notebook 07 handed in; None if there is no such file."""
+    """The weights that notebook 07 saved for the submission; None if there is no such file."""
     from safetensors import safe_open
 
     if not Path(path).is_file():
@@ -105,7 +105,7 @@ def from_notebook_07(path: str | Path) -> StartingPoint | None:
         roles = roles_by_path(sizes["num_layers"])
         for path, variable in own_variables(bert).items():
             role = roles[path]
-            longer = variable[trained:] if role == "embeddings/position" else variable[:0]  # as they were drawn
+            longer = variable[trained:] if role == "embeddings/position" else variable[:0]  # stay random
             variable.assign(np.concatenate([arrays[role].reshape(-1, *variable.shape[1:]), longer]))
 
     said = f"the weights of notebook 07, {path}"

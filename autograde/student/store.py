@@ -7,7 +7,7 @@
     └── .kept/scores.json     one file per answer: what everything above is made from
 
 Every file is written whole or not at all, the answer first. So the package can always be imported, even after a kill or
-when two notebooks write at the same time; the next check writes the files that a killed one did not.
+when two notebooks write at the same time; the next check writes the missing files.
 
 A generated file contains the digest of its own text. If the digest does not match, the file was edited by hand: it is
 never overwritten without a copy.
@@ -40,7 +40,7 @@ _COMMENT = {".py": ("# ", ""), ".toml": ("# ", ""), ".md": ("<!-- ", " -->")}
 
 
 def keep(facts: dict, space: dict) -> str:
-    """Keeps a passed answer; returns the sentence for the student. Never raises for what is in the notebook."""
+    """Keeps a passed answer; returns the sentence for the student. Never raises because of the notebook's content."""
     folder = home.find()
     try:
         with home.locked(folder):
@@ -127,9 +127,9 @@ def _write_answer(folder: Path, answer: KeptAnswer) -> None:
 
 
 def write(folder: Path, answers: dict[str, KeptAnswer], changed: str | None = None) -> str:
-    """Writes missing and outdated files; files edited by hand stay, except that of the module that changed.
+    """Writes missing and outdated files; files edited by hand stay, except the file of the changed module.
 
-    Returns a sentence for the student about that one, or "".
+    Returns a sentence for the student about that file, or "".
     """
     place = folder / PACKAGE
     if not answers:

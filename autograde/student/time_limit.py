@@ -3,9 +3,9 @@
     answers = answer_in_time(questions, space, seconds=20)
 
 An alarm signal raises `TimeLimitExceeded` in the running code, in the main thread of Linux and macOS, where a
-notebook's cells run. It is no `Exception`, so that a student's `except Exception` does not swallow it; to get past a
-bare `except:` it rings again every second. Where there is no such signal (Windows, other threads), or where it does not
-get through (one long operation of a library, that bare `except:` again), it prints how to stop the cell by hand.
+notebook's cells run. It is not an `Exception`, so that a student's `except Exception` does not catch it; after a
+bare `except:` the signal comes again every second. Where there is no such signal (Windows, other threads), or where it
+has no effect (one long operation of a library, or again that bare `except:`), it prints how to stop the cell by hand.
 """
 
 import ast
@@ -32,8 +32,8 @@ class TimeLimitExceeded(BaseException):
 def answer_in_time(questions: list[dict], space: dict, seconds: float = SECONDS) -> list[dict]:
     """The answers to a plan's questions (see `probe`), each within its seconds.
 
-    After the first that takes too long no more questions are asked: it and the remaining questions are answered with a
-    TimeoutError and the line in which the code was.
+    After the first one that takes too long no more questions are asked: it and the remaining ones get a TimeoutError
+    with the line that was running.
     """
     answers = []
     for question in questions:
@@ -63,7 +63,7 @@ def _timeout_answer(raised: TimeLimitExceeded, space: dict, question: dict, seco
 
 @contextlib.contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """Raises TimeLimitExceeded in the code within, once the seconds are over, where that can be done."""
+    """Raises TimeLimitExceeded in the code inside once the seconds are over, where that is possible."""
     can_ring = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     line = threading.Timer(seconds + (_GRACE if can_ring else 0), _print_how_to_stop, [sys.stdout, seconds])
     line.daemon = True
@@ -92,7 +92,7 @@ def _alarm(seconds: float) -> Iterator[None]:
     finally:
         try:
             cancel()
-        except TimeLimitExceeded:  # it rang at that very moment; the next alarm is a second away
+        except TimeLimitExceeded:  # the signal came at this moment; the next one comes in a second
             cancel()
 
 
@@ -113,9 +113,9 @@ def _print_how_to_stop(stream, seconds: float) -> None:
 
 
 def _loop_text(frames: list[tuple]) -> str:
-    """ ", in the loop that begins in line 4: `while low < high:`"; "" for code that was in none.
+    """ ", in the loop that begins in line 4: `while low < high:`"; "" outside of a loop.
 
-    frames: (frame, line) of the student's code, the outermost first. A `while` is likelier to be endless than a `for`.
+    frames: (frame, line) of the student's code, the outermost first. A `while` is more often endless than a `for`.
     """
     loops = [loop for frame, line in reversed(frames) for loop in _loops_around(frame, line)]
     loop = next((loop for loop in loops if isinstance(loop[0], ast.While)), loops[0] if loops else None)

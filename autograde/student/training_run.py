@@ -88,9 +88,8 @@ class RunData:
     held_out: list[dict[str, np.ndarray]]
     pieces: list[str]
     tokens: int
-    unigram_loss: (
-        float  # at the masked positions, of a model that knows only the token frequencies of the training text
-    )
+    # at the masked positions, of a model that knows only the token frequencies of the training text
+    unigram_loss: float
     unigram_accuracy: float
 
     def batch(self, number: int) -> dict[str, np.ndarray]:
@@ -206,7 +205,7 @@ class Run:
             say(f"Resuming the run in {self.folder}/ after step {self.done} of {settings.steps}.")
 
     def steps(self):
-        """The numbers of the steps that are still to be made. The first one compiles, so time is taken after it."""
+        """The numbers of the remaining steps. The first one compiles, so the time is measured after it."""
         for count, step in enumerate(range(self.done, self.settings.steps)):
             yield step
             self.done = step + 1

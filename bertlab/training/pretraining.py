@@ -7,7 +7,7 @@
 
 The run's folder then holds
 
-    run.json         the settings, the model and the data's hashes: other settings are refused here
+    run.json         the settings, the model and the data's hashes; a run with other settings is refused
     states/          the last states, to resume from
     metrics.csv      the metrics, interval by interval; curve.png draws them, tensorboard/ has them for TensorBoard
     checkpoint/      when the run is done: the model with its vocabulary, for `bertlab fill-mask --model` and the others
@@ -48,8 +48,8 @@ from bertlab.training.runs.vocabularies import check_same_tokenizer, tokenizer_o
 from bertlab.work_folder import WorkFolder
 
 RUN, STATES, CHECKPOINT = "run.json", "states", "checkpoint"
-_WITHOUT_EFFECT = ("keep", "divergence_check")  # settings that may differ when a run goes on
-_STEPS_PER_CALL = 10  # steps that run between two returns to Python, at most
+_WITHOUT_EFFECT = ("keep", "divergence_check")  # settings that may change when a run resumes
+_STEPS_PER_CALL = 10  # at most so many steps run before control returns to Python
 _VALIDATION_ROWS = 2048
 
 
@@ -72,21 +72,21 @@ def pretrain(
             One path is one phase.
         out: the run's folder.
         settings: the recipe; the published one if left out.
-        validation: a folder of examples by which the model is judged after every interval.
+        validation: a folder of examples on which the model is evaluated after every interval.
         callbacks: more Keras callbacks.
         say: called with lines about the run.
-        memory_check: whether a run that seems not to fit into the memory is refused; an estimate can be wrong.
+        memory_check: whether to refuse a run that needs more memory than is free; the estimate can be wrong.
 
-    Raises ConfigError for settings that cannot be met (also with the memory at hand), DataError for data that does
-    not fit them, CheckpointError for a folder of another run or a disk that is full, and TrainingError for a run
-    that diverges. After any of them, and after a kill, the same call resumes from the last state.
+    Raises ConfigError for settings that exclude each other or need more memory than is free, DataError for data that
+    does not fit them, CheckpointError for a folder of another run or a full disk, and TrainingError for a run that
+    diverges. After any of them, and after a kill, the same call resumes from the last state.
     """
     run = PretrainingRun(model, data, out, settings or PretrainingSettings(), validation)
     return run.train(callbacks, say, memory_check)
 
 
 class PretrainingRun:
-    """One pre-training run: what it needs, looked at before it starts, and its parts. Arguments: see `pretrain`."""
+    """One pre-training run: checks everything before the start and makes the parts. Arguments: see `pretrain`."""
 
     def __init__(self, model, data, out, settings: PretrainingSettings, validation=None):
         self.folder, self.settings = Path(out), settings
@@ -127,7 +127,7 @@ class PretrainingRun:
         parts = self.settings.accumulation * self.devices
         if self.settings.batch_size % parts:
             raise ConfigError(
-                f"batch_size {self.settings.batch_size} cannot be cut into {parts} equal parts (accumulation "
+                f"batch_size {self.settings.batch_size} cannot be divided into {parts} equal parts (accumulation "
                 f"{self.settings.accumulation} × devices {self.settings.devices} × machines {self.machine.count}): "
                 f"choose a multiple of {parts}"
             )
@@ -138,7 +138,7 @@ class PretrainingRun:
             )
 
     def identity(self) -> dict:
-        """What decides every figure of the run, as JSON values."""
+        """Everything that determines the results of the run, as JSON values."""
         recipe = {name: value for name, value in self.settings.to_dict().items() if name not in _WITHOUT_EFFECT}
         machines = {"machines": self.machine.count} if self.machine.count > 1 else {}
         start = {} if self.weights is None else {"start": {"sha256": self.weights.sha256()}}
@@ -157,7 +157,7 @@ class PretrainingRun:
     def _check_same_run(self) -> None:
         """Raises ConfigError if the folder holds a run with other settings, naming the difference.
 
-        One that ended before it kept anything does not count: its settings may be what was wrong.
+        A run that ended before it saved a state does not count: its settings may have been the reason.
         """
         if saved_states(self.folder / STATES) or (self.folder / CHECKPOINT).exists():
             self.work.check()
@@ -165,24 +165,24 @@ class PretrainingRun:
     # --- the parts ---
 
     def rows(self, phase: int) -> int:
-        """Rows in an update of a phase."""
+        """The number of rows in an update of a phase."""
         lengths = [files.settings.sequence_length for files in self.examples]
         return self.settings.rows_of_phase(lengths[phase], max(lengths))
 
     def predictions(self, phase: int) -> int:
-        """Positions in a row that the heads compute, at most."""
+        """The largest number of positions in a row that the heads compute."""
         settings = self._masking(self.examples[phase])
         return max(objective.predictions(settings) for objective in self.objectives)
 
     def _masking(self, files: ExampleFiles):
-        """How the rows of a folder are masked: as it was made, or for dynamic masking as the recipe says."""
+        """How the rows of a folder are masked: by the folder's settings or, with dynamic masking, by the recipe's."""
         share = self.settings.masked_lm_probability
         if share is None or not files.settings.dynamic_masking:
             return files.settings
         return files.settings.replace(masked_lm_probability=share)
 
     def batches(self, phase: int, step: int = 0) -> tf.data.Dataset:
-        """The batches of a phase from a step on; a function of the settings and the step alone."""
+        """The batches of a phase, starting at a step; a function of the settings and the step alone."""
         files, seed = self.examples[phase], self.settings.seed
         collators = collators_of(self.objectives, self._masking(files), self.tokenizer.vocabulary, seed)
         positions = self.config.max_position_embeddings
@@ -192,13 +192,13 @@ class PretrainingRun:
         return batches_of(files, self.rows(phase), seed, repeat=True, start_batch=step, collators=collators)
 
     def validation_batches(self):
-        """The fixed batches by which the model is judged after every interval, with the masks they were made with."""
+        """The fixed batches on which the model is evaluated after every interval, masked by the folder's settings."""
         if self.validation is None:
             return None
         size = min(self.settings.batch_size // self.settings.accumulation, len(self.validation))
         size -= size % self.devices
         number = min(_VALIDATION_ROWS, len(self.validation))
-        if self.devices > 1:  # which share full batches
+        if self.devices > 1:  # they share full batches only
             number -= number % size
         return fixed_batches(self.validation, size, number, self.objectives).cache()
 
@@ -234,7 +234,7 @@ class PretrainingRun:
         return bert
 
     def check_memory(self) -> None:
-        """Raises ConfigError, saying what to change, when an update does not fit into the memory at hand."""
+        """Raises ConfigError, with advice, when an update does not fit into the free memory."""
         free = available_memory(self.settings.devices)
         for phase, files in enumerate(self.examples):
             check_memory(
@@ -252,7 +252,7 @@ class PretrainingRun:
     def train(
         self, callbacks: Sequence = (), say: Callable[[str], object] = print, memory_check: bool = True
     ) -> list[dict]:
-        """Trains to the end, saves the checkpoint (of several machines the chief does) and returns the history."""
+        """Trains to the end, saves the checkpoint (on several machines only the chief) and returns the history."""
         if memory_check:
             self.check_memory()
         if self.machine.is_chief:
@@ -294,7 +294,7 @@ class PretrainingRun:
         return (RunFiles(self.folder, history),) if self.machine.is_chief else ()
 
     def _throughput(self):
-        """The callback that measures speed; it knows from the step which phase's arithmetic to count."""
+        """The callback that measures speed; it counts the operations of the phase that a step belongs to."""
         flops, end = [], 0
         for phase, steps in enumerate(self.phase_steps):
             tokens = self.examples[phase].settings.sequence_length
@@ -337,5 +337,5 @@ def _fingerprint(files: ExampleFiles) -> dict:
 
 
 def _defaults() -> dict:
-    """The identity of a run with default settings, for folders that were begun before a setting existed."""
+    """The identity of a run with default settings, for folders that are older than a setting."""
     return {"model": family(DEFAULT).config().to_dict(), "settings": PretrainingSettings().to_dict()}

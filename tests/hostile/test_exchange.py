@@ -167,6 +167,6 @@ def test_what_is_left_out_is_said_with_its_reason(hub, caplog):
     nested.mkdir(parents=True)
     collected(hub, CollectSafely)
     said = caplog.text
-    assert f"Left out: {NOTEBOOK}: a link" in said and "Left out: linked: a link" in said
+    assert f"Left out: {NOTEBOOK}: it is a link" in said and "Left out: linked: it is a link" in said
     assert "soon+x1: its name is not STUDENT+ASSIGNMENT+TIME" in said
     assert "more than 8 levels deep" in said

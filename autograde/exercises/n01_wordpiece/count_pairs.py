@@ -30,7 +30,7 @@ EXERCISE = Exercise(
     misconceptions=(
         mistake("words-counted-once", "counts.get(pair, 0) + count", "counts.get(pair, 0) + 1",
             hint="Every different word counts once in your result. A word that occurs 10 times adds 10 to its pairs."),
-        mistake("once-per-word", "in zip(pieces, pieces[1:]):", "in set(zip(pieces, pieces[1:])):",
+        mistake("once-per-word", "in zip(pieces, pieces[1:]):", "in dict.fromkeys(zip(pieces, pieces[1:])):",
             hint="You count a pair that occurs twice in a word only once. Count every occurrence."),
         mistake("across-words", cell=ACROSS_WORDS,
             hint="You count the end of one word and the beginning of the next as neighbours. Count inside each word "

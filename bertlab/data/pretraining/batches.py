@@ -1,8 +1,8 @@
 """Stored rows → batches by number, and a start at any step.
 
-Batch number k is a pure function of the rows, the seed and k: its rows are found by a permutation that is computed
-(`bertlab.data.pretraining.shuffling`), and its collators draw from generators of the batch's own. Nothing is remembered
-from batch to batch, so training that stopped at step k resumes with `start_batch=k`, at once and with the same batches.
+Batch number k is a pure function of the rows, the seed and k: a computed permutation gives its rows
+(`bertlab.data.pretraining.shuffling`), and its collators draw from generators of its own. No state passes from batch to
+batch, so training that stopped at step k resumes with `start_batch=k`, at once and with the same batches.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,9 +43,9 @@ class Batches:
     """All batches of a run by number: `batches[k]` is a dict of arrays with B rows.
 
     examples: where the rows come from. batch_size: B. shuffle_seed: None keeps the order of the examples; a number
-    gives every epoch an order of its own. repeat: go on with the next epoch, without end and without short batches.
+    gives every epoch its own order. repeat: continue with the next epoch, without end and without short batches.
     drop_remainder: without `repeat`, leave out a last batch of fewer than B rows.
-    collators: what every batch goes through, see `bertlab.data.pretraining.collators`.
+    collators: applied to every batch, one after the other; see `bertlab.data.pretraining.collators`.
     """
 
     def __init__(
@@ -84,10 +84,10 @@ class Batches:
         return batch
 
     def rows_of(self, number: int) -> np.ndarray:
-        """Which examples batch `number` consists of: (B,) int64."""
+        """The examples of batch `number`: (B,) int64."""
         size = len(self.examples)
-        places = np.arange(number * self.batch_size, (number + 1) * self.batch_size)
+        indices = np.arange(number * self.batch_size, (number + 1) * self.batch_size)
         if not self.repeat:
-            places = places[places < size]
-        epochs, rows = np.divmod(places, size)
+            indices = indices[indices < size]
+        epochs, rows = np.divmod(indices, size)
         return rows if self.shuffle_seed is None else permuted(rows, size, self.shuffle_seed, epochs)

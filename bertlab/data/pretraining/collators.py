@@ -1,4 +1,4 @@
-"""Collators: they turn stored rows, ids and segments, into what an objective asks a model about.
+"""Collators: they turn stored rows, ids and segments, into the inputs and targets of an objective.
 
 A batch goes through a run's collators one after the other. Each is called with the rows and the number of the batch,
 and is a pure function of both and of its own settings. No collator remembers anything between two batches, so a run
@@ -53,9 +53,9 @@ class MaskTokens:
 
 
 class NextTokens:
-    """Asks for the next token at every token (left-to-right; Devlin et al. 2019, section 5.1, "LTR").
+    """Makes the next token the target at every token (left-to-right; Devlin et al. 2019, section 5.1, "LTR").
 
-    Masks that were stored are undone. Adds next_token_ids (B, T) int32 and next_token_weights (B, T) float32, which is
+    Stored masks are undone. Adds next_token_ids (B, T) int32 and next_token_weights (B, T) float32, which is
     1 where there is a next token: not at the last token, not at padding, not at the end of an example in a packed row.
     """
 
@@ -73,7 +73,7 @@ class NextTokens:
 
 
 def unmasked(rows: Rows) -> np.ndarray:
-    """input_ids (B, T) with every masked token put back. Unused predictions, of weight 0, change nothing."""
+    """input_ids (B, T) with every masked token restored. Unused predictions, of weight 0, change nothing."""
     if "masked_lm_ids" not in rows:
         return rows["input_ids"]
     ids, used = rows["input_ids"].copy(), rows["masked_lm_weights"] > 0  # (B, T), (B, P)
@@ -84,7 +84,7 @@ def unmasked(rows: Rows) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ShiftPositions:
-    """Puts short rows at random positions, so that every position is trained although no row is as long as the model.
+    """Puts short rows at random positions, so that every position of the model is trained even if all rows are shorter.
 
     A model with learned positions that has seen only rows of 16 tokens knows nothing of positions 16 … 63. A random
     offset for each row trains them all, and what a head learns about neighbours holds anywhere (Kiyono et al. 2021,

@@ -1,4 +1,4 @@
-"""Batches as a `tf.data.Dataset`, made in a thread of Python's while the model works. Rows: in memory or in records."""
+"""Batches as a `tf.data.Dataset`, made in a Python thread while the model works. Rows: in memory or in records."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -29,11 +29,11 @@ def batches_of(
 
     Args:
         start_batch: the number of the first batch; a run that has trained k steps resumes with k.
-        collators: what turns the rows into what a model is asked about, such as the masks of rows that were made with
-            `dynamic_masking` (`bertlab.data.pretraining.collators.MaskTokens`).
+        collators: turn the rows into inputs and targets, such as `bertlab.data.pretraining.collators.MaskTokens` for
+            rows that were made with `dynamic_masking`.
         The others: see `Batches`.
 
-    Every element is a dict of (B, T), (B, P) and (B,) tensors, int32 but for weights (float32), with static shapes
+    Every element is a dict of (B, T), (B, P) and (B,) tensors, int32 except weights (float32), with static shapes
     where every batch is full. The same arguments give the same batches. Raises DataError if there is nothing to make
     batches of.
 
@@ -86,10 +86,10 @@ def _as_dataset(batches: Batches, start_batch: int) -> tf.data.Dataset:
 
 
 class _Ahead:
-    """Makes the next batches in a thread of Python's while the model works on this one.
+    """Makes the next batches in a Python thread while the model works on this one.
 
-    `Dataset.prefetch` would do the same in a thread of TensorFlow's, which has to enter Python for every batch; when
-    the interpreter shuts down meanwhile, thread and interpreter wait for each other for ever.
+    `Dataset.prefetch` would do the same in a TensorFlow thread, which must call Python for every batch; if the
+    interpreter shuts down meanwhile, thread and interpreter wait for each other forever.
     """
 
     BATCHES = 4

@@ -3,8 +3,8 @@
     [CLS] a a a a [SEP] b b b [SEP] [PAD] [PAD]      input_ids
       0   0 0 0 0   0   1 1 1   1     0     0        token_type_ids
 
-Text becomes arrays once, and every later step works on whole arrays. `make_examples` is all of it for a corpus that
-fits into memory; `bertlab.data.pretraining.make` runs the same steps part by part for one that does not.
+Text becomes arrays once, and every later step works on whole arrays. `make_examples` does all of it for a corpus
+that fits into memory; `bertlab.data.pretraining.make` runs the same steps part by part for a larger one.
 
 Letters: N rows, T tokens in a row, P predictions in a row.
 """
@@ -65,7 +65,7 @@ def examples_from_tokens(
 def tokenize_documents(documents: Iterable, tokenizer) -> TokenDocuments:
     """The tokens of all sentences, end to end. Sentences and documents without a token are left out.
 
-    Raises DataError if nothing is left.
+    Raises DataError if there is no token.
     """
     sentences, counts = [], []
     for document in documents:
@@ -156,16 +156,16 @@ def _lay_out_spans(
     ids[at + 1 + lengths] = table.sep
     result = {"input_ids": ids, "token_type_ids": np.zeros_like(ids)}
     if settings.packing:
-        places, within = _places(at, lengths + 2)
+        indices, within = _indices(at, lengths + 2)
         result["sequence_ids"], result["position_ids"] = np.zeros_like(ids), np.zeros_like(ids)
-        result["sequence_ids"][places] = np.repeat(sequence_numbers(rows, offsets), lengths + 2)
-        result["position_ids"][places] = within
+        result["sequence_ids"][indices] = np.repeat(sequence_numbers(rows, offsets), lengths + 2)
+        result["position_ids"][indices] = within
     else:
         result["attention_mask"] = (ids != table.pad).astype(np.int32)
     return {name: array.reshape(count, width) for name, array in result.items()}
 
 
-def _places(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _indices(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """start, start + 1 … of every run, one run after the other, and the same counted from 0 in each run."""
     within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return np.repeat(starts, lengths) + within, within
@@ -173,5 +173,5 @@ def _places(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _copy(target: np.ndarray, at: np.ndarray, values: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> None:
     """target[at[i]:at[i] + lengths[i]] = values[starts[i]:starts[i] + lengths[i]] for all i at once."""
-    places, within = _places(at, lengths)
-    target[places] = values[np.repeat(starts, lengths) + within]
+    indices, within = _indices(at, lengths)
+    target[indices] = values[np.repeat(starts, lengths) + within]

@@ -5,8 +5,8 @@
               ──▶ …                                                    └──▶ manifest.json, when all are done
 
 The text is cut into *units* of about two million characters, and a shard is a pure function of (its unit, the unit's
-number, settings, vocabulary). Everything else follows: the number of workers cannot change a byte; memory holds a few
-units, however large the corpus; a shard that is there is done, so a run that was killed resumes.
+number, settings, vocabulary). Therefore the number of workers changes no byte; memory holds a few units, however
+large the corpus; an existing shard is finished, so a run that was killed resumes.
 The price: a random next sentence comes from the same unit (a thousand documents or so), not from the whole corpus, and
 `procedure="original"` runs the published script on each unit, unit u with the random seed `seed + u`.
 """
@@ -57,7 +57,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Unit:
-    """A part of the corpus. fingerprint: SHA-256 of its text, by which a resumed run knows its shard again."""
+    """A part of the corpus. fingerprint: SHA-256 of its text, by which a resumed run recognises its shard."""
 
     number: int
     documents: tuple[Document, ...]
@@ -117,9 +117,9 @@ def make_data(
 
 
 def cut_into_units(documents: Iterable[Document], characters: int, pairs: bool) -> Iterator[Unit]:
-    """Documents in units of at least `characters`; a small rest goes to the unit before it.
+    """Documents in units of at least `characters`; a small remainder joins the unit before it.
 
-    pairs: also go on until a unit has two documents of two sentences, without which there is no random next one.
+    pairs: also continue until a unit has two documents of two sentences: a random next sentence needs both.
     """
     before: list[Document] = []  # a full unit, held back until it is known that another full one follows
     now: list[Document] = []
@@ -155,7 +155,7 @@ def _unit(number: int, documents: list[Document]) -> Unit:
 
 @lru_cache(maxsize=2)
 def _tokenizer_with_warm_cache(pieces: tuple[str, ...], *settings) -> WordPieceTokenizer:
-    """One tokenizer for all units that a worker process gets: it remembers the words it has seen."""
+    """One tokenizer for all units that a worker process gets: it caches the words it has seen."""
     return WordPieceTokenizer(Vocabulary(pieces), **dict(settings))
 
 
@@ -236,7 +236,7 @@ def _check_same_identity(work: WorkFolder) -> None:
 
 
 def _prepare(job: Job, work: WorkFolder) -> None:
-    """Makes the folder, writes down what is going to be made, and removes what a kill left half done."""
+    """Makes the folder, writes the plan of the run, and removes files that a kill left half written."""
     work.begin()
     for partial in [*work.path.glob(".*.partial"), *work.file.parent.glob(".*.partial")]:
         partial.unlink()
@@ -248,7 +248,7 @@ def _entry_path(folder: Path, number: int) -> Path:
 
 
 def _finished_shards(job: Job) -> dict[str, dict]:
-    """Entries of the shards that are there in full, by file name."""
+    """Entries of the complete shards, by file name."""
     folder = Path(job.folder)
     if (folder / MANIFEST).exists():
         entries = read_manifest(folder)["shards"]
@@ -290,7 +290,7 @@ def _result(future: Future, job: Job, unit: Unit) -> dict:
         entry = future.result()
     except BrokenProcessPool as error:
         raise DataError(
-            f"{job.folder}: a worker process died while making {unit.file} or a neighbour (out of memory?). Finished "
+            f"{job.folder}: a worker process died while making {unit.file} or another shard (out of memory?). Finished "
             "shards are kept: run the same command again, with fewer workers"
         ) from error
     if not _is_whole(Path(job.folder) / unit.file, entry, job.layout):
@@ -302,11 +302,11 @@ def _result(future: Future, job: Job, unit: Unit) -> dict:
 
 
 def _finish(job: Job, shards: list[dict], problems: Counter) -> dict:
-    """Writes the manifest, then removes what only served to resume."""
+    """Writes the manifest, then removes the files that only a resumed run needs."""
     if not shards:
         raise DataError(
-            f"{job.identity['source']}: no documents in the part asked for (split {job.identity['split']!r}); in a "
-            "text blank lines separate documents: give more of them, or another file with --split all"
+            f"{job.identity['source']}: no documents for split {job.identity['split']!r}; blank lines separate "
+            "the documents of a text: add documents, or use another file with --split all"
         )
     folder = Path(job.folder)
     totals = {name: sum(shard[name] for shard in shards) for name in shards[0] if isinstance(shards[0][name], int)}
@@ -317,7 +317,7 @@ def _finish(job: Job, shards: list[dict], problems: Counter) -> dict:
         "shards": shards,
     }
     write_json(folder / MANIFEST, manifest)
-    for path in folder.glob("examples-*.tfrecord"):  # of an earlier text with more units
+    for path in folder.glob("examples-*.tfrecord"):  # left by an earlier text with more units
         if path.name not in {shard["file"] for shard in shards}:
             path.unlink()
     shutil.rmtree(folder / _PROGRESS)
@@ -328,7 +328,7 @@ def _finish(job: Job, shards: list[dict], problems: Counter) -> dict:
 
 
 class _SameProcess(Executor):
-    """Runs what it is given at once: for one worker, without the cost of starting it."""
+    """Runs each function at once in this process: one worker, without the cost of starting it."""
 
     def submit(self, function, *arguments) -> Future:
         future = Future()

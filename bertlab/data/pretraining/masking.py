@@ -24,7 +24,7 @@ class PieceTable:
     """The facts about a vocabulary that masking needs, as arrays.
 
     cls, sep, pad, mask: ids of the special tokens. replacements: (R,) int32, the ids that a random replacement is
-    drawn from: all but the special and the [unused…] ones. continues: (V,) bool, whether a token begins with "##".
+    drawn from: all except the special and the [unused…] ones. continues: (V,) bool, whether a token begins with "##".
     """
 
     cls: int
@@ -62,7 +62,7 @@ def mask_rows(
     input_ids: (N, T) int32; [CLS], [SEP] and [PAD] are never chosen. Each row predicts
     max(1, round(15% of its tokens)) of them, as far as `max_predictions` and its words allow.
     Returns input_ids (N, T) int32 with the replacements, masked_lm_positions (N, P) int32 in ascending order,
-    masked_lm_ids (N, P) int32, the original tokens, and masked_lm_weights (N, P) float32, 0 where P is not used up.
+    masked_lm_ids (N, P) int32, the original tokens, and masked_lm_weights (N, P) float32, 0 for unused predictions.
     """
     maskable = (input_ids != table.cls) & (input_ids != table.sep) & (input_ids != table.pad)  # (N, T)
     lengths = (input_ids != table.pad).sum(axis=1)  # (N,)
@@ -90,8 +90,8 @@ def choose_groups(groups: np.ndarray, maskable: np.ndarray, wanted: np.ndarray, 
     """Whole groups of tokens in random order, leaving out those that no longer fit into `wanted`: (N, T) bool.
 
     groups: (N, T) integers that rise from left to right, equal for the tokens of one group. This is the published
-    script's rule for whole words. A row all of whose groups are larger than `wanted` gets the front of one group,
-    where the script would leave it without a prediction.
+    script's rule for whole words. If all groups of a row are larger than `wanted`, the front of one of them is
+    chosen; the script would leave the row without a prediction.
     """
     rows, width = groups.shape
     keys = np.take_along_axis(rng.random((rows, width)), groups, axis=1)  # (N, T) one key per group
@@ -162,21 +162,21 @@ def _replace(
     settings: ExampleSettings,
     rng: np.random.Generator,
 ) -> dict[str, np.ndarray]:
-    rows, places = np.nonzero(chosen)  # row by row, left to right
+    rows, columns = np.nonzero(chosen)  # row by row, left to right
     counts = chosen.sum(axis=1)
     slots = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)  # 0, 1, 2 … within each row
-    originals = input_ids[rows, places]
+    originals = input_ids[rows, columns]
     fate = rng.random(len(rows))
     drawn = table.replacements[rng.integers(len(table.replacements), size=len(rows))]
     changed = np.where(fate < settings.mask_share + settings.random_share, drawn, originals)
     changed = np.where(fate < settings.mask_share, table.mask, changed)
 
     masked = input_ids.copy()
-    masked[rows, places] = changed
+    masked[rows, columns] = changed
     shape = (len(input_ids), settings.max_predictions)
     positions, ids = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
     weights = np.zeros(shape, np.float32)
-    positions[rows, slots] = places
+    positions[rows, slots] = columns
     ids[rows, slots] = originals
     weights[rows, slots] = 1
     return {

@@ -4,8 +4,8 @@ With the same tokens and seed this draws the same random numbers in the same ord
 examples in the same order. Read it beside `segments` and `masking`, which do the same faster and without its two
 peculiarities, kept here on purpose:
 
-- a chunk of one sentence always gets a random B, so more than half of the labels say "random", and short documents
-  give themselves away;
+- a chunk of one sentence always gets a random B, so more than half of the labels are "random", and the label of
+  a short document can be guessed;
 - random replacements come from the whole vocabulary, [CLS], [PAD] and [unused…] included.
 
 It is written token by token, as the script is: for comparison and for teaching, not for speed.
@@ -47,10 +47,10 @@ def _as_lists(tokens) -> list[list[list[int]]]:
 def _examples_of(documents, index: int, table, settings: ExampleSettings, rng: random.Random) -> list[tuple]:
     """The examples of one document: (masked ids, length of A, positions, original ids, is random)."""
     document = documents[index]
-    room = settings.sequence_length - 3
-    target = room  # drawn once for the whole document, not for each pair
+    space = settings.sequence_length - 3
+    target = space  # drawn once for the whole document, not for each pair
     if rng.random() < settings.short_sequence_probability:
-        target = rng.randint(2, room)
+        target = rng.randint(2, space)
     examples = []
     chunk, length, at = [], 0, 0
     while at < len(document):
@@ -62,10 +62,10 @@ def _examples_of(documents, index: int, table, settings: ExampleSettings, rng: r
             is_random = len(chunk) == 1 or rng.random() < 0.5
             if is_random:
                 b = _random_b(documents, index, target - len(a), rng)
-                at -= len(chunk) - a_end  # what B would have been is put back
+                at -= len(chunk) - a_end  # the actual B begins the next pair
             else:
                 b = [token for sentence in chunk[a_end:] for token in sentence]
-            _truncate(a, b, room, rng)
+            _truncate(a, b, space, rng)
             ids = [table.cls, *a, table.sep, *b, table.sep]
             examples.append((*_mask(ids, table, settings, rng), len(a), is_random))
             chunk, length = [], 0
@@ -87,9 +87,9 @@ def _random_b(documents, index: int, wanted: int, rng: random.Random) -> list[in
     return b
 
 
-def _truncate(a: list[int], b: list[int], room: int, rng: random.Random) -> None:
+def _truncate(a: list[int], b: list[int], space: int, rng: random.Random) -> None:
     """Takes tokens from the longer one, each from a random end, until both fit. Changes the lists."""
-    while len(a) + len(b) > room:
+    while len(a) + len(b) > space:
         longer = a if len(a) > len(b) else b
         if rng.random() < 0.5:
             del longer[0]

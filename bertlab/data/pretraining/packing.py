@@ -1,10 +1,10 @@
 """Several short examples in one row, so that little of a batch is padding.
 
-Each example keeps to itself: `sequence_ids` says which tokens belong together (a token sees only its own example) and
+The examples stay separate: `sequence_ids` shows which tokens belong together (a token sees only its own example) and
 `position_ids` restart at 0 in each, so that the model computes for a packed example what it computes for it alone.
 
 The packing is best fit, longest first: every example goes into the fullest row in which it still fits. Krell et
-al. 2021, "Efficient sequence packing without cross-contamination", find it to leave next to nothing empty.
+al. 2021, "Efficient sequence packing without cross-contamination", find that almost no padding remains.
 """
 
 import numpy as np

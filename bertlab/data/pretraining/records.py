@@ -7,9 +7,9 @@
 All arrays of a folder have fixed shapes, so all its records have the same length and a row has a known offset in its
 file. Any TFRecord reader can read them from front to back (`tf.io.parse_example`, then `tf.io.decode_raw`); we map
 the files into memory and pick rows in any order, which makes a perfect shuffle and a start at any step as cheap as
-reading on. The other side of that: shards must lie on a file system that can be mapped, not behind `gs://`.
+reading in order. The price: shards must be on a file system that can be mapped into memory, not in `gs://`.
 
-Records are written here byte by byte (and proved against TensorFlow's reader in the tests) because the workers that
+Records are written here byte by byte (the tests compare with TensorFlow's reader) because the workers that
 make shards then need no TensorFlow: they start in a tenth of the time and take a third of the memory.
 
 TFRecord: length (8 bytes, little-endian), masked CRC32C of it (4), the record, masked CRC32C of that (4).
@@ -49,7 +49,7 @@ class Layout:
     template: bytes
     fields: tuple[
         tuple[str, int, tuple[int, ...]], ...
-    ]  # name, place of its first byte in the template, shape of a row
+    ]  # name, offset of its first byte in the template, shape of a row
 
     @classmethod
     def of(cls, settings: ExampleSettings) -> "Layout":
@@ -133,7 +133,7 @@ def _field(number: int, content: bytes) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    """A number in groups of seven bits, lowest first; the top bit of a byte says that another one follows."""
+    """A number in groups of seven bits, lowest first; the top bit of a byte is set if another one follows."""
     groups = []
     while value > 127:
         groups.append(value & 127 | 128)

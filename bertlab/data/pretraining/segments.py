@@ -1,6 +1,6 @@
 """Cuts tokenised documents into the segments of examples: pairs A, B for next-sentence prediction, or full rows.
 
-A corpus is one long array of tokens. Sentences and documents are places in it, and so are segments: (start, end).
+A corpus is one long array of tokens. Sentences, documents and segments are index ranges in it: (start, end).
 Nothing is copied before the rows are laid out, so the loops here touch sentences, never tokens.
 
 **Pairs** (Devlin et al. 2019, A.2). Sentences are gathered until they reach the length of a row; the chunk is split in
@@ -8,13 +8,13 @@ two at a random sentence; half of the time the second part is replaced by senten
 was replaced begins the next chunk. Two things are exact here that are not in the published script (which the
 `original` procedure reproduces):
 
-- *Half is half.* The script has no choice but "random" where a chunk has one sentence only, so that short documents
-  push the share above 50% and the label can be guessed from the length of A. Here a chunk always has two sentences (it
+- *Half is half.* Where a chunk has only one sentence, the script can only choose "random": short documents push the
+  fraction above 50%, and the label can be guessed from the length of A. Here a chunk always has two sentences (it
   takes one more, or the one before it), documents of one sentence supply no pairs, and where chance leaves the labels
   uneven, a few pairs get the other B.
-- *B does not betray itself.* The actual B never begins a document, so a random one does not either. And the random one
-  is as long as the actual one would have been; the script fills the row with it even where the actual one would have
-  ended with its document.
+- *B alone does not reveal the label.* The actual B never begins a document, so a random one does not either. And the
+  random one is as long as the actual one would have been; the script fills the row with it even where the actual one
+  would have ended with its document.
 """
 
 from bisect import bisect_left, bisect_right
@@ -27,8 +27,8 @@ from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError
 
 IS_NEXT, RANDOM_NEXT = 0, 1
-_TRIES = 10  # random places that are looked at for a B of the right length
-_NEAR = 1  # tokens by which it may miss that length without further looking
+_TRIES = 10  # random positions that are tried for a B of the right length
+_NEAR = 1  # a B whose length differs by at most this many tokens ends the search
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class TokenDocuments:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Segments A and B of M pairs as places in `TokenDocuments.values`; all arrays (M,) int64. label: 0 = IsNext."""
+    """Segments A and B of M pairs as index ranges of `TokenDocuments.values`; arrays (M,) int64. label: 0 = IsNext."""
 
     a_start: np.ndarray
     a_length: np.ndarray
@@ -69,14 +69,14 @@ def make_pairs(tokens: TokenDocuments, settings: ExampleSettings, rng: np.random
     space = settings.sequence_length - 3
     maker = _PairMaker(tokens, settings, rng)
     pairs = [pair for document in rng.permutation(maker.documents) for pair in maker.pairs_of(int(document))]
-    label, a_start, a_end, *b_places = np.array(pairs, np.int64).T
+    label, a_start, a_end, *b_ranges = np.array(pairs, np.int64).T
     label = _balanced(label, settings.random_next_probability, rng)
-    b_start, b_end = np.where(label == IS_NEXT, b_places[:2], b_places[2:])
+    b_start, b_end = np.where(label == IS_NEXT, b_ranges[:2], b_ranges[2:])
     return truncate(Pairs(a_start, a_end - a_start, b_start, b_end - b_start, label), space, rng)
 
 
 class _PairMaker:
-    """Gathers sentences into pairs. Plain lists and numbers: `bisect` on a list is faster than NumPy one by one."""
+    """Gathers sentences into pairs. Plain lists: `bisect` on a list is faster than single searches in NumPy."""
 
     def __init__(self, tokens: TokenDocuments, settings: ExampleSettings, rng: np.random.Generator):
         self.sentences = tokens.sentence_splits.tolist()
@@ -85,15 +85,15 @@ class _PairMaker:
         if len(self.documents) < 2:
             raise DataError(
                 f"next-sentence pairs need at least two documents of two sentences; here {len(self.documents)} of "
-                f"{len(tokens)} documents have two. Use more text or longer documents, or give up "
+                f"{len(tokens)} documents have two. Use more text or longer documents, or turn off "
                 "next-sentence prediction (next_sentence=False, on the command line --preset roberta)"
             )
         self.settings = settings
         self.rng = rng
-        self.places = self._random_places(tokens.document_splits)
+        self.draws = self._random_sentences(tokens.document_splits)
 
     def pairs_of(self, document: int) -> Iterator[tuple[int, ...]]:
-        """(label, A start, A end, actual B start, end, random B start, end) of each pair, as places of tokens."""
+        """(label, A start, A end, actual B start, end, random B start, end) of each pair, as indices of tokens."""
         sentences, last = self.sentences, self.ends[document + 1]
         at = self.ends[document]
         while at < last:
@@ -107,11 +107,11 @@ class _PairMaker:
             yield label, sentences[at], sentences[middle], sentences[middle], sentences[end], *random_b
             if label == IS_NEXT:
                 at = end
-            else:  # the actual B is put back, unless it is a lone last sentence, which could not be an A
+            else:  # the actual B begins the next pair, unless it is a single last sentence, which cannot be an A
                 at = middle if last - middle > 1 else last
 
     def _target(self) -> int:
-        """The length that a pair aims at: the space in a row, or (10%) a random one from 2."""
+        """The target length of a pair: the space in a row, or (10%) a random one from 2."""
         space = self.settings.sequence_length - 3
         if self.rng.random() < self.settings.short_sequence_probability:
             return int(self.rng.integers(2, space + 1))
@@ -121,8 +121,8 @@ class _PairMaker:
         """Whole sentences of another document, of about `wanted` tokens: (start, end). The best of some draws."""
         sentences = self.sentences
         best, tries = None, 0
-        while tries < _TRIES or best is None:  # at least two documents have places, so this ends
-            other, start, last = next(self.places)
+        while tries < _TRIES or best is None:  # at least two documents have sentences to draw, so this ends
+            other, start, last = next(self.draws)
             tries += 1
             if other == document:
                 continue
@@ -135,8 +135,8 @@ class _PairMaker:
                 break
         return best[1:]
 
-    def _random_places(self, document_splits: np.ndarray) -> Iterator[tuple[int, int, int]]:
-        """Endless random sentences that begin no document: (document, sentence, end of the document)."""
+    def _random_sentences(self, document_splits: np.ndarray) -> Iterator[tuple[int, int, int]]:
+        """Endless random sentences that do not begin a document: (document, sentence, end of the document)."""
         first, last = document_splits[self.documents], document_splits[self.documents + 1]
         followers = np.cumsum(last - first - 1)  # sentences that do not begin a document, up to each document
         while True:  # thousands at a time: one by one they would take most of the time of a pair
@@ -147,10 +147,10 @@ class _PairMaker:
 
 
 def _balanced(labels: np.ndarray, random_share: float, rng: np.random.Generator) -> np.ndarray:
-    """The labels with as few as possible turned over, chosen at random, so that the fraction of RANDOM_NEXT is exact.
+    """The labels, of which as few as possible are flipped at random so that the fraction of RANDOM_NEXT is exact.
 
-    Dealing them out evenly to begin with (random, actual, random …) would tie each label to the one before it, and so
-    to the shape of its pair: what is left of a document after a random pair is shorter.
+    Alternating labels (random, actual, random …) would depend on the label before, and so on the shape of the pair:
+    the rest of a document after a random pair is shorter.
     """
     surplus = int((labels == RANDOM_NEXT).sum()) - round(random_share * len(labels))
     too_many = RANDOM_NEXT if surplus > 0 else IS_NEXT
@@ -183,7 +183,7 @@ def make_spans(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cuts every document into runs of whole sentences that fit a row with [CLS] and [SEP]: (starts, lengths).
 
-    No token is lost: a sentence longer than a row is cut. Starts and lengths are places in `tokens.values`, (M,) int64.
+    No token is lost: a sentence longer than a row is cut. Both are indices in `tokens.values`, (M,) int64.
     """
     space = settings.sequence_length - 2
     sentences, ends = tokens.sentence_splits.tolist(), tokens.document_splits.tolist()
@@ -223,9 +223,9 @@ def join_documents(tokens: TokenDocuments, separator: int) -> TokenDocuments:
 def without_outer_separators(
     values: np.ndarray, starts: np.ndarray, lengths: np.ndarray, separator: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Spans less a separator at their beginning or end, where the row has a special token anyway."""
+    """Spans without a separator at their beginning or end: the row has a special token there."""
     leads = values[starts] == separator
     starts, lengths = starts + leads, lengths - leads
-    starts, lengths = starts[lengths > 0], lengths[lengths > 0]  # a span may have been a separator and nothing else
+    starts, lengths = starts[lengths > 0], lengths[lengths > 0]  # a span may have been only a separator
     lengths = lengths - (values[starts + lengths - 1] == separator)
     return starts[lengths > 0], lengths[lengths > 0]

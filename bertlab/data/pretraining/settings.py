@@ -1,4 +1,4 @@
-"""How pre-training examples are made: every choice of the published procedure, and where ours departs from it.
+"""How pre-training examples are made: every choice of the published procedure, and where ours differs.
 
 Sources: Devlin et al. 2019, sections 3.1 and A.2 (pairs, 15%, 80/10/10); the published script
 `create_pretraining_data.py` of google-research/bert (short sequences, truncation, whole words); Liu et al. 2019,
@@ -18,7 +18,7 @@ PROCEDURES = ("published", "original")
 
 @dataclass(frozen=True)
 class ExampleSettings(Settings):
-    """Everything that decides which examples a text gives. The defaults are the published ones, made exact.
+    """Everything that decides which examples a text gives. The defaults are the published values, kept exactly.
 
     Example:
         settings = ExampleSettings.preset("roberta", sequence_length=512)
@@ -120,7 +120,7 @@ class ExampleSettings(Settings):
         for name, value in fixed.items():
             if getattr(self, name) != value:
                 raise ConfigError(
-                    f"the original procedure has {name} fixed at {value}; choose procedure='published' to change it"
+                    f"the original procedure needs {name}={value}; choose procedure='published' to change it"
                 )
 
     def replace(self, **changes) -> "ExampleSettings":

@@ -16,7 +16,7 @@ LABELS = ("IsNext", "random next")
 
 @dataclass(frozen=True)
 class Statistics:
-    """Figures of a sample of rows, one number per row unless said otherwise.
+    """Statistics of a sample of rows, one number per row unless noted otherwise.
 
     lengths: tokens that are not padding. predicted: fraction of them that are predicted. shares: the fractions of
     all predictions that became [MASK], became another token, or stayed. random_next: fraction of the pairs whose B is

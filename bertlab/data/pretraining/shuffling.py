@@ -2,7 +2,7 @@
 
 The permutation is a small block cipher on the numbers 0 … N − 1 (a Feistel network; a number that falls outside is
 enciphered again until it falls inside). It mixes the whole corpus, however large, where a shuffle buffer mixes only
-neighbours, and any place in any epoch is found at once.
+neighbours, and any position in any epoch is computed directly.
 """
 
 import numpy as np
@@ -10,15 +10,15 @@ import numpy as np
 _ROUNDS = 6
 
 
-def permuted(places: np.ndarray, size: int, seed: int, epochs: np.ndarray | int) -> np.ndarray:
-    """For places in an epoch's order, the numbers of the examples: a bijection on 0 … size − 1.
+def permuted(positions: np.ndarray, size: int, seed: int, epochs: np.ndarray | int) -> np.ndarray:
+    """For positions in an epoch's order, the numbers of the examples: a bijection on 0 … size − 1.
 
-    places: (B,) integers below `size`. epochs: (B,) or one number; each epoch has an order of its own.
+    positions: (B,) integers below `size`. epochs: (B,) or one number; each epoch has its own order.
     """
     half = np.uint64(max((size - 1).bit_length() + 1, 2) // 2)  # bits of each half of a number
     keys = [_mix(_mix(np.asarray(epochs, np.uint64)) + np.uint64(seed)) + np.uint64(n) for n in range(_ROUNDS)]
-    keys = [np.broadcast_to(_mix(key), np.shape(places)) for key in keys]
-    result = np.asarray(places).astype(np.uint64)
+    keys = [np.broadcast_to(_mix(key), np.shape(positions)) for key in keys]
+    result = np.asarray(positions).astype(np.uint64)
     outside = np.ones(result.shape, bool)
     while outside.any():
         result[outside] = _encipher(result[outside], [key[outside] for key in keys], half)

@@ -1,1 +1,1 @@
-"""Where a run computes: devices, machines, number formats, memory, speed."""
+"""Where a run computes: devices, machines, floating-point types, memory, speed."""

@@ -1,9 +1,9 @@
-"""One update from a batch that does not fit into memory: its parts are computed in turn, their gradients added up.
+"""One update from a batch that does not fit into memory: its parts are computed one after the other.
 
 The mean over a batch is not the mean of its parts' means when the parts have different numbers of predictions. So
 the predictions of the whole batch are counted first, and every part's sum is divided by that number: the parts'
-losses, and with them the gradients, add up to the batch's exactly. The same holds for the parts of a batch that lie
-on several devices.
+losses, and with them the gradients, add up to the batch's exactly. The same holds for the parts of a batch on several
+devices.
 
 Letters: B batch, K parts.
 """
@@ -65,7 +65,7 @@ def _tensorflow_step(trainer, batch: dict) -> dict:
 
 
 def _track_loss(trainer, loss) -> None:
-    """Enters the loss under Keras's own name; its tracker is found as Keras's guide to custom steps does it."""
+    """Adds the loss to Keras's own metric, which is found as in Keras's guide to custom training steps."""
     for metric in trainer.metrics:
         if metric.name == "loss":
             metric.update_state(loss)
@@ -111,7 +111,7 @@ def _torch_step(trainer, batch: dict) -> dict:
     for k in range(trainer.accumulation):
         part = {name: values[k] for name, values in parts.items()} | totals
         part_loss = trainer.compute_loss(x=part, y_pred=trainer(part, training=True))
-        trainer.optimizer.scale_loss(part_loss).backward()  # PyTorch adds to the gradients that are there
+        trainer.optimizer.scale_loss(part_loss).backward()  # PyTorch adds to the existing gradients
         loss = loss + part_loss.detach()
     gradients = [v.value.grad for v in trainer.trainable_variables]
     with torch.no_grad():

@@ -1,8 +1,8 @@
 """Several devices, one run: each holds the whole model and computes its part of every batch (data parallelism).
 
 On JAX the compiler cuts the batch and adds up what must be added (`keras.distribution.DataParallel`). On TensorFlow
-every device runs the same step on its own rows (`tf.distribute`), and sums over the batch, which the devices must
-agree on, are spelt out here: the number of predictions, and the gradient before it is clipped.
+every device runs the same step on its own rows (`tf.distribute`), and this module computes the sums that all devices
+need over the whole batch: the number of predictions, and the gradient before it is clipped.
 
 The devices may belong to several machines (see `machines`), on each of which the same command runs: every machine makes
 the same batches and trains on its own rows of them.
@@ -22,15 +22,17 @@ from bertlab.training.devices.machines import this_machine
 def data_parallel(devices: int) -> Iterator[None]:
     """Models made and trained inside use `devices` devices of each machine. Raises ConfigError when there are fewer.
 
-    Without a GPU TensorFlow cuts the processor into so many virtual devices, which is for trying things
-    out only; with JAX, XLA_FLAGS=--xla_force_host_platform_device_count=N does that.
+    Without a GPU, TensorFlow divides the processor into that many virtual devices, only for trying things
+    out; with JAX, XLA_FLAGS=--xla_force_host_platform_device_count=N does that.
     """
     if devices == 1 and this_machine().count == 1:
         yield
         return
     strategies = {"tensorflow": _tensorflow_scope if this_machine().count == 1 else _machines_scope, "jax": _jax_scope}
     if keras.backend.backend() not in strategies:
-        raise ConfigError(f"several devices are for TensorFlow and JAX, not for {keras.backend.backend()}")
+        raise ConfigError(
+            f"expected TensorFlow or JAX for several devices, got {keras.backend.backend()}; choose devices=1"
+        )
     with strategies[keras.backend.backend()](devices):
         yield
 
@@ -75,7 +77,7 @@ def _machines_scope(devices: int) -> Iterator[None]:
             tf.config.set_visible_devices(cards[:devices], "GPU")
         strategy = tf.distribute.MultiWorkerMirroredStrategy()
     except RuntimeError as error:  # TensorFlow has started already
-        raise ConfigError(f"several machines must meet before TensorFlow computes anything: {error}") from None
+        raise ConfigError(f"several machines must connect before TensorFlow computes anything: {error}") from None
     with strategy.scope():
         yield
 
@@ -89,7 +91,7 @@ def _tensorflow_devices(devices: int) -> list[str]:
     host = tf.config.list_physical_devices("CPU")[0]
     try:
         tf.config.set_logical_device_configuration(host, [tf.config.LogicalDeviceConfiguration()] * devices)
-    except RuntimeError:  # TensorFlow has started: its devices are what they are
+    except RuntimeError:  # TensorFlow has started: its devices cannot be changed
         _check_number(devices, len(tf.config.list_logical_devices("CPU")))
     return [f"CPU:{i}" for i in range(devices)]
 
@@ -125,7 +127,7 @@ def on_this_machine(batches):
 
 
 def num_replicas() -> int:
-    """How many devices run this very step on rows of their own: 1 on JAX, where a step sees the whole batch."""
+    """The number of devices that run this step, each on its own rows: 1 on JAX, where a step sees the whole batch."""
     if keras.backend.backend() != "tensorflow":
         return 1
 
@@ -141,7 +143,7 @@ def sum_over_replicas(value):
 
 
 def first_over_replicas(step):
-    """The least of the devices' numbers, int32 scalars, that is not 0; 0 if all are."""
+    """The smallest number of all devices, int32 scalars, that is not 0; 0 if all are 0."""
     if num_replicas() == 1:
         return step
 
@@ -154,7 +156,7 @@ def first_over_replicas(step):
 
 
 def shared_gradients(optimizer, gradients: list) -> list:
-    """The gradients that each device hands to the optimizer, so that the update is that of the whole batch.
+    """The gradients that each device passes to the optimizer, so that the update is that of the whole batch.
 
     Keras's optimizer clips a device's gradient before it adds up those of all devices. Here the sum is taken and
     clipped first; the optimizer's own sum over N devices is undone by dividing by N, and it finds nothing to clip.
@@ -172,7 +174,7 @@ def shared_gradients(optimizer, gradients: list) -> list:
 
 
 def on_several_machines() -> bool:
-    """Whether this very step also runs on other machines: never on JAX, see `num_replicas`."""
+    """Whether this step also runs on other machines: never on JAX, see `num_replicas`."""
     return keras.backend.backend() == "tensorflow" and this_machine().count > 1
 
 

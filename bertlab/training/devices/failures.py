@@ -1,4 +1,4 @@
-"""Errors of a backend as errors for the user: a lost machine, too little memory, a damaged record."""
+"""Translates errors of a backend into errors for the user: a lost machine, too little memory, a damaged record."""
 
 import re
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ _LOST = ("UNAVAILABLE", "ABORTED", "CANCELLED", "DEADLINE_EXCEEDED")
 # Messages of Gloo and NCCL, which JAX passes on with an unspecific status.
 _CUT_OFF = re.compile("connection (closed|reset) by peer|remote process exited", re.IGNORECASE)
 _NO_MEMORY = "RESOURCE_EXHAUSTED"
-_IN_THE_DATA = re.compile(r"\bDataError: (.+)")  # tf.data raises an error of its own with Python's in its text
+_IN_THE_DATA = re.compile(r"\bDataError: (.+)")  # the text of tf.data's own error contains Python's
 
 
 @contextmanager
 def backend_errors() -> Iterator[None]:
     """Turns the backend's errors that a user can do something about into a DataError or TrainingError with advice.
 
-    All others are passed on as they are.
+    All other errors pass unchanged.
     """
     try:
         yield
@@ -33,7 +33,7 @@ def backend_errors() -> Iterator[None]:
 
 
 def _error_types() -> tuple:
-    """The types of the backend's errors, and TensorFlow's, by which batches are made for every backend."""
+    """The types of the backend's errors, and TensorFlow's, which makes the batches for every backend."""
     if keras.backend.backend() == "jax":
         from jax.errors import JaxRuntimeError
 

@@ -1,7 +1,7 @@
 """How much memory a run may take: on the GPUs that it would use, else on this machine or in its container.
 
-Memory that this very process holds counts as free: TensorFlow takes nearly a whole card at its first operation, and a
-run that was interrupted in a notebook and is started again there uses what the process has already.
+Memory that this process holds counts as free: TensorFlow reserves nearly a whole GPU at its first operation, and a run
+that is started again in the same notebook uses the memory that the process has already.
 """
 
 import os
@@ -15,7 +15,7 @@ _MIB = 2**20
 
 
 def available_memory(devices: int = 1) -> int | None:
-    """Bytes that a run may take on each of so many devices, on the fullest of them. None if it is unknown."""
+    """Bytes that a run may take on each of `devices` devices: those of the fullest one. None if unknown."""
     on_device = _limit_of_jax() or _free_on_cards(devices)
     if on_device is not None:
         return on_device
@@ -58,7 +58,7 @@ def _asked(query: str) -> list[list[str]]:
 
 
 def _visible(cards: list[list[str]], chosen: str | None) -> list[list[str]]:
-    """Of the cards, (index, uuid, …), those that CUDA shows a program, in its order: it stops at an unknown one."""
+    """The GPUs (index, uuid, …) that CUDA shows to a program, in CUDA's order; an unknown name ends the list."""
     if chosen is None:
         return cards
     found = []
@@ -72,10 +72,10 @@ def _visible(cards: list[list[str]], chosen: str | None) -> list[list[str]]:
 
 
 def _free_on_card(card: list[str], programs: list[list[str]]) -> int:
-    """MiB, with those that this process holds. programs: (pid, uuid, MiB).
+    """Free MiB, including those that this process holds. programs: (pid, uuid, MiB).
 
-    In a container, such as Colab's, nvidia-smi lists no programs at all: it is then
-    unknown whose memory is taken, and only the total of the GPU is a limit.
+    In a container, such as Colab's, nvidia-smi lists no programs: it is then unknown which program uses the memory,
+    and only the total of the GPU is a limit.
     """
     _, uuid, free, total = card
     there = [(pid, used) for pid, where, used in programs if where == uuid]
@@ -98,7 +98,7 @@ def _free_on_machine() -> int | None:
 
 
 def _free_in_container() -> int | None:
-    """The memory left within the control group's limit. Files that the system caches give way and count as free."""
+    """The memory left within the control group's limit. Cached files count as free: the system can drop them."""
     limit, used, details = (CGROUP / f"memory.{name}" for name in ("max", "current", "stat"))
     if not limit.exists() or limit.read_text().strip() == "max":
         return None

@@ -1,4 +1,4 @@
-"""Several machines, one run: which of them this process is, read from the variables that cluster managers set.
+"""Several machines, one run: which one this process is, read from the variables that cluster managers set.
 
 TensorFlow reads TF_CONFIG, JSON such as
 
@@ -76,9 +76,9 @@ def _checked(found: Machine, source: str) -> Machine:
 
 
 def join_machines() -> Machine:
-    """Meets the other machines, which JAX must do before anything else. Returns this one.
+    """Connects to the other machines, which JAX must do before anything else. Returns this one.
 
-    Waits until all have come. On TensorFlow they meet when their devices are first used.
+    Waits until all are connected. On TensorFlow they connect when their devices are first used.
     """
     here = this_machine()
     if here.count > 1 and keras.backend.backend() == "jax":
@@ -90,7 +90,7 @@ def join_machines() -> Machine:
 
 
 def gathered(number: int) -> list[int]:
-    """The numbers that all machines call this with, in their order. Inside `data_parallel`; all must call it."""
+    """The number that each machine passes, in order. All must call it, inside `data_parallel`."""
     if this_machine().count == 1:
         return [number]
     if keras.backend.backend() == "jax":
@@ -101,7 +101,7 @@ def gathered(number: int) -> list[int]:
 
 
 def check_same_step(step: int) -> None:
-    """Raises ConfigError when the machines do not go on from the same step, as they read different folders."""
+    """Raises ConfigError when the machines would resume from different steps: they read different folders."""
     steps = gathered(step)
     if len(set(steps)) > 1:
         raise ConfigError(

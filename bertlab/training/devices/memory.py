@@ -1,4 +1,4 @@
-"""Does it fit? An estimate of the memory of an update, compared with the device's, before hours are spent.
+"""Estimates the memory of an update and compares it with the device's, before a run starts.
 
 Letters: B batch, T tokens, P predictions, Q queries, A heads, H hidden size, F intermediate size, V vocabulary.
 """
@@ -11,8 +11,8 @@ from bertlab.models.outline import parameter_count
 from bertlab.training.devices.utilisation import last_layer_positions
 
 GIB = 2**30
-# The rest of `bertlab pretrain`, measured on a processor for 6 × 512 and 12 × 768 (32 rows of 128 tokens): the
-# libraries, the compiler and its programs, the batches that wait, and a state while it is written.
+# Everything else in `bertlab pretrain`, measured on a processor for 6 × 512 and 12 × 768 (32 rows of 128 tokens): the
+# libraries, the compiler and its programs, the prefetched batches, and a state while it is written.
 PROGRAM = 7 * GIB // 5
 _MOST_PARTS = 4096
 _ANYWAY = "; --no-memory-check (memory_check=False in Python) starts the run anyway"
@@ -27,7 +27,7 @@ class MemoryNeeds:
 
     @property
     def total(self) -> int:
-        """With what the program itself takes."""
+        """Including the memory of the program itself."""
         return self.weights + self.activations + PROGRAM
 
 
@@ -37,7 +37,7 @@ def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int, 
     Weights, gradients and both moments are float32: 16 bytes each. Activations that the backward pass needs are
     counted layer by layer, after Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer
     Models", section 4.1: inputs of each product, LayerNorm and activation, and the attention's scores, weights and
-    dropout masks. The last layer has keys and values of all T, the rest of fewer positions (see
+    dropout masks. The last layer computes keys and values at all T positions, everything else at fewer (see
     `last_layer_positions`).
     The head's logits are float32, and so is their softmax. The factors of H and F are larger than the paper's, as
     neither GELU nor LayerNorm is one kernel here; they are fitted to measured runs (see the tests).
@@ -47,7 +47,7 @@ def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int, 
 
     def layer(queries: int) -> int:
         kept = 4 * tokens * hidden + queries * (8 * hidden + 5 * inner)
-        scores = config.num_heads * queries * tokens * (1 + (config.attention_dropout > 0))  # what dropout left, too
+        scores = config.num_heads * queries * tokens * (1 + (config.attention_dropout > 0))  # also stored after dropout
         return kept * size + scores * 4
 
     layers = (config.num_layers - 1) * layer(tokens) + layer(last_layer_positions(tokens, predictions))
@@ -64,9 +64,9 @@ def check_memory(
     accumulation: int,
     available: int | None,
 ) -> MemoryNeeds:
-    """The memory of an update on one device. rows: of the whole update there, computed in `accumulation` parts.
+    """The memory of an update on one device. rows: of the whole update on that device, in `accumulation` parts.
 
-    Raises ConfigError, saying what to change, when it is more than `available`.
+    Raises ConfigError, with advice, when it is more than `available`.
     """
     needs = memory_needs(config, rows // accumulation, tokens, predictions, precision)
     if available is None or needs.total <= available:

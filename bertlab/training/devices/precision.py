@@ -1,8 +1,8 @@
-"""In which number format a device computes: float32 on processors, 16 bits on GPUs with the arithmetic for it.
+"""The floating-point type that a device computes in: float32 on processors, 16 bits on GPUs that support it.
 
 Weights, moments, LayerNorms, softmax and losses stay in float32 (Micikevicius et al. 2018, "Mixed Precision Training").
-float16 reaches only down to 6·10⁻⁸, so its gradients are scaled up, which Keras does by itself when such a model is
-compiled; bfloat16 has float32's range and needs none of that.
+The smallest float16 is 6·10⁻⁸, so gradients are scaled up, which Keras does when such a model is compiled; bfloat16
+has the range of float32 and needs no scaling.
 """
 
 import keras
@@ -20,9 +20,9 @@ def policy_of(precision: str) -> str:
 
 
 def resolve_precision(precision: str) -> str:
-    """The format that "auto" means on this device; any other is returned unchanged.
+    """The type that "auto" means on this device; any other is returned unchanged.
 
-    Raises ConfigError for float16 on a processor, which has no arithmetic for it and would take many times as long.
+    Raises ConfigError for float16 on a processor, which does not support it and would take many times as long.
     """
     accelerated, capability = _device()
     if precision == "float16" and not accelerated:

@@ -1,7 +1,7 @@
-"""How fast a run is, and how near to what the device can do: tokens per second and the fraction of the device's peak.
+"""The speed of a run: tokens per second, and the fraction of the device's peak.
 
-The fraction ("model FLOPs utilisation", Chowdhery et al. 2022, "PaLM", appendix B) divides the arithmetic that the
-formula of the model asks for by what the device can do in the same time. The peak is not taken from a table: it is
+The fraction ("model FLOPs utilisation", Chowdhery et al. 2022, "PaLM", appendix B) divides the operations that the
+model's formula needs by those that the device can do in the same time. The peak is not taken from a table: it is
 measured, on this device and in this precision, with one large matrix product.
 
 Letters: B batch, T tokens, P predictions, Q computed positions, H hidden size, F intermediate size, L layers,
@@ -26,7 +26,7 @@ def forward_flops(config: ModelConfig, tokens: int, predictions: int) -> int:
     A product (m, k) · (k, n) is 2·m·k·n operations (Kaplan et al. 2020, "Scaling Laws", section 2.1); each layer counts
     its own (`flops`). The MLM head works on the predicted positions only, and so does the last layer, which computes
     keys and values of all T but the rest at `last_layer_positions`. Element-wise work, softmax, LayerNorm and looking
-    up embeddings are not counted, as is the custom. Padded tokens are: the device computes them.
+    up embeddings are not counted, as usual. Padded tokens are: the device computes them.
     """
     model = pretraining_outline(config)
     encoder = model.backbone.encoder.flops(tokens, last_layer_positions(tokens, predictions))
@@ -44,7 +44,7 @@ def training_flops(config: ModelConfig, rows: int, tokens: int, predictions: int
 
 
 class Peak:
-    """Floating-point operations per second of a large square matrix product on this device, the best ever seen.
+    """Floating-point operations per second of a large square matrix product on this device, the best so far.
 
     The matrices grow until a product takes 50 ms or has 8192 rows. Other programs on the machine make it slower: it
     is measured again at every interval, so that one undisturbed moment is enough.
@@ -61,7 +61,7 @@ class Peak:
         self.best = self._rate(seconds)
 
     def measure(self) -> float:
-        """Measures again, which takes a few products, and returns the best rate so far."""
+        """Measures again, with a few products, and returns the best rate so far."""
         self.best = max(self.best, self._rate(self._seconds()))
         return self.best
 
@@ -75,7 +75,7 @@ class Peak:
 
 
 def measured_peak(dtype: str = "float32", seconds: float = 1.0) -> float:
-    """The peak of this device, measured for at least so many seconds."""
+    """The peak of this device, measured for at least `seconds`."""
     peak, end = Peak(dtype), time.perf_counter() + seconds
     while time.perf_counter() < end:
         peak.measure()
@@ -100,14 +100,14 @@ def _time_of(function) -> float:
 
 
 class Throughput(keras.callbacks.Callback):
-    """Adds figures to the logs that the other callbacks see: tokens_per_second, without padding; peak_share; and
+    """Adds metrics to the logs that the other callbacks read: tokens_per_second, without padding; peak_share; and
     data_wait_share, the part of the time in which the model waited for a batch.
 
-    Comes first in the list. Counted from the end of an interval's first bundle of steps, so that compiling, the
-    validation and the saving before it do not count.
+    Comes first in the list. The time counts from the end of an interval's first bundle of steps, so that compiling,
+    validation and saving before it are not included.
 
-    flops_at: gives the arithmetic of a step (see `training_flops`). interval: steps in a Keras epoch.
-    peak: `Peak` of one device. devices: how many share a step, on all machines.
+    flops_at: gives the operations of a step (see `training_flops`). interval: steps in a Keras epoch.
+    peak: `Peak` of one device. devices: the number that share a step, on all machines.
     """
 
     def __init__(self, flops_at: Callable[[int], float], interval: int, peak: Peak, devices: int = 1):
@@ -118,7 +118,7 @@ class Throughput(keras.callbacks.Callback):
         self._flops = self.flops_at(epoch * self.interval)
         self._highest = self.peak.measure() * self.devices
         self._start = None
-        self._figures = {}
+        self._measured = {}
 
     def on_train_batch_end(self, batch, logs=None):
         now, tokens = time.perf_counter(), float(logs["tokens"]) * num_replicas()  # a step reports their mean
@@ -128,12 +128,12 @@ class Throughput(keras.callbacks.Callback):
         start, tokens_before, batch_before, waited_before = self._start
         seconds = now - start
         flops = (batch - batch_before) * self._flops
-        self._figures = {
+        self._measured = {
             "tokens_per_second": (tokens - tokens_before) / seconds,
             "peak_share": flops / seconds / self._highest,
             "data_wait_share": (seconds_waited() - waited_before) / seconds,
         }
-        logs.update(self._figures)
+        logs.update(self._measured)
 
     def on_epoch_end(self, epoch, logs=None):
-        logs.update(self._figures)
+        logs.update(self._measured)

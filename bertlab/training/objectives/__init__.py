@@ -8,9 +8,9 @@ fit in:
 - *Replaced tokens* (ELECTRA): the model holds generator and discriminator. It fills in the masks, samples, and returns
   `masked_lm_logits`, `replaced_logits` (B, T, 2) and `is_replaced` (B, T), so `labels` reads the outputs; `weights` is
   1 at every real token. The objectives are (MaskedLM(), ReplacedToken()), and the trainer's sum gets a factor (50) for
-  each. The model draws with a Keras seed generator, whose state is part of the saved state, as that of dropout is.
-- *Permutation* (XLNet): a collator draws the order from seed and batch number and adds who sees whom (B, T, T) and the
-  predicted positions; the model reads them as inputs and runs its two streams. Labels and weights are as in `MaskedLM`.
+  each. The model draws with a Keras seed generator, whose state is saved with the run, like dropout's.
+- *Permutation* (XLNet): a collator draws the order from seed and batch number and adds the attention mask (B, T, T) and
+  the predicted positions; the model reads them as inputs and runs its two streams. Labels and weights as in `MaskedLM`.
 - *Distillation*: the model holds the student and a frozen teacher and returns `teacher_logits` beside the student's
   (or a collator reads a teacher's stored outputs). `losses` is the cross-entropy of the two softmaxes at a temperature,
   `hits` whether both choose the same token, `weights` those of `MaskedLM`.
@@ -34,7 +34,7 @@ def objectives_for(config, pairs: bool) -> tuple[Objective, ...]:
 
 
 def objectives_of(model) -> tuple[Objective, ...]:
-    """The objectives that a model with pre-training heads has a head for."""
+    """The objectives for which a model has a pre-training head."""
     return objectives_for(model.config, pairs=getattr(model, NextSentence.head) is not None)
 
 

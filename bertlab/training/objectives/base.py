@@ -29,15 +29,15 @@ class Objective(ABC):
 
     @abstractmethod
     def predictions(self, settings: ExampleSettings) -> int:
-        """The number of positions in a row that its head computes, at most."""
+        """The largest number of positions in a row that its head computes."""
 
     @abstractmethod
     def labels(self, batch: dict, outputs: dict):
-        """The right class of every item, int. outputs: the model's, for objectives whose targets a model makes."""
+        """The right class of every item, int. outputs: the model's, for objectives whose targets the model computes."""
 
     @abstractmethod
     def weights(self, batch: dict):
-        """How much every item counts, in the shape of the labels; 0 where there is none.
+        """How much every item counts, in the shape of the labels; 0 where there is no item.
 
         A function of the batch alone: an update that is computed in parts needs the sum over all parts first.
         """

@@ -9,8 +9,8 @@ from keras import ops
 def token_losses(logits, ids):
     """−log softmax(logits)[id], one for each prediction. logits (…, V), ids (…) int → (…) float32."""
     logits = ops.cast(logits, "float32")
-    # The one logit is picked out by comparing, not by gathering: a gather's gradient would be scattered into an array
-    # of zeros as large as the logits, where this one fuses with the softmax's.
+    # A comparison selects the logit, not a gather: the gradient of a gather is scattered into an array of zeros as
+    # large as the logits, while this one fuses with that of the softmax.
     chosen = ops.sum(ops.where(_is_chosen(logits, ids), logits, 0.0), axis=-1)
     return ops.logsumexp(logits, axis=-1) - chosen
 
@@ -18,7 +18,7 @@ def token_losses(logits, ids):
 def token_hits(logits, ids):
     """Whether the logit of id is higher than every other. logits (…, V), ids (…) int → (…) bool.
 
-    Unlike argmax = id this needs no search for a place, which is slow on CPUs.
+    Unlike argmax = id this needs no search for an index, which is slow on CPUs.
     """
     is_chosen = _is_chosen(logits, ids)
     highest_other = ops.max(ops.where(is_chosen, -float("inf"), logits), axis=-1)

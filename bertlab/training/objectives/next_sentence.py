@@ -8,7 +8,7 @@ from bertlab.training.objectives.base import Objective
 class NextSentence(Objective):
     """Does segment B follow segment A in the text? Reads next_sentence_logits (B, 2); class 0 = IsNext.
 
-    Rows that are no pairs, such as the running text of a first phase, have no labels: then every weight is 0, the head
+    Rows that are not pairs, such as the running text of a first phase, have no labels: then every weight is 0, the head
     stays as it is, and there is nothing to report.
     """
 

@@ -5,9 +5,9 @@ from bertlab.training.objectives.base import Objective
 
 
 class NextToken(Objective):
-    """Which token comes next, after each token? For a model whose tokens attend only to themselves and those before.
+    """Which token comes next, after each token? For a model whose tokens attend only to themselves and earlier ones.
 
-    Reads masked_lm_logits (B, T, V): the head is the same, it works at every token.
+    Reads masked_lm_logits (B, T, V): the same head as for masked tokens, at every token.
     """
 
     name, short_name = "next_token", "next token"

@@ -1,4 +1,4 @@
-"""BERT's optimizer: Adam with decoupled weight decay, which spares LayerNorms and biases.
+"""BERT's optimizer: Adam with decoupled weight decay, except for LayerNorms and biases.
 
 Source: Devlin et al. 2019, appendix A.2; Loshchilov and Hutter 2019 for the decoupling.
 """
@@ -10,13 +10,13 @@ NOT_DECAYED = ("bias", "gamma", "beta")  # the last part of a variable's path
 
 
 def is_decayed(variable) -> bool:
-    """Whether weight decay pulls this variable towards zero: every one but biases and LayerNorm's γ and β."""
+    """Whether weight decay pulls this variable towards zero: all except biases and LayerNorm's γ and β."""
     return variable.path.split("/")[-1] not in NOT_DECAYED
 
 
 @keras.saving.register_keras_serializable("bertlab")
 class UncorrectedAdamW(keras.optimizers.AdamW):
-    """AdamW whose moments are used as they are, too small in the first steps as both start from 0.
+    """AdamW without bias correction: both moments start from 0 and are too small in the first steps.
 
     That is what BERT was trained with: optimization.py of google-research/bert leaves Adam's bias correction out.
     The first update then is (1 − β₁) / √(1 − β₂) ≈ 3.2 times as long as the corrected one, for β₁ 0.9 and β₂ 0.999.
@@ -25,8 +25,8 @@ class UncorrectedAdamW(keras.optimizers.AdamW):
     def update_step(self, gradient, variable, learning_rate):
         rate = ops.cast(learning_rate, variable.dtype)
         gradient = ops.cast(gradient, variable.dtype)
-        place = self._get_variable_index(variable)
-        first, second = self._momentums[place], self._velocities[place]
+        index = self._get_variable_index(variable)
+        first, second = self._momentums[index], self._velocities[index]
         self.assign_add(first, (gradient - first) * (1 - self.beta_1))
         self.assign_add(second, (ops.square(gradient) - second) * (1 - self.beta_2))
         self.assign_sub(variable, rate * first / (ops.sqrt(second) + self.epsilon))

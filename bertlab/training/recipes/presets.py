@@ -38,11 +38,11 @@ _ONE_DAY = dict(
     interval=250,
 )
 
-# A laptop's processor: what shortens the plateau on which every guess is "the", found by our own runs at 2 × 128 and
-# 4 × 256 (see bertlab.demo.settings). Initialisation scaled to the width and pre-LN (Xiong et al. 2020, "On Layer
-# Normalization in the Transformer Architecture") make the first activations as large as BERT-base's; short rows first,
-# at random positions (Kiyono et al. 2021, "SHAPE"); 30% masked (Wettig et al. 2023); β₂ 0.98 (Liu et al. 2019,
-# "RoBERTa", section 3.1); a learning rate that narrow models bear.
+# A laptop's processor: these settings shorten the plateau on which every guess is "the". Our own runs at 2 × 128 and
+# 4 × 256 found them (see bertlab.demo.settings). Initialisation scaled to the width and pre-LN (Xiong et al. 2020, "On
+# Layer Normalization in the Transformer Architecture") make the first activations as large as BERT-base's; short rows
+# first, at random positions (Kiyono et al. 2021, "SHAPE"); 30% masked (Wettig et al. 2023); β₂ 0.98 (Liu et al. 2019,
+# "RoBERTa", section 3.1); a learning rate that suits narrow models.
 _SMALL = dict(
     steps=2000,
     batch_size=128,
@@ -64,8 +64,8 @@ _SMALL = dict(
 class PretrainingSettings(Settings):
     """How a model is pre-trained. The defaults are the published recipe (Devlin et al. 2019, appendix A.2).
 
-    dropout, pre_norm, width_scaled_init and padded_vocabulary shape a model that is asked for by its size; a
-    `config.json` is taken word for word.
+    dropout, pre_norm, width_scaled_init and padded_vocabulary apply to a model that is named by its size; a
+    `config.json` is used unchanged.
 
     Example:
         settings = PretrainingSettings.preset("small", steps=1000)
@@ -152,7 +152,7 @@ class PretrainingSettings(Settings):
         parts = self.accumulation * self.devices
         if self.batch_size % parts:
             raise ConfigError(
-                f"batch_size {self.batch_size} cannot be cut into {parts} equal parts (accumulation "
+                f"batch_size {self.batch_size} cannot be divided into {parts} equal parts (accumulation "
                 f"{self.accumulation} × devices {self.devices}): choose a multiple of {parts}"
             )
         if any(share <= 0 for share in self.phase_shares) or abs(sum(self.phase_shares) - 1) > 1e-6:
@@ -160,25 +160,25 @@ class PretrainingSettings(Settings):
 
     @property
     def warmup_steps(self) -> int:
-        """Updates before the learning rate is at its peak."""
+        """The number of updates before the learning rate reaches its peak."""
         return int(self.warmup_share * self.steps)
 
     def steps_of_phases(self, number: int) -> list[int]:
         """How many steps each of `number` phases has: whole intervals, at least one each.
 
-        Raises ConfigError when phase_shares are of another number or the intervals do not suffice.
+        Raises ConfigError when phase_shares has another length or there are fewer intervals than phases.
         """
         shares = (1.0,) if number == 1 else self.phase_shares
         intervals = self.steps // self.interval
         if len(shares) != number:
             raise ConfigError(
-                f"there is data for {number} phases but there are {len(shares)} phase_shares: give one for each phase"
+                f"expected {number} phase_shares, one for each phase that there is data for; got {len(shares)}"
             )
         if intervals < number:
             raise ConfigError(f"{intervals} interval(s) are too few for {number} phases: choose a smaller interval")
         counts, left = [], intervals
-        for place, share in enumerate(shares[:-1]):
-            count = min(max(1, round(share * intervals)), left - (number - 1 - place))
+        for phase, share in enumerate(shares[:-1]):
+            count = min(max(1, round(share * intervals)), left - (number - 1 - phase))
             counts.append(count)
             left -= count
         return [count * self.interval for count in [*counts, left]]

@@ -7,8 +7,8 @@ def unigram_baseline(targets: np.ndarray, training_tokens: np.ndarray | None = N
     """Loss and accuracy of guessing every token by how frequent it is, without looking at the text.
 
     Args:
-        targets: (N,) int, the tokens that are asked for.
-        training_tokens: (M,) int, where the frequencies come from; each token counts once more, so that none is
+        targets: (N,) int, the tokens to predict.
+        training_tokens: (M,) int, where the frequencies come from; every count is increased by 1, so that no token is
             impossible. If left out, they come from the targets themselves: then the loss is their entropy, and no guess
             without context can do better.
         vocab_size: tokens in the vocabulary; by default the largest id that occurs, plus 1.

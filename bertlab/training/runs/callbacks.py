@@ -1,4 +1,4 @@
-"""Keras callbacks of a training run: its history, the alarm, the states from which a killed run resumes, the bar."""
+"""Keras callbacks of a training run: history, alarm, the states that a killed run resumes from, progress bar."""
 
 import math
 import time
@@ -21,7 +21,7 @@ _SECONDS_BETWEEN_LINES = 30
 class History(keras.callbacks.Callback):
     """Collects one row of metrics per interval: step, seconds of training so far, and the trainer's metrics.
 
-    A metric is left out where there was nothing to measure, such as next-sentence accuracy on rows that are no pairs.
+    A metric is left out where there was nothing to measure, such as next-sentence accuracy on rows that are not pairs.
 
     rows: those of an earlier part of the same run.   interval: steps in a Keras epoch.
     """
@@ -41,7 +41,7 @@ class History(keras.callbacks.Callback):
 
 
 def measured(logs: dict) -> dict[str, float]:
-    """The metrics for which there was something to measure: those that are numbers."""
+    """The metrics that were measured: those that are not NaN."""
     names = [name for name in logs if name.removeprefix("val_") != NOT_REPORTED]
     return {name: float(logs[name]) for name in names if not math.isnan(float(logs[name]))}
 
@@ -54,7 +54,7 @@ class Alarm(keras.callbacks.Callback):
     may be harder), or above 1.2 times that of a random guess among all tokens.
 
     objective: name of the objective whose loss is watched. vocab_size: tokens in the vocabulary. phases: for each the
-    number of steps before it and the name of its data. rising: whether a loss that has risen stops the run, too.
+    number of steps before it and the name of its data. rising: whether a loss that has risen also stops the run.
     """
 
     def __init__(
@@ -95,8 +95,8 @@ class Alarm(keras.callbacks.Callback):
             raise TrainingError(
                 f"steps {self._begin + 1} to {end} ({self._batches(self._begin + 1, end)}): the loss has risen to "
                 f"{now:.2f} from {before:.2f}, a random guess has {self.blind:.2f}: the run diverges. {self._kept()} "
-                "Start again in another folder with a lower learning rate or a longer warm-up, or, to continue "
-                "all the same, use --no-divergence-check"
+                "Start again in another folder with a lower learning rate or a longer warm-up, or use "
+                "--no-divergence-check to continue anyway"
             )
 
     def _batches(self, *steps: int) -> str:
@@ -145,7 +145,7 @@ def saved_states(folder: str | Path) -> list[Path]:
 
 
 def restore_latest(folder: str | Path, trainer: keras.Model, say=print) -> list[dict]:
-    """Puts the newest complete state into the trainer and returns its history; [] when there is none.
+    """Loads the newest complete state into the trainer and returns its history; [] when there is none.
 
     A truncated file is skipped with a message through `say`. Files that a kill left half written are removed.
     """
@@ -184,7 +184,7 @@ class RunFiles(keras.callbacks.Callback):
         self._log()
 
     def _log(self):
-        """Adds the newest row to TensorBoard's logs; the first time in a process all rows, in place of older logs."""
+        """Adds the newest row to TensorBoard's logs; the first call in a process replaces older logs with all rows."""
         rows = self.history.rows[-1:]
         try:
             if self._writer is None:
@@ -249,13 +249,13 @@ class TrainingBar(keras.callbacks.Callback):
 
     def _line(self) -> str:
         """ "step 200 of 2,400, about 43 min left: loss 3.52 …"."""
-        figures = self.history.rows[-1]
-        step, seconds = figures["step"], time.perf_counter() - self.began
+        metrics = self.history.rows[-1]
+        step, seconds = metrics["step"], time.perf_counter() - self.began
         minutes = seconds / 60 / (step - self.first_step) * (self.total_steps - step)
-        return f"step {step:,} of {self.total_steps:,}, about {minutes:,.0f} min left: {self._note(figures)}"
+        return f"step {step:,} of {self.total_steps:,}, about {minutes:,.0f} min left: {self._note(metrics)}"
 
     def _note(self, logs) -> str:
-        """ "loss 3.52 perplexity 31.8 masked 34.1% pairs 71.0% 6,400 tokens/s 41% of peak", as far as it is known."""
+        """ "loss 3.52 perplexity 31.8 masked 34.1% pairs 71.0% 6,400 tokens/s 41% of peak", without what is unknown."""
         metrics = measured(logs or {})
         shown = {"loss": "loss {:.2f}"}
         for objective in self.objectives:
@@ -270,7 +270,7 @@ class TrainingBar(keras.callbacks.Callback):
         self.close()
 
     def close(self) -> None:
-        """Gives the terminal back; also after a run that was interrupted."""
+        """Restores the terminal, also after an interrupted run."""
         if self._context is not None:
             self._context.__exit__(None, None, None)
             self._context = None

@@ -1,7 +1,7 @@
-"""A run's figures as files: a CSV that anything can read, TensorBoard's logs, and a drawing.
+"""A run's metrics as files: a CSV file that any program can read, TensorBoard's logs, and a plot.
 
-Reference curves, to tell whether one's own loss is right, ship with the package: `reference_curves/*.csv`, each the
-metrics.csv of a recorded run, with the command that made it in its first line.
+The package includes reference curves to compare your own loss with: `reference_curves/*.csv`, each the metrics.csv of
+a recorded run, with the command that made it in its first line.
 """
 
 import csv
@@ -28,7 +28,7 @@ def write_metrics(path: str | Path, rows: Sequence[dict]) -> None:
 
 
 def read_metrics(path: str | Path) -> list[dict]:
-    """The inverse of `write_metrics`; lines that begin with # are passed over. path: a file, or a run's folder.
+    """The inverse of `write_metrics`; lines that begin with # are skipped. path: a file, or a run's folder.
 
     Raises DataError, naming file and line.
     """
@@ -55,13 +55,13 @@ def _numbers(row: dict, where: str) -> dict:
 
 
 def objectives_in(rows: Sequence[dict]) -> list[str]:
-    """The names of the objectives that a history has a loss of: masked_lm, next_sentence … in the columns' order."""
+    """The names of the objectives whose loss a history has: masked_lm, next_sentence … in the columns' order."""
     columns = dict.fromkeys(name for row in rows for name in row if not name.startswith("val_"))
     return [name.removesuffix("_loss") for name in columns if name.endswith("_loss")]
 
 
 def reference_curves() -> dict[str, Path]:
-    """The curves that ship with the package, by name."""
+    """The reference curves in the package, by name."""
     return {path.stem: path for path in sorted(REFERENCES.glob("*.csv"))}
 
 

@@ -1,4 +1,4 @@
-"""Judging a pre-trained model on held-out rows: always the same rows, the same masks, comparable between models."""
+"""Evaluates a pre-trained model on held-out rows: always the same rows and masks, so that models can be compared."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,8 +24,7 @@ _CHUNK = 64  # rows whose masks are drawn together
 def fixed_batches(files: ExampleFiles, batch_size: int, rows: int, objectives: Sequence[Objective]) -> tf.data.Dataset:
     """`rows` rows of a folder in batches, the last of which may be shorter, with the targets of some objectives.
 
-    Rows, order and masks never change, at any batch size: masks that are drawn now are drawn for `_CHUNK` rows at
-    a time.
+    Rows, order and masks never change, at any batch size: new masks are always drawn for `_CHUNK` rows at a time.
     """
     vocabulary = Vocabulary.from_file(files.folder / VOCABULARY)
     collators = collators_of(objectives, files.settings, vocabulary, SEED)
@@ -41,7 +40,7 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, to
     tokenizer: the model's, if known; the folder must then have been made with the same one.
     Returns a dict: rows, predictions; NAME_loss (nats) and NAME_accuracy of every objective that the rows have items
     for (masked_lm and next_sentence; next_token for a left-to-right model); NAME_perplexity; unigram_loss and
-    unigram_accuracy, see `unigram_baseline`. The same model and folder give the same figures, up to rounding at
+    unigram_accuracy, see `unigram_baseline`. The same model and folder give the same numbers, up to rounding at
     any batch size. Raises DataError for rows that the model cannot read.
 
     Example:
@@ -55,13 +54,13 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, to
     trainer.compile(jit_compile=keras.backend.backend() != "torch")
     rows = min(rows, len(files))
     batches = fixed_batches(files, min(batch_size, rows), rows, trainer.objectives).cache()
-    figures = measured(trainer.evaluate(batches, verbose=0, return_dict=True))
-    figures = {name: value for name, value in figures.items() if name not in ("loss", "tokens")}
+    metrics = measured(trainer.evaluate(batches, verbose=0, return_dict=True))
+    metrics = {name: value for name, value in metrics.items() if name not in ("loss", "tokens")}
     over_vocabulary = [objective for objective in trainer.objectives if objective.over_vocabulary]
     for objective in over_vocabulary:
-        figures[f"{objective.name}_perplexity"] = perplexity(figures[f"{objective.name}_loss"])
+        metrics[f"{objective.name}_perplexity"] = perplexity(metrics[f"{objective.name}_loss"])
     targets = _targets(batches, over_vocabulary)
-    return {"rows": rows, "predictions": len(targets), **dict(sorted(figures.items())), **unigram_baseline(targets)}
+    return {"rows": rows, "predictions": len(targets), **dict(sorted(metrics.items())), **unigram_baseline(targets)}
 
 
 def check_readable(files: ExampleFiles, config) -> None:
@@ -74,13 +73,13 @@ def check_readable(files: ExampleFiles, config) -> None:
         )
     if tokens > config.vocab_size:
         raise DataError(
-            f"{files.folder}: made with a vocabulary of {tokens} tokens, the model knows {config.vocab_size}: make "
+            f"{files.folder}: made with a vocabulary of {tokens} tokens, the model has {config.vocab_size}: make "
             "the examples with the model's vocab.txt"
         )
 
 
 def _targets(batches: tf.data.Dataset, objectives: Sequence[Objective]) -> np.ndarray:
-    """The tokens that the objectives ask for: (N,)."""
+    """The tokens that the objectives predict: (N,)."""
     return np.concatenate(
         [one.labels(batch, {})[one.weights(batch) > 0] for batch in batches.as_numpy_iterator() for one in objectives]
     )

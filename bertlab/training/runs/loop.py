@@ -37,16 +37,16 @@ def run_training(
 ) -> list[dict]:
     """Trains phase after phase, reporting and saving every `interval` steps; resumes from the states in `folder`.
 
-    An interval that was under way when the run was killed is done again from its start, with the same batches,
+    An interval in which the run was killed is repeated from its start, with the same batches,
     dropout and learning rates, so the run ends as if it had never stopped.
 
     Args:
         trainer: compiled, with its weights made.
         folder: where the state files go; the last `keep` stay there.
         callbacks: Keras callbacks that come after the saving.
-        checks: Keras callbacks that come before it and may add figures to the logs or raise. Of both, instead, a
-            function that gives them for the run's `History`.
-        say: called with a message about a state that had to be skipped.
+        checks: Keras callbacks that come before it and may add metrics to the logs or raise. Both may also be a
+            function of the run's `History` that returns them.
+        say: called with a message about a state that was skipped.
         writes: whether this process saves the states and shows the bar; of several machines only the chief does.
 
     Returns the history: one dict per interval (see `History`).
@@ -68,7 +68,7 @@ def run_training(
             end = begin + phase.steps
             if step < end:
                 # Compiled again for every phase: TensorFlow would adapt the first phase's graph to rows of any length,
-                # which rounds otherwise than the graph that a run resumed in this phase begins with.
+                # which rounds differently from the graph of a run that resumes in this phase.
                 trainer.train_function = None
                 trainer.fit(
                     phase.batches(step - begin),
@@ -76,7 +76,7 @@ def run_training(
                     epochs=end // interval,
                     steps_per_epoch=interval,
                     validation_data=phase.validation,
-                    shuffle=False,  # the batches come in their own order
+                    shuffle=False,  # the batches are already in order
                     verbose=0,
                     callbacks=[*before, history, *own, *after],
                 )

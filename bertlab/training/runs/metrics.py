@@ -1,11 +1,11 @@
-"""Keras metrics of a pre-training run that Keras has not."""
+"""Metrics of a pre-training run that Keras does not have."""
 
 import keras
 from keras import ops
 
 
 class MeanIfAny(keras.metrics.Mean):
-    """A running mean that is not a number, instead of 0, as long as there was nothing to take a mean of."""
+    """A running mean that is NaN, instead of 0, while it has no values."""
 
     def result(self):
         return ops.where(self.count > 0, super().result(), float("nan"))
@@ -14,7 +14,7 @@ class MeanIfAny(keras.metrics.Mean):
 class FirstBadStep(keras.metrics.Metric):
     """The number, from 1, of the first step since the last reset whose loss was infinite or not a number; else 0.
 
-    Steps are run in bundles, which report one running mean: this tells which step of a bundle spoilt it.
+    Steps are run in bundles, which report one running mean: this metric shows at which step of a bundle it became bad.
     parts: how many losses a step has.
     """
 

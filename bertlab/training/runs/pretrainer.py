@@ -1,4 +1,4 @@
-"""Pre-training as a Keras model: `compile`, `fit` and callbacks work as ever."""
+"""Pre-training as a Keras model: `compile`, `fit` and callbacks work as usual."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from bertlab.training.runs.metrics import FirstBadStep, MeanIfAny
 
 
 class PreTrainer(keras.Model):
-    """Trains a `PreTrainingModel` on batches that carry their own targets.
+    """Trains a `PreTrainingModel` on batches that contain their own targets.
 
     A batch is a dict: what the model reads, and the targets of the objectives. The loss is the sum of the objectives'
     mean losses. Metrics: loss; for each objective NAME_loss and NAME_accuracy, each a mean over its own items (an
@@ -46,7 +46,7 @@ class PreTrainer(keras.Model):
         self.built = True
 
     def call(self, batch, training=False):
-        inputs = {name: batch[name] for name in INPUT_NAMES if name in batch}  # the targets are not for its eyes
+        inputs = {name: batch[name] for name in INPUT_NAMES if name in batch}  # without the targets
         return self.bert(inputs, training=training)
 
     def train_step(self, *data):
@@ -58,9 +58,9 @@ class PreTrainer(keras.Model):
         return metrics_of_device(super().test_step(*data))
 
     def _maybe_symbolic_build(self, *args, **kwargs):
-        """Keras's own way to make what is missing, for which it adds up batches of all machines, but not dicts.
+        """Keras's method that creates missing variables; it adds up the batches of all machines, which fails for dicts.
 
-        Here nothing is missing: the weights and the optimizer's variables are made before `fit`.
+        Here none is missing: the weights and the optimizer's variables are made before `fit`.
         """
         if not on_several_machines():
             super()._maybe_symbolic_build(*args, **kwargs)
@@ -73,7 +73,7 @@ class PreTrainer(keras.Model):
         return loss if training else loss / num_replicas()  # Keras multiplies an evaluation's loss by that number
 
     def _loss_of(self, objective: Objective, batch: dict, outputs: dict):
-        """The mean loss over an objective's items, which are also entered into its running means."""
+        """The mean loss over an objective's items; also updates the objective's running means."""
         objective.check(batch)
         losses, hits = objective.losses(batch, outputs), objective.hits(batch, outputs)
         weights = objective.weights(batch)
@@ -92,7 +92,7 @@ def _total(objective: Objective) -> str:
 
 
 def real_tokens(batch):
-    """How many tokens of a batch are not padding, as a float32 scalar."""
+    """The number of tokens of a batch that are not padding, as a float32 scalar."""
     if "sequence_ids" in batch:
         return ops.sum(ops.cast(batch["sequence_ids"] > 0, "float32"))
     return ops.sum(ops.cast(batch.get("attention_mask", ops.ones_like(batch["input_ids"])), "float32"))

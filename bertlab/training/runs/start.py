@@ -1,6 +1,6 @@
 """Where pre-training starts: a published size, a config.json, or the weights of a checkpoint.
 
-Going on with trained weights on other text is continued pre-training (Gururangan et al. 2020, "Don't Stop
+Training trained weights further on other text is continued pre-training (Gururangan et al. 2020, "Don't Stop
 Pretraining").
 """
 
@@ -20,13 +20,13 @@ from bertlab.training.objectives import NextSentence, Objective
 from bertlab.training.recipes.presets import PretrainingSettings
 from bertlab.training.runs.vocabularies import check_same_tokenizer
 
-SIZES = family(DEFAULT).config.SIZES  # what a published size by its name alone means
+SIZES = family(DEFAULT).config.SIZES  # the published sizes that a name alone means
 
 
 def model_config(
     model: str | Path | ModelConfig, settings: PretrainingSettings, pieces: int, longest: int
 ) -> ModelConfig:
-    """The configuration that `model` means: a size, shaped by the recipe and the data, or one that is complete.
+    """The configuration that `model` means: a size, completed from the recipe and the data, or a full one.
 
     pieces: number of tokens in the data's vocabulary. longest: tokens of its longest rows. Raises ConfigError if
     vocab_size is too small.
@@ -62,13 +62,13 @@ def new_model(config: ModelConfig, objectives: Sequence[Objective], dtype, **opt
 
 
 def trained_weights(model: str | Path | ModelConfig) -> "TrainedWeights | None":
-    """The weights that `model` means when it is a folder, a packaged or a published name; else None.
+    """The weights that `model` means when it is a folder or the name of a packaged or published model; else None.
 
-    Raises ConfigError for a name that is nothing at all, CheckpointError for a folder without a checkpoint.
+    Raises ConfigError for an unknown name, CheckpointError for a folder without a checkpoint.
     """
     if isinstance(model, ModelConfig) or str(model) in SIZES or Path(model).is_file():
         return None
-    nothing = f"{model}: neither a size ({', '.join(SIZES)}) nor a config.json that exists nor a checkpoint"
+    nothing = f"{model}: expected a size ({', '.join(SIZES)}), a config.json that exists or a checkpoint"
     if Path(model).suffix == ".json":  # a misspelt file is not looked for on the Hub
         raise ConfigError(nothing)
     try:
@@ -92,7 +92,7 @@ class TrainedWeights:
             check_same_tokenizer(files, checkpoints.load_tokenizer(self.path), self.path)
 
     def sha256(self) -> str:
-        """The hash of all tensors, by which a run knows where it started."""
+        """The hash of all tensors, which identifies the start of a run."""
         content = hashlib.sha256()
         tensors = {path_of_version_1(name): tensor for name, tensor in self._checkpoint.tensors.items()}
         for name, tensor in sorted(tensors.items()):
@@ -101,7 +101,7 @@ class TrainedWeights:
         return content.hexdigest()
 
     def model(self, objectives: Sequence[Objective], dtype) -> tuple[PreTrainingModel, list[str]]:
-        """A model with these weights and the objectives' heads, and the paths of its variables that are not among them.
+        """A model with these weights and the objectives' heads, and the paths of the variables that they lack.
 
         A head or pooler may be missing and then gets fresh weights. Raises CheckpointError when a part of the encoder
         is missing.

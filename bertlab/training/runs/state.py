@@ -1,4 +1,4 @@
-"""The state of a training run on disk: enough to go on as if it had never stopped.
+"""The state of a training run on disk: enough to resume as if it had never stopped.
 
 One safetensors file holds every variable of the trainer (weights, running means, the seeds of dropout) and of its
 optimizer (moments, step counter); its metadata holds the history so far. A file is complete or absent: it is written
@@ -17,7 +17,7 @@ from bertlab.errors import CheckpointError
 
 
 def _variables(trainer: keras.Model) -> dict[str, keras.Variable]:
-    """Every variable of the run, numbered: Keras may give optimizers and seeds other names, but the same order."""
+    """Every variable of the run, numbered: Keras may rename those of optimizers and seeds, but keeps their order."""
     named = {f"model/{i:04d}": variable for i, variable in enumerate(trainer.variables)}
     return named | {f"optimizer/{i:04d}": variable for i, variable in enumerate(trainer.optimizer.variables)}
 
@@ -43,7 +43,7 @@ def save_state(path: str | Path, trainer: keras.Model, progress: dict) -> None:
 
 
 def load_state(path: str | Path, trainer: keras.Model) -> dict:
-    """Puts a saved state into a compiled trainer of the same kind and returns its progress.
+    """Loads a saved state into a compiled trainer of the same kind and returns its progress.
 
     Raises CheckpointError, and leaves the trainer as it is, when the file is truncated or belongs to another model.
     """

@@ -1,4 +1,4 @@
-"""Which tokenizer a folder of examples was made with, and whether it is the one that a model reads by."""
+"""Which tokenizer a folder of examples was made with, and whether a model has the same one."""
 
 from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
 from bertlab.errors import DataError
@@ -24,7 +24,7 @@ def check_same_tokenizer(files: ExampleFiles, tokenizer: WordPieceTokenizer, own
     if here != there:
         advice = "without --cased" if tokenizer.lowercase else "with --cased"
         raise DataError(
-            f"{files.folder}: its text was read {here}, that of {owner} {there}: make it again {advice} "
+            f"{files.folder}: expected text {there}, as in {owner}, got text {here}; make it again {advice} "
             "(`bertlab data make`)"
         )
 
