@@ -34,7 +34,10 @@ def strict_json(path):
 
 def test_what_is_refused_leaves_the_folder_to_the_corrected_command(checkpoint, tmp_path):
     task, out = task_of("sentence"), tmp_path / "out"
-    for changes, told in (({"frozen_layers": 99}, "frozen_layers"), ({"class_weights": (1, 2, 3)}, "expected 2 class_weights")):
+    for changes, told in (
+        ({"frozen_layers": 99}, "frozen_layers"),
+        ({"class_weights": (1, 2, 3)}, "expected 2 class_weights"),
+    ):
         with pytest.raises(ConfigError, match=told):
             finetuned(checkpoint, task, out, dataclasses.replace(SHORT, **changes))
     with pytest.raises(ConfigError, match="expected axes"):

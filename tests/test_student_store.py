@@ -161,7 +161,10 @@ def test_without_the_notebooks_cells_nothing_is_kept_and_the_check_counts(course
     ("line", "reason"),
     [
         ("waited = time.sleep(30) if __name__ != '__main__' else 0", "its cells take longer than 0.2 s"),
-        ("number = 1 / (__name__ == '__main__')", "it fails outside of the notebook (ZeroDivisionError: division by zero)"),
+        (
+            "number = 1 / (__name__ == '__main__')",
+            "it fails outside of the notebook (ZeroDivisionError: division by zero)",
+        ),
     ],
 )
 def test_cells_that_fail_or_take_long_by_themselves_are_not_kept(course, monkeypatch, line, reason):
