@@ -9,9 +9,10 @@ import pytest
 from autograde.errors import SandboxError
 from autograde.exercises import catalogue
 from autograde.grader.course import make_course
-from autograde.grader.grade import Assignment, open_assignment
+from autograde.grader.grade import Assignment, open_assignment, without_time
+from autograde.grader.gradebook import Course
 from autograde.grader.launcher import SharedLauncher
-from autograde.grader.results import Result
+from autograde.grader.results import Result, load_results
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 
@@ -92,3 +93,16 @@ def result_of(course: Path, student: str) -> Result:
 
 def verdict_of(course: Path, student: str, exercise: str):
     return next(verdict for verdict in result_of(course, student).verdicts if verdict.exercise == exercise)
+
+
+def grades_of(course: Path) -> dict[str, float]:
+    with Course(course) as book:
+        return {row["student"]: row["score"] for row in book.grades()}
+
+
+def records_of(course: Path) -> list:
+    return [without_time(result) for result in load_results(course, NAME)]
+
+
+def outcome(course: Path) -> tuple:
+    return grades_of(course), records_of(course)

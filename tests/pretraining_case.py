@@ -6,6 +6,7 @@ from bertlab.config import BertConfig
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.settings import ExampleSettings
+from bertlab.training.runs.curves import read_metrics
 from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 WORDS = "the a cat dog bird sees hears likes small big red old . river house tree near on under".split()
@@ -13,8 +14,6 @@ CONFIG = BertConfig(
     vocab_size=len(SPECIAL_TOKENS) + len(WORDS), hidden_size=16, num_layers=1, num_heads=2, intermediate_size=32,
     max_position_embeddings=32,
 )  # fmt: skip
-# Entries of metrics.jsonl that differ from run to run: time and memory.
-VARYING = ("seconds", "tokens_per_second", "peak_share", "data_wait_share")
 
 
 def documents(number=40, seed=0):
@@ -36,3 +35,9 @@ def make_examples(folder, number=40, seed=0, **settings):
     settings = ExampleSettings(**{"sequence_length": 32, "duplicate_factor": 2, "seed": seed} | settings)
     make_data(documents(number, seed), tokenizer, folder, settings)
     return folder
+
+
+def curve(folder):
+    """The rows of metrics.jsonl without what differs from run to run: times and shares of time."""
+    varying = ("seconds", "tokens_per_second", "peak_share", "data_wait_share")
+    return [{name: value for name, value in row.items() if name not in varying} for row in read_metrics(folder)]

@@ -18,11 +18,10 @@ from autograde.cli import cli
 from autograde.errors import SandboxError
 from autograde.exercises import catalogue
 from autograde.grader import cluster
-from autograde.grader.grade import Assignment, grade, without_time
-from autograde.grader.gradebook import Course
+from autograde.grader.grade import Assignment, grade
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.regrade import regrade
-from autograde.grader.results import Result, load_results
+from autograde.grader.results import Result
 from autograde.grader.template import Template
 from autograde.release import editions
 from tests.grade_class import (
@@ -34,6 +33,7 @@ from tests.grade_class import (
     hand_in,
     open_shared_launcher,
     opened,
+    outcome,
     result_of,
     small_class,
     solved,
@@ -89,12 +89,6 @@ def _await(address: str, workers: int) -> None:
         client.wait_for_workers(workers, timeout=120)
 
 
-def _outcome(course):
-    with Course(course) as book:
-        scores = {row["student"]: row["score"] for row in book.grades()}
-    return scores, [without_time(result) for result in load_results(course, NAME)]
-
-
 @pytest.mark.exhaustive
 def test_a_worker_that_is_killed_in_the_middle_costs_no_grade(calm, tmp_path):
     course = copied(calm[1], tmp_path / "course")
@@ -107,7 +101,7 @@ def test_a_worker_that_is_killed_in_the_middle_costs_no_grade(calm, tmp_path):
         said, complaints = run.communicate(timeout=300)
     assert run.returncode == 0, complaints
     assert json.loads(said)[NAME]["graded"] == len(EXPECTED) + 1
-    assert _outcome(course) == _outcome(calm[0])
+    assert outcome(course) == outcome(calm[0])
 
 
 @pytest.mark.exhaustive
@@ -126,7 +120,7 @@ def test_regrading_on_a_cluster_changes_what_regrading_here_does(calm, tmp_path)
         words = ["regrade", exercise.id, NAME, "--course", str(there), "--scheduler", address, "--json"]
         run = CliRunner().invoke(cli, words)
     assert run.exit_code == 0, run.output
-    assert _outcome(there) == _outcome(here) == _outcome(calm[0])
+    assert outcome(there) == outcome(here) == outcome(calm[0])
 
 
 class _Pickling(ThreadPoolExecutor):

@@ -12,10 +12,9 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from autograde.grader.grade import grade, without_time
+from autograde.grader.grade import grade
 from autograde.grader.gradebook import Course
-from autograde.grader.results import load_results
-from tests.grade_class import EXPECTED, NAME, copied, opened, small_class
+from tests.grade_class import EXPECTED, NAME, copied, opened, outcome, small_class
 
 pytestmark = pytest.mark.exhaustive
 
@@ -32,12 +31,6 @@ def calm(tmp_path_factory, launcher):
 def course(calm, tmp_path):
     """The same class before it is graded: a copy of the course without records, and its gradebook from before."""
     return small_class(tmp_path / "course")
-
-
-def _outcome(course):
-    with Course(course) as book:
-        scores = {row["student"]: row["score"] for row in book.grades()}
-    return scores, [without_time(result) for result in load_results(course, NAME)]
 
 
 def _grade_by_command(course, patience: str = ""):
@@ -76,7 +69,7 @@ def test_a_gradebook_that_is_locked_for_a_while_is_waited_for(course, calm, laun
     report = grade(opened(course), launcher)
     other.join()
     assert report.graded == len(EXPECTED) and not report.failures
-    assert _outcome(course) == _outcome(calm)
+    assert outcome(course) == outcome(calm)
 
 
 def test_a_gradebook_that_stays_locked_is_named_and_nothing_is_lost(course, calm):
@@ -88,7 +81,7 @@ def test_a_gradebook_that_stays_locked_is_named_and_nothing_is_lost(course, calm
         assert done.returncode != 0 and "locked by another program" in said and "Traceback" not in said
     done, report = _grade_by_command(course)
     assert done.returncode == 0, done.stderr
-    assert _outcome(course) == _outcome(calm) and _outcome(course)[0] == EXPECTED
+    assert outcome(course) == outcome(calm) and outcome(course)[0] == EXPECTED
 
 
 @contextmanager
@@ -116,7 +109,7 @@ def test_a_full_disk_is_named_and_what_was_written_before_stays(course, calm, tm
         filler.unlink()
         done, report = _grade_by_command(there)
         assert done.returncode == 0, done.stderr
-        assert _outcome(there) == _outcome(calm)
+        assert outcome(there) == outcome(calm)
 
 
 def test_a_clock_that_jumps_changes_no_grade_and_grades_nobody_twice(course, calm, launcher):
@@ -126,4 +119,4 @@ def test_a_clock_that_jumps_changes_no_grade_and_grades_nobody_twice(course, cal
         os.utime(path, (moment, moment))
     report = grade(opened(course), launcher)
     assert (report.graded, report.up_to_date) == (2, 2)
-    assert _outcome(course) == _outcome(calm)
+    assert outcome(course) == outcome(calm)

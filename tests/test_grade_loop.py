@@ -15,11 +15,10 @@ from click.testing import CliRunner
 from autograde.cli import cli
 from autograde.errors import SandboxError
 from autograde.exercises import catalogue
-from autograde.grader.grade import GradeError, anything_new, grade, handed_in, without_time
+from autograde.grader.grade import GradeError, anything_new, grade, handed_in
 from autograde.grader.gradebook import Course
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.regrade import regrade
-from autograde.grader.results import load_results
 from autograde.release import editions
 from tests.grade_class import (
     EXPECTED,
@@ -27,9 +26,11 @@ from tests.grade_class import (
     NOTEBOOK,
     POINTS,
     copied,
+    grades_of,
     hand_in,
     open_shared_launcher,
     opened,
+    records_of,
     result_of,
     small_class,
     solved,
@@ -47,28 +48,19 @@ def course(pattern, tmp_path):
     return copied(pattern, tmp_path / "course")
 
 
-def _grades(course):
-    with Course(course) as book:
-        return {row["student"]: row["score"] for row in book.grades()}
-
-
-def _records(course):
-    return [without_time(result) for result in load_results(course, NAME)]
-
-
 def test_a_class_is_graded_once_with_two_workers_as_with_one(course, launcher, tmp_path):
     seen = []
     assert anything_new(opened(course))
     report = grade(opened(course), launcher, progress=lambda *where: seen.append(where))
     assert (report.graded, report.technical, report.failures) == (4, 2, [])
-    assert _grades(course) == EXPECTED and [done for _, done, _ in seen] == [1, 2, 3, 4]
+    assert grades_of(course) == EXPECTED and [done for _, done, _ in seen] == [1, 2, 3, 4]
     assert not anything_new(opened(course)) and grade(opened(course), launcher).up_to_date == 4
     with SharedLauncher(lambda: pytest.fail("a sandbox was opened for nothing")) as none_needed:
         assert grade(opened(course), none_needed).up_to_date == 4
 
     other = copied(course, tmp_path / "other")
     assert grade(opened(other), launcher, workers=2, again=True).graded == 4
-    assert _grades(other) == EXPECTED and _records(other) == _records(course)
+    assert grades_of(other) == EXPECTED and records_of(other) == records_of(course)
 
 
 def test_only_what_changed_is_graded_again_and_only_whom_was_asked_for(course, launcher):
@@ -76,7 +68,7 @@ def test_only_what_changed_is_graded_again_and_only_whom_was_asked_for(course, l
     hand_in(course, "right", editions.make(NOTEBOOK).student)
     report = grade(opened(course), launcher, ["right", "broken"])
     assert (report.graded, report.up_to_date) == (2, 0)
-    assert _grades(course)["right"] == 0
+    assert grades_of(course)["right"] == 0
     with pytest.raises(GradeError, match="no submission of nobody"):
         handed_in(opened(course), ["nobody"])
 
@@ -106,14 +98,14 @@ def test_a_fault_in_one_submission_is_listed_and_the_others_are_graded(course, l
     assert report.graded == 2 and sorted(student for student, _ in report.failures) == ["deadly", "wrong"]
     assert "ZeroDivisionError" in (course / "results" / NAME / "faults/wrong.txt").read_text()
     monkeypatch.undo()
-    assert grade(opened(course), launcher).graded == 2 and _grades(course) == EXPECTED
+    assert grade(opened(course), launcher).graded == 2 and grades_of(course) == EXPECTED
 
 
 def test_a_lost_zygote_is_replaced(course):
     with open_shared_launcher() as launcher:
         os.kill(launcher.open()._process.pid, signal.SIGKILL)  # as the kernel does when memory is short
         assert grade(opened(course), launcher, ["right"]).graded == 1
-    assert _grades(course) == {"right": POINTS}
+    assert grades_of(course) == {"right": POINTS}
 
 
 def test_where_no_sandbox_works_nothing_is_run_and_everything_is_listed(course):
@@ -134,9 +126,9 @@ def test_regrading_writes_what_changed_and_leaves_what_people_gave(course, launc
             mark = book.find_grade(name, NOTEBOOK, NAME, student)
             mark.manual_score, mark.extra_credit = 1.5, 0.5
         book.db.commit()
-    before = _records(course)
+    before = records_of(course)
     assert regrade(assignment, catalogue.find("scores"), launcher).same == 3
-    assert _records(course) == before
+    assert records_of(course) == before
 
     tampered = result_of(course, "right")
     lost = tuple(replace(v, points=0.0, status="wrong") if v.exercise == "scores" else v for v in tampered.verdicts)
@@ -145,7 +137,7 @@ def test_regrading_writes_what_changed_and_leaves_what_people_gave(course, launc
     (change,) = report.changed
     assert (change.student, change.before, change.after) == ("right", 0, 3) and report.same == 2
     assert verdict_of(course, "right", "scores").passed
-    assert _grades(course) == EXPECTED | {"right": POINTS - 4 + 2, "wrong": POINTS - 3 + 2}
+    assert grades_of(course) == EXPECTED | {"right": POINTS - 4 + 2, "wrong": POINTS - 3 + 2}
 
     hand_in(course, "deadly", editions.make(NOTEBOOK).source)
     assert regrade(assignment, catalogue.find("scores"), launcher).outdated == ["deadly"]
@@ -168,7 +160,7 @@ def test_killed_at_any_moment_and_started_again_it_ends_with_the_same_gradebook(
     last = _command(course)
     said, complaints = last.communicate(timeout=120)
     assert last.returncode == 0, complaints
-    assert _grades(course) == _grades(calm) == EXPECTED and _records(course) == _records(calm)
+    assert grades_of(course) == grades_of(calm) == EXPECTED and records_of(course) == records_of(calm)
 
 
 @pytest.mark.exhaustive
@@ -180,7 +172,7 @@ def test_a_cluster_gives_the_same_grades(course, launcher, tmp_path):
         arguments = ["grade", NAME, "--course", str(course), "--scheduler", workers.scheduler_address]
         run = CliRunner().invoke(cli, arguments)
     assert run.exit_code == 0, run.output
-    assert _grades(course) == EXPECTED and _records(course) == _records(calm)
+    assert grades_of(course) == EXPECTED and records_of(course) == records_of(calm)
     nobody = CliRunner().invoke(cli, [*arguments[:-1], "tcp://127.0.0.1:9"])
     assert "no Dask scheduler answers" in str(nobody.exception)
 
@@ -197,8 +189,8 @@ def test_bare_nbgrader_autograde_takes_the_safe_path(course, launcher, tmp_path)
                          env=os.environ | {"PATH": path})  # fmt: skip
     assert run.returncode == 0, run.stderr
     assert not witness.exists()
-    assert _grades(course) == EXPECTED | {"spy": POINTS}
-    assert [r for r in _records(course) if r.student != "spy"] == _records(calm)
+    assert grades_of(course) == EXPECTED | {"spy": POINTS}
+    assert [r for r in records_of(course) if r.student != "spy"] == records_of(calm)
     shown = json.loads((course / "autograded/wrong" / NAME / f"{NOTEBOOK}.ipynb").read_text())
     text = json.dumps(shown)
     assert "attention_scores" in text and "0 / 3" in text

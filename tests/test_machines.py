@@ -10,11 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from pretraining_case import CONFIG, VARYING, make_examples
+from pretraining_case import CONFIG, curve, make_examples
 
 from bertlab.errors import ConfigError
 from bertlab.training.devices.machines import Machine, this_machine
-from bertlab.training.runs.curves import read_metrics
 
 ROOT = Path(__file__).parent.parent
 
@@ -105,10 +104,6 @@ def workers(number=2):
 def ended(processes, timeout=1000):
     outputs = [process.communicate(timeout=timeout) for process in processes]
     return [(process.returncode, *output) for process, output in zip(processes, outputs)]
-
-
-def curve(folder):
-    return [{name: value for name, value in row.items() if name not in VARYING} for row in read_metrics(folder)]
 
 
 @pytest.mark.exhaustive

@@ -9,9 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from pretraining_case import CONFIG, VARYING, make_examples
-
-from bertlab.training.runs.curves import read_metrics
+from pretraining_case import CONFIG, curve, make_examples
 
 ROOT = Path(__file__).parent.parent
 
@@ -49,10 +47,6 @@ def stopped(data, out, sign, after_states, wait=0.0):
     process.send_signal(sign)
     output, errors = process.communicate(timeout=120)
     return process.returncode, output, errors
-
-
-def curve(folder):
-    return [{name: value for name, value in row.items() if name not in VARYING} for row in read_metrics(folder)]
 
 
 @pytest.mark.exhaustive

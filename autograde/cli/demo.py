@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.grading import make_launcher, quiet_tensorflow, seconds_text
+from autograde.cli.grading import make_launcher, progress_bar, quiet_tensorflow, seconds_text
 from autograde.errors import SandboxError
 
 
@@ -23,7 +23,6 @@ def demo(out):
     """
     quiet_tensorflow()
     from bertlab.backend import load_backend
-    from bertlab.progress import bar
 
     load_backend()
     from autograde.demo.run import grade_sample_class, summary_lines
@@ -34,12 +33,7 @@ def demo(out):
     except SandboxError as missing:
         click.echo(f"the sample class is not graded: {missing}")
         return
-    with launcher, bar("Grading a sample class") as running:
-
-        def progress(student, done, total):
-            running.set_total(total)
-            running.advance(note=student)
-
+    with launcher, progress_bar("Grading a sample class") as progress:
         graded = grade_sample_class(out, launcher, progress=progress)
     click.echo("\n".join(summary_lines(graded)))
     click.echo(f"{'time':<14} {seconds_text(time.monotonic() - began)}")

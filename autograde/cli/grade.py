@@ -13,6 +13,7 @@ from autograde.cli.grading import (
     limits_of,
     make_launcher,
     no_trust_on_a_cluster,
+    progress_bar,
     quiet_tensorflow,
     scheduler_option,
     seconds_text,
@@ -75,14 +76,7 @@ def _places(scheduler, trust, workers, any_new):
 
 
 def _with_bar(grade_one, assignment, students, again):
-    from bertlab.progress import bar
-
-    with bar(f"Grading {assignment.name}") as running:
-
-        def progress(student, done, total):
-            running.set_total(total)
-            running.advance(note=student)
-
+    with progress_bar(f"Grading {assignment.name}") as progress:
         return grade_one(assignment, students, again, progress)
 
 

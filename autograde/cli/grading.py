@@ -1,7 +1,9 @@
 """Shared by the commands that grade: limits, workers, the sandbox, and progress messages."""
 
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import click
 
@@ -43,6 +45,20 @@ def grading_options(command):
     for option in reversed(options):
         command = option(command)
     return command
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator:
+    """A progress bar; gives the function (student, done, total) that moves it."""
+    from bertlab.progress import bar
+
+    with bar(label) as running:
+
+        def progress(student, done, total):
+            running.set_total(total)
+            running.advance(note=student)
+
+        yield progress
 
 
 def limits_of(cell_seconds: float):

@@ -12,6 +12,7 @@ from autograde.cli.grading import (
     limits_of,
     make_launcher,
     no_trust_on_a_cluster,
+    progress_bar,
     quiet_tensorflow,
     scheduler_option,
 )
@@ -38,16 +39,10 @@ def regrade(exercise, assignment, course, students, scheduler, workers, cell_sec
     from autograde.exercises import catalogue
     from autograde.grader import grade as grading
     from autograde.grader.regrade import regrade as regrade_exercise
-    from bertlab.progress import bar
 
     wanted = catalogue.find(exercise)
     opened = grading.open_assignment(course, assignment, limits_of(cell_seconds))
-    with _places(scheduler, trust) as place, bar(f"Regrading {wanted.id}") as running:
-
-        def progress(student, done, total):
-            running.set_total(total)
-            running.advance(note=student)
-
+    with _places(scheduler, trust) as place, progress_bar(f"Regrading {wanted.id}") as progress:
         report = regrade_exercise(opened, wanted, students=students, workers=workers, progress=progress, **place)
     click.echo(json.dumps(asdict(report), indent=1) if as_json else "\n".join(_lines(wanted, report)))
     if report.failures:

@@ -6,7 +6,7 @@ consecutive sentences belong together. The same lock file gives the same bytes; 
 hash.
 
     documents.jsonl   one document per line: {"id", "source", "paragraphs": [[sentence, …], …]}
-    docstrings.jsonl  the same text as docstrings, with the data that the labelled tasks need (see `builtin_tasks`)
+    docstrings.jsonl  the same text as docstrings, with the data for the tasks of `bertlab.data.tasks.builtin`
     manifest.json     package versions, counts, hash, dropped text by reason
 """
 
