@@ -312,7 +312,7 @@ for kind in kinds:
 
 # %% [markdown]
 # The one with tanh is forty times closer. Is that close enough? Always run a checkpoint with the function it was
-# trained with: with another one it still runs, but every hidden state is slightly wrong, and no error tells you.
+# trained with: with another one it still runs, but every hidden state is slightly wrong, and no error message appears.
 #
 # ## 4.6 The original network · 3 points · ~5 minutes
 #

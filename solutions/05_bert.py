@@ -742,7 +742,7 @@ if absent:
 
 # %% [markdown]
 # **See it.** The same pair of texts through your layers and through the library's own model, which reads the same
-# folder with different code. On the right is the difference, on the same colour scale. What remains is float32
+# folder with different code. On the right is the difference, on the same colour scale. The rest is float32
 # rounding, a few millionths at most: your own code computes the outputs of the published model.
 
 # %%
