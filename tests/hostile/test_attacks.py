@@ -107,12 +107,23 @@ def test_an_attack_fails_in_a_sandbox(path, launcher, world):
         assert other.run_cell("print(6 * 7)").stdout == "42\n"
 
 
+def _devices_for_everybody() -> list[Path]:
+    """Devices that any user may read and write, such as FUSE's on many machines; the harmless ones are left out."""
+    harmless = {"null", "zero", "full", "random", "urandom", "tty", "ptmx"}
+    paths = [path for path in Path("/dev").rglob("*") if not path.is_symlink() and path.parent != Path("/dev/pts")]
+    devices = [path for path in paths if path.is_char_device() or path.is_block_device()]
+    others = [path for path in devices if path.name not in harmless]
+    return [path for path in others if path.stat().st_mode & 0o006 == 0o006]
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_same_attack_works_where_nothing_stops_it(path, world):
     settings = world.settings | {"SHARED_TMP": str(world.scratch)}
     environment = {name: os.environ[name] for name in (world.settings["SECRET_NAME"],)}
     source, kind = _told(settings) + _source(path), _facts(path)["undefended"]
+    if path.stem == "open_devices" and not _devices_for_everybody():
+        pytest.skip("only root may open the devices of this machine, so there is nothing to steal")
     try:
         if kind == "channel":
             assert channel_reply(source, environment, world.outside / "canary", world.outside) != TRUSTED
