@@ -193,7 +193,7 @@ class Proofs:
 
     @staticmethod
     def _faults_of(earned: dict[str, set[tuple[bool, float]]]) -> list[str]:
-        """What is wrong with the verdicts (passed, points) that each program had on all draws."""
+        """The faults of the verdicts (passed, points) that each program had on all draws."""
         problems = []
         for name, verdicts in earned.items():
             should_pass = name == "the solution" or name.startswith("alternative ")
