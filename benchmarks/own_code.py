@@ -169,7 +169,7 @@ def trainer_of(accumulation: int, **optimizer) -> PreTrainer:
 
 
 def gradient(trainer: PreTrainer, rows: dict[str, np.ndarray], size: int) -> np.ndarray:
-    """What one update subtracts from the weights: with step size 1, the gradient."""
+    """The difference that one update makes to the weights: with step size 1, the gradient."""
     before = [value.copy() for value in trainer.get_weights()]
     trainer.fit(batches_of(rows, size), verbose=0)
     return np.concatenate([(old - new).ravel() for old, new in zip(before, trainer.get_weights())])

@@ -48,7 +48,7 @@ def _complete(stated: Facts, package, modules: list[str]) -> Exercise:
     name = stated.id.replace("-", "_")
     if name not in modules:
         raise SolutionError(
-            f"{stated.where}: expected its exercise in {package.__name__}.{name}; there is no such module"
+            f"{stated.where}: expected its exercise in {package.__name__}.{name}; add that module"
         )
     exercise = importlib.import_module(f"{package.__name__}.{name}").EXERCISE
     if exercise.points != stated.points:
