@@ -72,7 +72,7 @@ class Entry:
 
 @dataclass
 class _Spent:
-    """What one student, or the download, has used."""
+    """The part of a budget that one student, or the download, has used."""
 
     files: int = 0
     size: int = 0

@@ -1,4 +1,4 @@
-"""Whose a file of a download is, and which claims on a student exclude each other: these are only reported."""
+"""The student of each file of a download. Claims on one student that exclude each other are only reported."""
 
 import hashlib
 import json
@@ -139,7 +139,7 @@ def _known(upload: Upload, reader: Reader, roster: Roster, people: People, recor
 
 
 def undisputed(folder: Folder, files: list[Found], reader: Reader) -> list[Found]:
-    """Files whose entries one student can have handed in. Others are kept as disputed: nobody's work is replaced."""
+    """Files whose entries one student can have handed in. Others are kept as disputed: they replace no work."""
     if any(file.by_hand for file in files):
         return _set_aside(folder, files, lambda file: file.by_hand, "your CSV names another file for this student")
     claims = {(file.upload.key, file.upload.student) for file in files}

@@ -232,7 +232,7 @@ def _without(names, known: dict) -> dict:
 
 
 def _beside(folder: Folder, kind: str) -> dict:
-    """What is known about files of other names that are there."""
+    """The facts about files of other names that are there."""
     return getattr(folder.before, kind) if folder.before else {}
 
 
@@ -267,7 +267,7 @@ def _learn(people: People, student: str, files: list[Found], reader: Reader) -> 
 
 
 def _notes(manifest: Manifest, reader: Reader, course: Path, people: People) -> list[str]:
-    """What the instructor has to know of the whole download."""
+    """Sentences for the instructor about the whole download."""
     late = sorted({row.student for row in manifest.rows if row.late and not row.timestamp and row.student})
     notes = []
     if late:

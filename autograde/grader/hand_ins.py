@@ -17,12 +17,12 @@ from pathlib import Path
 from bertlab.files import write_text
 
 TIME = "%Y-%m-%d %H:%M:%S UTC"  # as nbgrader reads timestamp.txt
-_WHOLE = ".whole"  # in a folder that is complete and not yet in its place
+_WHOLE = ".whole"  # in a folder that is complete and not yet moved
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """What is known about a student's hand-in.
+    """The facts about a student's hand-in.
 
     platform, number, name: as the system writes them; late: the system's mark, None where it has none; time: in UTC,
     empty if unknown; entries: name of a file → its entry in the download; order: name of a file → [number of the

@@ -1,4 +1,4 @@
-"""What is known about the students of a course: names, and the ids that learning-management systems give them.
+"""The students of a course: names, and the ids that learning-management systems give them.
 
 `collected/people.json` keeps it: collecting and importing write it, matching and pages read it. A Canvas user id and a
 login are a student's in all assignments; Moodle's participant number is one assignment's and is kept in the record of

@@ -43,7 +43,7 @@ _RECEIPT = re.compile(r"[^:\n]{1,20}: (?P<name>[^\n]+?) \((?P<login>[^()\n]+)\)\
 
 @dataclass(frozen=True)
 class Upload:
-    """What the system says of one entry.
+    """The facts that the system writes about one entry.
 
     student: name or login as the system writes it; file: the student's part; number: the system's id of the student,
     lasting: the same in all assignments; order: grows with each upload; late: the system's own mark, None where it has
@@ -203,7 +203,7 @@ def choose(
 
 
 def _level(platform: Platform, entries: Sequence[str], shared: int, zone: tzinfo) -> tuple[int, int]:
-    """How many shared folders are to be skipped so that most entries fit, and how many then do."""
+    """How many shared folders to skip so that most entries fit, and how many then do."""
     counts = []
     for level in range(shared + 1):
         names = ("/".join(PurePosixPath(entry).parts[level:]) for entry in entries)
