@@ -1,14 +1,13 @@
 """Recognises a known mistake by its results: each misconception's code was run on the same inputs before."""
 
 import math
-import re
 
 import numpy as np
 
-_SHAPES = re.compile(r"[\[(]\s*\d+(?:\s*,\s*\d+)*,?\s*[\])]")
+from autograde.answers import SHAPES, Answer, read
 
 
-def recognise(plan: dict, answers: list[dict]) -> dict | None:
+def recognise(plan: dict, answers: list[Answer]) -> dict | None:
     """The misconception whose outcomes equal these answers, on every question or, failing that, on the first part's.
 
     The second try helps when a student's code differs in something else as well; it must leave exactly one candidate.
@@ -24,32 +23,26 @@ def recognise(plan: dict, answers: list[dict]) -> dict | None:
         mistake
         for mistake in known
         if all(same_outcome(mistake["outcomes"][index], answers[index]) for index in first_part)
-        and not all(same_value(claim["expected"], answers[index]["value"]) for index, claim in right.items())
+        and not all(same_value(claim["expected"], answers[index].value) for index, claim in right.items())
     ]
     return near[0] if len(near) == 1 else None
 
 
-def same_outcome(known: dict, got: dict) -> bool:
+def same_outcome(known: dict | Answer, got: dict | Answer) -> bool:
     """Whether two answers are the same mistake: equal values, or errors of one type about the same shapes."""
-    if known["status"] != got["status"]:
+    known, got = read(known), read(got)
+    if known.status != got.status:
         return False
-    if known["status"] == "ok":
-        return same_value(known["value"], got["value"])
-    return signature(known["error"]) == signature(got["error"])
-
-
-def signature(error: dict | None) -> tuple:
-    """An error's type and the shapes that its message names, in order."""
-    if not error:
-        return ()
-    return error["type"], tuple(re.sub(r"\D+", " ", shape).strip() for shape in _SHAPES.findall(error["message"]))
+    if known.status == "ok":
+        return same_value(known.value, got.value)
+    return known.failure.signature == got.failure.signature
 
 
 def without_code(error: dict | None) -> dict | None:
-    """All of an error that its `signature` needs: the line of code that raised it must not reach a student."""
+    """All of an error by which it is recognised: the line of code that raised it must not reach a student."""
     if not error:
         return None
-    return {"type": error["type"], "message": " ".join(_SHAPES.findall(error["message"]))}
+    return {"type": error["type"], "message": " ".join(SHAPES.findall(error["message"]))}
 
 
 def same_value(known, got) -> bool:

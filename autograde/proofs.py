@@ -16,10 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from autograde import planning, probe
+from autograde.answers import read
 from autograde.compare import Tolerance
 from autograde.exercises import cells
 from autograde.exercises.spec import Exercise
-from autograde.judge import clean, fault, judge
+from autograde.judge import fault, judge
 from autograde.naming import same_outcome
 from autograde.values import encode
 from autograde.verdict import Verdict
@@ -222,14 +223,11 @@ class Proofs:
     def _fails_without_a_distance(self, known: dict) -> bool:
         """Whether a claim without a distance fails: a call that must raise, a fraction of zeros, varying results."""
         claims = [claim for part in self.plan["parts"] for claim in part["claims"]]
-        answers = [clean(outcome) for outcome in known["outcomes"]]
-        exact = [claim | {"returns": "anything"} for claim in claims if claim["kind"] in ("raises", "dropped")]
-        if any(fault(claim, answers) for claim in exact):
-            return True
-        # A note beside a value records that results do not vary; a plan keeps only values: ask once more.
-        varies = [claim for claim in claims if claim["kind"] == "varies"]
-        again = probe.answer(self.plan["questions"], self.mistaken[known["id"]]) if varies else []
-        return any(fault(claim, [clean(answer) for answer in again]) for claim in varies)
+        answers = [read(outcome) for outcome in known["outcomes"]]
+        exact = [
+            claim | {"returns": "anything"} for claim in claims if claim["kind"] in ("raises", "dropped", "varies")
+        ]
+        return any(fault(claim, self.plan["questions"], answers) for claim in exact)
 
 
 PROOFS: dict[str, Callable[[Proofs], Outcome]] = {

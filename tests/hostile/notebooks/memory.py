@@ -18,12 +18,12 @@ def concat_heads(heads):
 import matplotlib.pyplot as plt
 from IPython.display import HTML, display
 
-print("CAN" "ARY" + digits())
-display(HTML("CAN" "ARY" + digits()))
+print("CANARY" + digits())
+display(HTML("CANARY" + digits()))
 plt.plot([1, 2])
-plt.title("CAN" "ARY" + digits())
+plt.title("CANARY" + digits())
 plt.show()
-raise ValueError("CAN" "ARY" + digits())
+raise ValueError("CANARY" + digits())
 
 # %% softmax-rows
 secret_0 = secret_1 = secret_2 = secret_3 = secret_4 = secret_5 = secret_6 = secret_7 = secret_8 = secret_9 = 0
@@ -33,7 +33,7 @@ raise NameError(f"name 'secret_{digits()[0]}' is not defined")
 exec(compile("\n" * 987654 + "raise ValueError(digits())", "<cell 99>", "exec"))
 
 # %% attention
-raise type("CAN" "ARY" + digits(), (SyntaxError,), {})("CAN" "ARY" + digits())
+raise type("CANARY" + digits(), (SyntaxError,), {})("CANARY" + digits())
 
 # %% padding-mask
 import os

@@ -19,10 +19,10 @@ def attention_scores(q, k):
 # %% attention
 def attention(x, w_q, b_q, w_k, b_k, w_v, b_v):
     solution = [text for text in In if "d_attn**0.5" in text] or [""]
-    send({"answers": ["CAN" "ARY" + solution[-1][:13], 3]})
+    send({"answers": ["CANARY" + solution[-1][:13], 3]})
     return x
 
 
 # %% padding-mask
 def padding_mask(token_ids, *more):
-    send({"CAN" "ARY": 1, "sizes": "CAN" "ARY", "answers": ["dict", [["CAN" "ARY", 1]]]})
+    send({"CANARY": 1, "sizes": "CANARY", "answers": ["dict", [["CANARY", 1]]]})

@@ -5,7 +5,7 @@
 
 def canary(*things):
     """A word with digits of a hidden input in it."""
-    return "CAN" "ARY" + "".join(digit for digit in repr([x.numpy().tolist() for x in things]) if digit.isdigit())
+    return "CANARY" + "".join(digit for digit in repr([x.numpy().tolist() for x in things]) if digit.isdigit())
 
 
 # %% concat-heads
@@ -45,7 +45,7 @@ def padding_mask(token_ids, *more):
 def causal_mask(*lengths):
     import numpy as np
 
-    return np.zeros((2, 2), dtype=[("CAN" "ARY" + "x".join(map(str, lengths)), "f4")])
+    return np.zeros((2, 2), dtype=[("CANARY" + "x".join(map(str, lengths)), "f4")])
 
 
 # %% masked-attention
