@@ -23,6 +23,7 @@ from autograde.exercises.spec import (
     Dropped,
     Exercise,
     Obeys,
+    OwnLists,
     Raises,
     Rates,
     Reference,
@@ -57,10 +58,11 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     misconceptions: also run the known mistakes on the same inputs, so that the judge can name them (loads TensorFlow).
     """
     seed = visible_seed(exercise) if seed is None else seed
-    rng = generator(exercise, seed)
+    rng, is_hidden = generator(exercise, seed), seed != visible_seed(exercise)
     questions, parts = [], []
     for part in exercise.parts:
-        claims = [claim for trial in part.trials(rng) for claim in _claims(exercise, trial, questions)]
+        trials = part.trials(rng) + (part.hidden(rng) if is_hidden else [])
+        claims = [claim for trial in trials for claim in _claims(exercise, trial, questions)]
         parts.append({"name": part.name, "points": float(part.points), "failure": part.failure, "claims": claims})
     plan = {
         "exercise": _reader_facts(exercise),
@@ -136,6 +138,13 @@ def _claims(exercise, trial, questions):
                 "kind": "slopes", "answer": len(questions) - 1, "directions": list(claim.directions.values()),
                 "expected": _expected_slopes(exercise, case, claim), "rtol": 1e-3, "atol": 1e-3, "returns": "list",
             }  # fmt: skip
+        elif isinstance(claim, OwnLists):
+            case = trial.cases[claim.answer]
+            questions.append(_own_lists_question(exercise, case))
+            yield {
+                "kind": "equals", "answer": len(questions) - 1, "expected": list(case.arguments), "returns": "list",
+                "rtol": 0.0, "atol": 0.0,
+            }  # fmt: skip
         elif isinstance(claim, (Obeys, Rates)):
             yield common | {"answer": first + claim.answer} | _chance_claim(claim, trial.cases[claim.answer])
         elif isinstance(claim, Same):
@@ -190,6 +199,11 @@ def _gradient_question(exercise, case, claim):
     question = as_question(exercise, case)
     probe = {"kind": "gradient", "of": question["probe"], "with_respect_to": list(claim.directions)}
     return question | {"probe": probe, "cotangent": claim.cotangent}
+
+
+def _own_lists_question(exercise, case):
+    question = as_question(exercise, case)
+    return question | {"probe": {"kind": "own lists", "of": question["probe"]}}
 
 
 def _expected_slopes(exercise, case, claim, step=1e-5):

@@ -23,6 +23,8 @@ A **question** is a plain value (see `values`), a dict:
     {"kind": "repeat", "of": probe, "seeds": [1, 2, …]}  the same call under several random seeds → list
     {"kind": "seeded", "name": …, "seeds": [1, 2, …]}    calls a function once for each seed, with a NumPy generator of
                                                          that seed as its last argument → list of what it returns
+    {"kind": "own lists", "of": probe}                   calls a function, changes the lists and dicts that it returns
+                                                         → the arguments as they are then
     {"kind": "items", "name": …, "most": 12}             calls a function and takes the first items of what it returns
     {"kind": "step", "name": …, "model": …, "config": {…}, "roles": {…}}
                                                          constructs the model, sets weights by role, calls the
@@ -172,6 +174,8 @@ def _ask(probe, question, namespace, notes):
         return _repeat(probe, question, namespace, notes)
     if kind == "seeded":
         return _seeded(probe, question, namespace, notes)
+    if kind == "own lists":
+        return _arguments_after_changes(probe["of"], question, namespace)
     if kind == "items":
         return _items(probe, question, namespace, notes)
     if kind == "gradient":
@@ -254,6 +258,26 @@ def _seeded(probe, question, namespace, notes):
             notes["after"] = to_plain(arguments)  # of the last call that changed them
         results.append(_compact(to_plain(result)))
     return results
+
+
+def _arguments_after_changes(probe, question, namespace):
+    """The arguments of a call after everything in its result was changed; a list in both has changed, too."""
+    arguments, keywords = _inputs(probe, question)
+    _change(_named(probe, namespace)(*arguments, **keywords))
+    return arguments
+
+
+def _change(value):
+    if type(value) in (list, tuple):
+        for item in value:
+            _change(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            _change(item)
+    if type(value) is list:
+        value.append("changed")
+    elif isinstance(value, dict):
+        value["changed"] = 0
 
 
 def _compact(value):

@@ -1,14 +1,17 @@
 """Proves by running it that an exercise works: `autograde try` prints the findings, the tests assert them.
 
 A proof returns what it examined and the problems that it found, as sentences; it holds if there are no problems. The
-proofs share one plan and the solution's answers. Alternatives are other right answers: cells
-`# %% exercise: structure` of `tests/alternatives/NN_topic.py`. The instructor's side only.
+proofs share one plan and the programs' answers to it. Alternatives are other right answers: cells
+`# %% exercise: structure` of `tests/alternatives/NN_topic.py`. Known wrong answers are cells
+`# %% exercise: the mistake` of `tests/wrong/NN_topic.py`: mistakes that the checks must find, but need not name.
+The instructor's side only.
 """
 
 import functools
 import itertools
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +28,8 @@ from autograde.naming import same_outcome
 from autograde.values import encode
 from autograde.verdict import Verdict
 
-ALTERNATIVES = Path(__file__).resolve().parents[1] / "tests" / "alternatives"
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+ALTERNATIVES, WRONG_ANSWERS = TESTS / "alternatives", TESTS / "wrong"
 FEWEST_ALTERNATIVES, FEWEST_MISCONCEPTIONS, HINTS = 5, 3, 3
 MOST_NOISE, LEAST_DISTANCE = 0.5, 20  # in tolerances: the most that rounding may reach, the least for a mistake
 # Whole layers and models take seconds for each draw: their quick proofs use the visible inputs only.
@@ -47,11 +51,16 @@ class Finding:
 
 def alternatives(exercise: Exercise) -> dict[str, str]:
     """The other right answers to an exercise: structure → source."""
-    return _alternatives(ALTERNATIVES / f"{exercise.notebook}.py").get(exercise.id, {})
+    return _cells_of(ALTERNATIVES / f"{exercise.notebook}.py").get(exercise.id, {})
+
+
+def wrong_answers(exercise: Exercise) -> dict[str, str]:
+    """The known wrong answers to an exercise: the mistake → source."""
+    return _cells_of(WRONG_ANSWERS / f"{exercise.notebook}.py").get(exercise.id, {})
 
 
 @functools.cache
-def _alternatives(path: Path) -> dict[str, dict[str, str]]:
+def _cells_of(path: Path) -> dict[str, dict[str, str]]:
     _, *parts = re.split(r"^# %% (.*)\n", path.read_text(encoding="utf-8") if path.exists() else "", flags=re.M)
     found: dict[str, dict[str, str]] = {}
     for marker, source in zip(parts[::2], parts[1::2]):
@@ -70,12 +79,13 @@ class Proofs:
 
     def __init__(self, exercise: Exercise, plan: dict | None = None):
         self.exercise = exercise
+        self._layers: dict[str, dict] = {}  # of each cell
         if plan is not None:
             self.plan = plan
 
     def run(self, draws: int = 0) -> list[Finding]:
-        """All proofs. draws: the number of further fresh draws on which every misconception must be named."""
-        proofs = PROOFS | ({f"named on {draws} fresh draws": lambda own: own.named_often(draws)} if draws else {})
+        """All proofs. draws: the number of fresh draws that must all give the same verdicts."""
+        proofs = PROOFS | ({f"same verdict on {draws} draws": lambda own: own.stable(draws)} if draws else {})
         return [self.find(name, proof) for name, proof in proofs.items()]
 
     def find(self, name: str, proof: Callable[["Proofs"], Outcome] | None = None) -> Finding:
@@ -97,10 +107,24 @@ class Proofs:
         return probe.answer(self.plan["questions"], cells.namespace(self.exercise))
 
     @functools.cached_property
-    def mistaken(self) -> dict[str, dict]:
-        """Each misconception's namespace."""
-        known = self.exercise.misconceptions
-        return {one.id: cells.namespace(self.exercise, cells.patched_cell(self.exercise, one)) for one in known}
+    def mistaken(self) -> dict[str, str]:
+        """Each misconception's cell."""
+        return {one.id: cells.patched_cell(self.exercise, one) for one in self.exercise.misconceptions}
+
+    @functools.cached_property
+    def programs(self) -> dict[str, str]:
+        """Every program with a known verdict: its name → its cell."""
+        return {
+            "the solution": cells.answer_cell(self.exercise),
+            **{f"alternative {name}": cell for name, cell in alternatives(self.exercise).items()},
+            **{f"misconception {name}": cell for name, cell in self.mistaken.items()},
+            **{f"wrong answer {name}": cell for name, cell in wrong_answers(self.exercise).items()},
+        }
+
+    @functools.cached_property
+    def mistaken_answers(self) -> dict[str, list[dict]]:
+        """The misconceptions' answers to the visible questions, with the notes that a plan leaves out."""
+        return {name: self._answers(cell, self.plan["questions"]) for name, cell in self.mistaken.items()}
 
     # --- the proofs ---
 
@@ -129,34 +153,56 @@ class Proofs:
 
     def named(self) -> Outcome:
         """Every misconception fails and is recognised, on a fresh draw."""
-        plan = self.plan if self.exercise.id in SLOW else planning.make_plan(self.exercise, "fresh")
+        plan, answers = self.plan, self.mistaken_answers
+        if self.exercise.id not in SLOW:
+            plan = planning.make_plan(self.exercise, "fresh", misconceptions=False)
+            answers = {name: self._answers(cell, plan["questions"]) for name, cell in self.mistaken.items()}
+            plan = planning.with_misconceptions(self.exercise, plan, answers)
         problems = []
-        for identity, verdict in self._verdicts(plan):
+        for identity, given in answers.items():
+            verdict = judge(plan, lambda questions, given=given: given)
             if verdict.points >= self.exercise.points or verdict.misconception != identity or not verdict.advice:
                 problems.append(f"{identity} was recognised as {verdict.misconception}:\n{verdict}")
         return f"{len(self.mistaken)} misconceptions", problems
 
-    def named_often(self, draws: int) -> Outcome:
-        """The same on many draws; on up to 5 % of them two mistakes may give the same answers.
+    def refused(self) -> Outcome:
+        """The visible check finds every known wrong answer: a student learns of it before handing in."""
+        found = wrong_answers(self.exercise)
+        passed = [name for name, cell in found.items() if self._judged(self.plan, cell).passed]
+        return f"{len(found)} wrong answers", [f"{name} passed" for name in passed]
 
-        Each misconception runs once for each draw; `named` runs it twice, for the plan and for the verdict.
+    def stable(self, draws: int) -> Outcome:
+        """The verdict does not depend on the draw, and every misconception is named on at least 95 % of the draws.
+
+        On up to 5 % two mistakes may give the same answers. Each program runs once for each draw.
         """
-        named, problems = dict.fromkeys(self.mistaken, 0), []
+        named, earned = Counter(), {name: set() for name in self.programs}
         for draw in range(draws):
             plan = planning.make_plan(self.exercise, f"draw {draw}", misconceptions=False)
-            answers = {name: probe.answer(plan["questions"], own) for name, own in self.mistaken.items()}
-            plan = planning.with_misconceptions(self.exercise, plan, answers)
-            if not judge(plan, self._ask(cells.namespace(self.exercise))).passed:
-                problems.append(f"the solution did not pass on draw {draw}")
-            for identity, given in answers.items():
-                verdict = judge(plan, lambda questions, given=given: given)
-                named[identity] += verdict.misconception == identity
-                if verdict.passed:
-                    problems.append(f"{identity} passed on draw {draw}")
-        problems += [
-            f"{name} was named {count} times of {draws}" for name, count in named.items() if count < 0.95 * draws
-        ]
-        return f"{draws} draws", problems
+            answers = {name: self._answers(cell, plan["questions"]) for name, cell in self.programs.items()}
+            mistaken = {name: answers[f"misconception {name}"] for name in self.mistaken}
+            plan = planning.with_misconceptions(self.exercise, plan, mistaken)
+            for name, cell in self.programs.items():
+                verdict = judge(plan, lambda questions, given=answers[name]: given, cell)
+                earned[name].add((verdict.passed, verdict.points))
+                named[name] += name == f"misconception {verdict.misconception}"
+        return f"{len(self.programs)} programs, {draws} draws", [
+            *self._faults_of(earned),
+            *(f"{name} was named {named[f'misconception {name}']} times of {draws}" for name in self.mistaken
+              if named[f"misconception {name}"] < 0.95 * draws),
+        ]  # fmt: skip
+
+    @staticmethod
+    def _faults_of(earned: dict[str, set[tuple[bool, float]]]) -> list[str]:
+        """The faults of the verdicts (passed, points) that each program had on all draws."""
+        problems = []
+        for name, verdicts in earned.items():
+            should_pass = name == "the solution" or name.startswith("alternative ")
+            if {passed for passed, _ in verdicts} != {should_pass}:
+                problems.append(f"{name} {'did not pass' if should_pass else 'passed'} on some or all draws")
+            if len(verdicts) > 1:
+                problems.append(f"{name} earned {sorted({points for _, points in verdicts})}: it depends on the draw")
+        return problems
 
     def distinct(self) -> Outcome:
         outcomes = {"the solution": self.right} | {
@@ -204,20 +250,18 @@ class Proofs:
 
     # --- helpers ---
 
-    @staticmethod
-    def _ask(namespace: dict) -> Callable:
-        return lambda questions: probe.answer(questions, namespace)
+    def _answers(self, cell: str, questions: list[dict]) -> list[dict]:
+        """The answers of a whole cell. Layers of one configuration and shape are constructed once."""
+        namespace, kept = cells.namespace(self.exercise, cell), self._layers.setdefault(cell, {})
+        return [probe.answer([question], _with_kept_layers(namespace, question, kept))[0] for question in questions]
 
     def _judged(self, plan: dict, cell: str) -> Verdict:
         """The verdict on a whole answer."""
-        return judge(plan, self._ask(cells.namespace(self.exercise, cell)), cell)
-
-    def _verdicts(self, plan: dict):
-        return [(identity, judge(plan, self._ask(namespace))) for identity, namespace in self.mistaken.items()]
+        return judge(plan, lambda questions: self._answers(cell, questions), cell)
 
     def _noise(self, seed: str) -> float:
         plan = planning.make_plan(self.exercise, seed, misconceptions=False)
-        answers = probe.answer(plan["questions"], cells.namespace(self.exercise))
+        answers = self._answers(cells.answer_cell(self.exercise), plan["questions"])
         return max(_excess(claim, answers[claim["answer"]]["value"]) for claim in _numeric_claims(plan))
 
     def _fails_without_a_distance(self, known: dict) -> bool:
@@ -238,8 +282,30 @@ PROOFS: dict[str, Callable[[Proofs], Outcome]] = {
     "no two give the same answers": Proofs.distinct,
     "tolerance between rounding and mistakes": Proofs.tolerant,
     "other right answers pass": Proofs.others,
+    "known wrong answers do not pass": Proofs.refused,
     "same seed, same plan": Proofs.repeatable,
 }
+
+
+def _with_kept_layers(namespace: dict, question: dict, kept: dict) -> dict:
+    """The namespace with a class of layers that returns the layer made before for the same kind of question.
+
+    To construct a layer takes longer than to call it. Before it answers, it gets the question's own weights.
+    """
+    asked = question["probe"]
+    asked = asked["of"] if asked["kind"] == "gradient" else asked
+    name = asked.get("name")
+    if asked["kind"] != "layer" or name not in namespace or question["keywords"].get("training"):
+        return namespace  # a new layer draws from the question's seed, a kept one goes on with its own numbers
+    given = (*question["arguments"], *question["keywords"].values(), *question.get("weights", {}).values())
+    key = repr((name, asked.get("config"), question["keywords"].keys(), [np.shape(value) for value in given]))
+
+    def made(**config):
+        if key not in kept:
+            kept[key] = namespace[name](**config)
+        return kept[key]
+
+    return namespace | {name: made}
 
 
 def _numeric_claims(plan: dict) -> list[dict]:

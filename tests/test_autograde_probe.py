@@ -179,3 +179,13 @@ def test_the_same_seed_repeats_a_random_thing_and_another_does_not():
 def test_a_value_that_was_assigned_can_be_asked_for():
     got = _ask("answer = [2, 4, 4]", probe={"kind": "attribute", "name": "answer"})
     assert got["value"] == [2, 4, 4]
+
+
+def test_a_list_of_the_result_that_is_an_argument_is_noticed():
+    lists = (["a", "b"], [(["c"], 1)])
+    asked = {"probe": {"kind": "own lists", "of": {"kind": "function", "name": "f"}}, "arguments": lists}
+    assert _ask("def f(a, b):\n    return list(a), [(list(w), n) for w, n in b]", **asked)["value"] == list(lists)
+    assert _ask("def f(a, b):\n    return a, b[:1]", **asked)["value"] == [
+        ["a", "b", "changed"],
+        [(["c", "changed"], 1)],
+    ]

@@ -87,7 +87,7 @@ def test_the_commands_write_an_exercise_and_say_what_it_lacks(course, monkeypatc
     monkeypatch.setattr(catalogue, "EXERCISES", (*catalogue.EXERCISES, new))
     failed = CliRunner().invoke(cli, ["try", NAME])
     assert failed.exit_code == 1 and "expected at least 3 misconceptions" in failed.stdout
-    assert f"✓ {list(proofs.PROOFS)[1]}" in failed.stdout and "6 of 8 proofs hold" in failed.stdout
+    assert f"✓ {list(proofs.PROOFS)[1]}" in failed.stdout and "7 of 9 proofs hold" in failed.stdout
 
 
 def test_an_exercise_of_the_course_is_proved_in_json():

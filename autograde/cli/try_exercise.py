@@ -9,7 +9,7 @@ import click
 @click.command("try")
 @click.argument("names", nargs=-1, required=True)
 @click.option("--draws", default=0, show_default=True, type=click.IntRange(0),
-              help="Also recognise every misconception on this many fresh draws.")  # fmt: skip
+              help="Also compare the verdicts on this many fresh draws.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list for scripts.")
 def try_exercise(names, draws, as_json):
     """Prove the exercises NAMES and print what was found; exit with code 1 if a proof fails.
@@ -17,7 +17,7 @@ def try_exercise(names, draws, as_json):
     \b
     Example:
       autograde try scores
-      autograde try scores softmax-rows --draws 20
+      autograde try scores softmax-rows --draws 30
 
     The solution must earn every point and the stub none; every misconception must fail and be recognised; no two may
     give the same answers; the tolerance must lie between rounding and the nearest mistake; other right answers must

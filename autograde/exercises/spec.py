@@ -101,6 +101,16 @@ class Varies:
 
 
 @dataclass(frozen=True)
+class OwnLists:
+    """The result shares no list or dict with the arguments: a caller who changes it changes nothing else.
+
+    The call is made once more; lists and dicts of its result are changed, and the arguments must stay as they were.
+    """
+
+    answer: int = 0
+
+
+@dataclass(frozen=True)
 class Obeys:
     """Each result of a random function obeys a rule, named as in `autograde.rules`."""
 
@@ -132,23 +142,29 @@ class Trial:
 class Part:
     """A part of the points, earned as a whole. The later parts of an exercise count only if the first is earned.
 
-    trials: rng → list of Trial; failure: the message if it does not hold.
+    trials: rng → list of Trial; failure: the message if it does not hold. Every edge that the text names is in the
+    trials of every draw: chance decides numbers, never whether a case occurs. hidden: rng → further trials for hidden
+    inputs, with other sizes, numbers of axes and combinations of edges than the visible ones.
     """
 
     name: str
     points: float
     trials: Callable[[np.random.Generator], list[Trial]]
     failure: str = ""
+    hidden: Callable[[np.random.Generator], list[Trial]] = lambda rng: []
 
 
-def values(points: float, draw: Draw, name: str = "values") -> Part:
-    """The reference's values on drawn cases."""
-    return Part(name, points, lambda rng: [Trial((case,)) for case in draw(rng)])
+def values(points: float, draw: Draw, name: str = "values", hidden: Draw = lambda rng: []) -> Part:
+    """The reference's values on drawn cases. hidden: further cases for hidden inputs."""
+    return cases(name, points, draw, "", hidden)
 
 
-def cases(name: str, points: float, draw: Draw, failure: str) -> Part:
-    """The reference's values on special cases, with their own failure message."""
-    return Part(name, points, lambda rng: [Trial((case,)) for case in draw(rng)], failure)
+def cases(name: str, points: float, draw: Draw, failure: str, hidden: Draw = lambda rng: []) -> Part:
+    """The reference's values on special cases, with a failure message of their own. hidden: more for hidden inputs."""
+    return Part(
+        name, points, lambda rng: [Trial((case,)) for case in draw(rng)], failure,
+        hidden=lambda rng: [Trial((case,)) for case in hidden(rng)],
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

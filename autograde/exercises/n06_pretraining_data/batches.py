@@ -34,7 +34,7 @@ EXERCISE = Exercise(
     hints=(
         "A data set has a method for each step: `shuffle`, `batch`, `repeat`, `prefetch`. The order matters.",
         "First shuffle single examples, all of them; then make batches; then repeat.",
-        "The buffer of `shuffle` must have room for all examples, and `batch` has a parameter for the remainder.",
+        "The buffer of `shuffle` must hold all examples, and `batch` has a parameter for the remainder.",
     ),
     misconceptions=(
         mistake("unshuffled", 'dataset = dataset.shuffle(len(examples["input_ids"]), seed=seed)', "dataset = dataset",
@@ -45,8 +45,8 @@ EXERCISE = Exercise(
             hint="You shuffle whole batches, so the same examples always stay together. Shuffle the examples, then "
                  "make batches."),
         mistake("small-buffer", 'shuffle(len(examples["input_ids"])', "shuffle(batch_size",
-            hint="Your shuffle buffer has the size of one batch, so the order hardly changes. It must have room for "
-                 "all examples."),
+            hint="Your shuffle buffer has the size of one batch, so the order hardly changes. It must hold all "
+                 "examples."),
         mistake("same-order-every-epoch", "seed=seed)", "seed=seed, reshuffle_each_iteration=False)",
             hint="Every epoch has the order of the first. Shuffle again in each epoch (the default of `shuffle`)."),
         mistake("repeated-before-shuffling",

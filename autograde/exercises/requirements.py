@@ -1,0 +1,135 @@
+"""The sentences of an exercise that a student reads, and which part tests each: `tests/requirements/NN_topic.toml`.
+
+    [scores]
+    "The products are divided by the square root of d." = "values"
+    "returns (tokens of q, tokens of k)" = ["values", "another batch"]
+    "The scores are not yet weights." = "explains"          demands nothing
+
+The sentences are those of the exercise's text and of the docstrings of its stub; a parameter with a default value, and
+`**kwargs`, count as sentences too, because they promise that the argument has an effect. A test keeps the table
+complete: each sentence has an entry, each named part exists, and each part is named. The instructor's side only.
+"""
+
+import ast
+import json
+import re
+import tomllib
+from pathlib import Path
+
+from autograde import syntax
+from autograde.exercises import catalogue, cells, notebooks
+from autograde.exercises.spec import Exercise
+
+TABLES = Path(__file__).resolve().parents[2] / "tests" / "requirements"
+EXPLAINS = "explains"  # the entry of a sentence that demands nothing
+_ITEM = re.compile(r"^(\d+\.|[-*>|]) |^\$\$|^#+ |^>>> ")  # a line that begins a sentence of its own
+_PARAMETER = re.compile(r"^(returns|raises|call:|[\w, ]+:) ?")  # so does a line of a docstring about an argument
+_RULE = re.compile(r"[|\s:-]+-[|\s:-]+")  # the second line of a table
+_ABBREVIATED = r"(?<!\b[A-Z]\.)(?<!e\.g\.)(?<!al\.)(?<!^\d\.)"  # no end of a sentence: "J. K.", "e.g.", "et al.", "1."
+_END = re.compile(rf"(?:(?<=[.!?])|(?<=[.!?][)*])){_ABBREVIATED} +(?=[A-Z`$*(\[])|   +(?=\w+:)")
+
+
+def sentences_of(exercise: Exercise) -> list[str]:
+    """All sentences of an exercise, in reading order, each once."""
+    tree = syntax.parse(cells.stub_cell(cells.answer_cell(exercise)))
+    found = _text_of(exercise) + [text for node in tree.body for text in _promises(node)]
+    return list(dict.fromkeys(found))
+
+
+def table_of(notebook: str) -> dict[str, dict]:
+    """The table of one notebook: exercise id → sentence → part, list of parts, or "explains"."""
+    path = TABLES / f"{notebook}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def problems_of(exercise: Exercise, table: dict[str, str | list[str]]) -> list[str]:
+    """Why the table of one exercise is not complete, as sentences."""
+    parts, sentences, named = {part.name for part in exercise.parts}, sentences_of(exercise), set()
+    problems = [f"no entry for the sentence {text!r}" for text in sentences if text not in table]
+    for text, entry in table.items():
+        given = set(names_in(entry))
+        named |= given
+        if text not in sentences:
+            problems.append(f"no such sentence any more: {text!r}")
+        if not given:
+            problems.append(f"expected the part that tests {text!r}, or {EXPLAINS!r}; got an empty entry")
+        elif given != {EXPLAINS} and not given <= parts:
+            problems.append(f"expected parts among {sorted(parts)} for {text!r}, got {entry!r}")
+    return problems + [f"no sentence asks for the part {name!r}" for name in sorted(parts - named)]
+
+
+def names_in(entry: str | list[str]) -> list[str]:
+    """The names in one entry."""
+    return [name for name in ([entry] if isinstance(entry, str) else entry) if name]
+
+
+def write_table(notebook: str) -> list[str]:
+    """Brings the table of a notebook up to date; returns what is still to be filled in.
+
+    New sentences get an empty entry, entries of sentences that are gone are removed, and the order is the notebook's.
+    """
+    old, lines, empty = table_of(notebook), [], []
+    for exercise in catalogue.of_notebook(notebook):
+        lines += [f"[{exercise.id}]"]
+        for text in sentences_of(exercise):
+            entry = old.get(exercise.id, {}).get(text, "")
+            lines.append(f"{_quoted(text)} = {_quoted(entry)}")
+            empty += [] if names_in(entry) else [f"{exercise.id}: {text}"]
+        lines.append("")
+    TABLES.mkdir(parents=True, exist_ok=True)
+    (TABLES / f"{notebook}.toml").write_text("\n".join(lines), encoding="utf-8")
+    return empty
+
+
+def _quoted(value) -> str:
+    """A text or a list of texts as TOML, which writes them as JSON does."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+# --- reading ---
+
+
+def _text_of(exercise: Exercise) -> list[str]:
+    """The sentences of the text between the exercise's heading and its answer's cell."""
+    lines: list[str] = []
+    for cell in notebooks.cells_of(exercise.notebook):
+        if cell.is_code and cell.graded.get("grade_id") == exercise.id:
+            break
+        if not cell.is_code:
+            lines += [line.removeprefix("#").removeprefix(" ") for line in cell.source.split("\n")] + [""]
+    heading = max(number for number, line in enumerate(lines) if line.startswith(f"## {exercise.number} "))
+    return _sentences(lines[heading + 1 :], _ITEM)
+
+
+def _promises(node: ast.stmt) -> list[str]:
+    """The sentences of a function's or class's docstrings, and of its parameters that have a default."""
+    found = []
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        lines = (ast.get_docstring(node) or "").split("\n")
+        found += _sentences(lines, re.compile(f"{_ITEM.pattern}|{_PARAMETER.pattern}"))
+    if isinstance(node, ast.ClassDef):
+        found += [text for method in node.body for text in _promises(method)]
+    if isinstance(node, ast.FunctionDef):
+        arguments = node.args.posonlyargs + node.args.args
+        defaults = list(zip(arguments[::-1], node.args.defaults[::-1]))[::-1]
+        defaults += [pair for pair in zip(node.args.kwonlyargs, node.args.kw_defaults) if pair[1] is not None]
+        found += [f"{node.name}(…, {one.arg}={ast.unparse(value)})" for one, value in defaults]
+        found += [f"{node.name}(…, **{node.args.kwarg.arg})"] if node.args.kwarg else []
+    return found
+
+
+def _sentences(lines: list[str], item: re.Pattern) -> list[str]:
+    """Sentences of some lines: a paragraph is divided at the ends of sentences, an item of a list begins a new one."""
+    pieces, open_formula = [""], False
+    for line in (line for line in lines if not _RULE.fullmatch(line.strip())):
+        text = line.strip()
+        starts = not open_formula and (not text or item.match(text) or re.match(r"^\S.*?  +\S+: ", text))
+        pieces = [*pieces, text] if starts else [*pieces[:-1], f"{pieces[-1]} {text}".strip()]
+        open_formula ^= text.count("$$") % 2 == 1
+    whole = [" ".join(text.split()) for piece in pieces for text in _divided(piece)]
+    return [text for text in whole if re.search(r"\w", text)]
+
+
+def _divided(piece: str) -> list[str]:
+    """One paragraph's sentences; a formula, a line of a table and a quotation stay whole."""
+    return [piece] if piece.startswith(("$$", "|", ">")) else _END.split(piece)

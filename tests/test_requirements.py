@@ -1,0 +1,115 @@
+"""Each sentence that a student reads in an exercise is tested by a part, or demands nothing: tests/requirements."""
+
+import dataclasses
+
+import pytest
+
+from autograde.exercises import catalogue, notebooks, requirements
+from scripts import requirements as command
+
+NOTEBOOKS = sorted({exercise.notebook for exercise in catalogue.EXERCISES})
+EMPTY = NOTEBOOKS  # tables that are still to be filled in
+
+COURSE = '''# %% [markdown]
+# # 09 · A course
+#
+# ## 9.1 Twice · 2 points · ~5 minutes
+#
+# Double the number (Devlin et al. 2019, section 3). A text, such as "J. R. R. Tolkien", is doubled too:
+#
+# $$y = 2 x$$
+#
+# 1. **Numbers** are doubled.
+#    An array is one. 2. is not a list.
+#
+# | x | y |
+# |---|---|
+# | 1 | 2 |
+
+# %% nbgrader={"grade_id": "twice", "solution": true}
+class Twice:
+    """Doubles.
+
+    x: a number    y: another
+    returns the double. It is never negative
+    """
+
+    def __init__(self, rate: float = 0.1, **kwargs):
+        ### BEGIN SOLUTION
+        """Not read: a part of the answer."""
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-twice", "points": 2}
+check(Twice)
+'''
+
+
+@pytest.fixture
+def exercise(tmp_path, monkeypatch):
+    """An exercise of a notebook of its own, whose table is in a folder of the test's."""
+    (tmp_path / "09_course.py").write_text(COURSE, encoding="utf-8")
+    monkeypatch.setattr(notebooks, "SOLUTIONS", tmp_path)
+    monkeypatch.setattr(requirements, "TABLES", tmp_path)
+    scores = catalogue.find("scores")
+    exercise = dataclasses.replace(scores, id="twice", notebook="09_course", number="9.1", parts=scores.parts[:1])
+    monkeypatch.setattr(catalogue, "EXERCISES", (exercise,))
+    return exercise
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_each_sentence_names_the_part_that_tests_it(notebook, request):
+    if notebook in EMPTY:
+        request.applymarker(pytest.mark.xfail(strict=True))
+    table = requirements.table_of(notebook)
+    assert list(table) == [exercise.id for exercise in catalogue.of_notebook(notebook)]
+    problems = {one.id: requirements.problems_of(one, table[one.id]) for one in catalogue.of_notebook(notebook)}
+    assert not {name: found for name, found in problems.items() if found}
+
+
+def test_text_lists_formulas_tables_docstrings_and_parameters_become_sentences(exercise):
+    assert requirements.sentences_of(exercise) == [
+        "Double the number (Devlin et al. 2019, section 3).",
+        'A text, such as "J. R. R. Tolkien", is doubled too:',
+        "$$y = 2 x$$",
+        "1. **Numbers** are doubled.",
+        "An array is one. 2. is not a list.",
+        "| x | y |",
+        "| 1 | 2 |",
+        "Doubles.",
+        "x: a number",
+        "y: another",
+        "returns the double.",
+        "It is never negative",
+        "__init__(…, rate=0.1)",
+        "__init__(…, **kwargs)",
+    ]
+
+
+def test_the_command_adds_what_is_missing_keeps_what_is_filled_in_and_removes_what_is_gone(exercise, tmp_path, capsys):
+    assert command.main([]) == 1
+    table = tmp_path / "09_course.toml"
+    text = table.read_text(encoding="utf-8")
+    assert text.count(' = ""\n') == 14 and "twice: y: another" in capsys.readouterr().out
+    (part,) = exercise.parts
+    filled = text.replace(' = ""\n', f' = "{part.name}"\n').replace('"Doubles."', '"Gone."')
+    table.write_text(filled, encoding="utf-8")
+    assert command.main(["09_course"]) == 1
+    again = table.read_text(encoding="utf-8")
+    assert '"Doubles." = ""' in again and "Gone." not in again and again.count(f' = "{part.name}"\n') == 13
+
+
+def test_a_table_with_a_hole_a_stale_sentence_an_unknown_part_or_an_untested_part_is_refused(exercise):
+    (part,) = exercise.parts
+    whole = dict.fromkeys(requirements.sentences_of(exercise), "explains") | {"Doubles.": [part.name]}
+    assert requirements.problems_of(exercise, whole) == []
+    for change, problem in (
+        ({"y: another": ""}, "got an empty entry"),
+        ({"y: another": []}, "got an empty entry"),
+        ({"Gone.": "explains"}, "no such sentence any more"),
+        ({"y: another": "colours"}, "expected parts among"),
+        ({"Doubles.": "explains"}, f"no sentence asks for the part {part.name!r}"),
+    ):
+        (found,) = requirements.problems_of(exercise, whole | change)
+        assert problem in found
+    del whole["$$y = 2 x$$"]
+    assert "no entry for the sentence" in requirements.problems_of(exercise, whole)[0]
