@@ -11,6 +11,7 @@ of the program itself (`Failure.message`, `.type`, `.text`, `Answer.type`).
 """
 
 import builtins
+import hashlib
 import re
 from dataclasses import dataclass, replace
 
@@ -33,6 +34,7 @@ ERRORS = (
 # Why a probe could not use what it found (see `probe.RefusedError`).
 REASONS = ("no plain form", "too large", "not callable", "no such weight", "shape of a weight", "")
 MOST_LINES = 1000  # of a cell: no answer of the course is as long
+_DIGEST = re.compile("[0-9a-f]{12}", re.ASCII)
 _LONGEST = 600  # characters of a program's own message
 _MOST_SHAPES, _MOST_AXES, _LARGEST_AXIS = 6, 8, 10**9
 SHAPES = re.compile(r"[\[(]\s*\d+(?:\s*,\s*\d+)*,?\s*[\])]")
@@ -42,13 +44,14 @@ SHAPES = re.compile(r"[\[(]\s*\d+(?:\s*,\s*\d+)*,?\s*[\])]")
 class Failure:
     """Why an answer has no value. kind: of ERRORS; reason: of REASONS.
 
-    shapes: those in the message, only to compare with a known mistake's. type, message, text: the program's own words
-    and its line of code, on the student's own machine; "" for a sandbox.
+    shapes, digest: of the message, only to compare them with those of a known mistake. type, message, text: the program's
+    own words and its line of code, on the student's own machine; "" for a sandbox.
     """
 
     kind: str = AN_ERROR
     line: int | None = None
     shapes: tuple[tuple[int, ...], ...] = ()
+    digest: str = ""
     reason: str = ""
     type: str = ""
     message: str = ""
@@ -121,11 +124,24 @@ def _failure(error: dict, own: bool) -> Failure:
         kind=_one_of(ERRORS, error.get("type"), AN_ERROR),
         line=_line(error.get("line")),
         shapes=_shapes(message),
+        digest=_digest(error) or digest_of(message),
         reason=_one_of(REASONS, error.get("reason"), ""),
     )
     if not own:
         return failure
     return replace(failure, type=_own_words(error.get("type")), message=message, text=_own_words(error.get("text")))
+
+
+def digest_of(message: str) -> str:
+    """A short code for an error's message without its numbers and quoted names."""
+    plain = re.sub(r"\d+|'[^']*'|`[^`]*`", "", message)
+    return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _digest(error: dict) -> str:
+    """The code of a known mistake's message, which a plan does not hold."""
+    code = error.get("digest")
+    return code if type(code) is str and _DIGEST.fullmatch(code) else ""
 
 
 def _one_of(words: tuple[str, ...], word, otherwise: str) -> str:

@@ -145,6 +145,8 @@ def _fault_of(answer, question, claim, strict) -> Difference | None:
         return Difference("type", f"yours is {article(returned)}; expected {article(claim['returns'])}")
     if answer.after is not None and not exactly_same(list(question["arguments"]), answer.after):
         return Difference("mutated", "your function changed an argument")
+    if strict and answer.new_weights:
+        return Difference("unstable", "a second call made new weights")
     if claim["kind"] not in ("dropped", "varies") and answer.again is not None:
         if not exactly_same(answer.value, answer.again):
             return Difference("unstable", "two equal calls gave different results")

@@ -193,11 +193,11 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
         return [
             "No gradient reaches your weights: the result was computed without tensors (NumPy, `.numpy()`, a constant)."
         ]
-    if difference.kind == "unstable" or answer.new_weights:
-        return [
-            "Two equal calls gave different results. Either `call` creates new weights (create them once, in `build`), "
-            "or the result is random where it should not be: dropout outside training, or on too many values."
-        ]
+    if answer.new_weights:
+        return ["The second of two equal calls created new weights: create all weights once, in `__init__` or `build`."]
+    if difference.kind == "unstable":
+        return ["Two equal calls gave different results: the result is random where it should not be, as with dropout "
+                "outside training."]  # fmt: skip
     return _value_advice(answer)
 
 
