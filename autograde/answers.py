@@ -44,8 +44,8 @@ SHAPES = re.compile(r"[\[(]\s*\d+(?:\s*,\s*\d+)*,?\s*[\])]")
 class Failure:
     """Why an answer has no value. kind: of ERRORS; reason: of REASONS.
 
-    shapes, digest: of the message, only to compare them with those of a known mistake. type, message, text: the program's
-    own words and its line of code, on the student's own machine; "" for a sandbox.
+    shapes, digest: of the message, only to compare them with those of a known mistake. type, message, text: the
+    program's own words and its line of code, on the student's own machine; "" for a sandbox.
     """
 
     kind: str = AN_ERROR
