@@ -296,7 +296,7 @@ def _with_kept_layers(namespace: dict, question: dict, kept: dict) -> dict:
     asked = asked["of"] if asked["kind"] == "gradient" else asked
     name = asked.get("name")
     if asked["kind"] != "layer" or name not in namespace or question["keywords"].get("training"):
-        return namespace  # a new layer draws from the question's seed, a kept one goes on with its own numbers
+        return namespace  # a new layer draws from the question's seed, a kept one from its own state
     given = (*question["arguments"], *question["keywords"].values(), *question.get("weights", {}).values())
     key = repr((name, asked.get("config"), question["keywords"].keys(), [np.shape(value) for value in given]))
 
