@@ -263,7 +263,8 @@ def _learn(people: People, student: str, files: list[Found], reader: Reader) -> 
             upload = file.upload
             login = upload.student if reader.platform == "blackboard" else ""
             ids = {reader.platform: upload.number} if upload.lasting else {}
-            people.learn(student, name=upload.name, login=login, **ids)
+            own = "" if student.endswith(f"-{upload.number}") else upload.name  # Moodle calls all "Participant"
+            people.learn(student, name=own, login=login, **ids)
 
 
 def _notes(manifest: Manifest, reader: Reader, course: Path, people: People) -> list[str]:

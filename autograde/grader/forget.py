@@ -17,6 +17,7 @@ from pathlib import Path
 from autograde.errors import AutogradeError
 from autograde.grader.gradebook import Course
 from autograde.grader.people import People
+from autograde.grader.policy import read_policy
 from bertlab.files import write_text
 
 _FOLDERS = ("submitted/{}", "autograded/{}", "feedback/{}", "results/*/{}", "results/*/faults/{}.txt",
@@ -55,6 +56,9 @@ def forget(course: str | Path, student: str) -> list[Path]:
     people = People(course)
     in_people = people.forget(student)
     people.save()
+    policy = read_policy(course)
+    if policy.without(student) != policy:
+        policy.without(student).save(course)
     if not (paths or in_gradebook or in_people or any(in_manifests)):
         raise ForgetError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
     for path in paths:
