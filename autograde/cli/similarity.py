@@ -27,7 +27,7 @@ def similarity(assignment, course, path, most, as_json):
     from bertlab.files import write_text
 
     templates = templates_of(course, assignment)
-    name = namer(course)
+    name = (lambda student: student) if as_json else namer(course)
     students = {name(student): answers for student, answers in _answers(course, assignment, templates).items()}
     released = {f"{name}: {cell.grade_id}": cell.cell.source for name, t in templates.items() for cell in t.answers}
     pairs = similar_pairs(students, released)

@@ -82,4 +82,6 @@ def lateness(submission, record: HandIn | None) -> str:
         return "late, days unknown"
     seconds = seconds_late(submission, record)
     days = math.ceil(seconds / _DAY)
-    return f"{days} {'day' if days == 1 else 'days'} late" if days else ""
+    if not days:
+        return "marked late, by our due date punctual" if record is not None and record.late else ""
+    return f"{days} {'day' if days == 1 else 'days'} late"
