@@ -3,7 +3,7 @@
     budget = Budget(wall_seconds=300, cpu_seconds=300)
     with budget.sandbox(launcher, limits) as sandbox:      # may run no longer than what is left
         …
-    budget.spent_on                                        # None, or a sentence about what was used up
+    budget.spent_on                                        # None, or the limit that was used up
 
 Time is read from the monotonic clock. Time in which a program waited for a processor that others used does not count:
 how busy the machine is must not decide a grade.
@@ -26,7 +26,7 @@ class BudgetSpent(Exception):
 
 
 class Budget:
-    """What is left for one submission. Used by one thread."""
+    """The time and the sandboxes that are left for one submission. Used by one thread."""
 
     def __init__(self, wall_seconds: float, cpu_seconds: float, sandboxes: int = MOST_SANDBOXES):
         self.wall_seconds, self.cpu_seconds, self.sandboxes = wall_seconds, cpu_seconds, sandboxes
@@ -49,7 +49,7 @@ class Budget:
 
     @property
     def spent_on(self) -> str | None:
-        """What was used up, as the end of "it used up …"; None while something is left."""
+        """The limit that was used up, as the end of "it used up …"; None while something is left."""
         if self.wall_seconds - self.wall < _TOO_SHORT:
             return f"the {self.wall_seconds:g} seconds that its submission may take"
         if self.cpu_seconds - self.cpu < _TOO_SHORT:

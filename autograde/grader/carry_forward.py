@@ -1,7 +1,7 @@
 """Carries errors forward: a mistake costs points only once, because later exercises are tested again on right answers.
 
 After the first run, the notebook is run once more in a second sandbox, and each failed exercise is tested again there.
-The exercises are taken in the *release's* order, whatever the order of the student's cells:
+The exercises are taken in the *release's* order, also where the student's cells have another one:
 
     for each exercise: run the student's cells down to its last ─▶ test it, if it failed ─▶ run the course's solution
 

@@ -34,8 +34,8 @@ def name_mistakes(task: Task, outcome: Outcome, budget: Budget) -> Outcome:
 
 
 def _named(judged: Judged, mistake: dict) -> Verdict:
-    """The verdict with the mistake's hint first. What else is known about the answers stays where it may explain more:
-    an error, a part of the points that was lost to the clock."""
+    """The verdict with the mistake's hint first. Other sentences stay where they may explain more: an error, a part of
+    the points that was lost to the clock."""
     verdict = judged.verdict
     rest = () if verdict.status == "wrong" else verdict.advice
     return replace(verdict, misconception=mistake["id"], advice=(mistake["hint"], *rest))

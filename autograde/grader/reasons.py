@@ -1,8 +1,8 @@
 """Every verdict that costs points has a reason in words: the last step before the record.
 
-A known mistake has been named before (mistakes.py). Otherwise the student is told how the answer first differs, in
-words that reveal nothing about hidden inputs, and gets the exercise's first hint: the weakest student must not get the
-emptiest page.
+A known mistake has been named before (mistakes.py). Otherwise a sentence tells how the answer first differs, in
+words that reveal nothing about hidden inputs, and the exercise's first hint follows: the weakest student must not get
+the emptiest page.
 """
 
 import numpy as np

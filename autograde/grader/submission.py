@@ -1,4 +1,4 @@
-"""The values that the steps of grading hand on: what is to be done (`Task`), and what is known so far (`Outcome`).
+"""The values that the steps of grading hand on: the work (`Task`), and the knowledge so far (`Outcome`).
 
     read ─▶ Submission ─▶ plan ─▶ Task ─▶ run ─▶ carry forward ─▶ name ─▶ explain ─▶ record ─▶ Result
                                           └────────────── Outcome ──────────────┘
@@ -67,7 +67,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Judged:
-    """What is known about one exercise. answers: those that the verdict is from; on_course: those that it gave on the
+    """The verdict on one exercise and its grounds. answers: those that the verdict is from; on_course: those that it gave on the
     course's own answers to the exercises before it, where these earned no more; credited: which of the student's
     answers were replaced for the verdict, a sentence."""
 
@@ -79,7 +79,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known so far.
+    """The knowledge about a notebook so far.
 
     judged: by exercise id; technical: what ended sandboxes, sentences; errors: number of a cell → how it failed, for
     the student; ended, late: numbers of cells that ended a sandbox or ran out of time, which are skipped from then on;
