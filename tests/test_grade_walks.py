@@ -69,14 +69,9 @@ def attention(x, w_q, b_q, w_k, b_k, w_v, b_v):
         return masked_attention(q[None], k[None], v[None], ops.ones((1, 1, 1), "bool"))[0]
     return masked_attention(q, k, v, ops.ones((1, 1, 1), "bool"))
 """
-BY_MANY = """
-def attention(x, w_q, b_q, w_k, b_k, w_v, b_v):
-    return mh_attention(x, [(w_q, b_q, w_k, b_k, w_v, b_v)], ops.eye(w_v.shape[1]), ops.zeros(w_v.shape[1]))
-"""
 ORDERS = {
     "cross-attention": (BY_CROSS, "def cross_attention(*given):\n    return given[0]"),
     "masked-attention": (BY_MASKED, "MASKED_SCORE = -1e9\ndef masked_attention(q, k, v, mask):\n    return q"),
-    "mh-attention": (BY_MANY, "def mh_attention(*given):\n    return given[0]"),
 }
 
 
@@ -84,7 +79,7 @@ ORDERS = {
     "first", [pytest.param(name, marks=pytest.mark.exhaustive if name != "cross-attention" else ()) for name in ORDERS]
 )
 def test_a_later_exercise_put_first_brings_no_solution_that_contains_the_tested_one(graded, first):
-    """`cross-attention` and `masked-attention` first seen to succeed at 50562ba."""
+    """Both first seen to succeed at 50562ba."""
     leaning, wrong = ORDERS[first]
     _, verdicts = graded(_reordered(solved({"attention": leaning, first: wrong}), first))
     assert verdicts["attention"].points == 0 and verdicts[first].points == 0

@@ -67,9 +67,9 @@ class Task:
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdict on one exercise and its grounds. answers: those that the verdict is from; on_course: those that it gave on the
-    course's own answers to the exercises before it, where these earned no more; credited: which of the student's
-    answers were replaced for the verdict, a sentence."""
+    """The verdict on one exercise and its grounds. answers: those that the verdict is from; on_course: those that it
+    gave on the course's own answers to the exercises before it, where these earned no more; credited: which of the
+    student's answers were replaced for the verdict, a sentence."""
 
     verdict: Verdict
     answers: tuple[dict, ...] = ()

@@ -4,8 +4,8 @@ The program is run in the order in which it was handed in: cell by cell, and aft
 exercise is tested, like in a test cell below it. An exercise that lacked a name is tested again at the end, because an
 answer may be above the cells it needs. If a sandbox ends, earned points stay: the cell or exercise that ended it is
 named and skipped, and the others continue in a new sandbox. A sandbox that was killed from outside (by a kernel that is
-short of memory) is not the student's fault: its step is tried once more, and if that ends in the same way, the record says that
-the next `grade` shall try again.
+short of memory) is not the student's fault: its step is tried once more, and if that ends in the same way, the record
+asks the next `grade` to try again.
 
 All verdicts come from `judge`; no claim of a sandbox about itself gives points.
 """
