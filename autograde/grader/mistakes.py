@@ -10,10 +10,10 @@ import threading
 from dataclasses import replace
 
 from autograde import planning, random_claims
+from autograde.answers import Answer
 from autograde.exercises.spec import Exercise
 from autograde.grader.budget import Budget
 from autograde.grader.submission import Judged, Outcome, Task
-from autograde.judge import clean
 from autograde.naming import recognise, same_outcome
 from autograde.verdict import Verdict
 from bertlab.backend import load_backend
@@ -44,8 +44,7 @@ def _named(judged: Judged, mistake: dict) -> Verdict:
 def _known_mistake(task: Task, exercise: Exercise, judged: Judged) -> dict | None:
     """The one known mistake behind these answers, or None. On the student's own earlier answers first."""
     plan = task.plans[exercise.id]
-    given = [[clean(answer) for answer in answers] for answers in (judged.answers, judged.on_course)]
-    given = [answers for answers in given if len(answers) == len(plan["questions"])]
+    given = [answers for answers in (judged.answers, judged.on_course) if len(answers) == len(plan["questions"])]
     with _RUNNING:
         load_backend()
         plan = planning.with_misconceptions(_still_possible(exercise, plan, given), plan)
@@ -53,7 +52,7 @@ def _known_mistake(task: Task, exercise: Exercise, judged: Judged) -> dict | Non
     return next(filter(None, found), None)
 
 
-def _still_possible(exercise: Exercise, plan: dict, given: list[list[dict]]) -> Exercise:
+def _still_possible(exercise: Exercise, plan: dict, given: list[tuple[Answer, ...]]) -> Exercise:
     """The exercise with those misconceptions that answer the first part's questions as the student does; with all where
     chance decides the answers."""
     claims = plan["parts"][0]["claims"]

@@ -44,12 +44,12 @@ def _difference(plan: dict, judged: Judged) -> list[str]:
     """
     if judged.verdict.status not in ("wrong", "partly") or _says_more_than_credit(judged):
         return []
-    answers = [judge.clean(answer) for answer in judged.on_course or judged.answers]
+    answers = list(judged.on_course or judged.answers)
     if len(answers) != len(plan["questions"]):
         return []
     for part in plan["parts"]:
         for claim in part["claims"]:
-            difference = judge.fault(claim, answers)
+            difference = judge.fault(claim, plan["questions"], answers, strict=False)
             if difference:
                 return [f"{part['name'].capitalize()}: {_in_words(claim, difference)}"]
     return []

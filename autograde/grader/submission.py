@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from autograde import planning
+from autograde.answers import Answer
 from autograde.exercises.spec import Exercise
 from autograde.grader.prerequisites import cells_to_run
 from autograde.grader.repair import Submission
@@ -72,8 +73,8 @@ class Judged:
     student's answers were replaced for the verdict, a sentence."""
 
     verdict: Verdict
-    answers: tuple[dict, ...] = ()
-    on_course: tuple[dict, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    on_course: tuple[Answer, ...] = ()
     credited: str = ""
 
 

@@ -10,26 +10,23 @@ asks the next `grade` to try again.
 All verdicts come from `judge`; no claim of a sandbox about itself gives points.
 """
 
-import builtins
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from autograde import syntax
+from autograde.answers import Answer, cell_outcome
 from autograde.errors import SandboxEnded
 from autograde.exercises.spec import Exercise
 from autograde.grader.budget import Budget, BudgetSpent
+from autograde.grader.sentences import how_a_cell_failed, what_was_raised
 from autograde.grader.submission import Judged, Outcome, Step, Task, unjudged
 from autograde.grader.upstream import STAND_INS_FOLDER, sandbox_files
-from autograde.judge import clean, judge
+from autograde.judge import judge
 from autograde.sandbox import limits as names
 from autograde.sandbox.limits import End
 from autograde.verdict import Verdict
 
 QUESTION_SECONDS = 15.0  # for all questions of one exercise: an honest answer to them takes a fraction of one
-_TENSORFLOW_ERRORS = ("InvalidArgumentError", "NotFoundError", "ResourceExhaustedError", "UnimplementedError")
-_MISSING_NAME = re.compile(r"name '(\w{1,60})' is not defined")
 
 # `mybert` comes from the files that `sandbox_files` has put into the working folder.
 _PRELUDE = f"""
@@ -103,37 +100,13 @@ def run_cell(task: Task, outcome: Outcome, sandbox, step: Step) -> Outcome:
     """Runs a cell and notes how it failed. Raises SandboxEnded."""
     if step.number in outcome.ended | outcome.late:
         return outcome
-    result = sandbox.run_cell(step.source, task.limits.cell_seconds)
-    if result.limit == names.WALL_CLOCK:
+    result = cell_outcome(sandbox.run_cell(step.source, task.limits.cell_seconds), step.source)
+    if result.status == "late":
         outcome = replace(outcome, late=outcome.late | {step.number})
         return outcome.with_error(step.number, f"it did not end within {task.limits.cell_seconds:g} seconds")
-    return outcome.with_error(step.number, _how_it_failed(step.source, result.error)) if result.error else outcome
-
-
-def _how_it_failed(source: str, error) -> str:
-    """A message for the student in words that the program cannot choose: it may have stored hidden inputs."""
-    if not syntax.is_program(source):
-        return _why_no_program(source)
-    where = f" in line {error.line}" if error.line else ""
-    missing = _MISSING_NAME.fullmatch(error.value)
-    if error.name == "NameError" and missing and re.search(rf"\b{missing[1]}\b", source):
-        return f"NameError{where}: name '{missing[1]}' is not defined"
-    return f"{_known(error.name)}{where}"
-
-
-def _why_no_program(source: str) -> str:
-    try:
-        syntax.parse(source)
-    except SyntaxError as mistake:
-        return f"SyntaxError: {mistake.msg} (line {mistake.lineno})"
-    except (ValueError, RecursionError, MemoryError):
-        pass
-    return "it is no Python program"
-
-
-def _known(name: str) -> str:
-    """An error's name if it is one of Python's or TensorFlow's."""
-    return name if name in dir(builtins) or name in _TENSORFLOW_ERRORS else "an error"
+    if result.status == "failed":
+        return outcome.with_error(step.number, how_a_cell_failed(step.source, result, task.submission.program))
+    return outcome
 
 
 # --- questions ---
@@ -141,7 +114,7 @@ def _known(name: str) -> str:
 
 def ask(task: Task, sandbox, exercise: Exercise) -> Judged:
     """The verdict on one exercise in a sandbox as it is now. Raises SandboxEnded."""
-    answers: list[dict] = []
+    answers: list[Answer] = []
 
     def ask_sandbox(questions):
         given = sandbox.ask(questions, QUESTION_SECONDS)
@@ -150,8 +123,8 @@ def ask(task: Task, sandbox, exercise: Exercise) -> Judged:
 
     verdict = judge(task.plans[exercise.id], ask_sandbox, task.source_of(exercise), reveal=False)
     if verdict.status == "raised":
-        verdict = verdict.with_advice(_what_was_raised(answers))
-    elif not verdict.passed and any(map(_too_late, answers)):
+        verdict = verdict.with_advice(what_was_raised(answers, task.source_of(exercise), QUESTION_SECONDS))
+    elif not verdict.passed and any(answer.late for answer in answers):
         verdict = verdict.with_advice(f"To a question it had given no answer after {QUESTION_SECONDS:g} seconds.")
     return Judged(verdict, tuple(answers))
 
@@ -168,22 +141,8 @@ def _lacked_a_name(outcome: Outcome, step: Step) -> bool:
     known = outcome.judged.get(step.exercise.id)
     if known is None or known.verdict.status == "missing":
         return known is not None
-    errors = [answer["error"] for answer in known.answers]
-    return any(error and error.get("type") == "NameError" for error in errors)
-
-
-def _too_late(answer: dict) -> bool:
-    return clean(answer)["error"]["type"] == "TimeoutError"
-
-
-def _what_was_raised(answers: list[dict]) -> str:
-    """The first error in our own words: a message or an invented name could reveal the hidden input."""
-    error = next(clean(answer)["error"] for answer in answers if answer["status"] == "raised")
-    if error["type"] == "TimeoutError":
-        return f"It had given no answer after {QUESTION_SECONDS:g} seconds."
-    line = f" in line {error['line']} of its cell" if error["line"].isdecimal() else ""
-    said = f"It raised {_known(error['type'])}{line}, on inputs of the grader's own."
-    return f"{said} Try other sizes, and other numbers of axes."
+    failures = [answer.failure for answer in known.answers]
+    return any(failure and failure.kind == "NameError" for failure in failures)
 
 
 # --- ends ---
