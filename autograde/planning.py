@@ -11,6 +11,7 @@ exercise's visible seed (`fingerprints`).
 
 import hashlib
 import hmac
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,9 +40,13 @@ def visible_seed(exercise: Exercise) -> str:
     return hashlib.sha256(f"visible {exercise.notebook} {exercise.id}".encode()).hexdigest()[:8]
 
 
-def hidden_seed(secret: bytes, student: str, exercise: Exercise) -> str:
-    """The seed of one student's hidden inputs, which cannot be computed without the course's secret."""
-    message = "\0".join((student, exercise.notebook, exercise.id)).encode()
+def hidden_seed(secret: bytes, student: str, exercise: Exercise, attempt: str = "") -> str:
+    """The seed of one attempt's hidden inputs, which cannot be computed without the course's secret.
+
+    attempt: the digest of what was handed in, as the record has it (`Result.sha256`). Another file is tested on other
+    inputs, so that nothing learned about them is of use; the same file on the same ones.
+    """
+    message = "\0".join((student, exercise.notebook, exercise.id, attempt)).encode()
     return hmac.new(secret, message, hashlib.sha256).hexdigest()[:32]
 
 
@@ -124,7 +129,12 @@ def _claims(exercise, trial, questions):
                 "kind": "dropped", "answer": first + claim.answer, "rate": claim.rate, "whole": whole,
             }  # fmt: skip
         elif isinstance(claim, Varies):
-            yield common | {"kind": "varies", "answer": first + claim.answer}
+            case = trial.cases[claim.answer]
+            questions.append(as_question(exercise, replace(case, seed=case.seed + 1)))
+            yield common | {
+                "kind": "varies", "answer": first + claim.answer, "other": len(questions) - 1,
+                "whole": expected_of(exercise, case),
+            }  # fmt: skip
         elif isinstance(claim, Slopes):
             case = trial.cases[claim.answer]
             questions.append(_gradient_question(exercise, case, claim))

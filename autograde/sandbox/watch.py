@@ -69,6 +69,11 @@ class Watch:
         self.root, self.limits, self.next = root, limits, 0.0
         self.cpu, self.peak = 0.0, 0
 
+    def count_cpu(self) -> float:
+        """CPU seconds so far, counted now."""
+        self.cpu = max(self.cpu, cpu_seconds(processes(self.root)))
+        return self.cpu
+
     def over(self) -> tuple[str, str] | None:
         now = time.monotonic()
         if now < self.next:
@@ -80,7 +85,7 @@ class Watch:
         # looking at a sandbox of many processes takes longer: never spend more than a fifth of the time on it
         self.next = time.monotonic() + max(_PAUSE, 4 * (time.monotonic() - now))
         if used > self.limits.memory:
-            return "memory", f"the sandbox used {used >> 20} MiB; it may use {self.limits.memory >> 20}"
+            return "memory", f"the program used more than {self.limits.memory >> 20} MiB"
         if self.cpu > self.limits.cpu_seconds:
-            return "cpu time", f"the sandbox used {self.cpu:.1f} s of CPU; it may use {self.limits.cpu_seconds:g}"
+            return "cpu time", f"more than {self.limits.cpu_seconds:g} s of CPU"
         return None
