@@ -40,6 +40,27 @@ def kept_about(course: str | Path, student: str) -> list[Path]:
     return [*own, *dict.fromkeys(pages)]
 
 
+def unknown(course: str | Path, student: str) -> ForgetError:
+    """The error about a student of whom nothing is stored."""
+    return ForgetError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
+
+
+def is_known(course: str | Path, student: str) -> bool:
+    """Whether anything is stored about a student: a file, a row of the gradebook or of a manifest, a name."""
+    course = Path(course)
+    manifests = [
+        json.loads(path.read_text(encoding="utf-8")) for path in sorted(course.glob("collected/*/manifest*.json"))
+    ]
+    if any(row["student"] == student for manifest in manifests for row in manifest["rows"]):
+        return True
+    if kept_about(course, student) or student in People(course).known:
+        return True
+    if not (course / "gradebook.db").is_file():
+        return False
+    with Course(course) as book:
+        return any(one.id == student for one in book.book.students)
+
+
 def forget(course: str | Path, student: str) -> list[Path]:
     """Deletes all of it, also from the gradebook and the manifests; returns the paths that are gone.
 
@@ -56,7 +77,7 @@ def forget(course: str | Path, student: str) -> list[Path]:
     in_people = people.forget(student)
     people.save()
     if not (paths or in_gradebook or in_people or any(in_manifests)):
-        raise ForgetError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
+        raise unknown(course, student)
     for path in paths:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     return paths
