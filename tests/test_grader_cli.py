@@ -74,7 +74,7 @@ def test_a_download_without_a_submission_says_why(course, tmp_path):
 
 def test_status_counts_what_is_in_graded_and_outdated(course):
     (row,) = json.loads(run(course, "status", "--json"))
-    assert (row["submitted"], row["graded"], row["outdated"], row["due"]) == (3, 2, 1, "2026-02-01 12:00:00")
+    assert (row["submitted"], row["graded"], row["outdated"], row["due"]) == (3, 2, 1, "2026-02-01 12:00:00 UTC")
     assert "ps3" in run(course, "status")
 
 

@@ -5,7 +5,7 @@
     collected/*/earlier/ID, disputed/ID           older files, and files that somebody else's entry claims
     collected/*/hand_ins/ID.json, rows of the manifest, people.json   what a download told
     gradebook.db                                  grades, comments, name
-    reports/*.html                                pages about their assignments: deleted, to be written again
+    reports/*.html, feedback/*.zip                about their assignments: deleted, to be written again
 
 Data elsewhere stays: the LMS and its downloads, the exchange, copies and backups.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 from autograde.errors import AutogradeError
 from autograde.grader.gradebook import Course
 from autograde.grader.people import People
+from autograde.grader.policy import read_policy
 from bertlab.files import write_text
 
 _FOLDERS = ("submitted/{}", "autograded/{}", "feedback/{}", "results/*/{}", "results/*/faults/{}.txt",
@@ -36,8 +37,13 @@ def kept_about(course: str | Path, student: str) -> list[Path]:
     own = [path for pattern in _FOLDERS for path in sorted(course.glob(pattern.format(student)))]
     assignments = {path.parent.name for path in own if path.parent.parent.name == "results"}
     assignments |= {path.name for path in course.glob(f"submitted/{student}/*")}
-    pages = [page for name in sorted(assignments) for page in sorted(course.glob(f"reports/{name}*.html"))]
+    pages = [page for name in sorted(assignments) for page in _pages(course, name)]
     return [*own, *dict.fromkeys(pages)]
+
+
+def _pages(course: Path, assignment: str) -> list[Path]:
+    """Pages and archives about a whole assignment, which name each student."""
+    return [*sorted(course.glob(f"reports/{assignment}*.html")), *sorted(course.glob(f"feedback/{assignment}-*.zip"))]
 
 
 def unknown(course: str | Path, student: str) -> ForgetError:
@@ -76,6 +82,9 @@ def forget(course: str | Path, student: str) -> list[Path]:
     people = People(course)
     in_people = people.forget(student)
     people.save()
+    policy = read_policy(course)
+    if policy.without(student) != policy:
+        policy.without(student).save(course)
     if not (paths or in_gradebook or in_people or any(in_manifests)):
         raise unknown(course, student)
     for path in paths:
