@@ -581,10 +581,11 @@ check(perplexity)
 # and less in float16 (computed, not measured). In 16 bits a GPU is several times as fast. The weights, the losses and
 # the optimizer stay in float32, and the gradients inside of the model are computed $2^{15}$ times as large, because
 # float16 has no number below 6·10⁻⁸; before your `train_step` clips them they have their right length again
-# (Micikevicius et al. 2018). If your layers cannot compute in 16 bits, a line says so and the run uses float32.
+# (Micikevicius et al. 2018). If your layers cannot compute in 16 bits, the cell reports it and the run uses
+# float32.
 #
 # All points of the run need no more than these steps. **If you have the time**, `choose_settings(steps=20_000)` trains
-# on 655 million tokens, in about two and a half hours on a T4 in float32; it is a run of its own and begins anew. With
+# on 655 million tokens, in about two and a half hours on a T4 in float32; it is a run of its own, from new weights. With
 # a network, `choose_settings(text="hf:Salesforce/wikitext/wikitext-103-raw-v1")` trains on Wikipedia (103 million
 # words: several gigabytes of memory, and `pip install datasets`).
 #
@@ -594,7 +595,7 @@ check(perplexity)
 #
 # **How it is graded.** The cell after the run writes `pretraining_weights.safetensors`, and prints its path and how far
 # these weights were trained. Hand it in together with the notebook. The grader loads the weights into *your*
-# `PreTrainingModel` and lets it predict masked tokens. Whatever your run was trained on, the text is a part of the
+# `PreTrainingModel` and lets it predict masked tokens. The text is the same for all runs: a part of the
 # documentation of Python from which no run is trained, with masks that you have not seen: 256 sequences of 32 tokens.
 # You get 2 points if the weights fit and give finite numbers; 2 points for
 # a loss of at most 6.6 (an untrained model has 8.3); 2 points for a loss of at most 6.35 and at least 6 % accuracy,
