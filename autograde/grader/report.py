@@ -47,6 +47,7 @@ def report_page(results: Iterable[Result], title: str) -> str:
         technical=_technical(results),
         repaired=_repaired(results),
         untested=_untested(results),
+        doubts=_doubts(results),
         seconds={
             "median": _duration(statistics.median(seconds)),
             "longest": _duration(max(seconds)),
@@ -194,6 +195,16 @@ def _untested(results) -> list[dict]:
         for (notebook, sentence), students in found.items()
     ]
     return sorted(rows, key=lambda row: (-row["count"], row["notebook"], row["sentence"]))
+
+
+def _doubts(results) -> list[dict]:
+    """Results that are too good to be true."""
+    rows = [
+        {"student": result.student, "notebook": result.notebook, "reason": reason}
+        for result in results
+        for reason in result.doubts
+    ]
+    return sorted(rows, key=lambda row: (row["student"], row["notebook"], row["reason"]))
 
 
 def _lacks_an_answer(result: Result) -> bool:
