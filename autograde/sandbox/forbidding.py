@@ -104,7 +104,9 @@ def _plain(name: str) -> str:
 def _needed(roots: list[types.ModuleType]) -> set[int]:
     """The ids of the library's functions and classes that these modules use, directly or through others."""
     found: set[int] = set()
-    waiting = [value for root in roots for value in list(vars(root).values()) if not isinstance(value, types.ModuleType)]
+    waiting = [
+        value for root in roots for value in list(vars(root).values()) if not isinstance(value, types.ModuleType)
+    ]
     while waiting:
         thing = waiting.pop()
         if id(thing) not in found:
@@ -181,6 +183,8 @@ def _inert_code(function: types.FunctionType) -> types.CodeType:
 
 def _make_inert(thing, files: set[str], needed: set[int]) -> None:
     functions = [thing] if isinstance(thing, types.FunctionType) else list(_methods(thing))
+    if isinstance(thing, type) and thing.__module__ != "builtins":
+        thing.__new__ = _refuse_new
     while functions:
         function = functions.pop()
         if function.__code__.co_consts and ForbiddenCallError in function.__code__.co_consts or id(function) in needed:
@@ -198,6 +202,10 @@ def _is_set(cell) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _refuse_new(cls, *arguments, **keywords):
+    raise ForbiddenCallError
 
 
 def _methods(cls: type):
