@@ -41,6 +41,7 @@ def test_a_way_round_the_ban_earns_nothing_and_costs_nobody_else(launcher, templ
     assert sum(verdict.points for verdict in verdicts.values()) == POINTS - 3
 
 
+@pytest.mark.exhaustive
 def test_an_honest_answer_keeps_its_points_where_it_is_asked_again(launcher, template, tmp_path):
     """`getattr` alone is no proof of anything: the program runs once more, and everything in it is right."""
     with_dynamic_names = f"{answer('softmax-rows')}\nassert getattr(ops, 'so' + 'rt')\nsoftmax = ops.softmax\n"
