@@ -1,4 +1,4 @@
-"""Tests whether an answer needs what its exercise forbids: it is asked again in a sandbox where that does nothing.
+"""Tests whether an answer needs what its exercise forbids: a second sandbox, in which that does nothing, decides.
 
 In the first sandbox a program can reach everything that later exercises may use. Here all that an exercise forbids is
 inert before the first cell runs (`autograde.sandbox.forbidding`), and what an answer earns in addition elsewhere does
@@ -21,6 +21,7 @@ from autograde.grader.source import without_commands
 from autograde.grader.submission import Judged, Outcome, Step, Task, unjudged
 from autograde.grader.upstream import modules_before
 from autograde.grader.walk import ask, entered
+from autograde.sandbox import limits as names_of_ends
 from autograde.verdict import Verdict
 
 _MENTIONED = re.compile(rf"\b{mybert_importer.PACKAGE}\.(\w+)")
@@ -61,12 +62,17 @@ def _asked_without(task, outcome, names, exercises, launcher, budget) -> Outcome
                     waiting.remove(step.exercise.id)
                     outcome = _confirmed(task, outcome, step.exercise, sandbox)
     except (SandboxEnded, BudgetSpent) as ended:
+        outcome = replace(outcome, again=outcome.again or _is_from_outside(ended))
         for exercise in exercises:
             if exercise.id in waiting:
                 reason = f"without what this exercise forbids, its program did not end well ({_end(ended)})"
                 outcome = outcome.with_technical(f"{exercise.names[0]}: {reason}")
                 outcome = outcome.with_verdict(exercise, unjudged(exercise, task.plans[exercise.id], reason))
     return outcome
+
+
+def _is_from_outside(ended: Exception) -> bool:
+    return isinstance(ended, SandboxEnded) and ended.reason.reason in names_of_ends.FROM_OUTSIDE
 
 
 def _end(ended: Exception) -> str:

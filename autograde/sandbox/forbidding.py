@@ -159,7 +159,7 @@ def _names_used(code, names: dict):
 
 
 def _imported_inside(code):
-    """What an import inside a function can mean: its names, in the modules of the library that it names."""
+    """The things that an import inside a function can give: its names, in the modules of the library that it names."""
     for name in code.co_names:
         if name.startswith(f"{_LIBRARY}."):
             module = importlib.import_module(name)
