@@ -47,27 +47,30 @@ def _groups(task: Task, outcome: Outcome) -> dict[tuple[str, ...], list[Exercise
 
 
 def _asked_without(task, outcome, names, exercises, launcher, budget) -> Outcome:
-    """One pass. Answers that the sandbox did not reach count as they are, with a note for the instructor."""
-    waiting = [exercise.id for exercise in exercises]
-    credited = any(outcome.judged[identity].credited for identity in waiting)
+    """One pass. An answer that the sandbox did not get to counts for nothing, and the instructor sees why."""
+    waiting = {exercise.id: exercise for exercise in exercises}
+    upstream = {} if any(outcome.judged[identity].credited for identity in waiting) else task.upstream
     try:
-        with entered(task, launcher, {} if credited else task.upstream, budget) as sandbox:
+        with entered(task, launcher, upstream, budget) as sandbox:
             sandbox.forbid(list(names), list(stand_ins_of(task.notebook)))
             for step in task.steps:
-                if not waiting:
-                    break
                 if step.exercise is None:
                     _run_by_statements(task, outcome, sandbox, step)
                 elif step.exercise.id in waiting:
-                    waiting.remove(step.exercise.id)
-                    outcome = _confirmed(task, outcome, step.exercise, sandbox)
+                    now = _asked(task, outcome, step.exercise, sandbox)
+                    if now.verdict.points >= outcome.verdict(step.exercise).points:
+                        del waiting[step.exercise.id]
+            for exercise in list(waiting.values()):  # an answer may be above the cells it needs
+                now = _asked(task, outcome, exercise, sandbox)
+                if now.verdict.points < outcome.verdict(exercise).points:
+                    outcome = outcome.with_judged(exercise, replace(now, verdict=_refused(exercise, now)))
+                del waiting[exercise.id]
     except (SandboxEnded, BudgetSpent) as ended:
         outcome = replace(outcome, again=outcome.again or _is_from_outside(ended))
-        for exercise in exercises:
-            if exercise.id in waiting:
-                reason = f"without what this exercise forbids, its program did not end well ({_end(ended)})"
-                outcome = outcome.with_technical(f"{exercise.names[0]}: {reason}")
-                outcome = outcome.with_verdict(exercise, unjudged(exercise, task.plans[exercise.id], reason))
+        for exercise in waiting.values():
+            reason = f"without what this exercise forbids, its program did not end well ({_end(ended)})"
+            outcome = outcome.with_technical(f"{exercise.names[0]}: {reason}")
+            outcome = outcome.with_verdict(exercise, unjudged(exercise, task.plans[exercise.id], reason))
     return outcome
 
 
@@ -99,15 +102,12 @@ def _first_line(node: ast.stmt) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
 
 
-def _confirmed(task: Task, outcome: Outcome, exercise: Exercise, sandbox) -> Outcome:
-    """Keeps the lower verdict. An answer that was graded on the course's own answers before it gets them here, too."""
-    before = outcome.judged[exercise.id]
-    for earlier in task.exercises[: task.exercises.index(exercise)] if before.credited else ():
+def _asked(task: Task, outcome: Outcome, exercise: Exercise, sandbox) -> Judged:
+    """An answer that was graded on the course's own answers before it gets them here, too."""
+    before = task.exercises[: task.exercises.index(exercise)] if outcome.judged[exercise.id].credited else ()
+    for earlier in before:
         sandbox.run_cell(cells.answer_cell(earlier), task.limits.cell_seconds)
-    now = ask(task, sandbox, exercise)
-    if now.verdict.points >= before.verdict.points:
-        return outcome
-    return outcome.with_judged(exercise, replace(now, verdict=_refused(exercise, now)))
+    return ask(task, sandbox, exercise)
 
 
 def _refused(exercise: Exercise, now: Judged) -> Verdict:
