@@ -316,7 +316,7 @@ def grade_by(
             _finish(assignment, item, lambda: receive(item, future.result()), book, penalty, report)  # noqa: B023
             progress(item.student, done, len(todo))
         if report.up_to_date:
-            book.write_late_penalties(assignment.name, penalty)
+            book.write_late_penalties(penalty)
     return report
 
 

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from bertlab import checkpoints
-from bertlab.checkpoints.huggingface import CONFIG
+from bertlab.checkpoints.huggingface import CONFIG, is_next_sentence
 from bertlab.checkpoints.kinds import kind_of
 from bertlab.data.tasks.metrics import default_metrics
 from bertlab.errors import CheckpointError
@@ -18,6 +18,7 @@ from bertlab.training.finetuning.problems import TaskInfo
 
 TASK = "task.json"
 MULTI_LABEL = "multi_label_classification"  # of `problem_type` in config.json, as transformers writes it
+NEXT_SENTENCE = ("is next", "is not next")  # the classes of the published next-sentence head
 _SHAPES = {
     "sequence_classification": "sentence",
     "token_classification": "tagging",
@@ -56,6 +57,9 @@ def load_info(folder: str | Path, model) -> TaskInfo:
         raise CheckpointError(f"{folder}: is not fine-tuned; `bertlab finetune TASK --model {folder}` does that")
     values = json.loads((folder / CONFIG).read_text(encoding="utf-8")) if (folder / CONFIG).exists() else {}
     shape, max_length = _SHAPES[kind], model.config.max_tokens
+    if is_next_sentence(values):
+        labels, metrics = NEXT_SENTENCE, default_metrics("pair", NEXT_SENTENCE)
+        return TaskInfo(folder.name, "pair", labels, metrics, max_length, stride=min(128, max_length))
     multi_label = shape == "sentence" and values.get("problem_type") == MULTI_LABEL
     labels = _labels_of_config(values, multi_label) if kind.endswith("classification") else ()
     metrics = default_metrics(shape, labels, multi_label)
