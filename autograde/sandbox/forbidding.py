@@ -70,14 +70,11 @@ def _is_below(name: str, prefixes) -> bool:
 
 
 def _defined_in(module, prefixes) -> list:
-    """The functions and classes of a module; of the library only its own, since it imports Keras."""
+    """The functions and classes of a module and its package; those that it imports from elsewhere stay."""
     things = [thing for thing in list(vars(module).values()) if isinstance(thing, (types.FunctionType, type))]
-    own = [thing for thing in things if _is_below(getattr(thing, "__module__", None) or "", prefixes)]
-    return own if module.__name__.startswith(_LIBRARY) else [thing for thing in things if not _is_builtin(thing)]
-
-
-def _is_builtin(thing) -> bool:
-    return getattr(thing, "__module__", "") in ("builtins", "typing", "abc", "enum", "collections")
+    # `keras.losses` only shows what is defined in `keras.src`; the library's modules import from each other.
+    homes = prefixes if module.__name__.startswith(_LIBRARY) else [module.__name__.partition(".")[0]]
+    return [thing for thing in things if _is_below(getattr(thing, "__module__", None) or "", homes)]
 
 
 def _same_names(names: list[str], modules: list[str]) -> list:
