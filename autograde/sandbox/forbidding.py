@@ -71,7 +71,8 @@ def _is_below(name: str, prefixes) -> bool:
 
 def _defined_in(module, prefixes) -> list:
     """The functions and classes of a module and its package; those that it imports from elsewhere stay."""
-    things = [thing for thing in list(vars(module).values()) if isinstance(thing, (types.FunctionType, type))]
+    named = [thing for name, thing in list(vars(module).items()) if not name.startswith("__")]  # not its `__getattr__`
+    things = [thing for thing in named if isinstance(thing, (types.FunctionType, type))]
     # `keras.losses` only shows what is defined in `keras.src`; the library's modules import from each other.
     homes = prefixes if module.__name__.startswith(_LIBRARY) else [module.__name__.partition(".")[0]]
     return [thing for thing in things if _is_below(getattr(thing, "__module__", None) or "", homes)]
