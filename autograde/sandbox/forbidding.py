@@ -208,8 +208,12 @@ def _refuse_new(cls, *arguments, **keywords):
 def _methods(cls: type):
     for value in list(vars(cls).values()):
         value = getattr(value, "__func__", getattr(value, "fget", value))
-        if isinstance(value, types.FunctionType):
+        if isinstance(value, types.FunctionType) and _package(value) == _package(cls):  # `typing` lends its own
             yield value
+
+
+def _package(thing) -> str:
+    return (thing.__module__ or "").partition(".")[0]
 
 
 class _EmptyModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
