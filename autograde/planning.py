@@ -112,7 +112,8 @@ def _claims(exercise, trial, questions):
     for claim in trial.claims:
         if isinstance(claim, Reference):
             expected = expected_of(exercise, trial.cases[claim.answer])
-            yield common | {"kind": "equals", "answer": first + claim.answer, "expected": expected}
+            exactly = {"rtol": 0.0, "atol": 0.0} if claim.exact else {}
+            yield common | exactly | {"kind": "equals", "answer": first + claim.answer, "expected": expected}
         elif isinstance(claim, Sums):
             yield common | {"kind": "sums", "answer": first + claim.answer, "axis": claim.axis, "total": claim.total}
         elif isinstance(claim, Raises):

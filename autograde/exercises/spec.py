@@ -37,9 +37,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Reference:
-    """The answer to case `answer` equals the result of the reference."""
+    """The answer to case `answer` equals the result of the reference; exact: to the last digit."""
 
     answer: int = 0
+    exact: bool = False
 
 
 @dataclass(frozen=True)
