@@ -19,10 +19,11 @@ from pathlib import Path
 import numpy as np
 
 from autograde import planning, probe
+from autograde.answers import read
 from autograde.compare import Tolerance
 from autograde.exercises import cells
 from autograde.exercises.spec import Exercise
-from autograde.judge import clean, fault, judge
+from autograde.judge import fault, judge
 from autograde.naming import same_outcome
 from autograde.values import encode
 from autograde.verdict import Verdict
@@ -266,14 +267,11 @@ class Proofs:
     def _fails_without_a_distance(self, known: dict) -> bool:
         """Whether a claim without a distance fails: a call that must raise, a fraction of zeros, varying results."""
         claims = [claim for part in self.plan["parts"] for claim in part["claims"]]
-        answers = [clean(outcome) for outcome in known["outcomes"]]
-        exact = [claim | {"returns": "anything"} for claim in claims if claim["kind"] in ("raises", "dropped")]
-        if any(fault(claim, answers) for claim in exact):
-            return True
-        # A note beside a value records that results do not vary; a plan keeps only values.
-        varies = [claim for claim in claims if claim["kind"] == "varies"]
-        again = self.mistaken_answers[known["id"]] if varies else []
-        return any(fault(claim, [clean(answer) for answer in again]) for claim in varies)
+        answers = [read(outcome) for outcome in known["outcomes"]]
+        exact = [
+            claim | {"returns": "anything"} for claim in claims if claim["kind"] in ("raises", "dropped", "varies")
+        ]
+        return any(fault(claim, self.plan["questions"], answers) for claim in exact)
 
 
 PROOFS: dict[str, Callable[[Proofs], Outcome]] = {
@@ -297,8 +295,8 @@ def _with_kept_layers(namespace: dict, question: dict, kept: dict) -> dict:
     asked = question["probe"]
     asked = asked["of"] if asked["kind"] == "gradient" else asked
     name = asked.get("name")
-    if asked["kind"] != "layer" or name not in namespace:
-        return namespace
+    if asked["kind"] != "layer" or name not in namespace or question["keywords"].get("training"):
+        return namespace  # a new layer draws from the question's seed, a kept one from its own state
     given = (*question["arguments"], *question["keywords"].values(), *question.get("weights", {}).values())
     key = repr((name, asked.get("config"), question["keywords"].keys(), [np.shape(value) for value in given]))
 

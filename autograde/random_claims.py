@@ -13,8 +13,9 @@ draw the same numbers.
 
 from collections import Counter
 
+from autograde.answers import Answer, read
 from autograde.compare import Difference
-from autograde.naming import same_outcome, same_value, signature
+from autograde.naming import same_outcome, same_value
 from autograde.rules import RULES
 
 KINDS = ("obeys", "rates")
@@ -45,7 +46,7 @@ def _expectations(claim):
 
 def _happened(claim, answer) -> Counter | Difference:
     """The events of all calls except the repeated one, or the first result that breaks the rule."""
-    rule, value = RULES[claim["rule"]], answer["value"]
+    rule, value = RULES[claim["rule"]], answer.value
     results = [value] if claim["calls"] == 0 else value
     if type(results) is not list or len(results) != max(claim["calls"], 1):
         return Difference("type", "expected one result for each call")
@@ -65,7 +66,7 @@ def _happened(claim, answer) -> Counter | Difference:
 # --- naming ---
 
 
-def recognise(plan: dict, answers: list[dict]) -> dict | None:
+def recognise(plan: dict, answers: list[Answer]) -> dict | None:
     """The one known mistake with the same events as these answers; None if there is no such mistake or several."""
     claims = [claim for part in plan["parts"] for claim in part["claims"]]
     if not any(claim["kind"] in KINDS for claim in claims):
@@ -75,13 +76,13 @@ def recognise(plan: dict, answers: list[dict]) -> dict | None:
 
 
 def _alike(claim, known, answers) -> bool:
-    outcome, answer = known["outcomes"][claim["answer"]], answers[claim["answer"]]
+    outcome, answer = read(known["outcomes"][claim["answer"]]), answers[claim["answer"]]
     if claim["kind"] not in KINDS:
         return same_outcome(outcome, answer)
-    if outcome["status"] != answer["status"]:
+    if outcome.status != answer.status:
         return False
-    if outcome["status"] != "ok":
-        return signature(outcome["error"]) == signature(answer["error"])
+    if outcome.status != "ok":
+        return outcome.failure.signature == answer.failure.signature
     theirs, ours = _happened(claim, answer), _happened(claim, outcome)
     if isinstance(theirs, Difference) or isinstance(ours, Difference):
         return isinstance(theirs, Difference) and isinstance(ours, Difference) and theirs.kind == ours.kind

@@ -96,7 +96,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Varies:
-    """Two equal calls of a layer give different results, because of dropout. The case has a `seed`."""
+    """Calls under two seeds give different results, because of dropout: the case's `seed` and the next."""
 
     answer: int = 0
 
