@@ -22,6 +22,8 @@ from autograde.exercises.spec import (
     Case,
     Dropped,
     Exercise,
+    HandsOn,
+    Initial,
     Obeys,
     OwnLists,
     Raises,
@@ -124,6 +126,7 @@ def _claims(exercise, trial, questions):
             other = {} if claim.unlike is None else {"unlike": first + claim.unlike}
             yield common | other | {
                 "kind": "dropped", "answer": first + claim.answer, "rate": claim.rate, "whole": whole,
+                "signs": claim.signs,
             }  # fmt: skip
         elif isinstance(claim, Varies):
             case = trial.cases[claim.answer]
@@ -138,6 +141,16 @@ def _claims(exercise, trial, questions):
             yield {
                 "kind": "slopes", "answer": len(questions) - 1, "directions": list(claim.directions.values()),
                 "expected": _expected_slopes(exercise, case, claim), "rtol": 1e-3, "atol": 1e-3, "returns": "list",
+            }  # fmt: skip
+        elif isinstance(claim, HandsOn):
+            for config, expected in _handed_on(trial.cases[claim.answer]):
+                questions.append(_made_question(exercise, trial.cases[claim.answer], config))
+                yield common | {"kind": "equals", "answer": len(questions) - 1, "expected": expected, "returns": "dict"}
+        elif isinstance(claim, Initial):
+            questions.append(_made_question(exercise, trial.cases[claim.answer], {}, values=True))
+            yield common | {
+                "kind": "initial", "answer": len(questions) - 1, "spreads": claim.spreads, "limit": float(claim.limit),
+                "returns": "dict",
             }  # fmt: skip
         elif isinstance(claim, OwnLists):
             case = trial.cases[claim.answer]
@@ -176,6 +189,8 @@ def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
     question = {"probe": exercise.probe | more, "arguments": list(case.arguments), "keywords": case.keywords}
     if case.weights:
         question["weights"] = case.weights
+    if case.first:
+        question["first"] = list(case.first)
     if case.seed is not None:
         question["seed"] = case.seed
     if watch:
@@ -200,6 +215,19 @@ def _gradient_question(exercise, case, claim):
     question = as_question(exercise, case)
     probe = {"kind": "gradient", "of": question["probe"], "with_respect_to": list(claim.directions)}
     return question | {"probe": probe, "cotangent": claim.cotangent}
+
+
+def _handed_on(case):
+    """Further arguments of a constructor, and what the layer must be then."""
+    trained = {"named": True, "trainable": True, "trained": list(case.weights)}
+    yield {"name": "mine"}, trained
+    yield {"name": "mine", "trainable": False}, trained | {"trainable": False, "trained": []}
+
+
+def _made_question(exercise, case, config, values=False):
+    question = as_question(exercise, case)
+    probe = question["probe"] | {"config": case.config | config}
+    return question | {"probe": {"kind": "made", "of": probe, "values": values}}
 
 
 def _own_lists_question(exercise, case):

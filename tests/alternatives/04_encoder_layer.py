@@ -113,8 +113,8 @@ class LayerNorm(keras.layers.Layer):
 
 # %% layer-norm-layer: variables
 class LayerNorm(keras.layers.Layer):
-    def __init__(self, epsilon=1e-12):
-        super().__init__()
+    def __init__(self, epsilon=1e-12, **kwargs):
+        super().__init__(**kwargs)
         self.epsilon = epsilon
 
     def build(self, x_shape):

@@ -16,14 +16,24 @@ def pair_scores(spelled):
     return {pair: float(score) for pair, score in exact_scores(spelled).items()}
 
 
+def otherwise(together: int, left: int, right: int, total: int) -> tuple[float, ...]:
+    """The same ratio, rounded more than once."""
+    return (
+        together / left / right,
+        together * (1 / (left * right)),
+        together / total / (left / total * (right / total)) / total,
+    )
+
+
 def equal_ratios(rng: Random) -> list[Trial]:
-    """Pairs with the same ratio, whose counts lead to another number if one divides twice."""
+    """Pairs whose ratio has another last digit if one rounds more than once."""
     while True:
         a, b, c, d = some(rng, "abcdefgh", 4)
-        n, m, k = (int(count) for count in rng.integers(2, 40, size=3))
+        n, m, k = (int(count) for count in rng.integers(2, 90, size=3))
         spelled = [([a, "##" + b], n), ([a, "##" + d], m), ([c, "##" + b], k)]
         counts = ((n, n + m, n + k), (m, n + m, m), (k, k, n + k))
-        if any(together / left / right != together / (left * right) for together, left, right in counts):
+        differ = [[value != x / (y * z) for value in otherwise(x, y, z, 2 * (n + m + k))] for x, y, z in counts]
+        if all(map(any, zip(*differ))):
             return [Trial((Case((spelled,)),), (Reference(exact=True),))]
 
 
