@@ -59,14 +59,16 @@ def other_layers(rng: Random) -> list[Trial]:
 
 def training(rng: Random) -> list[Trial]:
     """The rate that the constructor is given, and the usual one; another seed drops other numbers."""
-    trials = []
-    for given in ({"dropout": 0.3}, {"dropout": 0.6, "num_segments": 3}, {}):
-        case = layer_case(rng, batch=8, tokens=6, hidden=32, given=given, training=True)
-        rate = (USUAL | given)["dropout"]
-        again = dataclasses.replace(case, seed=case.seed + 1)
-        trials.append(Trial((case, again), (Dropped(rate), Dropped(rate, answer=1, unlike=0))))
-    nothing = layer_case(rng, given={"dropout": 0.0}, training=True)
-    return [*trials, Trial((nothing,)), Trial((layer_case(rng, given={"dropout": 0.5}, training=False),))]
+    given, usual = (
+        layer_case(rng, batch=8, tokens=6, hidden=32, given=more, training=True)
+        for more in ({"dropout": 0.3, "num_segments": 3}, {})
+    )
+    again = dataclasses.replace(given, seed=given.seed + 1)
+    return [
+        Trial((given, again), (Dropped(0.3), Dropped(0.3, answer=1, unlike=0))),
+        Trial((usual,), (Dropped(USUAL["dropout"]),)),
+        Trial((layer_case(rng, given={"dropout": 0.0}, training=True),)),
+    ]
 
 
 def slopes_of_layer(rng: Random) -> list[Trial]:

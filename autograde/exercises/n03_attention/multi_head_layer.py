@@ -45,7 +45,6 @@ def masked_layer(rng: Random) -> list[Case]:
     nothing[0, 1], nothing[1] = False, False  # queries that see no key
     return [
         layer_case(rng, normal(rng, 2, 4, 6), 3, nothing),
-        layer_case(rng, normal(rng, 3, 5, 8), 2, some_seen(rng, 3, 5, 5)),
         layer_case(rng, normal(rng, 2, 5, 8), 2, some_seen(rng, 2, 1, 5)),
         layer_case(rng, normal(rng, 2, 4, 8), 4, np.broadcast_to(lower_triangle(4), (2, 4, 4)).copy()),
     ]

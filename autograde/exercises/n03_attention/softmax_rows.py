@@ -18,7 +18,7 @@ def large_scores(rng: Random) -> list[Trial]:
     peaks = normal(rng, 3, 6)
     peaks[[0, 1, 2], [1, 4, 2]] = [1000, 300, 95]  # one large score among small ones: also far above the mean
     masked = normal(rng, 2, 3, 5)
-    masked[0, 1], masked[1, :, 2:] = -1e9, -1e9
+    masked[0, 1, :4], masked[1, :, 2:] = -1e9, -1e9
     return [Trial((Case((scores,)),), (Reference(), Sums(1.0))) for scores in (rows, peaks, -rows, -peaks, masked)]
 
 

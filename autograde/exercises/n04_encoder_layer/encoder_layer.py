@@ -12,7 +12,7 @@ from autograde.exercises.n04_encoder_layer._shared import (
     silenced,
 )
 from autograde.exercises.numpy_bert import encoder_layer
-from autograde.exercises.spec import Exercise, HandsOn, Part, Slopes, Trial, Varies, cases, layer, mistake
+from autograde.exercises.spec import Exercise, HandsOn, Part, Slopes, Trial, cases, layer, mistake
 
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
@@ -21,23 +21,21 @@ def inputs_and_arguments(rng: Random) -> list[Trial]:
 
 
 def chance_in_training(rng: Random) -> list[Trial]:
-    """Dropout acts on the result of each sub-layer; if both return zeros, it has no effect."""
-    case = layer_case(rng, normal(rng, 2, 4, 8), training=True)
+    """Dropout of the given rate, or of the usual 0.1, acts on the result of each sub-layer.
+
+    If both return zeros, it has no effect: the sum itself is not dropped.
+    """
+    given, usual = (
+        layer_case(rng, normal(rng, 6, 10, 32), inner=5, dropout=dropout, training=True)
+        for dropout in ({"dropout": 0.4}, {})
+    )
+    silent = silenced(layer_case(rng, normal(rng, 2, 4, 8), training=True), "attention", "feed_forward")
     return [
-        Trial((silenced(case, "feed_forward"),), (Varies(),)),
-        Trial((silenced(case, "attention"),), (Varies(),)),
-        Trial((silenced(case, "attention", "feed_forward"),)),
-        *rates_of_layer(rng),
+        dropped_by_signs(given, "attention", 0.4),
+        dropped_by_signs(given, "feed_forward", 0.4),
+        dropped_by_signs(usual, "feed_forward", 0.1, again=False),
+        Trial((silent,)),
     ]
-
-
-def rates_of_layer(rng: Random) -> list[Trial]:
-    """The rate that the constructor is given, and the usual one, 0.1."""
-    trials = []
-    for given, rate in (({"dropout": 0.4}, 0.4), ({}, 0.1)):
-        case = layer_case(rng, normal(rng, 6, 10, 32), inner=5, dropout=given, training=True)
-        trials += [dropped_by_signs(case, part, rate) for part in ("attention", "feed_forward")]
-    return trials
 
 
 def slopes_of_layer(rng: Random) -> list[Trial]:
