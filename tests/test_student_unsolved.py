@@ -93,6 +93,11 @@ def test_an_answer_that_fails_its_check_is_named_with_the_error_and_tb_shows_whe
     assert "Traceback" in notebook.run("%tb")[1]
 
 
+def test_an_answer_that_was_deleted_or_has_a_syntax_error_is_unsolved_too(notebook):
+    assert not notebook.run("def attention_scores(q, k):\n    return q @")[0]
+    assert notebook.run("attention_scores(1, 2)") == (True, FIRST)
+
+
 def test_other_errors_stay_errors(notebook):
     assert not notebook.run("1 / 0")[0]
     assert not notebook.run("unknown")[0]

@@ -36,6 +36,9 @@ class TrainingRun:
     file: str = WEIGHTS
     rows: int = 256  # of hidden text
     tokens: int = 32  # in a row
+    # Better scores are reported to the instructor. bertlab-mini, trained for hours on a GPU, has 3.2 and 42 %.
+    honest_loss: float = 2.0
+    honest_accuracy: float = 0.6
 
     @property
     def points(self) -> float:

@@ -46,6 +46,7 @@ def report_page(results: Iterable[Result], title: str) -> str:
         help=_need_help(results, points, possible),
         technical=_technical(results),
         repaired=_repaired(results),
+        doubts=_doubts(results),
         seconds={
             "median": _duration(statistics.median(seconds)),
             "longest": _duration(max(seconds)),
@@ -180,6 +181,16 @@ def _repaired(results) -> list[dict]:
         {"student": one.student, "notebook": one.notebook, "what": one.repairs[0], "more": len(one.repairs) - 1}
         for one in found
     ]
+
+
+def _doubts(results) -> list[dict]:
+    """Results that are too good to be true."""
+    rows = [
+        {"student": result.student, "notebook": result.notebook, "reason": reason}
+        for result in results
+        for reason in result.doubts
+    ]
+    return sorted(rows, key=lambda row: (row["student"], row["notebook"], row["reason"]))
 
 
 def _lacks_an_answer(result: Result) -> bool:
