@@ -271,8 +271,7 @@ def worst_point(x: Tensor, exact: Tensor, approximate: Tensor) -> Tensor:
     """The point at which two functions differ most, and the difference there.
 
     x: (n,) points    exact, approximate: (n,) the values of the functions at these points
-    returns (2,): the point with the largest absolute difference (the first, if there are several),
-    and that difference
+    returns (2,): the point with the largest absolute difference, and that difference
     """
     ### BEGIN SOLUTION
     distance = ops.abs(approximate - exact)
