@@ -34,7 +34,7 @@ def layer_case(rng: Random, batch=2, tokens=5, hidden=8, size=1.0, given=None, f
 
 
 def layers(rng: Random) -> list[Trial]:
-    """Small and larger numbers; what the constructor is given and what not; initial weights; other shapes later."""
+    """Small and larger numbers; what the constructor is given and what not; other shapes later."""
     earlier = layer_case(rng, batch=1, tokens=3).arguments
     given = [
         layer_case(rng, size=0.02),
@@ -43,10 +43,7 @@ def layers(rng: Random) -> list[Trial]:
         layer_case(rng, tokens=12, given={}),
         layer_case(rng, batch=4, tokens=7, first=earlier, training=False),
     ]
-    new = Case(earlier, config={"vocab_size": 64, "hidden_size": 32, "num_segments": 64, "max_positions": 64})
-    spreads = dict.fromkeys(("token/table", "segment/table", "position/table"), 0.02 * TRUNCATED)
-    more = [Trial((layer_case(rng),), (HandsOn(),)), Trial((new,), (Initial(spreads, limit=0.05),))]
-    return [Trial((case,)) for case in given] + more
+    return [*(Trial((case,)) for case in given), Trial((layer_case(rng),), (HandsOn(),))]
 
 
 TRUNCATED = 0.8796  # standard deviation of a standard normal number that is drawn again beyond ±2
@@ -74,7 +71,15 @@ def training(rng: Random) -> list[Trial]:
 def slopes_of_layer(rng: Random) -> list[Trial]:
     case = layer_case(rng, hidden=6)
     directions = {role: normal(rng, *weight.shape) for role, weight in case.weights.items()}
-    return [Trial((case,), (Slopes(normal(rng, 2, 5, 6), directions),))]
+    return [Trial((case,), (Slopes(normal(rng, 2, 5, 6), directions),)), new_tables(rng)]
+
+
+def new_tables(rng: Random) -> Trial:
+    """Three tables of the same size, each with numbers of its own, as small as the text asks."""
+    config = {"vocab_size": 64, "hidden_size": 32, "num_segments": 64, "max_positions": 64}
+    new = Case(layer_case(rng).arguments, config=config)
+    spreads = dict.fromkeys(("token/table", "segment/table", "position/table"), 0.02 * TRUNCATED)
+    return Trial((new,), (Initial(spreads, limit=0.05),))
 
 
 # Paths of a layer's weights: in a Keras Embedding, or in its own variable.
@@ -87,7 +92,8 @@ EXERCISE = Exercise(
     parts=(
         Part("values", 4, layers, hidden=other_layers),
         Part("dropout", 1, training, "in training dropout must be applied to the layer's result, and only in training"),
-        Part("gradients", 1, slopes_of_layer, "the weights cannot be trained: their gradients are wrong or missing"),
+        Part("gradients", 1, slopes_of_layer,
+            "the weights cannot be trained: their gradients or their initial numbers are wrong or missing"),
     ),
     forbidden=READY_MADE,
     facts=lambda case: {"hidden": case.config["hidden_size"]},
