@@ -72,12 +72,9 @@ def shown_by_signs(case: Case, part: str, layers: int = 1) -> Case:
     return replace(case, arguments=(np.zeros_like(case.arguments[0]),), weights=weights)
 
 
-def dropped_by_signs(case: Case, part: str, rate: float, layers: int = 1, again: bool = True) -> Trial:
-    """The sub-layer's result goes through dropout of this rate; again: under another seed with other zeros."""
-    shown, other = shown_by_signs(case, part, layers), Dropped(rate, answer=1, unlike=0, signs=True)
-    if not again:
-        return Trial((shown,), (Dropped(rate, signs=True),))
-    return Trial((shown, replace(shown, seed=SEED + 1)), (Dropped(rate, signs=True), other))
+def dropped_by_signs(case: Case, part: str, rate: float, layers: int = 1) -> Trial:
+    """The sub-layer's result goes through dropout of this rate. (A layer may have a seed of its own.)"""
+    return Trial((shown_by_signs(case, part, layers),), (Dropped(rate, signs=True),))
 
 
 def small_inputs(case: Case) -> Case:

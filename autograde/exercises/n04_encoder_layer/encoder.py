@@ -39,7 +39,7 @@ def in_training(rng: Random) -> list[Trial]:
     trials = []
     for more, rate, layers in (({"dropout": 0.4}, 0.4, 1), ({}, 0.1, 2)):
         case = stack_case(rng, normal(rng, 6, 10, 32), layers, 4, more=more, training=True)
-        trials.append(dropped_by_signs(case, "feed_forward", rate, layers, again=layers == 1))
+        trials.append(dropped_by_signs(case, "feed_forward", rate, layers))
     return trials
 
 

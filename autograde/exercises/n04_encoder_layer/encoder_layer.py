@@ -33,7 +33,7 @@ def chance_in_training(rng: Random) -> list[Trial]:
     return [
         dropped_by_signs(given, "attention", 0.4),
         dropped_by_signs(given, "feed_forward", 0.4),
-        dropped_by_signs(usual, "feed_forward", 0.1, again=False),
+        dropped_by_signs(usual, "feed_forward", 0.1),
         Trial((silent,)),
     ]
 
