@@ -62,6 +62,13 @@ def test_it_is_found_behind_functions_classes_objects_and_errors_that_replaced_i
     assert FIRST in notebook.run(replaced)[1]
 
 
+def test_an_answer_that_fails_because_it_uses_a_stub_is_not_named(notebook):
+    notebook.run(STUB)
+    notebook.run("def padding_mask(x):\n    return attention_scores(x, x)")
+    progress_file.record("padding-mask", "raised", 0, "source")
+    assert notebook.run("padding_mask(1)") == (True, FIRST)
+
+
 def test_of_a_class_every_method_must_be_written(notebook):
     notebook.run(LAYER_STUB)
     line = "Solve 3.10 MultiHeadAttention first: this cell uses it."
