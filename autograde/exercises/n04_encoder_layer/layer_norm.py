@@ -87,7 +87,7 @@ EXERCISE = Exercise(
             hint="ε is outside the root in your code, σ + ε, as in one of the lectures. It belongs inside: √(v + "
                  "ε). The two differ where the variance is small."),
         mistake("fixed-epsilon", "ops.sqrt(variance + epsilon)", "ops.sqrt(variance + 1e-12)",
-            hint="The argument `epsilon` has no effect: a fixed number stands there. Add `epsilon` to v."),
+            hint="The argument `epsilon` has no effect: a fixed number is used. Add `epsilon` to v."),
         mistake("keras-epsilon", "epsilon: float = 1e-12", "epsilon: float = 1e-3",
             hint="Your ε is 0.001 where none is given, as in Keras. BERT's is 1e-12: a vector of small numbers is "
                  "scaled up all the same."),
