@@ -10,7 +10,7 @@ import numpy as np
 
 from autograde import random_claims, shortcuts
 from autograde.compare import Difference, Tolerance, compare
-from autograde.naming import recognise
+from autograde.naming import recognise, same_value
 from autograde.texts import article
 from autograde.verdict import PartResult, Verdict
 from autograde.wording import call_text, error_advice, note_advice, shape_facts, small_picture
@@ -227,8 +227,16 @@ def _varies(claim, answers):
     return Difference("values", "two equal calls in training gave the same result; expected random dropout")
 
 
+def _alike(claim, answers):
+    """Whether two answers are the same; or, if that is not wanted, that they differ."""
+    if same_value(answers[claim["other"]]["value"], answers[claim["answer"]]["value"]) == claim["wanted"]:
+        return None
+    found, expected = ("differ", "the same results") if claim["wanted"] else ("are the same", "different results")
+    return Difference("values", f"the results of two calls {found}; expected {expected}")
+
+
 _CLAIMS = {
-    "equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped, "varies": _varies,
+    "equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped, "varies": _varies, "alike": _alike,
     "obeys": random_claims.obeys, "rates": random_claims.rates,
 }  # fmt: skip
 

@@ -35,6 +35,8 @@ A **question** is a plain value (see `values`), a dict:
                                                          {"returned": …, "variables": what they hold afterwards}
     {"kind": "attribute", "name": …}                     a value that the student assigned
     {"kind": "weights", …as for layer}                   [[path, shape], …] of the built layer
+    {"kind": "trainable", "of": layer probe}             how many numbers of the built layer can be trained, and how
+                                                         many cannot → dict
 
 A role's paths are tried in turn: "query.kernel" is an attribute of an attribute, "layers_.0" an item of a list; in
 "query.*.kernel" the star means every item of a list, and the array is split among them along its last axis (one Dense
@@ -163,6 +165,8 @@ def _ask(probe, question, namespace, notes):
         return _seeded(probe, question, namespace, notes)
     if kind == "own lists":
         return _arguments_after_changes(probe["of"], question, namespace)
+    if kind == "trainable":
+        return _trainable(probe["of"], question, namespace, notes)
     if kind == "items":
         return _items(probe, question, namespace, notes)
     if kind == "gradient":
@@ -253,8 +257,11 @@ def _seeded(probe, question, namespace, notes):
 
 def _arguments_after_changes(probe, question, namespace):
     """The arguments of a call after everything in its result was changed; a list in both has changed, too."""
+    import numpy as np
+
     arguments, keywords = _inputs(probe, question)
-    _change(_named(probe, namespace)(*arguments, **keywords))
+    generators = [np.random.default_rng(seed) for seed in probe.get("seeds", ())[:1]]
+    _change(_named(probe, namespace)(*arguments, *generators, **keywords))
     return arguments
 
 
@@ -325,6 +332,13 @@ def _built_layer(probe, arguments, keywords, namespace, notes):
     layer(*arguments, **keywords)
     notes["weights"] = [[weight.path, list(weight.shape)] for weight in getattr(layer, "weights", [])]
     return layer
+
+
+def _trainable(probe, question, namespace, notes):
+    """How many numbers the layer's weights hold: those that can be trained, and the others."""
+    layer = _built_layer(probe, *_inputs(probe, question), namespace, notes)
+    groups = {"numbers that can be trained": layer.trainable_weights, "numbers that are fixed": layer.non_trainable_weights}
+    return {name: sum(math.prod(weight.shape) for weight in weights) for name, weights in groups.items()}
 
 
 def _call_layer_twice(layer, arguments, keywords, notes):

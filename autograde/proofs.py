@@ -295,7 +295,7 @@ def _with_kept_layers(namespace: dict, question: dict, kept: dict) -> dict:
     To construct a layer takes longer than to call it. Before it answers, it gets the question's own weights.
     """
     asked = question["probe"]
-    asked = asked["of"] if asked["kind"] == "gradient" else asked
+    asked = asked.get("of", asked)  # of a gradient, or of a count of weights
     name = asked.get("name")
     if asked["kind"] != "layer" or name not in namespace:
         return namespace

@@ -8,7 +8,9 @@ The answer is a list with one result for each call; the last call repeats the fi
 answer is one result. A right function leaves a claim's bounds with a probability of at most `chances.FALSE_ALARM`.
 
 A known mistake is recognised by its events, not by the numbers it drew: two programs with the same mistake need not
-draw the same numbers.
+draw the same numbers. So a plan keeps of a known mistake's answer only the tally:
+
+    {"fault": "twice"} or {"events": {"position 1": 113, …}}
 """
 
 from collections import Counter
@@ -65,6 +67,20 @@ def _happened(claim, answer) -> Counter | Difference:
 # --- naming ---
 
 
+def tallied(plan: dict, outcomes: list[dict]) -> list[dict]:
+    """A known mistake's outcomes, with tallies in place of the results of many calls."""
+    claims = {claim["answer"]: claim for part in plan["parts"] for claim in part["claims"] if claim["kind"] in KINDS}
+    return [
+        outcome | {"value": _tally(claims[index], outcome)} if index in claims and outcome["status"] == "ok" else outcome
+        for index, outcome in enumerate(outcomes)
+    ]
+
+
+def _tally(claim, answer) -> dict:
+    happened = _happened(claim, answer)
+    return {"fault": happened.kind} if isinstance(happened, Difference) else {"events": dict(happened)}
+
+
 def recognise(plan: dict, answers: list[dict]) -> dict | None:
     """The one known mistake with the same events as these answers; None if there is no such mistake or several."""
     claims = [claim for part in plan["parts"] for claim in part["claims"]]
@@ -82,12 +98,15 @@ def _alike(claim, known, answers) -> bool:
         return False
     if outcome["status"] != "ok":
         return signature(outcome["error"]) == signature(answer["error"])
-    theirs, ours = _happened(claim, answer), _happened(claim, outcome)
-    if isinstance(theirs, Difference) or isinstance(ours, Difference):
-        return isinstance(theirs, Difference) and isinstance(ours, Difference) and theirs.kind == ours.kind
+    theirs, ours = _tally(claim, answer), outcome["value"]
+    if "fault" in theirs or "fault" in ours:
+        return theirs == ours
     if claim["kind"] == "obeys":
         return True
-    return all(_same_rate(theirs[event], ours[event], tries) for event, tries, *_ in _expectations(claim))
+    counts = theirs["events"], ours["events"]
+    return all(
+        _same_rate(*(count.get(event, 0) for count in counts), tries) for event, tries, *_ in _expectations(claim)
+    )
 
 
 def _same_rate(one: int, other: int, tries: int) -> bool:

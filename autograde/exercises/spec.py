@@ -111,6 +111,25 @@ class OwnLists:
 
 
 @dataclass(frozen=True)
+class OwnWeights:
+    """The layer has as many weights as the case gives it, and all of them can be trained; none with `trainable=False`.
+
+    A weight too many is a bias that the formula does not have, or a matrix that should be shared.
+    """
+
+    answer: int = 0
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Two answers are the same: the same seed, the same order. With `wanted=False`: they differ."""
+
+    answer: int = 0
+    other: int = 1
+    wanted: bool = True
+
+
+@dataclass(frozen=True)
 class Obeys:
     """Each result of a random function obeys a rule, named as in `autograde.rules`."""
 
