@@ -236,8 +236,8 @@ def _alike(claim, answers):
 
 
 _CLAIMS = {
-    "equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped, "varies": _varies, "alike": _alike,
-    "obeys": random_claims.obeys, "rates": random_claims.rates,
+    "equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped, "varies": _varies,
+    "alike": _alike, "obeys": random_claims.obeys, "rates": random_claims.rates,
 }  # fmt: skip
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from autograde import chances, fingerprints, probe, random_claims
-from autograde.exercises import catalogue, cells
+from autograde import chances, fingerprints, random_claims
+from autograde.exercises import catalogue, cells, kept_layers
 from autograde.exercises.spec import (
     Alike,
     Case,
@@ -262,7 +262,7 @@ def _misconceptions_of(exercise, plan, answers):
 
 
 def _answers(exercise, misconception, questions):
-    return probe.answer(questions, cells.namespace(exercise, cells.patched_cell(exercise, misconception)))
+    return kept_layers.answers(questions, cells.namespace(exercise, cells.patched_cell(exercise, misconception)))
 
 
 def _first_case(exercise):

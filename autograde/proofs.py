@@ -20,7 +20,7 @@ import numpy as np
 
 from autograde import planning, probe
 from autograde.compare import Tolerance
-from autograde.exercises import cells
+from autograde.exercises import cells, kept_layers
 from autograde.exercises.spec import Exercise
 from autograde.judge import clean, fault, judge
 from autograde.naming import same_outcome
@@ -251,8 +251,7 @@ class Proofs:
 
     def _answers(self, cell: str, questions: list[dict]) -> list[dict]:
         """The answers of a whole cell. Layers of one configuration and shape are constructed once."""
-        namespace, kept = cells.namespace(self.exercise, cell), self._layers.setdefault(cell, {})
-        return [probe.answer([question], _with_kept_layers(namespace, question, kept))[0] for question in questions]
+        return kept_layers.answers(questions, cells.namespace(self.exercise, cell), self._layers.setdefault(cell, {}))
 
     def _judged(self, plan: dict, cell: str) -> Verdict:
         """The verdict on a whole answer."""
@@ -287,27 +286,6 @@ PROOFS: dict[str, Callable[[Proofs], Outcome]] = {
     "known wrong answers do not pass": Proofs.refused,
     "same seed, same plan": Proofs.repeatable,
 }
-
-
-def _with_kept_layers(namespace: dict, question: dict, kept: dict) -> dict:
-    """The namespace with a class of layers that returns the layer made before for the same kind of question.
-
-    To construct a layer takes longer than to call it. Before it answers, it gets the question's own weights.
-    """
-    asked = question["probe"]
-    asked = asked.get("of", asked)  # of a gradient, or of a count of weights
-    name = asked.get("name")
-    if asked["kind"] != "layer" or name not in namespace:
-        return namespace
-    given = (*question["arguments"], *question["keywords"].values(), *question.get("weights", {}).values())
-    key = repr((name, asked.get("config"), question["keywords"].keys(), [np.shape(value) for value in given]))
-
-    def made(**config):
-        if key not in kept:
-            kept[key] = namespace[name](**config)
-        return kept[key]
-
-    return namespace | {name: made}
 
 
 def _numeric_claims(plan: dict) -> list[dict]:

@@ -71,7 +71,9 @@ def tallied(plan: dict, outcomes: list[dict]) -> list[dict]:
     """A known mistake's outcomes, with tallies in place of the results of many calls."""
     claims = {claim["answer"]: claim for part in plan["parts"] for claim in part["claims"] if claim["kind"] in KINDS}
     return [
-        outcome | {"value": _tally(claims[index], outcome)} if index in claims and outcome["status"] == "ok" else outcome
+        outcome | {"value": _tally(claims[index], outcome)}
+        if index in claims and outcome["status"] == "ok"
+        else outcome
         for index, outcome in enumerate(outcomes)
     ]
 

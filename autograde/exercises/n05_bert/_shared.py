@@ -1,5 +1,7 @@
 """Inputs and helpers shared by the exercises of notebook 05."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises import roles
@@ -48,8 +50,12 @@ def token_ids(rng: Random, *shape: int, vocabulary: int = 9) -> np.ndarray:
 
 def own_weights(case: Case) -> list[Trial]:
     """The layer has no other weights than the case's, and hands on what `**kwargs` holds."""
-    frozen = Case(case.arguments, case.keywords, case.weights, case.config | {"trainable": False})
-    return [Trial((case,), (OwnWeights(),)), Trial((frozen,), (OwnWeights(),))]
+    return [Trial((case,), (OwnWeights(),)), Trial((frozen(case),), (OwnWeights(),))]
+
+
+def frozen(case: Case) -> Case:
+    """The same call of a layer that was made with `trainable=False`."""
+    return replace(case, config=case.config | {"trainable": False})
 
 
 FINAL_ROLES = roles.dense("dense") | roles.norm("norm") | {"unembedding": ["unembedding", "unembedding.kernel"]}

@@ -1,5 +1,7 @@
 """BERT without its pre-training heads."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises import roles
@@ -8,12 +10,12 @@ from autograde.exercises.n05_bert._shared import (
     WHOLE_BERT,
     dense_weights,
     encoder_weights,
+    frozen,
     norm_weights,
-    own_weights,
     token_ids,
 )
 from autograde.exercises.numpy_bert import below, dense, encoder, norm
-from autograde.exercises.spec import Case, Exercise, Part, Trial, Varies, layer, mistake
+from autograde.exercises.spec import Case, Exercise, OwnWeights, Part, Reference, Trial, Varies, layer, mistake
 
 
 def bert(token_ids, token_type_ids, attention_mask, training=None, *, weights, config):
@@ -29,7 +31,7 @@ def bert(token_ids, token_type_ids, attention_mask, training=None, *, weights, c
 
 def bert_case(rng: Random, ids, segments, is_real, **config) -> Case:
     config = {
-        "vocab_size": 9, "hidden_size": 4, "num_layers": 1, "num_heads": 2, "intermediate_size": 6, "max_positions": 6,
+        "vocab_size": 9, "hidden_size": 8, "num_layers": 2, "num_heads": 4, "intermediate_size": 5, "max_positions": 6,
     } | config  # fmt: skip
     places = config["max_positions"]
     if places == 512:
@@ -55,18 +57,19 @@ def second_half(rng: Random, rows: int, tokens: int) -> np.ndarray:
     return (np.arange(tokens) >= rng.integers(2, 4, (rows, 1))).astype("int32")
 
 
-def whole_text(rng: Random, **config) -> Case:
-    """Two texts without padding."""
-    return bert_case(rng, token_ids(rng, 2, 5), second_half(rng, 2, 5), np.ones((2, 5), "int32"), **config)
+def whole_texts(rng: Random, tokens: int = 6, **config) -> Case:
+    """Three texts without padding."""
+    ones = np.ones((3, tokens), "int32")
+    return bert_case(rng, token_ids(rng, 3, tokens), second_half(rng, 3, tokens), ones, **config)
 
 
 def nothing_padded(rng: Random) -> list[Trial]:
-    case = whole_text(rng, hidden_size=6, num_heads=3, num_layers=2)
-    return [Trial((case,)), *own_weights(case)]
+    case = whole_texts(rng)
+    return [Trial((case,)), Trial((case,), (OwnWeights(),))]
 
 
 def wider_models(rng: Random) -> list[Trial]:
-    return [Trial((whole_text(rng, hidden_size=12, num_heads=4, num_layers=3, max_positions=5),))]
+    return [Trial((whole_texts(rng, 5, hidden_size=12, num_heads=2, num_layers=3, max_positions=5),))]
 
 
 def padded_ids(rng: Random, rows: int, is_real: np.ndarray) -> np.ndarray:
@@ -81,15 +84,16 @@ def padded_texts(rng: Random) -> list[Trial]:
     """Pairs of several lengths, and texts of mostly padding; the table of positions once with its default size."""
     lengths, short = real_tokens([6, 4, 5], 6), real_tokens([1, 2], 6)
     return [
-        Trial((bert_case(rng, padded_ids(rng, 3, lengths), second_half(rng, 3, 6), lengths, num_layers=2),)),
-        Trial((bert_case(rng, padded_ids(rng, 2, short), np.zeros((2, 6), "int32"), short, max_positions=512),)),
-    ]
+        Trial((bert_case(rng, padded_ids(rng, 3, lengths), second_half(rng, 3, 6), lengths),)),
+        Trial((bert_case(rng, padded_ids(rng, 2, short), np.zeros((2, 6), "int32"), short, hidden_size=6, num_heads=3,
+                         num_layers=1, max_positions=512),)),
+    ]  # fmt: skip
 
 
 def padding_in_front(rng: Random) -> list[Trial]:
     """Padding before a text and inside it."""
     is_real = np.array([[0, 0, 1, 1, 1], [1, 0, 1, 0, 1]], "int32")
-    return [Trial((bert_case(rng, padded_ids(rng, 2, is_real), second_half(rng, 2, 5), is_real),))]
+    return [Trial((bert_case(rng, padded_ids(rng, 2, is_real), second_half(rng, 2, 5), is_real, num_layers=1),))]
 
 
 def without_effect(case: Case, *parts: str) -> Case:
@@ -102,21 +106,19 @@ def without_effect(case: Case, *parts: str) -> Case:
     }  # fmt: skip
     for role in (role for part in parts for role in silent[part]):
         weights[role] = np.zeros_like(weights[role])
-    return Case(case.arguments, case.keywords, weights, case.config, seed=case.seed)
+    return replace(case, weights=weights)
 
 
 def chance_in_training(rng: Random) -> list[Trial]:
     """In training dropout acts in the embeddings and in the encoder, each with the model's rate, and nowhere else."""
-    case = whole_text(rng, hidden_size=8, dropout=0.4)
-    case = Case(case.arguments, {"training": True}, case.weights, case.config, seed=int(rng.integers(2**20)))
-    default = {name: value for name, value in case.config.items() if name != "dropout"}
+    case = replace(whole_texts(rng), keywords={"training": True}, seed=int(rng.integers(2**20)))
+    no_chance = frozen(whole_texts(rng, num_layers=1, dropout=0.0))
     return [
         Trial((without_effect(case, "encoder"),), (Varies(),)),
         Trial((without_effect(case, "embeddings"),), (Varies(),)),
         Trial((without_effect(case, "embeddings", "encoder"),)),
-        Trial((Case(case.arguments, case.keywords, case.weights, case.config | {"dropout": 0.0}, seed=case.seed),)),
-        Trial((Case(case.arguments, case.keywords, case.weights, default, seed=case.seed),), (Varies(),)),
-        Trial((Case(case.arguments, {"training": False}, case.weights, case.config, seed=case.seed),)),
+        Trial((replace(case, keywords={"training": False}),)),
+        Trial((replace(no_chance, keywords={"training": True}, seed=case.seed),), (Reference(), OwnWeights())),
     ]
 
 
@@ -134,7 +136,7 @@ EXERCISE = Exercise(
         Part("padding", 2, padded_texts, "with padding in the batch the result is different", hidden=padding_in_front),
         Part("dropout", 1, chance_in_training,
             "in training, and only there, dropout must act in the embeddings and in the encoder, both with the rate "
-            "`dropout`"),
+            "`dropout`; and `trainable=False` must have an effect"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"tokens": case.arguments[0].shape[1]},

@@ -9,12 +9,12 @@ from autograde.exercises.n05_bert._shared import (
     WHOLE_BERT,
     encoder_weights,
     final_weights,
-    own_weights,
+    frozen,
     token_ids,
 )
 from autograde.exercises.n05_bert.final_layers import final_layers
 from autograde.exercises.numpy_bert import below, encoder
-from autograde.exercises.spec import Case, Exercise, Part, Trial, cases, layer, mistake
+from autograde.exercises.spec import Case, Exercise, OwnWeights, Part, Reference, Trial, layer, mistake
 
 
 def etransformer(x, *, weights, config):
@@ -38,7 +38,7 @@ def sequences(rng: Random) -> list[Trial]:
     """The numbers of layers, heads, tokens and places are all different; the second text has the greatest length."""
     first = etransformer_case(rng, token_ids(rng, 2, 5))
     second = etransformer_case(rng, token_ids(rng, 1, 7), d_e=6, num_heads=3, num_layers=1)
-    return [Trial((first,)), Trial((second,)), *own_weights(second)]
+    return [Trial((first,)), Trial((second,)), Trial((second,), (OwnWeights(),))]
 
 
 def other_sequences(rng: Random) -> list[Trial]:
@@ -48,9 +48,10 @@ def other_sequences(rng: Random) -> list[Trial]:
     ]
 
 
-def repeated_token(rng: Random) -> list[Case]:
-    """The same token at all positions: only the position vectors differ."""
-    return [etransformer_case(rng, np.full((1, 4), rng.integers(0, 9), "int32"), num_layers=1, num_heads=2)]
+def repeated_token(rng: Random) -> list[Trial]:
+    """The same token at all positions: only the position vectors differ. The layer is made with `trainable=False`."""
+    case = frozen(etransformer_case(rng, np.full((1, 4), rng.integers(0, 9), "int32"), num_layers=1, num_heads=2))
+    return [Trial((case,), (Reference(), OwnWeights()))]
 
 
 _IN_THE_LOOP = """        for layer in self.encoder.layers_:
@@ -67,7 +68,8 @@ EXERCISE = Exercise(
     reference=etransformer,
     parts=(
         Part("values", 3, sequences, hidden=other_sequences),
-        cases("positions", 2, repeated_token, "a text that repeats one token gives a different result"),
+        Part("positions", 2, repeated_token,
+            "a text that repeats one token gives a different result, or `trainable=False` has no effect"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"layers": case.config["num_layers"], "heads": case.config["num_heads"]},
