@@ -337,11 +337,10 @@ def _built_layer(probe, arguments, keywords, namespace, notes):
 def _trainable(probe, question, namespace, notes):
     """How many numbers the layer's weights hold: those that can be trained, and the others."""
     layer = _built_layer(probe, *_inputs(probe, question), namespace, notes)
-    groups = {
-        "numbers that can be trained": layer.trainable_weights,
-        "numbers that are fixed": layer.non_trainable_weights,
-    }
-    return {name: sum(math.prod(weight.shape) for weight in weights) for name, weights in groups.items()}
+    counts = [
+        sum(math.prod(weight.shape) for weight in weights) for weights in (layer.trainable_weights, layer.weights)
+    ]
+    return {"numbers that can be trained": counts[0], "numbers that are fixed": counts[1] - counts[0]}
 
 
 def _call_layer_twice(layer, arguments, keywords, notes):

@@ -70,10 +70,9 @@ def _happened(claim, answer) -> Counter | Difference:
 def tallied(plan: dict, outcomes: list[dict]) -> list[dict]:
     """A known mistake's outcomes, with tallies in place of the results of many calls."""
     claims = {claim["answer"]: claim for part in plan["parts"] for claim in part["claims"] if claim["kind"] in KINDS}
+    counted = {index for index in claims if outcomes[index]["status"] == "ok"}
     return [
-        outcome | {"value": _tally(claims[index], outcome)}
-        if index in claims and outcome["status"] == "ok"
-        else outcome
+        outcome | {"value": _tally(claims[index], outcome)} if index in counted else outcome
         for index, outcome in enumerate(outcomes)
     ]
 
