@@ -10,7 +10,7 @@ answer is one result. A right function leaves a claim's bounds with a probabilit
 A known mistake is recognised by its events, not by the numbers it drew: two programs with the same mistake need not
 draw the same numbers. So a plan keeps of a known mistake's answer only the tally:
 
-    {"fault": "twice"} or {"events": {"position 1": 113, …}}
+    {"faults": {"twice": 41}} or {"events": {"position 1": 113, …}}
 """
 
 from collections import Counter
@@ -20,6 +20,7 @@ from autograde.naming import same_outcome, same_value, signature
 from autograde.rules import RULES
 
 KINDS = ("obeys", "rates")
+_FEW = 10  # calls, of which the counts must be equal
 _ALIKE = 4.0  # standard deviations between two counts that are taken for the same rate
 
 
@@ -47,21 +48,25 @@ def _expectations(claim):
 
 def _happened(claim, answer) -> Counter | Difference:
     """The events of all calls except the repeated one, or the first result that breaks the rule."""
+    findings = _findings(claim, answer)
+    if isinstance(findings, Difference):
+        return findings
+    fault = next((found for found in findings if isinstance(found, Difference)), None)
+    return fault or Counter(event for events in findings for event in events)
+
+
+def _findings(claim, answer) -> list | Difference:
+    """What the rule finds in each result, or why the answer as a whole is wrong."""
     rule, value = RULES[claim["rule"]], answer["value"]
     results = [value] if claim["calls"] == 0 else value
     if type(results) is not list or len(results) != max(claim["calls"], 1):
         return Difference("type", "expected one result for each call")
     if claim["calls"] == 0 and type(value) is not list:
         return Difference("type", "expected a result that can be iterated over")
-    counts: Counter = Counter()
-    for result in results[: max(claim["calls"] - 1, 1)]:
-        events = rule(claim["given"], result)
-        if isinstance(events, Difference):
-            return events
-        counts.update(events)
-    if not same_value(results[0], results[-1]):
+    findings = [rule(claim["given"], result) for result in results[: max(claim["calls"] - 1, 1)]]
+    if not any(isinstance(found, Difference) for found in findings) and not same_value(results[0], results[-1]):
         return Difference("own chance", "two calls with generators of the same seed differ: draw from `rng` only")
-    return counts
+    return findings
 
 
 # --- naming ---
@@ -78,8 +83,12 @@ def tallied(plan: dict, outcomes: list[dict]) -> list[dict]:
 
 
 def _tally(claim, answer) -> dict:
-    happened = _happened(claim, answer)
-    return {"fault": happened.kind} if isinstance(happened, Difference) else {"events": dict(happened)}
+    """How often each fault occurred; if there is none, how often each event."""
+    findings = _findings(claim, answer)
+    if isinstance(findings, Difference):
+        return {"faults": {findings.kind: claim["calls"]}}
+    faults = Counter(found.kind for found in findings if isinstance(found, Difference))
+    return {"faults": dict(faults)} if faults else {"events": dict(_happened(claim, answer))}
 
 
 def recognise(plan: dict, answers: list[dict]) -> dict | None:
@@ -87,7 +96,8 @@ def recognise(plan: dict, answers: list[dict]) -> dict | None:
     claims = [claim for part in plan["parts"] for claim in part["claims"]]
     if not any(claim["kind"] in KINDS for claim in claims):
         return None
-    alike = [known for known in plan["misconceptions"] if all(_alike(claim, known, answers) for claim in claims)]
+    tallies = tallied(plan, answers)
+    alike = [known for known in plan["misconceptions"] if all(_alike(claim, known, tallies) for claim in claims)]
     return alike[0] if len(alike) == 1 else None
 
 
@@ -99,17 +109,23 @@ def _alike(claim, known, answers) -> bool:
         return False
     if outcome["status"] != "ok":
         return signature(outcome["error"]) == signature(answer["error"])
-    theirs, ours = _tally(claim, answer), outcome["value"]
-    if "fault" in theirs or "fault" in ours:
-        return theirs == ours
+    theirs, ours = answer["value"], outcome["value"]
+    if theirs.keys() != ours.keys():
+        return False
+    if "faults" in theirs:
+        return _same_counts(theirs["faults"], ours["faults"], {**theirs["faults"], **ours["faults"]}, claim["calls"])
     if claim["kind"] == "obeys":
         return True
-    counts = theirs["events"], ours["events"]
-    return all(
-        _same_rate(*(count.get(event, 0) for count in counts), tries) for event, tries, *_ in _expectations(claim)
-    )
+    tries = zip(claim["events"], claim["tries"])
+    return all(_same_counts(theirs["events"], ours["events"], [event], n) for event, n in tries)
+
+
+def _same_counts(one: dict, other: dict, names, tries: int) -> bool:
+    return all(_same_rate(one.get(name, 0), other.get(name, 0), tries) for name in names)
 
 
 def _same_rate(one: int, other: int, tries: int) -> bool:
+    if tries < _FEW:
+        return one == other
     share = (one + other + 1) / (2 * tries + 2)
     return abs(one - other) <= _ALIKE * (2 * tries * share * (1 - share)) ** 0.5
