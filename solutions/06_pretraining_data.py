@@ -32,7 +32,7 @@
 # **Reproducible randomness.** Functions that draw random numbers get a NumPy generator, `rng`, as their last argument,
 # and use no other source. The same seed then gives the same data on every machine, and a run can be repeated. Useful
 # here: `rng.random()` (uniform in [0, 1)), `rng.integers(n)` (0 … n − 1), `rng.choice(items, size, replace=False)`,
-# `rng.permutation(n)`. `check` calls your function a few hundred times with different seeds and *counts* the results.
+# `rng.permutation(n)`. `check` calls your function a thousand times with different seeds and *counts* the results.
 # Its bounds are so wide that a correct function fails less than once in a million checks.
 #
 # All terms are in the [glossary](../glossary.md).
