@@ -2,8 +2,8 @@
 
 A random function has no expected value to compare with, but the *number* of times that an event happens in n
 independent tries has a known distribution: binomial, P(K = k) = C(n, k) pᵏ (1 − p)ⁿ⁻ᵏ. `bounds` returns the range that
-a right function leaves with a probability of at most `false_alarm`. There is no approximation: the tails are summed
-term by term, each from its logarithm, so they are also right where a normal approximation is not.
+a right function leaves with a probability of at most `false_alarm`. The probabilities of the counts outside are added
+up term by term, each from its logarithm, so they are also right where a normal approximation is not.
 
     bounds(1500, 0.8, 1e-9)     (1103, 1291)
 """

@@ -15,6 +15,7 @@ from autograde.texts import around, article, first_difference, row, short, visib
 
 SAME_FACTOR = 1e-3  # a ratio counts as the same everywhere if it varies by less than this
 LONGEST_TEXT = 60  # characters of a string that are shown; of a longer one those around the first difference
+_ONE = ("1", "1.0")  # a factor that explains nothing
 SLICE = 6  # rows and columns of the small slice that is shown
 
 
@@ -130,7 +131,7 @@ def _compare_arrays(expected, got, tolerance):
     else:
         wrong = ~(tolerance if expected.dtype.kind == "f" else EXACT).allows(expected, got)
     if wrong.any():
-        return _first_difference(expected, got, wrong)
+        return _first_difference(expected, got, wrong, tolerance)
     if got.dtype != expected.dtype:
         return Difference("dtype", f"yours {got.dtype.name}   expected {expected.dtype.name}", None, got, expected)
     return None
@@ -151,18 +152,29 @@ def _shape_message(expected, got):
     return message
 
 
-def _first_difference(expected, got, wrong):
+def _first_difference(expected, got, wrong, tolerance):
     index = tuple(int(i) for i in np.argwhere(wrong)[0])
     kind = "values"
     if got.dtype.kind == "f" and expected.dtype.kind == "f" and np.isnan(got).any() and not np.isnan(expected).any():
         kind, index = "nan", tuple(int(i) for i in np.argwhere(np.isnan(got))[0])
     place = f"at {list(index)}:   " if index else ""
-    message = f"first difference {place}yours {number(got[index])}   expected {number(expected[index])}"
+    yours, wanted = _told_apart(got[index], expected[index])
+    message = f"first difference {place}yours {yours}   expected {wanted}"
     if kind == "values":
-        message += _simple_form(expected, got)
+        message += _simple_form(expected, got, tolerance)
     else:
         message += f"\n{int(np.isnan(got).sum())} of {got.size} values are NaN"
     return Difference(kind, message, index, got, expected)
+
+
+def _told_apart(got, expected) -> tuple[str, str]:
+    """Two different numbers as text, with enough digits to differ."""
+    texts = number(got), number(expected)
+    for digits in range(5, 18):
+        if texts[0] != texts[1]:
+            break
+        texts = f"{float(got):.{digits}g}", f"{float(expected):.{digits}g}"
+    return texts
 
 
 def number(value) -> str:
@@ -176,38 +188,40 @@ def number(value) -> str:
     return f"{float(value):.4f}" if 1e-3 <= abs(value) < 1e6 else f"{float(value):.4g}"
 
 
-def _simple_form(expected, got):
-    """A sentence if `got` is a multiple, a shift, the transpose or the negation of the expected array, or ""."""
+def _simple_form(expected, got, tolerance):
+    """A sentence if `got` is everywhere a multiple, a shift, the transpose or the negation of the expected, or ""."""
     if expected.dtype.kind == "b":
         return (
             "\nyours is the opposite of the expected value everywhere"
             if (got == ~expected).all()
-            else _count(expected, got)
+            else _count(expected, got, tolerance)
         )
     if expected.dtype.kind != "f" or not (np.isfinite(got).all() and np.isfinite(expected).all()) or got.size < 2:
         return ""
-    got, scale = got.astype("float64"), np.abs(expected).max()
+    exact, got, scale = got, got.astype("float64"), np.abs(expected).max()
     solid = np.abs(expected) > 1e-3 * scale
     if solid.sum() > 1:
-        ratios = got[solid] / expected[solid]
-        if np.ptp(ratios) <= SAME_FACTOR * abs(ratios.mean()) and np.allclose(got, ratios.mean() * expected, atol=1e-4):
-            return f"\nyours is {_tidy(ratios.mean())} × the expected value everywhere"
+        factor = (got[solid] / expected[solid]).mean()
+        near = np.abs(got - factor * expected).max() <= SAME_FACTOR * abs(factor) * scale
+        if near and np.ptp(got[solid] / expected[solid]) <= SAME_FACTOR * abs(factor) and _tidy(factor) not in _ONE:
+            return f"\nyours is {_tidy(factor)} × the expected value everywhere"
     shifts = got - expected
     if np.ptp(shifts) <= SAME_FACTOR * max(abs(shifts.mean()), 1e-9):
         return (
             f"\nyours is the expected value {'+' if shifts.mean() > 0 else '−'} {_tidy(abs(shifts.mean()))} everywhere"
         )
-    if got.ndim >= 2 and got.shape[-1] == got.shape[-2] and np.allclose(np.swapaxes(got, -1, -2), expected, rtol=1e-3):
+    square = got.ndim >= 2 and got.shape[-1] == got.shape[-2]
+    if square and tolerance.allows(expected, np.swapaxes(exact, -1, -2)).all():
         return "\nyours is the transpose of the expected matrix"
-    return _count(expected, got)
+    return _count(expected, got, tolerance)
 
 
 def _tidy(value):
     return f"{value:.1f}" if abs(value * 10 - round(value * 10)) < 5e-3 and abs(value) >= 0.1 else f"{value:.4g}"
 
 
-def _count(expected, got):
-    wrong = int((~Tolerance().allows(expected, got)).sum())
+def _count(expected, got, tolerance):
+    wrong = int((~tolerance.allows(expected, got)).sum())
     return f"\n{wrong} of {got.size} values differ"
 
 

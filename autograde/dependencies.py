@@ -69,7 +69,7 @@ def _gives(cell: CodeCell, name: str) -> bool:
 
 @functools.lru_cache(maxsize=4000)
 def read_cell(source: str, with_expressions: bool = False) -> CodeCell:
-    """A cell of a notebook. One that is no Python program has no names."""
+    """A cell of a notebook. It has no names if it cannot be parsed."""
     tree = syntax.parsed(source)
     if tree is None:
         return CodeCell(source)

@@ -1,5 +1,6 @@
 """Recognises a known mistake by its results: each misconception's code was run on the same inputs before."""
 
+import hashlib
 import math
 import re
 
@@ -9,24 +10,50 @@ _SHAPES = re.compile(r"[\[(]\s*\d+(?:\s*,\s*\d+)*,?\s*[\])]")
 
 
 def recognise(plan: dict, answers: list[dict]) -> dict | None:
-    """The misconception whose outcomes equal these answers, on every question or, failing that, on the first part's.
+    """The misconception that explains all answers, if no other does.
 
-    The second try helps when a student's code differs in something else as well; it must leave exactly one candidate.
+    Where dropout acts, two programs with the same mistake need not draw the same numbers. If no outcomes equal all
+    answers, those without chance must explain a wrong answer, and be those of one misconception alone.
     """
-    known = plan["misconceptions"]
-    everywhere = range(len(answers))
-    for mistake in known:
-        if all(same_outcome(mistake["outcomes"][index], answers[index]) for index in everywhere):
-            return mistake
-    first_part = [claim["answer"] for claim in plan["parts"][0]["claims"]]
-    right = {claim["answer"]: claim for claim in plan["parts"][0]["claims"] if claim["kind"] == "equals"}
-    near = [
-        mistake
-        for mistake in known
-        if all(same_outcome(mistake["outcomes"][index], answers[index]) for index in first_part)
-        and not all(same_value(claim["expected"], answers[index]["value"]) for index, claim in right.items())
-    ]
-    return near[0] if len(near) == 1 else None
+    everywhere = set(range(len(answers)))
+    for certain in (everywhere, everywhere - _drawn(plan)):
+        known = [mistake for mistake in plan["misconceptions"] if _explains(mistake, answers, certain)]
+        if known and _is_shown(plan, answers, certain, known[0]):
+            return known[0] if len(known) == 1 else None
+    return None
+
+
+def _drawn(plan) -> set[int]:
+    """The answers whose numbers depend on chance."""
+    claims = [claim for part in plan["parts"] for claim in part["claims"]]
+    return {claim["answer"] for claim in claims if claim["kind"] in ("dropped", "varies")}
+
+
+def _explains(mistake, answers, certain) -> bool:
+    """Whether the outcomes are these answers; where chance acts, whether both are results or both are errors."""
+    return all(
+        same_outcome(known, answer) if index in certain else known["status"] == answer["status"]
+        for index, (known, answer) in enumerate(zip(mistake["outcomes"], answers))
+    )
+
+
+def _is_shown(plan, answers, certain, mistake) -> bool:
+    """Whether one of the certain answers is wrong, and more than the type of an error shows it.
+
+    A call may raise an error of some type for many reasons: where all calls do, the words of the error decide.
+    """
+    claims = [claim for part in plan["parts"] for claim in part["claims"] if claim["answer"] in certain]
+    if not any(_is_wrong(claim, answers[claim["answer"]]) for claim in claims):
+        return False
+    if any(answers[index]["status"] == "ok" or signature(answers[index]["error"])[1:] != ((),) for index in certain):
+        return True
+    return all(words(mistake["outcomes"][index]["error"]) == words(answers[index]["error"]) for index in certain)
+
+
+def _is_wrong(claim, answer) -> bool:
+    if claim["kind"] == "equals" and answer["status"] == "ok":
+        return not same_value(claim["expected"], answer["value"])
+    return True  # an error, or a claim of which only the judge knows whether it holds
 
 
 def same_outcome(known: dict, got: dict) -> bool:
@@ -45,11 +72,19 @@ def signature(error: dict | None) -> tuple:
     return error["type"], tuple(re.sub(r"\D+", " ", shape).strip() for shape in _SHAPES.findall(error["message"]))
 
 
+def words(error: dict | None) -> str:
+    """A short code for an error's message without its numbers and quoted names."""
+    if not error:
+        return ""
+    plain = re.sub(r"\d+|'[^']*'|`[^`]*`", "", error["message"])
+    return error.get("words") or hashlib.sha256(plain.encode()).hexdigest()[:12]
+
+
 def without_code(error: dict | None) -> dict | None:
     """All of an error that its `signature` needs: the line of code that raised it must not reach a student."""
     if not error:
         return None
-    return {"type": error["type"], "message": " ".join(_SHAPES.findall(error["message"]))}
+    return {"type": error["type"], "message": " ".join(_SHAPES.findall(error["message"])), "words": words(error)}
 
 
 def same_value(known, got) -> bool:

@@ -156,7 +156,7 @@ class Proofs:
         if self.exercise.id not in SLOW:
             plan = planning.make_plan(self.exercise, "fresh", misconceptions=False)
             answers = {name: self._answers(cell, plan["questions"]) for name, cell in self.mistaken.items()}
-            plan = planning.with_misconceptions(self.exercise, plan, answers)
+        plan = planning.with_misconceptions(self.exercise, plan, answers)
         problems = []
         for identity, given in answers.items():
             verdict = judge(plan, lambda questions, given=given: given)

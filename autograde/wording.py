@@ -190,11 +190,11 @@ def note_advice(answer: dict, plan: dict, claim: dict) -> list[str]:
         return [
             "No gradient reaches your weights: the result was computed without tensors (NumPy, `.numpy()`, a constant)."
         ]
-    if notes.get("unstable") or notes.get("new_weights"):
-        return [
-            "Two equal calls gave different results. Either `call` creates new weights (create them once, in `build`), "
-            "or the result is random where it should not be: dropout outside training, or on too many values."
-        ]
+    if notes.get("new_weights"):
+        return ["The second of two equal calls created new weights: create all weights once, in `__init__` or `build`."]
+    if notes.get("unstable") and claim["kind"] not in ("dropped", "varies"):
+        return ["Two equal calls gave different results: the result is random where it should not be, as with dropout "
+                "outside training."]  # fmt: skip
     return _value_advice(answer)
 
 

@@ -103,21 +103,48 @@ def python_texts(source: str) -> Iterator[Text]:
     tree = ast.parse(source)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docstrings = {
-        id(node.body[0].value)
+        id(node.body[0].value): _argument_names(node)
         for node in ast.walk(tree)
         if isinstance(node, documented) and ast.get_docstring(node) is not None
     }
     inside_f_strings = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    patches = {id(text) for node in ast.walk(tree) if isinstance(node, ast.Call) for text in _code_texts(node)}
     for node in ast.walk(tree):
+        if id(node) in patches:
+            continue
         if isinstance(node, ast.JoinedStr):
             parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
             yield Text(node.lineno, "string", "".join(map(str, parts)))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside_f_strings:
             if id(node) in docstrings:
-                yield Text(node.lineno, "docstring", node.value)
-            elif " " in node.value:
+                names = re.compile(rf"\b({'|'.join(docstrings[id(node)])})\b")
+                yield Text(node.lineno, "docstring", names.sub(lambda name: " " * len(name[0]), node.value))
+            elif " " in node.value and not _is_program(node.value):
                 yield Text(node.lineno, "string", node.value)
     yield from comment_texts(source)
+
+
+def _argument_names(node: ast.AST) -> list[str]:
+    """The names of a function's arguments, which its docstring repeats; a pattern that matches nothing otherwise."""
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return ["(?!)"]
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return [argument.arg for argument in arguments] or ["(?!)"]
+
+
+def _is_program(text: str) -> bool:
+    """Whether a text of several lines is Python code, such as a mistake that a student makes."""
+    try:
+        return "\n" in text.strip() and bool(ast.parse(text).body)
+    except SyntaxError:
+        return False
+
+
+def _code_texts(call: ast.Call) -> list[ast.expr]:
+    """The arguments of an exercise's `mistake(…)` that are code as a student writes it."""
+    if not isinstance(call.func, ast.Name) or call.func.id != "mistake":
+        return []
+    return call.args + [keyword.value for keyword in call.keywords if keyword.arg == "cell"]
 
 
 def comment_texts(source: str) -> Iterator[Text]:

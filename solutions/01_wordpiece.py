@@ -183,7 +183,7 @@ for text in (word, strip_accents(word)):
 # So an uncased tokenizer finds no Korean word in a vocabulary of whole syllables. This is one reason why the *cased*
 # multilingual BERT is recommended for most languages (google-research/bert, `multilingual.md`).
 #
-# ## 1.3 Punctuation stands alone · 3 points · ~7 minutes
+# ## 1.3 Punctuation on its own · 3 points · ~7 minutes
 #
 # `bird.` and `bird` should be the same word. So every punctuation character becomes its own word. Which characters
 # count as punctuation?

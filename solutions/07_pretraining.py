@@ -191,7 +191,7 @@ check(nsp_loss)
 # ---
 # # The model
 #
-# ## 7.4 Only where something is to be guessed · 3 points · ~8 minutes · ETraining, line 7: the indices T̃
+# ## 7.4 Only the masked positions · 3 points · ~8 minutes · ETraining, line 7: the indices T̃
 #
 # The MLM head multiplies a token's vector with the whole vocabulary. In BERT-Base that is $768 \times 30{,}522$
 # products per token, more than three encoder layers need. Only 15 % of the tokens are predicted, so computing it for

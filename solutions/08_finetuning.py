@@ -1222,9 +1222,9 @@ SPAM = ["Buy these pills", "Win cash prizes", "Cheap pills, buy now", "You win a
         "Win free money now", "Buy cheap watches", "Free cash, no risk", "Your prize is waiting, claim it", "Lose weight with these pills",
         "Make money fast", "Cheap loans now, no risk"]  # fmt: skip
 HAM = ["Dear Mr. Atreides, please find attached the report", "Are we still meeting on Tuesday?", "Please find the minutes attached",
-       "Thank you for the report", "The meeting is moved to Friday", "Could you send the figures?", "I will call you on Monday",
-       "Please see the comments in the file", "Thanks, see you at the meeting", "Dear all, the seminar is in room 4",
-       "Could we talk about the figures?", "The train is late, I will be there at nine"]  # fmt: skip
+       "Thank you for the report", "The meeting is moved to Friday", "Could you send the tables?", "I will call you on Monday",
+       "Please see the comments in the file", "Thanks, see you at the meeting", "Dear all, the seminar is in building 4",
+       "Could we talk about the tables?", "The train is late, I will be there at nine"]  # fmt: skip
 if not MY_FILE.exists():
     lines_of_file = [f'{LABEL},{TEXT}', *(f'spam,"{text}"' for text in SPAM), *(f'ham,"{text}"' for text in HAM)]
     MY_FILE.write_text("\n".join(lines_of_file) + "\n", encoding="utf-8")

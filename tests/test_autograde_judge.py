@@ -283,6 +283,35 @@ def test_differences_are_described_in_their_simplest_form(expected, got, words):
     assert words in compare(expected, got).message
 
 
+def test_two_different_numbers_never_look_alike():
+    message = compare(np.float32([0.0134]), np.float32([0.013404]), Tolerance(0, 1e-7)).message
+    assert "yours 0.013404   expected 0.0134" in message
+    assert "yours 1.5000001   expected 1.5" in compare(np.array([1.5]), np.array([1.5000001]), Tolerance(0, 0)).message
+
+
+def test_a_form_is_named_only_if_it_explains_every_element():
+    symmetric = np.float32([[1, 0.5], [0.5, 1]])
+    for got in (symmetric + np.float32([[0, 2e-3], [2e-3, 0]]), symmetric + np.float32([[0, 4e-4], [0, 0]])):
+        assert "transpose" not in compare(symmetric, got, Tolerance()).message
+    nearly = np.float32([1, 2, 3]) * np.float32(1.0004)
+    assert "×" not in compare(np.float32([1, 2, 3]), nearly).message  # 1.0 × would explain nothing
+
+
+def test_a_mistake_is_named_only_if_it_explains_all_answers():
+    assert _scores("return ops.matmul(q, ops.swapaxes(k, -1, -2))").misconception == "unscaled"
+    partly = "return ops.matmul(q, ops.swapaxes(k, -1, -2)) / (q.shape[-1] ** 0.5 if q.shape[-2] == 6 else 1.0)"
+    assert _scores(partly).misconception is None
+
+
+def test_an_error_alone_names_no_mistake():
+    """The type of an error has many causes; a known mistake may raise the same one."""
+    plan = visible_plan("scores")
+    raised = {"status": "raised", "value": None, "error": {"type": "TypeError", "message": ""}}
+    plan = plan | {"misconceptions": [{"id": "x", "hint": "x", "outcomes": [raised] * len(plan["questions"])}]}
+    verdict = judge(plan, asking(written("def attention_scores(q):\n    return q")))
+    assert verdict.status == "raised" and verdict.misconception is None
+
+
 @pytest.mark.parametrize(("row", "column"), [(0, 0), (5, 2), (20, 9), (29, 15), (6, 0)])
 def test_the_slice_that_is_shown_holds_the_first_difference_and_says_where_it_is(row, column):
     expected = np.arange(2 * 30 * 16, dtype="float32").reshape(2, 30, 16)

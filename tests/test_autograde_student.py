@@ -20,7 +20,7 @@ from autograde.student.overview import Overview, progress
 from autograde.student.validating import CheckFailed
 
 ROOT = Path(__file__).resolve().parents[1]
-EXERCISES = tuple(catalogue.find(name) for name in ("scores", "softmax-rows", "concat-heads"))
+EXERCISES = tuple(catalogue.find(name) for name in ("scores", "softmax-rows", "concat-heads", "layer-norm-layer"))
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +70,15 @@ def test_check_says_when_the_name_is_not_there_or_is_no_exercise():
     other = _check("def atention_scores(q, k): pass", "check(atention_scores)")
     assert isinstance(other, Message) and "Did you mean `attention_scores`?" in repr(other)
     assert "There is no exercise for `int`" in repr(_check("", "check(3)"))
+
+
+def test_check_explains_what_to_pass_instead_of_a_layer_or_a_result():
+    made = _check("class LayerNorm(keras.layers.Layer):\n    pass", "check(LayerNorm())")
+    assert repr(made) == (
+        "? Expected the class, got a layer that was made with it: write `check(LayerNorm)`, not `check(LayerNorm(…))`."
+    )
+    overwritten = _check("attention_scores = [1]", "check(attention_scores)")
+    assert "Expected the function `attention_scores`, got a list." in repr(overwritten)
 
 
 def test_hints_get_more_specific_with_each_different_failing_try_and_survive_a_restart():

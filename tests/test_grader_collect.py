@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 from grader_course import ANSWERS, as_bytes, notebook
@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 
 from autograde.grader.archives import CollectError, Limits, entries
 from autograde.grader.collect import collect
-from autograde.grader.filenames import notebook_of, parse_name, read_roster, safe_name
+from autograde.grader.filenames import notebook_of, safe_name
+from autograde.grader.platforms import CHOICES, Reader, choose
+from autograde.grader.roster import read_roster
 
 NOTEBOOKS = ["03_attention"]
 WORK = as_bytes(notebook(ANSWERS))
@@ -39,24 +41,43 @@ def submitted(course):
 
 
 @pytest.mark.parametrize(
-    ("path", "student", "file", "number", "late"),
+    ("path", "system", "student", "file", "number", "late"),
     [
-        ("doejane_4711_90210_03_attention.ipynb", "doejane", "03_attention.ipynb", "4711", False),
-        ("doejane_LATE_4711_90210_03_attention-2.ipynb", "doejane", "03_attention-2.ipynb", "4711", True),
-        ("doejane_4711_90210_all.zip/deep/03_attention.ipynb", "doejane", "03_attention.ipynb", "4711", False),
-        ("Jané Doe_90210_assignsubmission_file_03_attention.ipynb", "Jané Doe", "03_attention.ipynb", "90210", False),
-        ("Jané Doe_90210_assignsubmission_file/03_attention.ipynb", "Jané Doe", "03_attention.ipynb", "90210", False),
-        ("Week 3_jdoe_attempt_2026-01-30-15-00-00_03_attention.ipynb", "jdoe", "03_attention.ipynb", None, False),
-        ("Jane Doe/03_attention.ipynb", "Jane Doe", "03_attention.ipynb", None, False),
-        ("jdoe/ps3/03_attention.ipynb", "jdoe", "03_attention.ipynb", None, False),
-        ("03_attention_jane_doe.ipynb", "jane_doe", "03_attention_jane_doe.ipynb", None, False),
-        ("Copy of 03_attention - Jane Doe.ipynb", "Jane Doe", "Copy of 03_attention - Jane Doe.ipynb", None, False),
+        ("doejane_4711_90210_03_attention.ipynb", "Canvas", "doejane", "03_attention.ipynb", "4711", False),
+        ("doejane_LATE_4711_90210_03_attention-2.ipynb", "Canvas", "doejane", "03_attention-2.ipynb", "4711", True),
+        ("doe_jr_4711_90210_03_attention.ipynb", "Canvas", "doe_jr", "03_attention.ipynb", "4711", False),
+        ("doejane_4711_question_31_90210_03_attention.ipynb", "Canvas", "doejane", "03_attention.ipynb", "4711", False),
+        ("doejane_LATE_4711_text.html", "Canvas", "doejane", "text.html", "4711", True),
+        ("anon_LATE_aB3cD_90001_03_attention.ipynb", "Canvas", "anon_aB3cD", "03_attention.ipynb", "aB3cD", True),
+        ("LATE_anon_aB3cD_90001_03_attention.ipynb", "Canvas", "anon_aB3cD", "03_attention.ipynb", "aB3cD", True),
+        ("anon_aB3cD_90001_03_attention.ipynb", "Canvas", "anon_aB3cD", "03_attention.ipynb", "aB3cD", False),
+        ("Jané D_902_assignsubmission_file_03_attention.ipynb", "Moodle", "Jané D", "03_attention.ipynb", "902", None),
+        ("Jané D_902_assignsubmission_file/03_attention.ipynb", "Moodle", "Jané D", "03_attention.ipynb", "902", None),
+        ("Jané D_902_assignsubmission_file_/a/03.ipynb", "Moodle", "Jané D", "a/03.ipynb", "902", None),
+        ("Jané D_902_assignsubmission_onlinetext_/onlinetext.html", "Moodle", "Jané D", "onlinetext.html", "902", None),
+        ("W_jdoe_attempt_2026-01-30-15-00-00_03_attention.ipynb", "Blackboard", "jdoe", "03_attention.ipynb", "", None),
+        ("Week 3_jdoe_poging_2026-01-30-15-00-00.txt", "Blackboard", "jdoe", "receipt.txt", "", None),
+        ("Jane Doe/03_attention.ipynb", "folders", "Jane Doe", "03_attention.ipynb", "", None),
+        ("jdoe/ps3/03_attention.ipynb", "folders", "jdoe", "03_attention.ipynb", "", None),
+        ("03_attention_jane_doe.ipynb", "files", "jane_doe", "03_attention_jane_doe.ipynb", "", None),
+        ("Copy of 03_attention - Jane.ipynb", "files", "Jane", "Copy of 03_attention - Jane.ipynb", "", None),
     ],
-)
-def test_names_of_every_system_are_read(path, student, file, number, late):
-    named = parse_name(path, NOTEBOOKS, "ps3")
+)  # fmt: skip
+def test_names_of_every_system_are_read(path, system, student, file, number, late):
+    reader = choose([path], NOTEBOOKS, "ps3", UTC)
+    named = reader.read(path)
+    assert reader.title == system
     assert (named.student, named.file, named.number, named.late) == (student, file, number, late)
-    assert notebook_of(named, NOTEBOOKS + ["04_encoder"]) == "03_attention"
+
+
+def test_the_notebook_is_known_by_its_name():
+    for name in (
+        "03_attention.ipynb",
+        "Copy of 03_attention (1).ipynb",
+        "03_attention-2.ipynb.txt",
+        "my 03_ATTENTION.ipynb",
+    ):
+        assert notebook_of(name, NOTEBOOKS + ["04_encoder"]) == "03_attention"
 
 
 def test_a_canvas_download_becomes_nbgraders_tree(tmp_path):
@@ -66,7 +87,7 @@ def test_a_canvas_download_becomes_nbgraders_tree(tmp_path):
     )
     manifest = collect(archive, tmp_path / "course", "ps3", NOTEBOOKS)
     assert submitted(tmp_path / "course") == ["doejane/ps3/03_attention.ipynb", "roemark/ps3/03_attention.ipynb"]
-    assert (tmp_path / "course/submitted/doejane/ps3/timestamp.txt").read_text() == "2026-01-30 12:00:00 UTC"
+    assert not (tmp_path / "course/submitted/doejane/ps3/timestamp.txt").exists()  # Canvas's date is the download's
     assert [row.late for row in manifest.rows] == [False, True]
     written = json.loads((tmp_path / "course/collected/ps3/manifest.json").read_text())
     assert {row["student"] for row in written["rows"]} == {"doejane", "roemark"}
@@ -75,7 +96,7 @@ def test_a_canvas_download_becomes_nbgraders_tree(tmp_path):
 def test_nbgrader_reads_the_timestamp(tmp_path):
     from nbgrader.coursedir import CourseDirectory  # slow to import
 
-    collect(make_zip(tmp_path / "a.zip", {"d_1_2_03_attention.ipynb": WORK}), tmp_path, "ps3", NOTEBOOKS)
+    collect(make_zip(tmp_path / "a.zip", {"d/03_attention.ipynb": WORK}), tmp_path, "ps3", NOTEBOOKS)
     stamp = CourseDirectory().get_existing_timestamp(str(tmp_path / "submitted/d/ps3"))
     assert stamp == datetime(2026, 1, 30, 12)
 
@@ -101,9 +122,9 @@ def test_collecting_twice_changes_nothing(tmp_path):
 
 def test_the_manifests_of_earlier_downloads_stay(tmp_path):
     """Two downloads of one name, as Canvas gives them, the first with a refused file; then one that changes nothing."""
-    first = make_zip(tmp_path / "submissions.zip", {"doe_1_2_03_attention.ipynb": WORK, "../evil.ipynb": WORK})
+    first = make_zip(tmp_path / "submissions.zip", {"doe_1_2_03_attention.ipynb": WORK, "../evil_3_4_x.ipynb": WORK})
     collect(first, tmp_path, "ps3", NOTEBOOKS)
-    second = make_zip(tmp_path / "submissions.zip", {"roe_1_2_03_attention.ipynb": WORK})
+    second = make_zip(tmp_path / "submissions.zip", {"roe_7_8_03_attention.ipynb": WORK})
     for _ in range(3):
         collect(second, tmp_path, "ps3", NOTEBOOKS)
     home = tmp_path / "collected/ps3"
@@ -131,6 +152,7 @@ def test_killed_between_the_two_renames_the_student_keeps_the_work(tmp_path):
     collect(archive, tmp_path, "ps3", NOTEBOOKS)
     folder = tmp_path / "submitted/doe"
     (folder / "ps3").rename(folder / ".ps3.partial")
+    (folder / ".ps3.partial/.whole").touch()
     assert collect(archive, tmp_path, "ps3", NOTEBOOKS).count("unchanged") == 1
     assert submitted(tmp_path) == ["doe/ps3/03_attention.ipynb"]
 
@@ -167,10 +189,10 @@ def test_namesakes_keep_their_folders_when_only_one_hands_in_again(tmp_path):
 def test_two_notebooks_that_come_separately_are_kept_together(tmp_path):
     both = ["03_attention", "04_encoder"]
     day = [(2026, 2, number, 0, 0, 0) for number in (1, 2, 3, 5)]
-    first = {"d_1_2_03_attention.ipynb": WORK, "d_1_2_04_encoder.ipynb": WORK}
+    first = {"d/03_attention.ipynb": WORK, "d/04_encoder.ipynb": WORK}
     collect(make_zip(tmp_path / "a.zip", first, day[0]), tmp_path, "ps3", both)
-    collect(make_zip(tmp_path / "b.zip", {"d_1_3_03_attention.ipynb": WORK + b"3"}, day[3]), tmp_path, "ps3", both)
-    collect(make_zip(tmp_path / "c.zip", {"d_1_4_04_encoder.ipynb": WORK + b"4"}, day[2]), tmp_path, "ps3", both)
+    collect(make_zip(tmp_path / "b.zip", {"d/03_attention.ipynb": WORK + b"3"}, day[3]), tmp_path, "ps3", both)
+    collect(make_zip(tmp_path / "c.zip", {"d/04_encoder.ipynb": WORK + b"4"}, day[2]), tmp_path, "ps3", both)
     folder = tmp_path / "submitted/d/ps3"
     assert (folder / "03_attention.ipynb").read_bytes() == WORK + b"3"
     assert (folder / "04_encoder.ipynb").read_bytes() == WORK + b"4"
@@ -178,35 +200,43 @@ def test_two_notebooks_that_come_separately_are_kept_together(tmp_path):
 
 
 def test_receipts_and_notes_are_ignored(tmp_path):
-    files = {
+    blackboard = {
         "Week 3_jdoe_attempt_2026-01-30-15-00-00.txt": b"receipt",
         "Week 3_jdoe_attempt_2026-01-30-15-00-00_03_attention.ipynb": WORK,
+    }
+    moodle = {
         "Jane Doe_90210_assignsubmission_onlinetext_/onlinetext.html": b"<html>hello",
         "Jane Doe_90210_assignsubmission_file_/03_attention.ipynb": WORK,
     }
-    manifest = collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
-    assert manifest.students == ["Jane Doe", "jdoe"]
-    assert manifest.count("refused") == 0
-    assert (tmp_path / "submitted/Jane Doe/ps3/03_attention.ipynb").read_bytes() == WORK
+    canvas = {"doe_1_text.html": b"<html>", "doe_1_link.html": b"<html>", "doe_1_2_03_attention.ipynb": WORK}
+    for files, student in ((blackboard, "jdoe"), (moodle, "Jane Doe"), (canvas, "doe")):
+        manifest = collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
+        assert manifest.students == [student] and manifest.count("refused") == 0
+        assert manifest.count("ignored") == len(files) - 1
+        assert (tmp_path / "submitted" / student / "ps3/03_attention.ipynb").read_bytes() == WORK
 
 
-def test_a_csv_maps_names_and_files_to_students(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "student"),
+    [
+        ("Jane Doe_9_assignsubmission_file_03_attention.ipynb", "s1"),
+        ("untitled.ipynb", "s2"),
+        ("x_4711_1_03_attention.ipynb", "s3"),
+        ("doejane_12_1_03_attention.ipynb", "s1"),
+        ("Week 3_jd7_attempt_2026-01-30-15-00-00_03_attention.ipynb", "s4"),
+    ],
+)
+def test_a_csv_maps_names_numbers_logins_and_files_to_students(tmp_path, name, student):
     roster = read_roster(
         [
             {"student": "s1", "name": "Doe, Jané", "file": ""},
             {"student": "s2", "file": "untitled.ipynb"},
             {"student": "s3", "id": "4711"},
+            {"student": "s4", "login": "JD7", "name": "Jo Dee"},
         ]
     )
-    folder = tmp_path / "in"
-    for name in (
-        "Jane Doe_9_assignsubmission_file_03_attention.ipynb",
-        "untitled.ipynb",
-        "x_4711_1_03_attention.ipynb",
-    ):
-        folder.mkdir(exist_ok=True)
-        (folder / name).write_bytes(WORK)
-    assert collect(folder, tmp_path, "ps3", NOTEBOOKS, roster).students == ["s1", "s2", "s3"]
+    manifest = collect(make_zip(tmp_path / "in.zip", {name: WORK}), tmp_path, "ps3", NOTEBOOKS, roster)
+    assert manifest.students == [student]
 
 
 def test_a_file_without_a_student_is_refused_with_what_to_do(tmp_path):
@@ -240,9 +270,9 @@ def test_hostile_archives_write_nothing_outside(tmp_path):
             archive.writestr(name, WORK)
         archive.writestr(*link_member("link_1_1_03_attention.ipynb", "/etc/passwd"))
         archive.writestr("..\\..\\up_1_1_03_attention.ipynb", WORK)
-        archive.writestr("bomb_1_1_03_attention.ipynb", b"\0" * (65 << 20))
-        archive.writestr("good_1_1_03_attention.ipynb", WORK)
-        archive.writestr(".._1_1_03_attention.ipynb", WORK)
+        archive.writestr("bomb_2_1_03_attention.ipynb", b"\0" * (65 << 20))
+        archive.writestr("good_3_1_03_attention.ipynb", WORK)
+        archive.writestr(".._4_1_03_attention.ipynb", WORK)
     course = tmp_path / "inner" / "course"
     manifest = collect(path, course, "ps3", NOTEBOOKS)
     assert manifest.students == ["good"]
@@ -261,13 +291,14 @@ def test_nested_bombs_counts_and_totals_are_capped(tmp_path):
     (tmp_path / "in.zip").write_bytes(inner)
     assert "nested more than 2 deep" in list(entries(tmp_path / "in.zip"))[0].refused
     many = make_zip(tmp_path / "many.zip", {f"s{n}_1_1_03_attention.ipynb": b"{}" for n in range(30)})
-    found = list(entries(many, Limits(files=10)))
-    assert len(found) == 10 and "more than 10 files" in found[-1].refused
-    assert [entry.refused is None for entry in entries(many, Limits(total=5))].count(True) == 2
+    found = list(entries(many, Limits(files=10), owner=lambda outer: "all"))
+    assert len(found) == 11 and "more than 10 files" in found[-1].refused
+    assert [entry.refused is None for entry in entries(many, Limits(student=5))].count(True) == 30
+    assert [entry.refused is None for entry in entries(many, Limits(download=5))].count(True) == 2
 
 
 def test_a_member_that_is_larger_than_it_says_is_not_believed(tmp_path):
-    path = make_zip(tmp_path / "a.zip", {"doe_1_1_03_attention.ipynb": b"x" * 5000, "roe_1_1_03_attention.ipynb": WORK})
+    path = make_zip(tmp_path / "a.zip", {"doe_1_1_03_attention.ipynb": b"x" * 5000, "roe_2_1_03_attention.ipynb": WORK})
     data = path.read_bytes().replace((5000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
     path.write_bytes(data)
     manifest = collect(path, tmp_path, "ps3", NOTEBOOKS)
@@ -298,19 +329,20 @@ def test_what_is_no_archive_is_said(tmp_path):
 def test_names_never_leave_their_folder_and_never_raise(text):
     name = safe_name(text)
     assert "/" not in name and "\\" not in name and not name.startswith(".") and "\0" not in name
-    parse_name(f"x{text}", NOTEBOOKS, "ps3")
+    for platform in CHOICES:
+        Reader(platform, NOTEBOOKS, "ps3", UTC).read(f"x{text}")
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_damaged_archives_never_raise(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("damaged")
-    path = make_zip(folder / "a.zip", {"doe_1_1_03_attention.ipynb": b"{}" * 50, "roe_1_2_03_attention.ipynb": b"[]"})
+    path = make_zip(folder / "a.zip", {"doe_1_1_03_attention.ipynb": b"{}" * 50, "roe_2_2_03_attention.ipynb": b"[]"})
     raw = bytearray(path.read_bytes())
     for _ in range(3):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(raw)
-    manifest = collect(path, folder, "ps3", NOTEBOOKS)
+    manifest = collect(path, folder, "ps3", NOTEBOOKS, platform="canvas")
     assert set(manifest.students) == {one.name for one in (folder / "submitted").glob("*") if one.is_dir()}
 
 

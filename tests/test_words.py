@@ -44,6 +44,15 @@ def test_python_is_read_where_people_read_it(tmp_path):
     assert sorted(_found(tmp_path, "a.py", source)) == [1, 4, 5, 6]
 
 
+def test_code_in_a_text_and_names_of_arguments_are_not_prose(tmp_path):
+    source = (
+        'def f(anew):\n    """Makes\n    anew: a number, made again"""\n'  # an argument's name: code
+        'mistake("id", "go anew", "stop anew", hint="Draw anew.")\n'  # 4: the hint only
+        'CELL = """def g():\n    return "made anew"\n"""\n'  # a student's answer: code
+    )
+    assert _found(tmp_path, "a.py", source) == [4]
+
+
 def test_a_notebooks_text_is_read_as_markdown(tmp_path):
     source = "# %% [markdown]\n# Draw anew.\n#\n#     anew\n\n# %%\nx = 1  # anew\n"
     assert _found(tmp_path, "n.py", source) == [2, 7]

@@ -61,3 +61,13 @@ def results_of(course: Path, assignment: str, students: tuple[str, ...] = ()) ->
             f"{course / FOLDER / assignment}: no results{whom} yet; run `autograde grade {assignment}` first"
         )
     return results
+
+
+def zone_of_course(context, parameter, name: str | None):
+    """The time zone with this name, by default the course's. Raises BadParameter."""
+    from autograde.grader.course import CourseFolderError, zone_of
+
+    try:
+        return zone_of(context.params.get("course") or Path("."), name)
+    except CourseFolderError as reason:
+        raise click.BadParameter(str(reason)) from None

@@ -47,9 +47,7 @@ def _complete(stated: Facts, package, modules: list[str]) -> Exercise:
     """The module's exercise with the notebook's facts."""
     name = stated.id.replace("-", "_")
     if name not in modules:
-        raise SolutionError(
-            f"{stated.where}: expected its exercise in {package.__name__}.{name}; there is no such module"
-        )
+        raise SolutionError(f"{stated.where}: expected its exercise in {package.__name__}.{name}; add that module")
     exercise = importlib.import_module(f"{package.__name__}.{name}").EXERCISE
     if exercise.points != stated.points:
         parts = ", ".join(f"{part.name} {part.points:g}" for part in exercise.parts)

@@ -2,79 +2,33 @@
 
     manifest = collect("downloads/week3.zip", "course", "ps3", notebooks=["03_attention"])
 
-The newest file of each student counts; older ones are kept in `collected/ASSIGNMENT/earlier/`. Each student's folder is
-built elsewhere and moved in one step, so collecting can be killed and started again, and collecting the same download
-twice changes nothing. The manifest lists every file of the download with its action and the reason; the manifests of
-earlier downloads are kept, the oldest as `manifest-1.json`.
+    names of the entries ─▶ which system ─▶ whose file, from the system's part ─▶ disputed claims ─▶ folders
+
+The newest upload of each student counts; earlier ones are kept in `collected/ASSIGNMENT/earlier/`, files that two
+students' entries claim in `disputed/`. Each student's folder is built elsewhere and moved in one step, so collecting
+can be killed and started again, and collecting the same download twice changes nothing. The manifest lists every file
+of the download with its action and the reason; earlier manifests are kept, the oldest as `manifest-1.json`.
 """
 
-import hashlib
-import json
-import os
 import shutil
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, tzinfo
-from functools import partial
+from dataclasses import replace
+from datetime import UTC, tzinfo
 from pathlib import Path
 
-from autograde.grader.archives import CollectError, Entry, Limits, copy_out, entries
-from autograde.grader.filenames import ParsedName, Roster, common_folders, notebook_of, parse_name, safe_name
+from autograde.grader import platforms
+from autograde.grader.archives import CollectError, Limits, copy_out, entries, outermost
+from autograde.grader.claims import ALSO_TAKEN, ONLY, Found, Manifest, Row, by_student, undisputed
+from autograde.grader.filenames import notebook_of, safe_name
+from autograde.grader.hand_in_times import Times
+from autograde.grader.hand_ins import TIME, Folder, HandIn, hash_of
+from autograde.grader.people import People
+from autograde.grader.platforms import Reader, Upload
+from autograde.grader.roster import Roster
 from bertlab.files import write_text
 
-_ALSO_TAKEN = (".py", ".safetensors")  # beside notebooks: modules of a student's own, and trained weights
 _NOTEBOOK_ENDS = (".ipynb", ".ipynb.txt", ".ipynb.json")
-_TIME = "%Y-%m-%d %H:%M:%S UTC"  # as nbgrader reads timestamp.txt
-
-
-@dataclass
-class Row:
-    """One file of a download. action: "new", "replaced", "unchanged", "kept aside", "ignored" or "refused"."""
-
-    source: str
-    action: str
-    student: str = ""
-    file: str = ""
-    system: str = ""
-    timestamp: str = ""
-    late: bool = False
-    size: int = 0
-    sha256: str = ""
-    reason: str = ""
-
-
-@dataclass
-class Manifest:
-    """The outcome of one collection."""
-
-    assignment: str
-    source: str
-    rows: list[Row] = field(default_factory=list)
-
-    def count(self, action: str) -> int:
-        return sum(row.action == action for row in self.rows)
-
-    @property
-    def students(self) -> list[str]:
-        return sorted({row.student for row in self.rows if row.student and row.action not in ("refused", "ignored")})
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
-
-
-@dataclass
-class _Found:
-    """A file that was copied out. file: its name in the student's folder; odd: no notebook by its name."""
-
-    row: Row
-    staged: Path
-    named: ParsedName
-    odd: bool
-
-    @property
-    def newest_last(self):
-        return self.row.timestamp, self.named.attempt, self.row.source
+_LONGEST_RECEIPT = 4_096  # bytes of it that are read
 
 
 def collect(
@@ -82,31 +36,38 @@ def collect(
     course: str | Path,
     assignment: str,
     notebooks: Sequence[str],
-    roster: Roster = Roster(),  # noqa: B008 (frozen)
+    roster: Roster | None = None,
     zone: tzinfo = UTC,
     limits: Limits = Limits(),  # noqa: B008 (frozen)
     progress: Callable[[Iterable], Iterable] = iter,
+    platform: str | None = None,
+    times: Times | None = None,
 ) -> Manifest:
     """Collects one download and writes `collected/ASSIGNMENT/manifest.json`.
 
     source: a folder, a zip archive or a single notebook. notebooks: names in the release, without .ipynb. zone: of
-    times without one. progress: wraps the loop over files. Raises CollectError when nothing can be collected at all.
+    times without one. progress: wraps the loop over files. platform: of `platforms.CHOICES`, None to see it from the
+    names. times: when students handed in, where the download does not tell it. Raises CollectError when nothing can be
+    collected at all.
     """
-    course, manifest = Path(course), Manifest(assignment, Path(source).name)
+    source, course, roster = Path(source), Path(course), roster or Roster()
+    reader = _reader(source, notebooks, assignment, roster, zone, limits, platform)
+    manifest = Manifest(assignment, source.name, reader.title)
     home = course / "collected" / assignment
     staging = home / ".staging"
-    shutil.rmtree(staging, ignore_errors=True)  # of a collection that was killed
-    staging.mkdir(parents=True)
     try:
-        names = [entry.path for entry in entries(Path(source), limits, zone) if not entry.refused]
-        found = progress(entries(Path(source), limits, zone))
-        reader = partial(
-            parse_name, notebooks=notebooks, assignment=assignment, zone=zone, common=common_folders(names)
-        )
-        found = _copy_all(found, manifest, staging, notebooks, roster, reader)
-        for student, files in sorted(_by_student(found, course).items()):
-            _Folder(course, assignment, student).take(files)
+        shutil.rmtree(staging, ignore_errors=True)  # of a collection that was killed
+        staging.mkdir(parents=True)
+        found = progress(entries(source, limits, zone, lambda outer: _owner(reader, outer)))
+        found = _copy_all(found, manifest, staging, reader, roster)
+        people = People(course)
+        for student, files in sorted(by_student(found, course, reader, roster, people).items()):
+            _settle(Folder(course, assignment, student), files, reader, times or Times())
+            _learn(people, student, files, reader)
+        people.learn_roster(roster, {row.student for row in manifest.rows})
+        people.save()
         manifest.rows.sort(key=lambda row: (row.student, row.source))
+        manifest.notes += _notes(manifest, reader, course, people)
         _write_manifest(manifest, home)
     except OSError as reason:
         raise CollectError(
@@ -115,6 +76,34 @@ def collect(
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     return manifest
+
+
+def _reader(source: Path, notebooks, assignment, roster: Roster, zone, limits, platform) -> Reader:
+    """The system of the download, from all names that the roster does not know; with Blackboard's receipts read."""
+    names = [entry.path for entry in outermost(source, limits, zone) if not entry.refused]
+    shared = platforms.common_folders(names)
+    unknown = [name for name in names if roster.by_file(name, "/".join(Path(name).parts[shared:])) is None]
+    if names and not unknown:
+        return Reader("files", notebooks, assignment, zone, shared)
+    reader = platforms.choose(unknown, notebooks, assignment, zone, platform)
+    return (
+        replace(reader, logins=_receipts(source, reader, limits, zone)) if reader.platform == "blackboard" else reader
+    )
+
+
+def _receipts(source: Path, reader: Reader, limits, zone) -> tuple:
+    found = []
+    for entry in outermost(source, limits, zone):
+        if not entry.refused and entry.path.endswith(".txt"):
+            with entry.open() as file:
+                text = file.read(_LONGEST_RECEIPT).decode("utf-8", "replace")
+            found.append(platforms.read_receipt(text, reader.relative(entry.path)))
+    return tuple(receipt for receipt in found if receipt)
+
+
+def _owner(reader: Reader, outer: str) -> str:
+    upload = reader.read(outer)
+    return upload.key if upload else outer
 
 
 def _write_manifest(manifest: Manifest, home: Path) -> None:
@@ -127,29 +116,37 @@ def _write_manifest(manifest: Manifest, home: Path) -> None:
     write_text(path, manifest.to_json())
 
 
-def _copy_all(found, manifest, staging, notebooks, roster, reader) -> list[_Found]:
+# --- whose file ---
+
+
+def _copy_all(found, manifest, staging, reader: Reader, roster: Roster) -> list[Found]:
     """Copies every file that is a submission into the staging folder; the others become rows."""
     taken = []
     for number, entry in enumerate(found):
         row = Row(entry.path, "refused", size=entry.size, reason=entry.refused or "")
         manifest.rows.append(row)
+        upload = reader.read(entry.outer)
+        named = roster.by_file(entry.outer, reader.relative(entry.outer))
+        if named and not upload:
+            upload = Upload(named, Path(entry.outer).name)
+        if upload:
+            row.student, row.system, row.late = named or upload.student, reader.title, bool(upload.late)
         if entry.refused:
             continue
-        named, student = _who(entry, roster, reader)
-        if named is None and not entry.path.lower().endswith(_NOTEBOOK_ENDS):
-            row.action, row.reason = "ignored", "it is not a notebook, and its name contains no student"
+        name = Path(entry.inner).name if entry.inner else Path(upload.file).name if upload else Path(entry.path).name
+        lower = name.lower()
+        if upload is None or not safe_name(row.student):
+            row.student = ""
+            row.action, row.reason = _nobodys(lower, reader)
             continue
-        if named is None:
-            row.reason = "its name contains no student; name the student in a CSV (columns: file,student)"
-            continue
-        row.student, row.system, row.late = student, named.system, named.late
-        row.timestamp = (named.time or entry.modified or datetime.fromtimestamp(0, UTC)).strftime(_TIME)
-        lower = named.file.lower()
         proper = lower.endswith(_NOTEBOOK_ENDS)
-        notebook = notebook_of(named, notebooks)
-        row.file = f"{notebook}.ipynb" if notebook and not lower.endswith(_ALSO_TAKEN) else safe_name(named.file)
+        if not proper and (entry.inner and not lower.endswith(ALSO_TAKEN) or _is_the_systems(upload)):
+            row.action, row.reason = "ignored", ONLY
+            continue
+        notebook = notebook_of(name, reader.notebooks)
+        row.file = f"{notebook}.ipynb" if notebook and not lower.endswith(ALSO_TAKEN) else safe_name(name)
         if proper and notebook is None:
-            row.reason = f"its name matches no notebook of the assignment ({', '.join(notebooks)})"
+            row.reason = f"its name matches no notebook of the assignment ({', '.join(reader.notebooks)})"
             continue
         staged = staging / f"{number}"
         try:
@@ -157,131 +154,127 @@ def _copy_all(found, manifest, staging, notebooks, roster, reader) -> list[_Foun
         except CollectError as reason:
             row.reason = str(reason)
             continue
-        row.sha256 = _hash(staged)
-        taken.append(_Found(row, staged, named, odd=not proper and not lower.endswith(_ALSO_TAKEN)))
+        row.sha256 = hash_of(staged)
+        odd = not proper and not lower.endswith(ALSO_TAKEN)
+        taken.append(Found(row, entry, upload, staged, named is not None, odd))
     return taken
 
 
-def _who(entry: Entry, roster, reader) -> tuple[ParsedName | None, str]:
-    named = reader(entry.path)
-    student = roster.student_of(entry.path)
-    if student:
-        named = named or ParsedName(student, Path(entry.path).name, "CSV")
-    elif named:
-        student = roster.known(named) or named.student
-    return (named, student) if student and safe_name(student) else (None, "")
+def _is_the_systems(upload: Upload) -> bool:
+    """Text entries, links and receipts, which the system itself writes."""
+    return upload.file in ("text.html", "link.html", "receipt.txt", "onlinetext.html")
 
 
-def _by_student(found: list[_Found], course: Path) -> dict[str, list[_Found]]:
-    """Files by the student's folder. Two students never share one: the system's number distinguishes students of the
-    same name, now and in later downloads that contain only one of them."""
-    folders = {path.name for path in course.glob("submitted/*/")}
-    numbers, spellings, students = defaultdict(set), defaultdict(set), defaultdict(list)
-    for file in found:
-        if file.named.number:
-            numbers[file.row.student, file.named.system].add(file.named.number)
-    for file in found:
-        numbered = f"{file.row.student}-{file.named.number}"
-        namesakes = len(numbers[file.row.student, file.named.system]) > 1 or safe_name(numbered) in folders
-        if file.named.student == file.row.student and namesakes:
-            file.row.student = numbered
-        spellings[safe_name(file.row.student).casefold()].add(file.row.student)
-    for file in found:
-        name = safe_name(file.row.student)
-        if len(spellings[name.casefold()]) > 1:
-            name += f"-{hashlib.sha256(file.row.student.encode('utf-8', 'replace')).hexdigest()[:6]}"
-        file.row.student = name
-        students[name].append(file)
-    return students
+def _nobodys(name: str, reader: Reader) -> tuple[str, str]:
+    if not name.endswith(_NOTEBOOK_ENDS):
+        return "ignored", "it is not a notebook, and its name contains no student"
+    if reader.platform in platforms.PLATFORMS:
+        return (
+            "refused",
+            f"it is not named as {reader.title} names entries; name the student in a CSV (columns: file,student)",
+        )
+    return "refused", "its name contains no student; name the student in a CSV (columns: file,student)"
 
 
-class _Folder:
-    """One student's folder of one assignment."""
-
-    def __init__(self, course: Path, assignment: str, student: str):
-        self.student = student
-        self.target = course / "submitted" / student / assignment
-        self.partial = self.target.with_name(f".{assignment}.partial")
-        self.earlier = course / "collected" / assignment / "earlier" / student
-
-    def take(self, files: list[_Found]) -> None:
-        """Moves the newest version of each file to its folder; records the action in each row."""
-        self._finish_interrupted_move()
-        newest = self._newest(files)
-        old = self._existing()
-        for name, file in list(newest.items()):
-            content, time = old.get(name, ("", ""))
-            if content == file.row.sha256:
-                file.row.action = "unchanged"
-            elif time > file.row.timestamp:
-                self._keep_older(file, f"the file collected before is newer ({time})")
-                del newest[name]
-            else:
-                file.row.action = "replaced" if name in old else "new"
-        if any(file.row.action in ("new", "replaced") for file in newest.values()):
-            self._write(newest, old)
-
-    def _newest(self, files: list[_Found]) -> dict[str, _Found]:
-        """The newest file of each name; a file that is not a notebook counts only without a notebook."""
-        newest: dict[str, _Found] = {}
-        for file in sorted(files, key=lambda file: (not file.odd, *file.newest_last)):
-            before = newest.get(file.row.file)
-            if before and before.row.sha256 != file.row.sha256:
-                self._keep_older(before, f"replaced by {file.row.source}")
-            elif before:
-                before.row.action, before.row.reason = "unchanged", f"the same as {file.row.source}"
-            newest[file.row.file] = file
-        for name, file in list(newest.items()):
-            if file.odd and not name.endswith(".ipynb"):
-                file.row.reason = f"only notebooks, {' and '.join(_ALSO_TAKEN)} files are collected"
-                del newest[name]
-        return newest
-
-    def _existing(self) -> dict[str, tuple[str, str]]:
-        """Hash and time of each file that is there. Other tools leave the time of copying on files: the earlier of it
-        and timestamp.txt counts."""
-        stamp = self.target / "timestamp.txt"
-        latest = stamp.read_text(encoding="utf-8").strip() if stamp.is_file() else "9999"
-        files = {}
-        for path in sorted(self.target.iterdir()) if self.target.is_dir() else ():
-            if path.is_file() and path != stamp:
-                modified = datetime.fromtimestamp(int(path.stat().st_mtime), UTC).strftime(_TIME)
-                files[path.name] = _hash(path), min(modified, latest)
-        return files
-
-    def _write(self, newest: dict[str, _Found], old: dict[str, tuple[str, str]]) -> None:
-        shutil.rmtree(self.partial, ignore_errors=True)
-        self.partial.mkdir(parents=True)
-        times = [file.row.timestamp for file in newest.values()]
-        for name, (_, time) in old.items():
-            if name not in newest:
-                shutil.copy2(self.target / name, self.partial / name)
-                times.append(time)
-        for name, file in newest.items():
-            shutil.copyfile(file.staged, self.partial / name)
-            seconds = datetime.strptime(file.row.timestamp, _TIME).replace(tzinfo=UTC).timestamp()
-            os.utime(self.partial / name, (seconds, seconds))
-        stamp = self.partial / "timestamp.txt"
-        write_text(stamp, max(times))  # last, in one step: a partial folder that has it is whole
-        self._put_in_place()
-
-    def _put_in_place(self) -> None:
-        if self.target.exists():
-            self.earlier.mkdir(parents=True, exist_ok=True)
-            self.target.rename(self.earlier / f"{len(list(self.earlier.iterdir())) + 1:03}")
-        self.partial.rename(self.target)
-
-    def _finish_interrupted_move(self) -> None:
-        if (self.partial / "timestamp.txt").is_file() and not self.target.exists():
-            self._put_in_place()
-
-    def _keep_older(self, file: _Found, reason: str) -> None:
-        """Keeps an older file under its hash, so that doing it twice is doing it once."""
-        self.earlier.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file.staged, self.earlier / f"{file.row.sha256[:12]}-{file.row.file}")
-        file.row.action, file.row.reason = "kept aside", reason
+# --- what happens to the files ---
 
 
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _settle(folder: Folder, files: list[Found], reader: Reader, times: Times) -> None:
+    """Moves the newest version of each file to its folder; records the action in each row."""
+    for file in files:
+        upload = file.upload
+        time = times.of(upload, folder.student) or upload.time or (file.entry.modified if reader.dated else None)
+        file.row.timestamp = time.strftime(TIME) if time else ""
+    files = undisputed(folder, files, reader)
+    newest = _newest(folder, files)
+    for name, file in list(newest.items()):
+        if folder.has(file.arrived()):
+            file.row.action = "unchanged"
+        elif folder.is_older(file.arrived()) and not file.by_hand:
+            folder.keep_older(file.arrived())
+            file.row.action, file.row.reason = "kept aside", "the file collected before is newer"
+            del newest[name]
+        else:
+            file.row.action = "replaced" if name in folder.old else "new"
+    if not newest:
+        return
+    about = _about(folder, newest, reader)
+    if any(file.row.action in ("new", "replaced") for file in newest.values()):
+        folder.write({name: file.arrived() for name, file in newest.items()}, about)
+    elif folder.before and (about.time, about.late) != (folder.before.time, folder.before.late) and about.time:
+        folder.write({name: file.arrived() for name, file in newest.items()}, about)  # the time is known now
+
+
+def _about(folder: Folder, newest: dict[str, Found], reader: Reader) -> HandIn:
+    files = sorted(newest.values(), key=lambda file: file.rank)
+    last = files[-1].upload
+    if files[-1].by_hand and folder.before:  # the instructor's decision: the student stays the system's
+        old = folder.before
+        entries, order = (
+            {name: value for name, value in kept.items() if name not in newest} for kept in (old.entries, old.order)
+        )
+        return replace(old, entries=entries, order=order, time=files[-1].row.timestamp, late=None)
+    stay = [time for name, (_, time) in folder.old.items() if name not in newest] if reader.dated else []
+    marks = [file.upload.late for file in files if file.upload.late is not None]
+    return HandIn(
+        platform=reader.platform,
+        number=last.number,
+        name=last.student,
+        late=any(marks) if marks else None,
+        time=max([*(file.row.timestamp for file in files), *stay]),
+        entries=_beside(folder, "entries") | {name: file.entry.outer for name, file in newest.items()},
+        order=_beside(folder, "order") | {name: file.order for name, file in newest.items()},
+    )
+
+
+def _without(names, known: dict) -> dict:
+    return {name: value for name, value in known.items() if name not in names}
+
+
+def _beside(folder: Folder, kind: str) -> dict:
+    """The facts about files of other names that are there."""
+    return getattr(folder.before, kind) if folder.before else {}
+
+
+def _newest(folder: Folder, files: list[Found]) -> dict[str, Found]:
+    """The newest file of each name; a file that is not a notebook counts only without a notebook."""
+    newest: dict[str, Found] = {}
+    for file in sorted(files, key=lambda file: file.rank):
+        before = newest.get(file.row.file)
+        if before and before.row.sha256 != file.row.sha256:
+            folder.keep_older(before.arrived())
+            before.row.action, before.row.reason = (
+                "kept aside",
+                f"another file of this student counts: {file.row.source}",
+            )
+        elif before:
+            before.row.action, before.row.reason = "unchanged", f"the same as {file.row.source}"
+        newest[file.row.file] = file
+    for name, file in list(newest.items()):
+        if file.odd and not name.endswith(".ipynb"):
+            file.row.action, file.row.reason = "ignored", ONLY
+            del newest[name]
+    return newest
+
+
+def _learn(people: People, student: str, files: list[Found], reader: Reader) -> None:
+    for file in files:
+        if file.row.action not in ("disputed", "refused"):
+            upload = file.upload
+            login = upload.student if reader.platform == "blackboard" else ""
+            ids = {reader.platform: upload.number} if upload.lasting else {}
+            people.learn(student, name=upload.name, login=login, **ids)
+
+
+def _notes(manifest: Manifest, reader: Reader, course: Path, people: People) -> list[str]:
+    """Sentences for the instructor about the whole download."""
+    late = sorted({row.student for row in manifest.rows if row.late and not row.timestamp and row.student})
+    notes = []
+    if late:
+        notes.append(
+            f"{len(late)} marked late by {reader.title}, which does not tell by how much ({', '.join(late[:5])}"
+            f"{' …' if len(late) > 5 else ''}): no points are taken off until you give the times (--times)"
+        )
+    elif reader.platform == "moodle" and not any(row.timestamp for row in manifest.rows):
+        notes.append("Moodle's download does not tell when students handed in; give its grading worksheet with --times")
+    return notes

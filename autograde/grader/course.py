@@ -7,6 +7,7 @@ nbgrader_config.py      makes `nbgrader autograde` and formgrader's button grade
 import os
 import secrets
 from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from autograde.errors import AutogradeError
 from bertlab.files import write_text
@@ -38,6 +39,9 @@ c.GenerateFeedback.exporter_class = "autograde.nbgrader_plugin.FeedbackExporter"
 # c.PerDay.grace_minutes = 15
 # c.PerDay.most = 50
 '''
+
+
+ZONE = Path(".autograde", "timezone")  # one line, such as Europe/Berlin
 
 
 class CourseFolderError(AutogradeError):
@@ -100,3 +104,23 @@ def read_secret(folder: str | Path) -> bytes:
     if len(secret) < _FEWEST_BYTES:
         raise CourseFolderError(f"{path}: expected at least {_FEWEST_BYTES} bytes; put your copy of the secret back")
     return secret
+
+
+def zone_of(folder: str | Path, name: str | None = None) -> ZoneInfo:
+    """The time zone of the course, in which its times are read and shown; UTC where none was set. name: another one.
+
+    Raises CourseFolderError for a name that is no time zone.
+    """
+    path = Path(folder, ZONE)
+    name = name or (path.read_text(encoding="utf-8").strip() if path.is_file() else "UTC")
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise CourseFolderError(f"expected a time zone such as UTC or Europe/Berlin, got {name!r}") from None
+
+
+def set_zone(folder: str | Path, name: str) -> None:
+    """Sets the course's time zone. Raises CourseFolderError for a name that is no time zone."""
+    zone_of(folder, name)
+    Path(folder, ZONE).parent.mkdir(mode=0o700, exist_ok=True)
+    write_text(Path(folder, ZONE), f"{name}\n")

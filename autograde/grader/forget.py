@@ -2,7 +2,8 @@
 
     submitted/ID  autograded/ID  feedback/ID      nbgrader's folders
     results/*/ID  results/*/faults/ID.txt         what the grader found
-    collected/*/earlier/ID, rows of the manifest  older files, and what a download held
+    collected/*/earlier/ID, disputed/ID           older files, and files that somebody else's entry claims
+    collected/*/hand_ins/ID.json, rows of the manifest, people.json   what a download told
     gradebook.db                                  grades, comments, name
     reports/*.html                                pages about their assignments: deleted, to be written again
 
@@ -15,10 +16,11 @@ from pathlib import Path
 
 from autograde.errors import AutogradeError
 from autograde.grader.gradebook import Course
+from autograde.grader.people import People
 from bertlab.files import write_text
 
 _FOLDERS = ("submitted/{}", "autograded/{}", "feedback/{}", "results/*/{}", "results/*/faults/{}.txt",
-            "collected/*/earlier/{}")  # fmt: skip
+            "collected/*/earlier/{}", "collected/*/disputed/{}", "collected/*/hand_ins/{}.json")  # fmt: skip
 _WILD = set("*?[]/\\")
 
 
@@ -50,7 +52,10 @@ def forget(course: str | Path, student: str) -> list[Path]:
         with Course(course) as book:
             in_gradebook = book.forget(student)
     in_manifests = [_strike_out(path, student) for path in sorted(course.glob("collected/*/manifest*.json"))]
-    if not (paths or in_gradebook or any(in_manifests)):
+    people = People(course)
+    in_people = people.forget(student)
+    people.save()
+    if not (paths or in_gradebook or in_people or any(in_manifests)):
         raise ForgetError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
     for path in paths:
         shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from autograde.errors import AutogradeError
 from autograde.grader.feedback import ByHand
+from autograde.grader.hand_ins import HandIn, hand_in, hand_ins
 from autograde.grader.results import Result
 from autograde.grader.template import Template
 from autograde.verdict import Verdict
@@ -64,31 +65,34 @@ class Course:
         def transaction():
             submission = self._submission(assignment, student)
             times = [result.handed_in for result in results if result.handed_in]
-            if times:
-                from nbgrader.utils import parse_utc
-
-                submission.timestamp = parse_utc(max(times))
+            record = hand_in(self.folder, assignment, student)
+            _set_time(submission, max(times, default=None), record)
             for notebook in submission.notebooks:
                 self._write_notebook(notebook, by_notebook.get(notebook.name), templates.get(notebook.name))
             self.book.db.flush()
             for notebook in submission.notebooks if late_penalty else ():
                 self.book.db.refresh(notebook)
-                notebook.late_submission_penalty = _penalty(submission, notebook, student, late_penalty)
+                notebook.late_submission_penalty = _penalty(submission, notebook, late_penalty, record)
             self.book.db.commit()
 
         with self._lock():
             self._retry_while_locked(transaction)
 
-    def write_late_penalties(self, assignment: str, late_penalty: LatePenalty) -> None:
-        """Computes all late penalties again: due dates, extensions and rules can change after grading."""
+    def write_late_penalties(self, assignment: str, late_penalty: LatePenalty | None = None) -> None:
+        """Computes all late penalties again: scores, times, due dates, extensions and rules can change after grading.
+
+        late_penalty: by default the rule of the course.
+        """
+        late_penalty = late_penalty or configured_penalty(self.folder)
+        records = hand_ins(self.folder, assignment)
 
         def transaction():
             released = [one for one in self.book.assignments if one.name == assignment]
             for submission in released[0].submissions if released else ():
+                record = records.get(submission.student_id)
+                _set_time(submission, None, record)
                 for notebook in submission.notebooks:
-                    notebook.late_submission_penalty = _penalty(
-                        submission, notebook, submission.student_id, late_penalty
-                    )
+                    notebook.late_submission_penalty = _penalty(submission, notebook, late_penalty, record)
             self.book.db.commit()
 
         with self._lock():
@@ -290,10 +294,21 @@ def _comment(verdict: Verdict | None, result: Result | None) -> str | None:
     return "\n".join(verdict.advice).translate(_UNMARKED) or None
 
 
-def _penalty(submission, notebook, student: str, late_penalty: LatePenalty) -> float | None:
-    if submission.total_seconds_late <= 0:
+def _set_time(submission, graded: str | None, record: HandIn | None) -> None:
+    """The time of the hand-in: as collecting recorded it, also where it is unknown; else as the graded file has it."""
+    from nbgrader.utils import parse_utc
+
+    if record is not None:
+        submission.timestamp = parse_utc(record.time) if record.time else None
+    elif graded:
+        submission.timestamp = parse_utc(graded)
+
+
+def _penalty(submission, notebook, late_penalty: LatePenalty, record: HandIn | None) -> float | None:
+    """Points to take off. A system that marks late hand-ins decides who is late: it knows its own extensions."""
+    if submission.total_seconds_late <= 0 or (record is not None and record.late is False):
         return None
-    points = late_penalty(student, notebook.score, submission.total_seconds_late)
+    points = late_penalty(submission.student_id, notebook.score, submission.total_seconds_late)
     return None if points is None else min(max(points, 0.0), notebook.score)
 
 
@@ -324,6 +339,7 @@ def given_by_people(
     if not (folder / "gradebook.db").is_file():
         return lambda result: {}
     with Course(folder) as book:
+        book.write_late_penalties(assignment)
         by_hand, penalties = book.by_hand(assignment, templates), book.late_penalties(assignment)
 
     def given(result: Result) -> dict[str, object]:

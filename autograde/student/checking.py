@@ -10,6 +10,7 @@ import textwrap
 from autograde.judge import judge
 from autograde.rendering import as_html, as_text
 from autograde.student import plans, progress_file, store, time_limit, validating
+from autograde.texts import article
 from autograde.verdict import Verdict
 
 _FAILED = ("partly", "wrong", "raised")
@@ -62,6 +63,8 @@ def _outcome(thing, space: dict, seconds: float) -> Outcome | Message:
     space = dict(space)
     if not isinstance(thing, str):
         space[facts["names"][0]] = thing
+    if facts["names"][0] in space and (words := _no_thing_to_check(facts, space[facts["names"][0]])):
+        return Message(words)
     source = _source_of(space.get(facts["names"][0]))
     with _full_precision():
         verdict = judge(
@@ -98,6 +101,21 @@ def _name_of(thing, space):
         return own
     held = (name for name, value in list(space.items()) if value is thing and plans.find(name))
     return next(held, own or type(thing).__name__)
+
+
+def _no_thing_to_check(facts, thing) -> str:
+    """A sentence if this is neither the function nor the class that the exercise asks for, but what it returned."""
+    name = facts["names"][0]
+    if plans.plan(facts["id"])["questions"][0]["probe"]["kind"] == "layer":
+        if isinstance(thing, type) or not type(thing).__name__ == name:
+            return ""
+        return (
+            f"? Expected the class, got a layer that was made with it: write `check({name})`, not `check({name}(…))`."
+        )
+    if callable(thing):
+        return ""
+    kind = type(thing).__name__
+    return f"? Expected the function `{name}`, got {article(kind)}. Run the cell that defines `{name}` again."
 
 
 def _unknown(name):

@@ -60,8 +60,8 @@ def figures(demo: Demo, results: dict) -> dict:
         "accuracy": plots.training_curves(
             history,
             "masked_lm_accuracy",
-            "Blanks filled in rightly",
-            ("always the commonest", examples["unigram_accuracy"]),
+            "Masked tokens predicted correctly",
+            ("always the most frequent token", examples["unigram_accuracy"]),
             marks,
         ),
         "next_sentence": plots.training_curves(

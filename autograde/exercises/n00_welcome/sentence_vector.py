@@ -12,14 +12,25 @@ def _sentences(rng: np.random.Generator) -> list[Case]:
 
 
 def _batches(rng: np.random.Generator) -> list[Case]:
-    return [Case((normal(rng, 2, 3, 5),)), Case((normal(rng, 4, 4, 4),))]
+    """One and two axes in front, a batch of one sentence, sentences of one word."""
+    shapes = ((2, 3, 5), (4, 4, 4), (2, 3, 4, 5), (1, 6, 2), (3, 1, 4))
+    return [Case((normal(rng, *shape),)) for shape in shapes]
+
+
+def _more_sentences(rng: np.random.Generator) -> list[Case]:
+    words, d = int(rng.integers(6, 20)), int(rng.integers(6, 20))
+    return [Case((normal(rng, words, d),)), Case((normal(rng, 1, d),)), Case((normal(rng, words, 1),))]
+
+
+def _more_batches(rng: np.random.Generator) -> list[Case]:
+    return [Case((normal(rng, 2, 1, 3, int(rng.integers(2, 9)), 4),)), Case((normal(rng, 5, 5, 5, 5),))]
 
 
 EXERCISE = Exercise(
     reference=lambda vectors: vectors.mean(axis=-2),
     parts=(
-        values(1, _sentences),
-        cases("a batch", 1, _batches, "with a batch of sentences in front the result is different"),
+        values(1, _sentences, hidden=_more_sentences),
+        cases("a batch", 1, _batches, "with a batch of sentences in front the result is different", _more_batches),
     ),
     facts=lambda case: {"words": case.arguments[0].shape[0], "d": case.arguments[0].shape[1]},
     hints=(

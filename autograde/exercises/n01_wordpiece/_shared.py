@@ -47,9 +47,9 @@ def exact_scores(spelled):
 
 
 WORDS = ("robin", "daisy", "hammer", "river", "bank", "tree", "stake", "width", "orders", "makers", "branch", "garden")
-LINE_ENDS = ("\t", "\n", "\r\n")
-WIDE_BLANKS = ("\u00a0", "\u2003", "\u3000")
-UNSEEN_FORMATS = ("\u00ad", "\u200b", "\u200d", "\ufeff")
+LINE_ENDS = ("\t", "\n", "\r", "\r\n")
+WIDE_BLANKS = ("\u00a0", "\u1680", "\u2002", "\u2003", "\u2009", "\u202f", "\u205f", "\u3000")  # all of category Zs
+UNSEEN_FORMATS = ("\u00ad", "\u200b", "\u200d", "\u200f", "\u202a", "\u2060", "\ufeff")
 CHINESE = "中文字典山水書"
 ACCENTED = ("Zoë", "CAFÉ", "naïve", "Ångström", "piñata", "garçon", "Dvořák", "Kraków")
 
@@ -68,6 +68,11 @@ def inside(rng: Random, word: str, inserted: str) -> str:
     """A word with a text inserted, neither at its beginning nor at its end."""
     place = int(rng.integers(1, len(word)))
     return word[:place] + inserted + word[place:]
+
+
+def in_words(rng: Random, characters) -> str:
+    """All of these characters, each inside a word of its own."""
+    return " ".join(inside(rng, pick(rng, WORDS), character) for character in shuffled(rng, list(characters)))
 
 
 def shuffled(rng: Random, items: list) -> list:
@@ -117,11 +122,21 @@ def spelled_words(rng: Random) -> list[Case]:
 
 
 def partly_merged(rng: Random) -> list[Case]:
-    """Words in which some neighbours are merged already, and one word of a single letter."""
+    """Neighbours that are merged already; words of one token; the same token three times in a row; no word at all."""
     one, two, three = syllables(rng)
     words = counted(rng, [one + two + three, "x"])
     rest = [([one, "##" + two, "##" + three[0], "##" + three[1]], 3), ([two, "##" + one, "##" + two], 5)]
-    return [Case((words + rest,))]
+    rest += [([one], int(rng.integers(2, 9))), (["x", *3 * ["##" + two]], 4), ([three, "##" + one], 1)]
+    return [Case((words + rest,)), Case((rest[2:3],)), Case(([],))]
+
+
+def many_words(rng: Random) -> list[Case]:
+    """A longer list, with larger counts, in any order."""
+    one, two, three = syllables(rng)
+    parts = [one, two, three, one + two, three[0]]
+    words = ["".join(shuffled(rng, parts)[: int(rng.integers(1, 5))]) for _ in range(12)]
+    spelled = [(in_letters(word), int(rng.integers(1, 500))) for word in dict.fromkeys(words)]
+    return [Case((shuffled(rng, [*spelled, *partly_merged(rng)[0].arguments[0]]),))]
 
 
 def pieces_of(rng: Random, number: int) -> list[str]:

@@ -14,9 +14,16 @@ from autograde.exercises.n01_wordpiece._shared import (
     shuffled,
     some,
 )
-from autograde.exercises.n01_wordpiece.clean_text import clean_text
+from autograde.exercises.n01_wordpiece.clean_text import KEPT, clean_text
 from autograde.exercises.n01_wordpiece.split_punctuation import split_punctuation
-from autograde.exercises.n01_wordpiece.strip_accents import strip_accents
+from autograde.exercises.n01_wordpiece.strip_accents import (
+    COMPATIBLE,
+    GREEK,
+    HANGUL,
+    NO_ACCENT,
+    SPACING_MARKS,
+    strip_accents,
+)
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
@@ -33,12 +40,35 @@ def sentence(rng: Random) -> str:
     return " ".join(shuffled(rng, parts)) + pick(rng, LINE_ENDS + WIDE_BLANKS) + f"${rng.integers(2, 99)}."
 
 
+def order_of_steps(rng: Random) -> str:
+    """Words whose result depends on the order of the steps.
+
+    A vertical tab separates words for `split`, but is deleted by cleaning; ≠ and the Greek varia are no punctuation
+    until they are decomposed into = and a mark, and into a backtick; a mark after a punctuation character, or alone,
+    leaves nothing.
+    """
+    one, two, three, four = some(rng, WORDS, 4)
+    words = [f"{one}\x0b{two}", f"{three}≠{rng.integers(2, 99)}", f"α\u1fef{four}", f"{one}!\u0301", "\u0301",
+             f"{two}{pick(rng, CHINESE)}{three}", f"{four}\u3000{one}"]  # fmt: skip
+    return "  ".join(shuffled(rng, words))
+
+
 def sentences(rng: Random) -> list[Case]:
-    return [Case((sentence(rng),)), Case((sentence(rng),)), Case(("  ",))]
+    return [Case((sentence(rng),)), Case((sentence(rng),)), Case((order_of_steps(rng),)), Case(("  ",)), Case(("",))]
 
 
 def sentences_in_both_cases(rng: Random) -> list[Case]:
-    return [Case((sentence(rng),), {"lower_case": lower_case}) for lower_case in (False, True)]
+    texts = (sentence(rng), order_of_steps(rng))
+    return [Case((text,), {"lower_case": lower_case}) for text in texts for lower_case in (False, True)]
+
+
+def all_words(rng: Random) -> list[Case]:
+    """Every difficult word of the exercises before, in both cases."""
+    words = shuffled(
+        rng, [*ACCENTED, *NO_ACCENT, *GREEK, *SPACING_MARKS, *HANGUL, *COMPATIBLE, *KEPT, order_of_steps(rng)]
+    )
+    text = "".join(word + pick(rng, LINE_ENDS + WIDE_BLANKS) for word in words)
+    return [Case((text,), {"lower_case": lower_case}) for lower_case in (False, True)]
 
 
 EXERCISE = Exercise(
@@ -46,7 +76,7 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(1, sentences),
-        cases("cased and uncased", 1, sentences_in_both_cases, "`lower_case` must control case and accents"),
+        cases("cased and uncased", 1, sentences_in_both_cases, "`lower_case` must control case and accents", all_words),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

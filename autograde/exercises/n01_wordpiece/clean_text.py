@@ -11,6 +11,7 @@ from autograde.exercises.n01_wordpiece._shared import (
     WHOLE_TOKENIZERS,
     WIDE_BLANKS,
     WORDS,
+    in_words,
     inside,
     pick,
     shuffled,
@@ -30,33 +31,53 @@ def clean_text(text):
     return CHINESE_RANGES.sub(r" \1 ", text)
 
 
-UNSEEN_CONTROLS = ("\x00", "\x07", "\x7f", "\ufffd")
-RARE_CHINESE = ("\u3400", "\uf900", "\U00020000", "\U0002f800")
+UNSEEN_CONTROLS = ("\x00", "\x07", "\x0b", "\x0c", "\x1b", "\x1f", "\x7f", "\x85", "\ufffd")
+# The first and the last assigned character of each block.
+RARE_CHINESE = ("\u3400\u4db5\u4e00\u9fef\uf900\ufad9\U00020000\U0002a6d6\U0002a700\U0002b734\U0002b740\U0002b81d"
+                "\U0002b820\U0002cea1\U0002f800\U0002fa1d")  # fmt: skip
 KANA_AND_HANGUL = ("ひらがな", "カタカナ", "한국어", "공연은")
+NOT_CHINESE = ("、。", "々〇", "「」", "ㄅㄆ", "ไทย", "שלום", "हिन्दी", "\u2e80\u2f00")  # also signs between the blocks
+KEPT = ("\ue000", "e\u0301", "€", "-", "\U0001f600")  # private use, a mark, symbols: no category of the table
 
 
 def untidy_text(rng: Random) -> list[Case]:
-    one, two, three, four = some(rng, WORDS, 4)
+    """Every kind of space, control and format character; spaces in a row and at both ends stay."""
+    one, two, three = some(rng, WORDS, 3)
     first = f"{one}\t{inside(rng, two, pick(rng, UNSEEN_FORMATS))} {inside(rng, three, pick(rng, UNSEEN_CONTROLS))}\n"
-    blanks = "".join(word + pick(rng, kind) for word, kind in zip(some(rng, WORDS, 3), [LINE_ENDS, *2 * [WIDE_BLANKS]]))
-    unseen = "".join(inside(rng, four, pick(rng, kind)) for kind in (UNSEEN_FORMATS, UNSEEN_CONTROLS))
-    return [Case((first,)), Case((blanks + unseen,)), Case(("",))]
+    blanks = "".join(f"{pick(rng, WORDS)}{blank}" for blank in shuffled(rng, [*LINE_ENDS, *WIDE_BLANKS]))
+    return [
+        Case((first,)),
+        Case(("  " + blanks + pick(rng, WORDS) + "   " + pick(rng, WORDS) + "\n\n",)),
+        Case((in_words(rng, UNSEEN_CONTROLS),)),
+        Case((in_words(rng, UNSEEN_FORMATS),)),
+        Case((in_words(rng, KEPT),)),
+        Case(("",)),
+    ]
 
 
 def many_scripts(rng: Random) -> list[Case]:
     chinese = "".join(some(rng, CHINESE, 3))
-    mixed = shuffled(rng, [pick(rng, WORDS), chinese, *some(rng, KANA_AND_HANGUL, 2)])
-    rare = inside(rng, pick(rng, WORDS), pick(rng, RARE_CHINESE))
-    return [Case((" ".join(mixed) + pick(rng, CHINESE),)), Case((f"{rare} {pick(rng, KANA_AND_HANGUL)}",))]
+    mixed = shuffled(rng, [pick(rng, WORDS), chinese, *KANA_AND_HANGUL])
+    return [
+        Case((" ".join(mixed) + pick(rng, CHINESE),)),
+        Case((in_words(rng, RARE_CHINESE),)),
+        Case((" ".join(shuffled(rng, list(NOT_CHINESE))),)),
+    ]
+
+
+def everything_at_once(rng: Random) -> list[Case]:
+    """Characters of all kinds beside each other, without words between them."""
+    kinds = [*LINE_ENDS, *WIDE_BLANKS, *UNSEEN_FORMATS, *UNSEEN_CONTROLS, *KEPT, *RARE_CHINESE, *NOT_CHINESE, " "]
+    return [Case(("".join(shuffled(rng, kinds)),)), Case(("".join(some(rng, kinds, 9)) * 2,))]
 
 
 EXERCISE = Exercise(
     reference=clean_text,
     returns="str",
     parts=(
-        values(2, untidy_text),
-        cases("scripts", 1, many_scripts, "Chinese characters must become separate words, other scripts must not "
-                                          "change"),
+        values(2, untidy_text, hidden=everything_at_once),
+        cases("scripts", 1, many_scripts,
+            "Chinese characters must become separate words, other scripts must not change"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

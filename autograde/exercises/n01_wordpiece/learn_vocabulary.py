@@ -96,7 +96,7 @@ EXERCISE = Exercise(
         "Begin with the special tokens, the alphabet, and all words spelled in letters. Then loop.",
         "Count and score again in every iteration: a merge changes the counts of its neighbours.",
         "`min` with a tuple as key compares element by element: use the negative score, the negative count, then "
-        "the pair. Remove rare pairs first, and stop when there are no more pairs.",
+        "the pair. Remove rare pairs first, and stop when no pair is left.",
     ),
     misconceptions=(
         mistake("most-frequent-first", "(-scores[pair], -counts[pair], pair)", "(-counts[pair], pair)",

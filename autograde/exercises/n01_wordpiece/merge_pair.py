@@ -40,7 +40,7 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, pairs_to_merge),
-        cases("awkward words", 1, awkward_merges, "from left to right, each piece once, and whole pieces only"),
+        cases("awkward words", 1, awkward_merges, "from left to right, each token once, and whole tokens only"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

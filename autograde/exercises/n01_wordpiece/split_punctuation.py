@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, WORDS, pick, some
+from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, WORDS, pick, shuffled, some
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
@@ -18,7 +18,9 @@ def split_punctuation(word):
 
 ASCII_SYMBOLS = "$+<=>^`|~"
 ASCII_MARKS = ".,!?'-:;()[]/&%#@*\"_"
-OTHER_SYMBOLS = "€©×°"
+WIDE_MARKS = "“”„«»‘’—–‐…¿¡。、「」·§¶‿！"
+OTHER_SYMBOLS = "€©×°™¬÷≤＋´¨\x7f"  # also a control character
+NO_SYMBOLS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZßéλж中²½٣"
 
 
 def punctuated_words(rng: Random) -> list[Case]:
@@ -27,16 +29,32 @@ def punctuated_words(rng: Random) -> list[Case]:
         Case((f"{one}{pick(rng, ASCII_MARKS)}{pick(rng, 'st')}{pick(rng, ASCII_MARKS)}",)),
         Case((f"{pick(rng, ASCII_MARKS)}{one}{pick(rng, ASCII_MARKS) * 3}{two}",)),
         Case((one,)),
+        Case((between_letters(rng, ASCII_MARKS),)),
+        Case(("".join(shuffled(rng, list(ASCII_MARKS))),)),
+        Case((pick(rng, ASCII_MARKS),)),
+        Case(("",)),
     ]
+
+
+def between_letters(rng: Random, marks: str) -> str:
+    """All of these characters, letters or digits between them."""
+    return "".join(pick(rng, "abcxyz019") * int(rng.integers(1, 3)) + mark for mark in shuffled(rng, list(marks)))
 
 
 def symbols_in_words(rng: Random) -> list[Case]:
-    one, two, three = some(rng, WORDS, 3)
+    one, two = some(rng, WORDS, 2)
     return [
         Case((pick(rng, ASCII_SYMBOLS).join([one, two, ""]) + str(rng.integers(1, 99)),)),
-        Case((pick(rng, "“¿") + one + pick(rng, "—…。") + two,)),
-        Case((three + pick(rng, OTHER_SYMBOLS) + str(rng.integers(1, 99)),)),
+        Case((between_letters(rng, ASCII_SYMBOLS),)),
+        Case((between_letters(rng, WIDE_MARKS) + two,)),
+        Case((between_letters(rng, OTHER_SYMBOLS),)),
+        Case(("".join(shuffled(rng, list(NO_SYMBOLS))),)),
     ]
+
+
+def all_kinds_together(rng: Random) -> list[Case]:
+    characters = shuffled(rng, list(2 * ASCII_MARKS + 2 * ASCII_SYMBOLS + WIDE_MARKS + OTHER_SYMBOLS + NO_SYMBOLS))
+    return [Case(("".join(characters),)), Case(("".join(characters[:12]),))]
 
 
 EXERCISE = Exercise(
@@ -44,7 +62,7 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, punctuated_words),
-        cases("symbols", 1, symbols_in_words, "BERT's punctuation is more than Unicode's"),
+        cases("symbols", 1, symbols_in_words, "BERT's punctuation is more than Unicode's", all_kinds_together),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

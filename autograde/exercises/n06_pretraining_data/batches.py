@@ -52,7 +52,7 @@ EXERCISE = Exercise(
     hints=(
         "A data set has a method for each step: `shuffle`, `batch`, `repeat`, `prefetch`. The order matters.",
         "First shuffle single examples, all of them; then make batches; then repeat.",
-        "The buffer of `shuffle` must have room for all examples, and `batch` has a parameter for the remainder.",
+        "The buffer of `shuffle` must hold all examples, and `batch` has a parameter for the remainder.",
     ),
     misconceptions=(
         mistake("unshuffled", 'dataset = dataset.shuffle(len(examples["input_ids"]), seed=seed)', "dataset = dataset",

@@ -1,0 +1,186 @@
+"""The student of each file of a download. Claims on one student that exclude each other are only reported."""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from autograde.grader.archives import Entry
+from autograde.grader.filenames import own_stem, safe_name
+from autograde.grader.hand_ins import TIME, Arrived, Folder, hand_ins
+from autograde.grader.people import People
+from autograde.grader.platforms import Reader, Upload
+from autograde.grader.roster import Roster
+
+ALSO_TAKEN = (".py", ".safetensors")  # beside notebooks: modules of a student's own, and trained weights
+IN_A_CSV = "name the student in a CSV (columns: file,student)"
+ONLY = f"only notebooks, {' and '.join(ALSO_TAKEN)} files are collected"
+
+
+@dataclass
+class Row:
+    """One file of a download.
+
+    action: "new", "replaced", "unchanged", "kept aside", "disputed", "ignored" or "refused"; system: which named the
+    student; timestamp: of the hand-in, empty if the system does not tell it; late: the system's own mark.
+    """
+
+    source: str
+    action: str
+    student: str = ""
+    file: str = ""
+    system: str = ""
+    timestamp: str = ""
+    late: bool = False
+    size: int = 0
+    sha256: str = ""
+    reason: str = ""
+
+
+@dataclass
+class Manifest:
+    """The outcome of one collection. notes: sentences for the instructor about the whole download."""
+
+    assignment: str
+    source: str
+    system: str = ""
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def count(self, action: str) -> int:
+        return sum(row.action == action for row in self.rows)
+
+    @property
+    def students(self) -> list[str]:
+        left_out = ("refused", "ignored", "disputed")
+        return sorted({row.student for row in self.rows if row.student and row.action not in left_out})
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+
+
+@dataclass
+class Found:
+    """A file that was copied out, with what the system said about its entry. by_hand: the roster names the file."""
+
+    row: Row
+    entry: Entry
+    upload: Upload
+    staged: Path
+    by_hand: bool
+    odd: bool
+
+    @property
+    def order(self) -> list:
+        """By which the newer of two uploads is recognised: nothing in it is the student's."""
+        return [self.upload.order, _text(self.entry.modified)]
+
+    @property
+    def rank(self):
+        """The file that counts comes last: of the newest upload the one named exactly, and least deep in an archive."""
+        exact = own_stem(self.upload.file) == own_stem(self.row.file) if not self.entry.inner else (
+            own_stem(Path(self.entry.path).name) == own_stem(self.row.file)
+        )  # fmt: skip
+        return not self.odd, self.order, exact, -self.entry.inner.count("/"), self.row.source
+
+    def arrived(self) -> Arrived:
+        row = self.row
+        return Arrived(
+            row.file, self.staged, row.sha256, self.entry.outer, self.order, row.timestamp, self.by_hand, self.odd
+        )
+
+
+def by_student(found: list[Found], course: Path, reader: Reader, roster: Roster, people: People) -> dict:
+    """Files by the student's folder. Two students never share one: the system's number distinguishes students of the
+    same name, now and in later downloads that contain only one of them."""
+    records = {
+        student: record.number
+        for student, record in hand_ins(course, reader.assignment).items()
+        if record.platform == reader.platform
+    }
+    keys, spellings, students = defaultdict(set), defaultdict(set), defaultdict(list)
+    for file in found:
+        if not file.by_hand:
+            file.row.student = _known(file.upload, reader, roster, people, records) or ""
+        if not file.row.student:
+            keys[file.upload.student].add(file.upload.key)
+    taken = {file.row.student for file in found if file.row.student} | roster.people.keys()
+    for file in found:
+        name, number = file.upload.student, file.upload.number
+        if not file.row.student:
+            theirs = records.get(safe_name(name)) or people[safe_name(name)].ids.get(reader.platform)
+            namesake = len(keys[name]) > 1 or (theirs and theirs != number) or safe_name(name) in taken
+            file.row.student = f"{name}-{number}" if namesake and number else name
+        spellings[safe_name(file.row.student).casefold()].add(file.row.student)
+    for file in found:
+        name = safe_name(file.row.student)
+        if len(spellings[name.casefold()]) > 1:
+            name += f"-{hashlib.sha256(file.row.student.encode('utf-8', 'replace')).hexdigest()[:6]}"
+        file.row.student = name
+        students[name].append(file)
+    return students
+
+
+def _known(upload: Upload, reader: Reader, roster: Roster, people: People, records: dict[str, str]) -> str | None:
+    """The student of the course: by the roster, else by the number that an earlier download told."""
+    if reader.platform == "blackboard":
+        return roster.by_login(upload.student)
+    number = upload.number
+    if upload.lasting and number and (student := roster.by_number(number) or people.by_id(reader.platform, number)):
+        return student
+    if number and number in records.values():
+        return next(student for student, theirs in records.items() if theirs == number)
+    student = roster.by_name(upload.student)
+    other_number = student and upload.lasting and number and roster.people[student].id
+    return None if other_number else student
+
+
+def undisputed(folder: Folder, files: list[Found], reader: Reader) -> list[Found]:
+    """Files whose entries one student can have handed in. Others are kept as disputed: they replace no work."""
+    if any(file.by_hand for file in files):
+        return _set_aside(folder, files, lambda file: file.by_hand, "your CSV names another file for this student")
+    claims = {(file.upload.key, file.upload.student) for file in files}
+    if len(claims) > 1:
+        both = " and ".join(sorted(f"{student} ({key})" for key, student in claims))
+        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), f"{both} claim to be one student")
+    if (
+        folder.before
+        and folder.before.key == (reader.platform, *_key(files))
+        and folder.before.name != files[0].upload.student
+    ):
+        reason = f"{reader.title} called this student {folder.before.name!r} before and {files[0].upload.student!r} now"
+        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
+    uploads = {(file.row.file, file.row.sha256): file for file in files}
+    if reader.platform == "files" and len({name for name, _ in uploads}) < len(uploads):
+        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), "two files name this student")
+    if any(file.upload.sure for file in files) or (folder.old and not all(file.upload.sure for file in files)):
+        reason = "its name can be read as another student's too"
+        files = _set_aside(folder, files, lambda file: file.upload.sure or folder.has(file.arrived()), reason)
+    if not folder.is_empty and (folder.before is None or folder.before.key != (reader.platform, *_key(files))):
+        came = folder.before.platform if folder.before else "another way"
+        reason = f"{folder.student}'s work came from {came}, this file from {reader.platform}"
+        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
+    return files
+
+
+def _key(files: list[Found]) -> tuple[str]:
+    return (files[0].upload.number or files[0].upload.student,) if files else ("",)
+
+
+def _set_aside(folder: Folder, files: list[Found], stays: Callable[[Found], bool], reason: str) -> list[Found]:
+    kept = [file for file in files if stays(file)]
+    for file in files:
+        if file not in kept:
+            folder.keep_disputed(file.arrived())
+            file.row.action, file.row.reason = (
+                "disputed",
+                f"{reason}; name the student in a CSV (columns: file,student)",
+            )
+    return kept
+
+
+def _text(time: datetime | None) -> str:
+    return time.strftime(TIME) if time else ""

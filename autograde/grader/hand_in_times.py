@@ -1,0 +1,92 @@
+"""Times of hand-ins that a download does not tell, from a table that the system writes.
+
+Canvas   the submissions of its API, `/api/v1/courses/C/assignments/A/submissions?per_page=100`, saved as JSON or CSV
+Moodle   the grading worksheet (View all submissions > Download grading worksheet)
+others   a CSV with a column for the student and a column `time`
+"""
+
+import csv
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+
+from autograde.errors import AutogradeError
+from autograde.grader.platforms import Upload
+
+_NUMBERS = ("user_id", "anonymous_id", "identifier", "id")
+_STUDENTS = ("student", "login", "username", "sis login id", "user name")
+_TIMES = ("submitted_at", "last modified (submission)", "zuletzt geändert (abgabe)", "time", "submitted")
+_FORMATS = (
+    "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M",
+    "%d %B %Y, %I:%M %p", "%d %B %Y, %H:%M", "%d. %B %Y, %H:%M", "%d/%m/%y, %H:%M",
+)  # fmt: skip
+
+
+class TimesError(AutogradeError, ValueError):
+    """A table of times that cannot be read."""
+
+
+@dataclass
+class Times:
+    """Hand-in times by the system's number of a student, and by the student's id or login."""
+
+    by_number: dict[str, datetime] = field(default_factory=dict)
+    by_student: dict[str, datetime] = field(default_factory=dict)
+
+    def of(self, upload: Upload, student: str) -> datetime | None:
+        if upload.number in self.by_number:
+            return self.by_number[upload.number]
+        return next(
+            (
+                self.by_student[name]
+                for name in (student.casefold(), upload.student.casefold())
+                if name in self.by_student
+            ),
+            None,
+        )
+
+
+def read_times(path: Path, zone: tzinfo = UTC) -> Times:
+    """Reads a JSON list or a CSV. zone: of times without one. Raises TimesError with the line."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        rows = json.loads(text) if path.suffix.lower() == ".json" else list(csv.DictReader(text.splitlines()))
+        rows = [{str(key).strip().lower(): str(value or "").strip() for key, value in row.items()} for row in rows]
+    except (OSError, ValueError, AttributeError, csv.Error) as reason:
+        raise TimesError(f"{path}: expected a CSV, or a JSON list of Canvas's submissions ({reason})") from None
+    time = _first(rows, _TIMES)
+    number, student = _first(rows, _NUMBERS), _first(rows, _STUDENTS)
+    if not time or not (number or student):
+        raise TimesError(
+            f"{path}: expected a column of times ({', '.join(_TIMES)}) and one of students ({', '.join(_NUMBERS)}, "
+            f"{', '.join(_STUDENTS)}), got {', '.join(rows[0]) if rows else 'no rows'}"
+        )
+    times = Times()
+    for line, row in enumerate(rows, start=2):
+        at = _time(row[time], zone, f"{path} line {line}")
+        if at and number and row[number]:
+            times.by_number[re.sub(r"^\D+(?=\d+$)", "", row[number])] = at  # "Participant 90210"
+        if at and student and row[student]:
+            times.by_student[row[student].casefold()] = at
+    return times
+
+
+def _first(rows: Sequence[dict], names: Sequence[str]) -> str | None:
+    return next((name for name in names if rows and name in rows[0]), None)
+
+
+def _time(text: str, zone: tzinfo, where: str) -> datetime | None:
+    text = re.sub(r"^[^\W\d_]+,\s*", "", text)  # a day of the week in front
+    if text in ("", "-"):
+        return None
+    for form in _FORMATS:
+        try:
+            time = datetime.strptime(text, form)
+        except ValueError:
+            continue
+        in_utc = form.endswith(("Z", "UTC"))
+        return (time if time.tzinfo else time.replace(tzinfo=UTC if in_utc else zone)).astimezone(UTC)
+    raise TimesError(f"{where}: expected a time such as 2026-01-30 12:00:00, got {text!r}")

@@ -1,0 +1,89 @@
+"""The students of a course: names, and the ids that learning-management systems give them.
+
+`collected/people.json` keeps it: collecting and importing write it, matching and pages read it. A Canvas user id and a
+login are a student's in all assignments; Moodle's participant number is one assignment's and is kept in the record of
+that hand-in.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from autograde.grader.roster import Roster
+from bertlab.files import write_text
+
+FILE = Path("collected", "people.json")
+
+
+@dataclass(frozen=True)
+class Known:
+    """One student. ids: by system, such as {"canvas": "4711"}."""
+
+    name: str = ""
+    email: str = ""
+    login: str = ""
+    ids: dict[str, str] = field(default_factory=dict)
+
+
+class People:
+    """The students of a course; `save` writes what `learn` has changed."""
+
+    def __init__(self, course: str | Path):
+        self.path = Path(course) / FILE
+        stored = json.loads(self.path.read_text(encoding="utf-8")) if self.path.is_file() else {}
+        self.known = {student: Known(**values) for student, values in stored.items()}
+
+    def __getitem__(self, student: str) -> Known:
+        return self.known.get(student, Known())
+
+    def by_id(self, system: str, number: str) -> str | None:
+        """The student with this id in a system."""
+        return next((student for student, one in self.known.items() if number and one.ids.get(system) == number), None)
+
+    def learn(self, student: str, name: str = "", email: str = "", login: str = "", **ids: str) -> None:
+        """Adds facts; an empty value changes nothing."""
+        old = self[student]
+        self.known[student] = replace(
+            old,
+            name=name or old.name,
+            email=email or old.email,
+            login=login or old.login,
+            ids=old.ids | {system: number for system, number in ids.items() if number},
+        )
+
+    def learn_roster(self, roster: Roster, students: set[str]) -> None:
+        for person in roster.people.values():
+            if person.student in students:
+                self.learn(person.student, person.name, person.email, person.login)
+
+    def forget(self, student: str) -> bool:
+        return self.known.pop(student, None) is not None
+
+    def save(self) -> None:
+        text = json.dumps({student: asdict(one) for student, one in sorted(self.known.items())}, indent=1) + "\n"
+        if self.known or self.path.exists():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(self.path, text)
+
+
+def namer(course: str | Path) -> Callable[[str], str]:
+    """student → "Jane Doe (doejane)" where the name is known, else the id."""
+    people = People(course)
+    in_book = _names_in_the_gradebook(Path(course))
+
+    def name(student: str) -> str:
+        full = in_book.get(student) or people[student].name
+        return f"{full} ({student})" if full and full != student else student
+
+    return name
+
+
+def _names_in_the_gradebook(course: Path) -> dict[str, str]:
+    if not (course / "gradebook.db").is_file():
+        return {}
+    from autograde.grader.gradebook import Course
+
+    with Course(course) as book:
+        people = [(one.id, one.first_name, one.last_name) for one in book.book.students]
+    return {student: " ".join(part for part in names if part) for student, *names in people}

@@ -1,0 +1,273 @@
+"""The learning-management systems that downloads come from: who handed in and when, from the system's part of a name.
+
+Each name below has a part that the system writes, at its beginning, and a part that the student chose, at its end. Only
+the first part is read here, and only in the outermost entries of a download: no file can name another student.
+
+| system | entry of the download | time of the hand-in |
+|---|---|---|
+| Canvas | `doejane_LATE_4711_90210_03_attention-1.ipynb` (user 4711), `anon_aB3cD_90210_…` | not in it |
+| Moodle | `Jane Doe_90210_assignsubmission_file/03_attention.ipynb`, or flat, `…_file_03_attention.ipynb` | not in it |
+| Blackboard | `Week 3_jdoe_attempt_2026-01-30-15-00-00_03_attention.ipynb`, and a receipt `….txt` | in the name |
+| folders | `Jane Doe/03_attention.ipynb`, `submitted/jdoe/ps1/03_attention.ipynb` (nbgrader) | the entry's date |
+| files | `03_attention_jane_doe.ipynb`, `Copy of 03_attention - Jane Doe.ipynb` | the entry's date |
+
+Canvas and Moodle date every entry with the moment of the download. Sources that these patterns follow:
+Canvas `lib/content_zipper.rb` (commit 05e9653c) and `infer_comment_context_from_filename` (028f76bb); Moodle
+`public/mod/assign/classes/downloader.php` (b1b5f263), `files/classes/local/archive_writer/zip_writer.php` (04975560).
+Blackboard's is not public; its pattern is that of its "Assignment File Download".
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import PurePosixPath
+
+from autograde.grader.archives import CollectError
+from autograde.grader.filenames import own_stem
+
+_CANVAS = re.compile(
+    r"(?P<student>[^/]+?)_(?:(?P<late>LATE)_)?(?P<number>\d+)_"
+    r"(?:(?:question_\d+_)?(?P<order>\d+)_(?P<file>[^/]+)|(?P<page>(?:text|link)\.html))"
+)
+_CANVAS_ANONYMOUS = re.compile(
+    r"(?P<late>LATE_)?anon_(?P<late_too>LATE_)?(?P<number>[A-Za-z0-9]{5})_"
+    r"(?:(?P<order>\d+)_(?P<file>[^/]+)|(?P<page>(?:text|link)\.html))"
+)
+_MOODLE = re.compile(r"(?P<student>[^/_]+)(?:_(?P<number>\d+))?_assignsubmission_[a-z0-9]+(?:_?/|_)(?P<file>.+)")
+_BLACKBOARD = re.compile(
+    r"(?P<prefix>[^/]+?)_[^\W\d_]+_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<file>[^/]+)|(?P<receipt>\.txt))"
+)
+_RECEIPT = re.compile(r"[^:\n]{1,20}: (?P<name>[^\n]+?) \((?P<login>[^()\n]+)\)\s*(?:\n|$)")
+
+
+@dataclass(frozen=True)
+class Upload:
+    """The facts that the system writes about one entry.
+
+    student: name or login as the system writes it; file: the student's part; number: the system's id of the student,
+    lasting: the same in all assignments; order: grows with each upload; late: the system's own mark, None where it has
+    none; time: of the hand-in; sure: the name can be read in one way only; name: of the person, if the system has it.
+    """
+
+    student: str
+    file: str
+    number: str = ""
+    lasting: bool = True
+    order: int = 0
+    late: bool | None = None
+    time: datetime | None = None
+    sure: bool = True
+    name: str = ""
+
+    @property
+    def key(self) -> str:
+        """Identifies the student within this system."""
+        return self.number or self.student
+
+
+def _canvas(path: str, zone: tzinfo) -> Upload | None:
+    if found := _CANVAS_ANONYMOUS.fullmatch(path):
+        late = bool(found["late"] or found["late_too"])
+        student, file = f"anon_{found['number']}", found["file"] or found["page"]
+        return Upload(student, file, found["number"], False, int(found["order"] or 0), late)
+    found = _CANVAS.fullmatch(path)
+    if not found:
+        return None
+    again = _CANVAS.fullmatch(path[found.end("number") + 1 :]) if found["file"] else None
+    file, late = found["file"] or found["page"], found["late"] is not None
+    return Upload(found["student"], file, found["number"], True, int(found["order"] or 0), late, sure=again is None)
+
+
+def _moodle(path: str, zone: tzinfo) -> Upload | None:
+    found = _MOODLE.fullmatch(path)
+    if not found:
+        return None
+    student = found["student"].strip()
+    return Upload(student, found["file"], found["number"] or "", lasting=False, name=student)
+
+
+def _blackboard(path: str, zone: tzinfo) -> Upload | None:
+    found = _BLACKBOARD.fullmatch(path)
+    if not found or "_" not in found["prefix"]:
+        return None
+    try:
+        time = datetime.strptime(found["time"], "%Y-%m-%d-%H-%M-%S").replace(tzinfo=zone).astimezone(UTC)
+    except ValueError:
+        return None
+    student = found["prefix"].rpartition("_")[2]
+    return Upload(student, found["file"] or "receipt.txt", time=time, order=int(time.timestamp()))
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A learning-management system. read: (entry without shared folders, zone of times) → upload, None if not its own;
+    numbered: its entries are ordered by `Upload.order`, not by their dates; title: its name in sentences."""
+
+    title: str
+    read: Callable[[str, tzinfo], Upload | None]
+    numbered: bool = False
+
+
+PLATFORMS = {
+    "canvas": Platform("Canvas", _canvas, numbered=True),
+    "moodle": Platform("Moodle", _moodle),
+    "blackboard": Platform("Blackboard", _blackboard, numbered=True),
+}
+CHOICES = (*PLATFORMS, "folders", "files")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads the entries of one download. skipped: how many leading folders all entries share."""
+
+    platform: str
+    notebooks: Sequence[str]
+    assignment: str
+    zone: tzinfo
+    skipped: int = 0
+    logins: tuple[tuple[str, str, str], ...] = ()  # of Blackboard's receipts: (beginning of names, login, person)
+
+    @property
+    def title(self) -> str:
+        return PLATFORMS[self.platform].title if self.platform in PLATFORMS else self.platform
+
+    @property
+    def numbered(self) -> bool:
+        return self.platform in PLATFORMS and PLATFORMS[self.platform].numbered
+
+    @property
+    def dated(self) -> bool:
+        """Whether the date of an entry is the time of the hand-in."""
+        return self.platform not in PLATFORMS
+
+    def relative(self, entry: str) -> str:
+        """An entry's path without the folders that all share."""
+        return "/".join(PurePosixPath(entry).parts[self.skipped :])
+
+    def read(self, entry: str) -> Upload | None:
+        """The upload of an outermost entry; None where its name is not the system's."""
+        if self.platform in PLATFORMS:
+            upload = PLATFORMS[self.platform].read(self.relative(entry), self.zone)
+            return self._with_login(entry, upload) if upload and self.logins else upload
+        return self._folder(entry) if self.platform == "folders" else self._file(entry)
+
+    def _with_login(self, entry: str, upload: Upload) -> Upload:
+        for beginning, login, person in self.logins:
+            if self.relative(entry).startswith(beginning):
+                return replace(upload, student=login, name=person)
+        return upload
+
+    def _folder(self, entry: str) -> Upload | None:
+        base, folders = PurePosixPath(entry).name, PurePosixPath(entry).parts[:-1]
+        own = self._students(folders[self.skipped :]) or self._students(folders)[-1:]
+        return Upload(own[0], base) if own else None
+
+    def _students(self, folders: Sequence[str]) -> list[str]:
+        return [folder for folder in folders if folder not in (self.assignment, "submitted")]
+
+    def _file(self, entry: str) -> Upload | None:
+        base = PurePosixPath(entry).name
+        student = _without_notebook(base, self.notebooks)
+        return Upload(student, base) if student else None
+
+
+def choose(
+    entries: Sequence[str],
+    notebooks: Sequence[str],
+    assignment: str,
+    zone: tzinfo,
+    told: str | None = None,
+) -> Reader:
+    """The reader for a download with these outermost entries: the system that is told, or the one that fits them all.
+
+    Raises CollectError where several systems fit, or one fits some of the entries only.
+    """
+    shared = common_folders(entries)
+    fitting = {name: _level(platform, entries, shared, zone) for name, platform in PLATFORMS.items()}
+    whole = {name: level for name, (level, count) in fitting.items() if entries and count == len(entries)}
+    if told in PLATFORMS:
+        return Reader(told, notebooks, assignment, zone, fitting[told][0])
+    if told is None and len(whole) > 1:
+        titles = " and ".join(PLATFORMS[name].title for name in whole)
+        raise CollectError(
+            f"{entries[0]}: the names in this download can be read as names of {titles}; nothing was collected. "
+            f"Tell the system it comes from: --from {' or --from '.join(whole)}"
+        )
+    if told is None and whole:
+        ((name, level),) = whole.items()
+        return Reader(name, notebooks, assignment, zone, level)
+    if told is None:
+        _refuse_a_mixture(entries, fitting, zone)
+    return _plain(entries, notebooks, assignment, zone, shared, told)
+
+
+def _level(platform: Platform, entries: Sequence[str], shared: int, zone: tzinfo) -> tuple[int, int]:
+    """How many shared folders to skip so that most entries fit, and how many then do."""
+    counts = []
+    for level in range(shared + 1):
+        names = ("/".join(PurePosixPath(entry).parts[level:]) for entry in entries)
+        counts.append(sum(platform.read(name, zone) is not None for name in names))
+    best = max(counts)
+    return counts.index(best), best
+
+
+def _refuse_a_mixture(entries: Sequence[str], fitting: dict[str, tuple[int, int]], zone: tzinfo) -> None:
+    name, (level, count) = max(fitting.items(), key=lambda item: item[1][1])
+    if not count:
+        return
+    platform = PLATFORMS[name]
+    odd = [entry for entry in entries if platform.read("/".join(PurePosixPath(entry).parts[level:]), zone) is None]
+    raise CollectError(
+        f"{count} of {len(entries)} names in this download are of {platform.title}, {odd[0]!r} is not; nothing was "
+        f"collected. Tell the system it comes from: --from {name} (other names are then refused one by one), or "
+        "--from files or --from folders if students or you named the files"
+    )
+
+
+def _plain(entries, notebooks, assignment, zone, shared: int, told: str | None) -> Reader:
+    """Folders or files named by people: entries of one kind only, unless it is told."""
+    reader = Reader("folders", notebooks, assignment, zone, shared)
+    beside = [not reader._students(PurePosixPath(entry).parts[shared:-1]) for entry in entries]
+    if told is None and any(beside) and not all(beside):
+        raise CollectError(
+            f"{entries[beside.index(True)]!r} is a file, other entries are folders of students; nothing was collected. "
+            "Tell which of them name the students: --from folders or --from files"
+        )
+    named = [_without_notebook(PurePosixPath(entry).name, notebooks) for entry in entries]
+    in_one_folder = all(beside) and not any(named) and shared > 0  # a folder with one student's notebook
+    name = told or ("files" if all(beside) and not in_one_folder else "folders")
+    return replace(reader, platform=name)
+
+
+def common_folders(paths: Sequence[str]) -> int:
+    """How many leading folders all paths share."""
+    folders = [PurePosixPath(path).parts[:-1] for path in paths]
+    shared = 0
+    for level in zip(*folders):
+        if len(set(level)) > 1:
+            break
+        shared += 1
+    return shared
+
+
+def _without_notebook(base: str, notebooks: Sequence[str]) -> str:
+    """The student: the rest of a file's name without the notebook's name; all of the name of an archive."""
+    stem = own_stem(base)
+    for name in sorted(notebooks, key=len, reverse=True):
+        at = stem.lower().find(name.lower())
+        if at >= 0:
+            return f"{stem[:at]} {stem[at + len(name) :]}".strip(" _-().,[]")
+    return stem.strip(" _-().,[]") if base.lower().endswith(".zip") else ""
+
+
+def read_receipt(text: str, entry: str) -> tuple[str, str, str] | None:
+    """From Blackboard's receipt of one attempt: (beginning of this student's entries, login, name of the person).
+
+    Only its first line is read, which Blackboard writes; the entry's own name must end with the login, too.
+    """
+    receipt = _BLACKBOARD.fullmatch(entry)
+    found = _RECEIPT.match(text.lstrip("\ufeff"))
+    if not receipt or not found or not receipt["prefix"].endswith(f"_{found['login']}"):
+        return None
+    return entry[: receipt.end("prefix") + 1], found["login"], found["name"].strip()

@@ -1,0 +1,124 @@
+"""Late or not, and by how much: from Canvas's mark, from its times, by the course's rule, and always up to date."""
+
+import json
+
+import pytest
+from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
+from lms_files import Handed, canvas_zip, moodle_worksheet, moodle_zip
+
+from autograde.grader.collect import collect
+from autograde.grader.gradebook import Course, given_by_people
+from autograde.grader.hand_in_times import TimesError, read_times
+from autograde.grader.hand_ins import hand_in
+from autograde.grader.results import Result
+from autograde.grader.template import Template
+from autograde.verdict import Verdict
+
+NB = ["03_attention"]
+WORK = as_bytes(notebook(ANSWERS))
+TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
+RULE = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"\nc.PerDay.percent = 10\n'
+TIMES = [
+    {"user_id": 1, "submitted_at": "2026-01-30T12:00:00Z", "late": False},
+    {"user_id": 2, "submitted_at": "2026-02-03T11:00:00Z", "late": True},  # the second day
+    {"user_id": 3, "submitted_at": "2026-02-03T11:00:00Z", "late": False},  # an extension in Canvas
+    {"user_id": 4, "submitted_at": None, "late": False},
+]
+
+
+@pytest.fixture
+def course(tmp_path):
+    """ps3, due on 1 February, 12:00, handed in through Canvas, whose zip was downloaded on the 9th."""
+    make_gradebook(tmp_path)
+    (tmp_path / "nbgrader_config.py").write_text(RULE)
+    return tmp_path
+
+
+def canvas(course, times=None):
+    handed = [
+        Handed("Punctual, Pia", 1, "03_attention.ipynb", WORK, 11),
+        Handed("Late, Leo", 2, "03_attention.ipynb", WORK, 12, late=True),
+        Handed("Extended, Eva", 3, "03_attention.ipynb", WORK, 13),
+    ]
+    return collect(canvas_zip(course / "a.zip", handed), course, "ps3", NB, times=times)
+
+
+def grade(course):
+    """All have 3 of 11 points."""
+    verdict = Verdict("scores", "3.1 scores", "passed", 3, 3)
+    with Course(course) as book:
+        for folder in sorted(course.glob("submitted/*")):
+            stamp = folder / "ps3/timestamp.txt"
+            at = stamp.read_text() if stamp.exists() else ""
+            result = Result("ps3", folder.name, "03_attention", (verdict,), handed_in=at)
+            result.save(course)
+            book.write("ps3", folder.name, [result], TEMPLATES)
+
+
+def penalties(course) -> dict[str, float]:
+    with Course(course) as book:
+        book.write_late_penalties("ps3")
+        return {row["student"]: row["late_penalty"] for row in book.grades()}
+
+
+def test_the_day_of_the_download_makes_nobody_late_and_unknown_days_cost_nothing(course):
+    manifest = canvas(course)
+    grade(course)
+    assert set(penalties(course).values()) == {0}
+    (note,) = manifest.notes
+    assert "1 marked late by Canvas" in note and "lateleo" in note and "--times" in note
+
+
+def test_with_canvass_times_the_late_ones_pay_and_its_extensions_hold(course):
+    (course / "submissions.json").write_text(json.dumps(TIMES))
+    assert canvas(course, read_times(course / "submissions.json")).notes == []
+    grade(course)
+    assert penalties(course) == {"lateleo": pytest.approx(0.6), "punctualpia": 0, "extendedeva": 0}
+    assert (course / "submitted/lateleo/ps3/timestamp.txt").read_text() == "2026-02-03 11:00:00 UTC"
+
+
+def test_times_that_come_later_count_without_grading_again(course):
+    canvas(course)
+    grade(course)
+    (course / "times.csv").write_text("student,time\nlateleo,2026-02-03 11:00\n")
+    manifest = canvas(course, read_times(course / "times.csv"))
+    assert manifest.count("unchanged") == 3
+    assert penalties(course)["lateleo"] == pytest.approx(0.6)
+
+
+def test_moodles_times_are_those_of_its_worksheet(course):
+    handed = [
+        Handed("Jane Doe", 90210, "03_attention.ipynb", WORK),
+        Handed("Mark Roe", 90211, "03_attention.ipynb", WORK),
+    ]
+    archive = moodle_zip(course / "m.zip", handed)
+    assert "grading worksheet" in collect(archive, course, "ps3", NB).notes[0]
+    grade(course)
+    assert set(penalties(course).values()) == {0}
+    times = {90210: "Saturday, 31 January 2026, 9:00 AM", 90211: "Tuesday, 3 February 2026, 11:00 AM"}
+    (course / "w.csv").write_text(moodle_worksheet(handed, times), encoding="utf-8")
+    collect(archive, course, "ps3", NB, times=read_times(course / "w.csv"))
+    assert penalties(course) == {"Jane Doe": 0, "Mark Roe": pytest.approx(0.6)}
+    assert hand_in(course, "ps3", "Mark Roe").time == "2026-02-03 11:00:00 UTC"
+
+
+def test_a_score_changed_by_hand_changes_the_penalty_wherever_it_is_shown(course):
+    (course / "submissions.json").write_text(json.dumps(TIMES))
+    canvas(course, read_times(course / "submissions.json"))
+    grade(course)
+    assert penalties(course)["lateleo"] == pytest.approx(0.6)
+    with Course(course) as book:
+        book.book.find_grade("check_scores", "03_attention", "ps3", "lateleo").manual_score = 1
+        book.book.db.commit()
+    result = Result("ps3", "lateleo", "03_attention")
+    assert given_by_people(course, "ps3", TEMPLATES)(result)["late_penalty"] == pytest.approx(0.2)
+    assert penalties(course)["lateleo"] == pytest.approx(0.2)
+
+
+def test_a_table_without_times_is_named(tmp_path):
+    (tmp_path / "t.csv").write_text("student,points\nx,3\n")
+    with pytest.raises(TimesError, match="expected a column of times .* got student, points"):
+        read_times(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("student,time\nx,soon\n")
+    with pytest.raises(TimesError, match=r"t.csv line 2: expected a time such as .* got 'soon'"):
+        read_times(tmp_path / "t.csv")
