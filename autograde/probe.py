@@ -29,7 +29,8 @@ A **question** is a plain value (see `values`), a dict:
     {"kind": "step", "name": …, "model": …, "config": {…}, "roles": {…}}
                                                          constructs the model, sets weights by role, calls the
                                                          function with (model, plain SGD, the batch) keywords["steps"]
-                                                         times at keywords["rate"] → {"loss": …, role: weight after it}
+                                                         times at keywords["rate"], with keywords["compiled"] inside
+                                                         tf.function → {"loss": …, role: weight after it}
     {"kind": "fill", "name": …}                          calls a function whose first argument, a dict of arrays,
                                                          arrives as Keras variables; the others as NumPy arrays →
                                                          {"returned": …, "variables": what they hold afterwards}
@@ -62,6 +63,7 @@ import itertools
 import math
 import sys
 import types
+from functools import partial
 
 from autograde import tracing
 from autograde.errors import AutogradeError
@@ -306,12 +308,21 @@ def _steps(probe, question, namespace, notes):
     model(*(batch[name] for name in _MODEL_READS))  # so that its weights exist
     _put_weights(model, probe["roles"], question["weights"])
     optimizer = keras.optimizers.SGD(asked["rate"])
+    optimizer.build(model.trainable_variables)
+    step = _compiled(function, model, optimizer) if asked.get("compiled") else partial(function, model, optimizer)
     for _ in range(asked["steps"]):
-        loss = _call(lambda batch: function(model, optimizer, batch), [batch], {}, notes)
+        loss = _call(step, [batch], {}, notes)
     if loss is None or loss is ...:
         return loss
     after = {role: _joined_places(places_of(model, paths)) for role, paths in probe["roles"].items()}
     return {"loss": loss} | after
+
+
+def _compiled(function, model, optimizer):
+    """The function as the run of notebook 07 calls it: traced once, then run without Python."""
+    import tensorflow as tf
+
+    return tf.function(lambda batch: function(model, optimizer, batch))
 
 
 def _joined_places(variables):

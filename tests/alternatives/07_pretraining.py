@@ -343,7 +343,7 @@ def train_step(model, optimizer, batch):
         logits, next_logits = model(*inputs, training=True)
         losses = [mlm_loss(logits, batch["labels"], batch["weights"]), nsp_loss(next_logits, batch["next_sentence"])]
     both = tape.gradient(losses, model.trainable_variables)  # of several targets: their gradients' sum
-    optimizer.apply(clip_gradients([ops.convert_to_tensor(gradient) for gradient in both]), model.trainable_variables)
+    optimizer.apply(clip_gradients([tf.convert_to_tensor(gradient) for gradient in both]), model.trainable_variables)
     return ops.sum(ops.stack(losses))
 
 # %% learning-rate: cases by where
