@@ -112,6 +112,20 @@ def _inside(place: str, found: Difference, index) -> Difference:
     return Difference(found.kind, f"at {place}{deeper}", index, found.yours, found.expected)
 
 
+def exactly_same(one, other) -> bool:
+    """Whether two plain values are equal to the last bit, apart from the dtype; NaN equals NaN."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        numbers = not {one.dtype.kind, other.dtype.kind} & set("U")
+        return one.shape == other.shape and bool(np.array_equal(one, other, equal_nan=numbers))
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(exactly_same, one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(exactly_same(one[key], other[key]) for key in one)
+    return one == other or (one != one and other != other)
+
+
 def kind_of(value) -> str:
     """A word for a plain value: "array", "list", "nothing" …"""
     return {type(None): "nothing", np.ndarray: "array", str: "string"}.get(type(value), type(value).__name__)

@@ -1,7 +1,7 @@
 """A plan and a student's answers → a verdict. Trusted: it only sees plain values and never runs a student's code.
 
 The same code grades the visible check on a student's machine, a test of this project, and a submission in its sandbox;
-only `ask` differs: a callable from questions to answers (see `probe`). Answers are treated as untrusted data.
+only `ask` differs: a callable from questions to answers (see `probe`). All answers go through `answers.read`.
 """
 
 from collections.abc import Callable
@@ -9,58 +9,39 @@ from collections.abc import Callable
 import numpy as np
 
 from autograde import random_claims, shortcuts
-from autograde.compare import Difference, Tolerance, compare
+from autograde.answers import Answer, read
+from autograde.compare import Difference, Tolerance, compare, exactly_same, kind_of
 from autograde.naming import recognise, same_value
 from autograde.texts import article
 from autograde.verdict import PartResult, Verdict
-from autograde.wording import call_text, error_advice, note_advice, shape_facts, small_picture
+from autograde.wording import call_text, error_advice, result_advice, shape_facts, small_picture
 
-_ANSWERED = ("ok", "raised", "missing", "not attempted", "refused")
-# The notes that are used here, and their types (see `probe`).
-_NOTES = {"returned": str, "mutated": list, "printed": int, "new_weights": bool, "unstable": bool, "watched": list,
-          "no_gradient": list}  # fmt: skip
+# Of the standard deviation of a result without dropout: rounding stays below 1e-5 of it, dropout of 0.5 is near 1.
+LEAST_CHANGE = 0.02
+LEAST_SHARE = 0.5  # of the numbers that must change by so much
+# What the type of a value shows about the thing that was returned; an array may be a tensor or not.
+_ARRAYS = ("tensor", "NumPy array", "NumPy scalar", "variable")
 
 
-def judge(plan: dict, ask: Callable[[list[dict]], list[dict]], source: str = "", reveal: bool = True) -> Verdict:
+def judge(plan: dict, ask: Callable[[list[dict]], list], source: str = "", reveal: bool = True) -> Verdict:
     """Asks the plan's questions and grades the answers.
 
-    source: the student's code as text, which is searched for forbidden functions. reveal: whether the verdict may show
-    inputs and expected values; False for hidden inputs, where it names only parts and mistakes.
+    source: the student's code as text, which is searched for forbidden functions. reveal: True on the student's own
+    machine, where a verdict shows inputs, expected values and the program's own errors. False for hidden inputs: it
+    names only parts, mistakes and words of `answers`, and nothing that a sandbox reports about itself decides points.
     """
     shortcut = shortcuts.first_forbidden(source, plan["watch"])
     if shortcut:
         return _refused(plan, shortcut)
-    answers = [clean(answer) for answer in ask(plan["questions"])]
-    if len(answers) != len(plan["questions"]):
+    given = ask(plan["questions"])
+    if len(given) != len(plan["questions"]):
         return _verdict(plan, "technical", technical="the sandboxed program did not answer every question")
-    used = [name for name in answers[0]["notes"].get("watched", ()) if name in plan["watch"]]
-    if used:
-        return _refused(plan, used[0])
-    if answers[0]["status"] in ("missing", "not attempted"):
-        return _absent(plan, answers[0]["status"])
+    answers = [read(*pair, own=reveal) for pair in zip(given, plan["questions"])]
+    if answers[0].watched and reveal:
+        return _refused(plan, answers[0].watched[0])
+    if answers[0].status in ("missing", "not attempted"):
+        return _absent(plan, answers[0].status)
     return _grade(plan, answers, reveal)
-
-
-def clean(answer) -> dict:
-    """An answer with valid fields only, for any input."""
-    answer = answer if type(answer) is dict else {}
-    notes, error = (answer.get(key) if type(answer.get(key)) is dict else {} for key in ("notes", "error"))
-    return {
-        "status": answer.get("status") if _word(answer.get("status")) in _ANSWERED else "refused",
-        "value": answer.get("value"),
-        "error": {key: _word(error.get(key), 600) for key in ("type", "message", "line", "text")},
-        "notes": {key: _note(notes[key], kind) for key, kind in _NOTES.items() if type(notes.get(key)) is kind},
-    }
-
-
-def _note(value, kind):
-    if kind is list:
-        return [_word(item) for item in value[:20] if type(item) in (str, int)]
-    return _word(value) if kind is str else value
-
-
-def _word(value, longest=60) -> str:
-    return str(value)[:longest] if type(value) in (str, int) else ""
 
 
 # --- verdicts without grading ---
@@ -92,7 +73,7 @@ def _absent(plan, status):
 
 
 def _grade(plan, answers, reveal):
-    failures = [_first_failure(part, answers) for part in plan["parts"]]
+    failures = [_first_failure(part, plan["questions"], answers, reveal) for part in plan["parts"]]
     first, *rest = zip(plan["parts"], failures)
     base_holds = failures[0] is None
     parts = (_part_result(*first, counts=True), *(_part_result(*part, counts=base_holds) for part in rest))
@@ -103,12 +84,11 @@ def _grade(plan, answers, reveal):
 
     claim, difference = next(failure for failure in failures if failure is not None)
     answer = answers[claim["answer"]]
-    status = "partly" if points else ("raised" if answer["status"] == "raised" else "wrong")
+    status = "partly" if points else ("raised" if answer.status == "raised" else "wrong")
     mistake = recognise(plan, answers) or random_claims.recognise(plan, answers)
     advice = [mistake["hint"]] if mistake else []
-    advice += (
-        note_advice(answer, plan, claim) or error_advice(answer) if not mistake or answer["status"] == "raised" else []
-    )
+    if not mistake or answer.status == "raised":
+        advice += result_advice(answer, plan, claim, difference) or error_advice(answer)
     facts, picture = (), None
     if reveal:
         facts = _tried(plan, claim["answer"], 0) + shape_facts(claim, answer, difference)
@@ -126,54 +106,83 @@ def _part_result(part, failure, counts):
     return PartResult(part["name"], 0.0, part["points"], reason)
 
 
-def _first_failure(part, answers) -> tuple[dict, Difference] | None:
+def _first_failure(part, questions, answers, strict) -> tuple[dict, Difference] | None:
     for claim in part["claims"]:
-        difference = fault(claim, answers)
+        difference = fault(claim, questions, answers, strict)
         if difference:
             return claim, difference
     return None
 
 
-def fault(claim: dict, answers: list[dict]) -> Difference | None:
-    """Why a claim of a plan does not hold for these (clean) answers; None if it holds."""
+def fault(claim: dict, questions: list[dict], answers: list[Answer], strict: bool = True) -> Difference | None:
+    """Why a claim of a plan does not hold for these answers; None if it holds.
+
+    strict: believes what an answer reports about itself, which only the student's own machine may: that what came as an
+    array was a tensor.
+    """
     if claim["kind"] == "raises":
         return _raises(claim, answers)
-    return _fault_of(answers[claim["answer"]], claim) or _CLAIMS[claim["kind"]](claim, answers)
+    index = claim["answer"]
+    return _fault_of(answers[index], questions[index], claim, strict) or _CLAIMS[claim["kind"]](claim, answers)
 
 
 def _raises(claim, answers):
     answer = answers[claim["answer"]]
-    if answer["status"] != "raised":
+    if answer.status != "raised":
         return Difference("raised", f"expected this call to raise {claim['error']}; it returned")
-    if answer["error"]["type"] != claim["error"]:
-        return Difference(
-            "raised", f"expected this call to raise {claim['error']}; it raised {answer['error']['type']}"
-        )
+    if answer.failure.kind != claim["error"]:
+        raised = answer.failure.type or answer.failure.kind
+        return Difference("raised", f"expected this call to raise {claim['error']}; it raised {raised}")
     return None
 
 
-def _fault_of(answer, claim) -> Difference | None:
-    """The fault of an answer that does not depend on its values, or None."""
-    notes, returns = answer["notes"], claim["returns"]
-    if answer["status"] != "ok":
-        return Difference("raised", answer["status"])
-    if returns != "anything" and notes.get("returned") != returns:
-        return Difference("type", f"yours is {article(notes.get('returned', 'nothing'))}; expected {article(returns)}")
-    if notes.get("mutated"):
+def _fault_of(answer, question, claim, strict) -> Difference | None:
+    """The fault of an answer that does not depend on its expected value, or None."""
+    if answer.status != "ok":
+        return Difference("raised", answer.status)
+    if not _is_of_kind(answer, question, claim["returns"], strict):
+        returned = answer.type or answer.returned
+        return Difference("type", f"yours is {article(returned)}; expected {article(claim['returns'])}")
+    if answer.after is not None and not exactly_same(list(question["arguments"]), answer.after):
         return Difference("mutated", "your function changed an argument")
-    if notes.get("new_weights") or (notes.get("unstable") and claim["kind"] not in ("dropped", "varies")):
-        return Difference("unstable", "two equal calls gave different results")
+    if strict and answer.new_weights:
+        return Difference("unstable", "a second call made new weights")
+    if claim["kind"] not in ("dropped", "varies") and answer.again is not None:
+        if not exactly_same(answer.value, answer.again):
+            return Difference("unstable", "two equal calls gave different results")
     return None
+
+
+def _is_of_kind(answer, question, wanted, strict) -> bool:
+    """Whether the thing that was returned is of the wanted kind; if not strict, as far as the value shows it."""
+    if wanted == "anything":
+        return True
+    if strict:
+        return answer.returned == wanted
+    kind, value = question["probe"]["kind"], answer.value
+    if kind == "seeded":  # one value for each call
+        return type(value) is list and all(_shows(item, wanted) for item in value)
+    if kind == "fill":
+        value = value.get("returned") if type(value) is dict else None
+    return _shows(value, wanted)
+
+
+def _shows(value, wanted) -> bool:
+    return (
+        type(value) is np.ndarray
+        if wanted in _ARRAYS
+        else kind_of(value) in (wanted, "string" if wanted == "str" else "")
+    )
 
 
 def _equals(claim, answers):
     tolerance = Tolerance(claim["rtol"], claim["atol"])
-    return compare(claim["expected"], answers[claim["answer"]]["value"], tolerance)
+    return compare(claim["expected"], answers[claim["answer"]].value, tolerance)
 
 
 def _same(claim, answers):
-    left = _taken(answers[claim["answer"]]["value"], claim["axis"], claim["indices"])
-    right = _taken(answers[claim["other"]]["value"], claim["other_axis"], claim["other_indices"])
+    left = _taken(answers[claim["answer"]].value, claim["axis"], claim["indices"])
+    right = _taken(answers[claim["other"]].value, claim["other_axis"], claim["other_indices"])
     if left is None or right is None:
         return Difference("shape", "a result has a different shape than expected")
     return compare(right, left, Tolerance(claim["rtol"], claim["atol"]))
@@ -186,7 +195,7 @@ def _taken(value, axis, indices):
 
 
 def _sums(claim, answers):
-    value = answers[claim["answer"]]["value"]
+    value = answers[claim["answer"]].value
     if type(value) is not np.ndarray or value.dtype.kind != "f" or value.ndim < 1:
         return Difference("type", "expected an array of floats")
     sums = value.sum(axis=claim["axis"], dtype="float64").astype("float32")
@@ -194,7 +203,7 @@ def _sums(claim, answers):
 
 
 def _slopes(claim, answers):
-    gradients, directions = answers[claim["answer"]]["value"], claim["directions"]
+    gradients, directions = answers[claim["answer"]].value, claim["directions"]
     if type(gradients) is not list or len(gradients) != len(directions):
         return Difference("type", "expected a gradient for each weight")
     for gradient, direction in zip(gradients, directions):
@@ -206,12 +215,12 @@ def _slopes(claim, answers):
 
 def _dropped(claim, answers):
     """Each number is 0 or the whole / (1 − rate), with a plausible number of zeros (five standard deviations)."""
-    got, rate = answers[claim["answer"]]["value"], claim["rate"]
+    got, rate = answers[claim["answer"]].value, claim["rate"]
     scaled = (claim["whole"].astype("float64") / (1 - rate)).astype("float32")
     if type(got) is not np.ndarray or got.shape != scaled.shape or got.dtype.kind != "f":
         return compare(scaled, got)
     zero = got == 0
-    if "unlike" in claim and np.array_equal(zero, answers[claim["unlike"]]["value"] == 0):
+    if "unlike" in claim and np.array_equal(zero, answers[claim["unlike"]].value == 0):
         return Difference(
             "values", "two calls drop the same numbers; expected new random numbers at each call (is a seed fixed?)"
         )
@@ -222,14 +231,35 @@ def _dropped(claim, answers):
 
 
 def _varies(claim, answers):
-    if answers[claim["answer"]]["notes"].get("unstable"):
-        return None
-    return Difference("values", "two equal calls in training gave the same result; expected random dropout")
+    """Calls under two seeds differ in most numbers, and by far more than rounding: dropout acted on a sub-layer."""
+    one, other = (_item(answers[claim[name]].value, claim.get("item")) for name in ("answer", "other"))
+    whole = claim["whole"]
+    for value in (one, other):
+        if type(value) is not np.ndarray or value.shape != whole.shape or value.dtype.kind != "f":
+            return compare(whole, value)
+    distances = np.abs(one.astype("float64") - other)
+    if not np.isfinite(distances).all():
+        return Difference("nan", "the result has NaN or infinite numbers")
+    far = distances > LEAST_CHANGE * whole.std()
+    if far.mean() < LEAST_SHARE:
+        return Difference(
+            "values",
+            f"two calls in training under different seeds differ in {far.mean():.0%} of the numbers; expected random "
+            "dropout, which changes most of them",
+        )
+    return None
+
+
+def _item(value, index):
+    """An item of a tuple of results; the value itself if no index is given; None if there is no such item."""
+    if index is None:
+        return value
+    return value[index] if type(value) in (list, tuple) and index < len(value) else None
 
 
 def _alike(claim, answers):
     """Whether two answers are the same; or, if that is not wanted, that they differ."""
-    if same_value(answers[claim["other"]]["value"], answers[claim["answer"]]["value"]) == claim["wanted"]:
+    if same_value(answers[claim["other"]].value, answers[claim["answer"]].value) == claim["wanted"]:
         return None
     found, expected = ("differ", "the same results") if claim["wanted"] else ("are the same", "different results")
     return Difference("values", f"the results of two calls {found}; expected {expected}")
@@ -251,5 +281,5 @@ def _tried(plan, index, calls):
 
 
 def _side_notes(answers):
-    printed = any(answer["notes"].get("printed") for answer in answers)
+    printed = any(answer.printed for answer in answers)
     return ("Your code also printed something; that costs no points.",) if printed else ()

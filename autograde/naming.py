@@ -1,15 +1,13 @@
 """Recognises a known mistake by its results: each misconception's code was run on the same inputs before."""
 
-import hashlib
 import math
-import re
 
 import numpy as np
 
-_SHAPES = re.compile(r"[\[(]\s*\d+(?:\s*,\s*\d+)*,?\s*[\])]")
+from autograde.answers import SHAPES, Answer, digest_of, read
 
 
-def recognise(plan: dict, answers: list[dict]) -> dict | None:
+def recognise(plan: dict, answers: list[Answer]) -> dict | None:
     """The misconception that explains all answers, if no other does.
 
     Where dropout acts, two programs with the same mistake need not draw the same numbers. If no outcomes equal all
@@ -26,13 +24,14 @@ def recognise(plan: dict, answers: list[dict]) -> dict | None:
 def _drawn(plan) -> set[int]:
     """The answers whose numbers depend on chance."""
     claims = [claim for part in plan["parts"] for claim in part["claims"]]
-    return {claim["answer"] for claim in claims if claim["kind"] in ("dropped", "varies")}
+    drawn = [claim for claim in claims if claim["kind"] in ("dropped", "varies")]
+    return {claim["answer"] for claim in drawn} | {claim["other"] for claim in drawn if "other" in claim}
 
 
 def _explains(mistake, answers, certain) -> bool:
     """Whether the outcomes are these answers; where chance acts, whether both are results or both are errors."""
     return all(
-        same_outcome(known, answer) if index in certain else known["status"] == answer["status"]
+        same_outcome(known, answer) if index in certain else known["status"] == answer.status
         for index, (known, answer) in enumerate(zip(mistake["outcomes"], answers))
     )
 
@@ -45,46 +44,34 @@ def _is_shown(plan, answers, certain, mistake) -> bool:
     claims = [claim for part in plan["parts"] for claim in part["claims"] if claim["answer"] in certain]
     if not any(_is_wrong(claim, answers[claim["answer"]]) for claim in claims):
         return False
-    if any(answers[index]["status"] == "ok" or signature(answers[index]["error"])[1:] != ((),) for index in certain):
+    if any(answers[index].status == "ok" or answers[index].failure.shapes for index in certain):
         return True
-    return all(words(mistake["outcomes"][index]["error"]) == words(answers[index]["error"]) for index in certain)
+    known = [read(outcome) for outcome in mistake["outcomes"]]
+    return all(known[index].failure.digest == answers[index].failure.digest for index in certain)
 
 
 def _is_wrong(claim, answer) -> bool:
-    if claim["kind"] == "equals" and answer["status"] == "ok":
-        return not same_value(claim["expected"], answer["value"])
+    if claim["kind"] == "equals" and answer.status == "ok":
+        return not same_value(claim["expected"], answer.value)
     return True  # an error, or a claim of which only the judge knows whether it holds
 
 
-def same_outcome(known: dict, got: dict) -> bool:
+def same_outcome(known: dict | Answer, got: dict | Answer) -> bool:
     """Whether two answers are the same mistake: equal values, or errors of one type about the same shapes."""
-    if known["status"] != got["status"]:
+    known, got = read(known), read(got)
+    if known.status != got.status:
         return False
-    if known["status"] == "ok":
-        return same_value(known["value"], got["value"])
-    return signature(known["error"]) == signature(got["error"])
-
-
-def signature(error: dict | None) -> tuple:
-    """An error's type and the shapes that its message names, in order."""
-    if not error:
-        return ()
-    return error["type"], tuple(re.sub(r"\D+", " ", shape).strip() for shape in _SHAPES.findall(error["message"]))
-
-
-def words(error: dict | None) -> str:
-    """A short code for an error's message without its numbers and quoted names."""
-    if not error:
-        return ""
-    plain = re.sub(r"\d+|'[^']*'|`[^`]*`", "", error["message"])
-    return error.get("words") or hashlib.sha256(plain.encode()).hexdigest()[:12]
+    if known.status == "ok":
+        return same_value(known.value, got.value)
+    return known.failure.signature == got.failure.signature
 
 
 def without_code(error: dict | None) -> dict | None:
-    """All of an error that its `signature` needs: the line of code that raised it must not reach a student."""
+    """All of an error by which it is recognised: the line of code that raised it must not reach a student."""
     if not error:
         return None
-    return {"type": error["type"], "message": " ".join(_SHAPES.findall(error["message"])), "words": words(error)}
+    shapes = " ".join(SHAPES.findall(error["message"]))
+    return {"type": error["type"], "message": shapes, "digest": error.get("digest") or digest_of(error["message"])}
 
 
 def same_value(known, got) -> bool:

@@ -11,6 +11,7 @@ exercise's visible seed (`fingerprints`).
 
 import hashlib
 import hmac
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -126,7 +127,14 @@ def _claims(exercise, trial, questions):
                 "kind": "dropped", "answer": first + claim.answer, "rate": claim.rate, "whole": whole,
             }  # fmt: skip
         elif isinstance(claim, Varies):
-            yield common | {"kind": "varies", "answer": first + claim.answer}
+            case = trial.cases[claim.answer]
+            questions.append(as_question(exercise, replace(case, seed=case.seed + 1)))
+            whole = expected_of(exercise, case)
+            item = {} if claim.item is None else {"item": claim.item}
+            yield common | item | {
+                "kind": "varies", "answer": first + claim.answer, "other": len(questions) - 1,
+                "whole": whole if claim.item is None else whole[claim.item],
+            }  # fmt: skip
         elif isinstance(claim, Slopes):
             case = trial.cases[claim.answer]
             questions.append(_gradient_question(exercise, case, claim))

@@ -50,10 +50,13 @@ An **answer** is a plain value, a dict:
              form, too large, weights that cannot be set)
     value    the result if "ok", otherwise None
     error    None or {"type", "message", "line": number or None, "text": that line, "function"}: the student's own
-             innermost line
-    notes    facts that only this process can see: {"returned": "tensor" | "NumPy array" | "nothing" | …,
-             "mutated": [argument indices], "printed": lines, "new_weights": a second call made more of them,
-             "unstable": equal calls of a layer differ, "watched": [names that ran], "weights": [[path, shape], …]}
+             innermost line; "reason": why it was refused
+    notes    facts beside the value: {"returned": "tensor" | "NumPy array" | "nothing" | …, "after": the arguments after
+             the call, "again": what a second, equal call of a layer returned, "printed": lines, "new_weights": a second
+             call made more of them, "watched": [names that ran], "weights": [[path, shape], …]}
+
+Nobody believes an answer that comes out of a sandbox: `answers.read` makes a trusted value of it, and all that decides
+points is compared outside, `after` with the arguments that were sent and `again` with `value`.
 """
 
 import contextlib
@@ -67,7 +70,7 @@ from functools import partial
 
 from autograde import tracing
 from autograde.errors import AutogradeError
-from autograde.plain_values import describe, is_tensor, to_plain, to_tensors, whole_numbers
+from autograde.plain_values import NotPlainError, describe, is_tensor, to_plain, to_tensors, whole_numbers
 from autograde.values import Limits, encode
 
 LONGEST_MESSAGE = 600
@@ -77,7 +80,11 @@ _STUB_INSTRUCTIONS = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CON
 
 
 class RefusedError(AutogradeError):
-    """A question that this code cannot answer; the message explains why."""
+    """A question that this code cannot answer; the message explains why. reason: of `answers.REASONS`."""
+
+    def __init__(self, message: str, reason: str = ""):
+        super().__init__(message)
+        self.reason = reason
 
 
 class _Lines(io.TextIOBase):
@@ -109,7 +116,8 @@ def _answer_one(question, namespace, limits):
         if (raw is None or raw is ...) and _is_stub(namespace.get(question["probe"].get("name"))):
             raise NotImplementedError
         value = to_plain(raw)
-        encode(value, limits)
+        for part in (value, notes.get("after"), notes.get("again")):
+            encode(part, limits)
     except NotImplementedError as raised:
         error = tracing.describe_error(raised, namespace, question)
         other = tracing.empty_stub_used(raised, namespace, question)
@@ -118,12 +126,17 @@ def _answer_one(question, namespace, limits):
     except _MissingError:
         status = "missing"
     except AutogradeError as refused:
-        status, error = "refused", {"type": type(refused).__name__, "message": str(refused)[:LONGEST_MESSAGE],
-                                    "line": None, "text": "", "function": ""}  # fmt: skip
+        status, error = "refused", _refusal(refused)
     except (Exception, SystemExit) as raised:  # every error of a student's code is an answer, not a failure
         status, error = "raised", tracing.describe_error(raised, namespace, question)
     notes["printed"], notes["watched"] = printed.count, sorted(watched)
     return {"status": status, "value": value if status == "ok" else None, "error": error, "notes": notes}
+
+
+def _refusal(refused):
+    reason = getattr(refused, "reason", "no plain form" if isinstance(refused, NotPlainError) else "too large")
+    return {"type": type(refused).__name__, "message": str(refused)[:LONGEST_MESSAGE], "line": None, "text": "",
+            "function": "", "reason": reason}  # fmt: skip
 
 
 class _MissingError(AutogradeError):
@@ -185,7 +198,7 @@ def _ask(probe, question, namespace, notes):
         if kind == "weights":
             return notes["weights"]
         _put_weights(layer, probe.get("roles", {}), question.get("weights", {}))
-        return _call_layer_twice(layer, arguments, keywords, notes)
+        return _call_layer(layer, arguments, keywords, notes, twice=probe.get("twice", True))
     raise RefusedError(f"there is no probe of kind {str(kind)[:40]!r}")
 
 
@@ -205,10 +218,8 @@ def _fingerprints(arguments):
 
 
 def _call(function, arguments, keywords, notes):
-    before = _fingerprints(arguments)
     result = function(*arguments, **keywords)
-    after = _fingerprints(arguments)
-    notes["mutated"] = [index for index, pair in enumerate(zip(before, after)) if pair[0] != pair[1]]
+    notes["after"] = to_plain(arguments)
     return result
 
 
@@ -240,7 +251,7 @@ def _repeat(probe, question, namespace, notes):
 def _seeded(probe, question, namespace, notes):
     import numpy as np
 
-    function, results, mutated = _named(probe, namespace), [], set()
+    function, results = _named(probe, namespace), []
     before = _fingerprints(_inputs(probe, question)[0])
     for number, seed in enumerate(probe["seeds"]):
         arguments, keywords = _inputs(probe, question)  # each call gets its own
@@ -249,11 +260,9 @@ def _seeded(probe, question, namespace, notes):
             return result
         if number == 0:
             notes["returned"] = describe(result)
-        if number < WATCHED_CALLS:
-            after = _fingerprints(arguments)
-            mutated.update(index for index, pair in enumerate(zip(before, after)) if pair[0] != pair[1])
+        if number < WATCHED_CALLS and ("after" not in notes or _fingerprints(arguments) != before):
+            notes["after"] = to_plain(arguments)  # of the last call that changed them
         results.append(_compact(to_plain(result)))
-    notes["mutated"] = sorted(mutated)
     return results
 
 
@@ -339,7 +348,7 @@ def _built_layer(probe, arguments, keywords, namespace, notes):
     """Constructs the layer and calls it once, so that its weights exist."""
     layer = _named(probe, namespace)(**probe.get("config", {}))
     if not callable(layer):
-        raise RefusedError(f"{probe['name']}(…) gives a {type(layer).__name__}, which cannot be called")
+        raise RefusedError(f"{probe['name']}(…) gives a {type(layer).__name__}, which cannot be called", "not callable")
     layer(*arguments, **keywords)
     notes["weights"] = [[weight.path, list(weight.shape)] for weight in getattr(layer, "weights", [])]
     return layer
@@ -354,16 +363,20 @@ def _trainable(probe, question, namespace, notes):
     return {"numbers that can be trained": counts[0], "numbers that are fixed": counts[1] - counts[0]}
 
 
-def _call_layer_twice(layer, arguments, keywords, notes):
-    import numpy as np
-
+def _call_layer(layer, arguments, keywords, notes, twice):
+    """The result of a call. twice: notes also that of an equal call, so that the two can be compared."""
     result = _call(layer, arguments, keywords, notes)
-    again = layer(*arguments, **keywords)
-    notes["new_weights"] = len(getattr(layer, "weights", [])) != len(notes["weights"])
-    if is_tensor(result) and is_tensor(again):
-        first, second = to_plain(result), to_plain(again)
-        notes["unstable"] = first.shape != second.shape or not np.array_equal(first, second, equal_nan=True)
+    if twice:
+        again = layer(*arguments, **keywords)
+        notes["new_weights"] = len(getattr(layer, "weights", [])) != len(notes["weights"])
+        if _is_tensors(result) and _is_tensors(again):
+            notes["again"] = to_plain(again)
     return result
+
+
+def _is_tensors(value):
+    """Whether this is a tensor or a tuple of tensors."""
+    return is_tensor(value) or (type(value) is tuple and all(map(is_tensor, value)))
 
 
 def _put_weights(layer, roles, weights):
@@ -371,14 +384,16 @@ def _put_weights(layer, roles, weights):
         places = places_of(layer, roles[role])
         if places is None:
             have = _few_weights(layer.weights) or "none (create them in `__init__` or `build`)"
-            raise RefusedError(f"{type(layer).__name__} has no weight `{roles[role][0]}`; its weights: {have}")
+            message = f"{type(layer).__name__} has no weight `{roles[role][0]}`; its weights: {have}"
+            raise RefusedError(message, "no such weight")
         width, left_over = divmod(array.shape[-1], len(places))
         for index, variable in enumerate(places):
             share = array[..., index * width : (index + 1) * width]
             if left_over or share.size != math.prod(variable.shape):
                 raise RefusedError(
                     f"`{roles[role][0]}` of {type(layer).__name__} has shape {tuple(variable.shape)}; "
-                    f"expected {array.shape if len(places) == 1 else share.shape}"
+                    f"expected {array.shape if len(places) == 1 else share.shape}",
+                    "shape of a weight",
                 )
             variable.assign(share.reshape(variable.shape))
 

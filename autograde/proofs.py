@@ -19,10 +19,11 @@ from pathlib import Path
 import numpy as np
 
 from autograde import planning, probe
+from autograde.answers import read
 from autograde.compare import Tolerance
 from autograde.exercises import cells, kept_layers
 from autograde.exercises.spec import Exercise
-from autograde.judge import clean, fault, judge
+from autograde.judge import fault, judge
 from autograde.naming import same_outcome
 from autograde.values import encode
 from autograde.verdict import Verdict
@@ -265,14 +266,9 @@ class Proofs:
     def _fails_without_a_distance(self, known: dict) -> bool:
         """Whether a claim without a distance fails: a call that must raise, a fraction of zeros, varying results."""
         claims = [claim for part in self.plan["parts"] for claim in part["claims"]]
-        answers = [clean(outcome) for outcome in known["outcomes"]]
+        answers = [read(outcome) for outcome in known["outcomes"]]
         exact = [claim | {"returns": "anything"} for claim in claims if _without_a_distance(claim)]
-        if any(fault(claim, answers) for claim in exact):
-            return True
-        # A note beside a value records that results do not vary; a plan keeps only values.
-        varies = [claim for claim in claims if claim["kind"] == "varies"]
-        again = self.mistaken_answers[known["id"]] if varies else []
-        return any(fault(claim, [clean(answer) for answer in again]) for claim in varies)
+        return any(fault(claim, self.plan["questions"], answers) for claim in exact)
 
 
 PROOFS: dict[str, Callable[[Proofs], Outcome]] = {
@@ -291,7 +287,7 @@ PROOFS: dict[str, Callable[[Proofs], Outcome]] = {
 def _without_a_distance(claim: dict) -> bool:
     if claim["kind"] == "equals":
         return not isinstance(claim["expected"], np.ndarray)
-    return claim["kind"] in ("raises", "dropped", "alike")
+    return claim["kind"] in ("raises", "dropped", "varies", "alike")
 
 
 def _numeric_claims(plan: dict) -> list[dict]:

@@ -15,8 +15,9 @@ draw the same numbers. So a plan keeps of a known mistake's answer only the tall
 
 from collections import Counter
 
+from autograde.answers import Answer, read
 from autograde.compare import Difference
-from autograde.naming import same_outcome, same_value, signature
+from autograde.naming import same_outcome, same_value
 from autograde.rules import RULES
 
 KINDS = ("obeys", "rates")
@@ -26,13 +27,13 @@ _ALIKE = 4.0  # standard deviations between two counts that are taken for the sa
 
 def obeys(claim, answers) -> Difference | None:
     """Whether every result obeys the rule."""
-    happened = _happened(claim, answers[claim["answer"]])
+    happened = _happened(claim, answers[claim["answer"]].value)
     return happened if isinstance(happened, Difference) else None
 
 
 def rates(claim, answers) -> Difference | None:
     """Whether each event happened about as often as it should."""
-    happened = _happened(claim, answers[claim["answer"]])
+    happened = _happened(claim, answers[claim["answer"]].value)
     if isinstance(happened, Difference):
         return happened
     for event, tries, probability, (lowest, highest) in _expectations(claim):
@@ -46,18 +47,18 @@ def _expectations(claim):
     return zip(claim["events"], claim["tries"], claim["probabilities"], claim["bounds"])
 
 
-def _happened(claim, answer) -> Counter | Difference:
+def _happened(claim, value) -> Counter | Difference:
     """The events of all calls except the repeated one, or the first result that breaks the rule."""
-    findings = _findings(claim, answer)
+    findings = _findings(claim, value)
     if isinstance(findings, Difference):
         return findings
     fault = next((found for found in findings if isinstance(found, Difference)), None)
     return fault or Counter(event for events in findings for event in events)
 
 
-def _findings(claim, answer) -> list | Difference:
+def _findings(claim, value) -> list | Difference:
     """What the rule finds in each result, or why the answer as a whole is wrong."""
-    rule, value = RULES[claim["rule"]], answer["value"]
+    rule = RULES[claim["rule"]]
     results = [value] if claim["calls"] == 0 else value
     if type(results) is not list or len(results) != max(claim["calls"], 1):
         return Difference("type", "expected one result for each call")
@@ -77,39 +78,45 @@ def tallied(plan: dict, outcomes: list[dict]) -> list[dict]:
     claims = {claim["answer"]: claim for part in plan["parts"] for claim in part["claims"] if claim["kind"] in KINDS}
     counted = {index for index in claims if outcomes[index]["status"] == "ok"}
     return [
-        outcome | {"value": _tally(claims[index], outcome)} if index in counted else outcome
+        outcome | {"value": _tally(claims[index], outcome["value"])} if index in counted else outcome
         for index, outcome in enumerate(outcomes)
     ]
 
 
-def _tally(claim, answer) -> dict:
+def _tally(claim, value) -> dict:
     """How often each fault occurred; if there is none, how often each event."""
-    findings = _findings(claim, answer)
+    findings = _findings(claim, value)
     if isinstance(findings, Difference):
         return {"faults": {findings.kind: claim["calls"]}}
     faults = Counter(found.kind for found in findings if isinstance(found, Difference))
-    return {"faults": dict(faults)} if faults else {"events": dict(_happened(claim, answer))}
+    return {"faults": dict(faults)} if faults else {"events": dict(_happened(claim, value))}
 
 
-def recognise(plan: dict, answers: list[dict]) -> dict | None:
+def recognise(plan: dict, answers: list[Answer]) -> dict | None:
     """The one known mistake with the same events as these answers; None if there is no such mistake or several."""
     claims = [claim for part in plan["parts"] for claim in part["claims"]]
     if not any(claim["kind"] in KINDS for claim in claims):
         return None
-    tallies = tallied(plan, answers)
-    alike = [known for known in plan["misconceptions"] if all(_alike(claim, known, tallies) for claim in claims)]
+    tallies = [
+        _tally(claim, answer.value) if claim["kind"] in KINDS and answer.status == "ok" else None
+        for claim, answer in ((claim, answers[claim["answer"]]) for claim in claims)
+    ]
+    alike = [
+        known for known in plan["misconceptions"]
+        if all(_alike(claim, tally, known, answers) for claim, tally in zip(claims, tallies))
+    ]  # fmt: skip
     return alike[0] if len(alike) == 1 else None
 
 
-def _alike(claim, known, answers) -> bool:
-    outcome, answer = known["outcomes"][claim["answer"]], answers[claim["answer"]]
+def _alike(claim, tally, known, answers) -> bool:
+    outcome, answer = read(known["outcomes"][claim["answer"]]), answers[claim["answer"]]
     if claim["kind"] not in KINDS:
         return same_outcome(outcome, answer)
-    if outcome["status"] != answer["status"]:
+    if outcome.status != answer.status:
         return False
-    if outcome["status"] != "ok":
-        return signature(outcome["error"]) == signature(answer["error"])
-    theirs, ours = answer["value"], outcome["value"]
+    if outcome.status != "ok":
+        return outcome.failure.signature == answer.failure.signature
+    theirs, ours = tally, outcome.value
     if theirs.keys() != ours.keys():
         return False
     if "faults" in theirs:

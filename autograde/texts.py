@@ -49,7 +49,7 @@ def around(text: str, place: int) -> str:
 
 def article(kind: str) -> str:
     """The name of a type with its article: "a list", "an array", "nothing"."""
-    if kind in ("nothing", "..."):
+    if kind in ("nothing", "...", "another object"):
         return kind
     kind = {"str": "string", "int": "whole number", "float": "number", "bool": "truth value"}.get(kind, kind)
     return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"

@@ -53,6 +53,7 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+ANSWERS = Limits(nodes=60_000, text=4 << 20)  # of all answers of an exercise, with the arguments after each call
 
 
 class _Budget:

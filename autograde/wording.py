@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from autograde.answers import Answer, Failure
 from autograde.compare import Difference, compare, slice_around
 from autograde.texts import article, row, short
 from autograde.verdict import Picture
@@ -71,18 +72,18 @@ def _holds_arrays(value):
     return type(value) is np.ndarray
 
 
-def shape_facts(claim: dict, answer: dict, difference: Difference) -> tuple[tuple[str, str], ...]:
+def shape_facts(claim: dict, answer: Answer, difference: Difference) -> tuple[tuple[str, str], ...]:
     """Shape, dtype and values of a wrong answer, each with its mark; for an error, its message and line."""
-    error = answer["error"]
-    if answer["status"] == "refused":
+    failure = answer.failure
+    if answer.status == "refused":
         return ()  # the advice says why
     if claim["kind"] == "raises":
         return (("error", difference.message),)
-    if answer["status"] != "ok":
-        place = f"your line {error['line']}:  {error['text']}" if error["line"] else ""
-        return tuple((label, text) for label, text in (("error", f"{error['type']}: {plain_error(error)}"),
+    if answer.status != "ok":
+        place = f"your line {failure.line}:  {failure.text}" if failure.line else ""
+        return tuple((label, text) for label, text in (("error", f"{failure.type}: {plain_error(failure)}"),
                                                        ("where", place)) if text)  # fmt: skip
-    value = answer["value"]
+    value = answer.value
     if type(value) is not np.ndarray or claim["kind"] != "equals" or difference.kind == "type":
         return (("values", difference.message + _beside(claim.get("expected"), value, difference)),)
     if difference.kind == "shape":
@@ -133,9 +134,9 @@ def small_picture(difference: Difference) -> Picture | None:
 # --- errors and side effects in plain words ---
 
 
-def plain_error(error: dict) -> str:
+def plain_error(failure: Failure) -> str:
     """The message of an error without the library's internals."""
-    message = error["message"]
+    message = failure.message
     for pattern in _NOISE:
         message = pattern.sub("", message)
     for pattern, words in (
@@ -148,28 +149,30 @@ def plain_error(error: dict) -> str:
     return message.strip()
 
 
-def error_advice(answer: dict) -> list[str]:
-    """Advice about an error, for errors whose message alone does not help."""
-    error = answer["error"]
-    if error["type"] == "TimeoutError" and error["message"].startswith(TOO_LONG):
+def error_advice(answer: Answer) -> list[str]:
+    """Advice about an error, for errors whose message alone does not help. A sandbox's answer has no message."""
+    failure = answer.failure
+    if failure is None:
+        return []
+    if failure.kind == "TimeoutError" and failure.message.startswith(TOO_LONG):
         return [_ENDLESS]
-    if "forgot to call `super().__init__()`" in error["message"]:
+    if "forgot to call `super().__init__()`" in failure.message:
         return ["Call `super().__init__()` first in your `__init__`: Keras needs it to store the weights of a layer."]
-    if "cannot add new elements of state" in error["message"]:
+    if "cannot add new elements of state" in failure.message:
         return ["Your layer creates weights or sub-layers in `call`. Create them once, in `__init__` or `build`."]
-    mixed = _MIXED.search(error["message"])
+    mixed = _MIXED.search(failure.message)
     if mixed:
         return [f"Two dtypes are mixed here, {mixed[1]} and {mixed[2]}. Convert one with `ops.cast(x, ...)`."]
-    if error["type"] == "UnboundLocalError":
+    if failure.kind == "UnboundLocalError":
         return ["Your function uses a variable before it assigns a value to it."]
     return []
 
 
-def note_advice(answer: dict, plan: dict, claim: dict) -> list[str]:
-    """Advice about facts that only the student's process can observe."""
-    notes, name = answer["notes"], plan["exercise"]["names"][0]
-    returned, wanted = notes.get("returned"), "tensor" if claim["kind"] == "slopes" else claim["returns"]
-    if answer["status"] not in ("ok", "refused"):
+def result_advice(answer: Answer, plan: dict, claim: dict, difference: Difference) -> list[str]:
+    """Advice about the kind of thing that was returned, about changed arguments, and about missing gradients."""
+    name, returned = plan["exercise"]["names"][0], answer.returned
+    wanted = "tensor" if claim["kind"] == "slopes" else claim["returns"]
+    if answer.status not in ("ok", "refused"):
         return []
     if returned == "nothing":
         return [f"`{name}` returned None: did you forget `return`?"]
@@ -179,23 +182,36 @@ def note_advice(answer: dict, plan: dict, claim: dict) -> list[str]:
         return ["Your function returned a generator, because it uses `yield`. Collect the items and `return` them."]
     if wanted == "tensor" and returned in _NO_TENSORS:
         return [_NO_TENSORS[returned]]
-    another_kind = returned != wanted != "anything" and "no_gradient" not in notes
-    if another_kind and (answer["status"] == "ok" or wanted != "tensor"):
-        return [f"Expected {article(wanted)}, got {article(returned or 'nothing')}.{_how(returned, wanted)}"]
-    if answer["status"] == "refused":
-        return [answer["error"]["message"] or "The result has a type that cannot be checked."]
-    if notes.get("mutated"):
+    another_kind = returned != wanted != "anything" and answer.no_gradient is None
+    if another_kind and (answer.status == "ok" or wanted != "tensor"):
+        return [f"Expected {article(wanted)}, got {article(answer.type or returned)}.{_how(returned, wanted)}"]
+    if answer.status == "refused":
+        return [answer.failure.message or _refusal(answer, plan["questions"][claim["answer"]])]
+    if difference.kind == "mutated":
         return ["Your function changes one of its arguments. The caller may still need it: make a new value instead."]
-    if notes.get("no_gradient"):
+    if answer.no_gradient:
         return [
             "No gradient reaches your weights: the result was computed without tensors (NumPy, `.numpy()`, a constant)."
         ]
-    if notes.get("new_weights"):
+    if answer.new_weights:
         return ["The second of two equal calls created new weights: create all weights once, in `__init__` or `build`."]
-    if notes.get("unstable") and claim["kind"] not in ("dropped", "varies"):
+    if difference.kind == "unstable":
         return ["Two equal calls gave different results: the result is random where it should not be, as with dropout "
                 "outside training."]  # fmt: skip
     return _value_advice(answer)
+
+
+def _refusal(answer, question) -> str:
+    """Why an answer of a sandbox could not be used, in words of the grader's own."""
+    probe = question["probe"].get("of", question["probe"])
+    names = ", ".join(f"`{paths[0]}`" for paths in probe.get("roles", {}).values())
+    return {
+        "no such weight": f"A weight of your layer was not found. The grader sets these: {names}.",
+        "shape of a weight": f"A weight of your layer has another shape than expected. The grader sets these: {names}.",
+        "not callable": "Your class makes something that cannot be called: expected a layer.",
+        "too large": "Your result is too large to be checked.",
+        "no plain form": "Your result has a type that cannot be checked: expected tensors or plain Python values.",
+    }.get(answer.failure.reason, "Your result could not be checked.")
 
 
 def _how(returned, wanted):
@@ -206,7 +222,7 @@ def _how(returned, wanted):
 
 
 def _value_advice(answer):
-    value = answer["value"]
+    value = answer.value
     if type(value) is not np.ndarray:
         return []
     if value.dtype.kind == "f" and np.isnan(value).any():

@@ -67,7 +67,7 @@ def test_a_mistake_of_its_own_is_not_forgiven_for_an_earlier_one(graded):
 def test_a_cell_that_ends_the_program_costs_its_own_exercise_and_is_named(graded):
     result, verdicts = graded(solved({"padding-mask": "import os\nos._exit(3)"}))
     assert verdicts["padding-mask"].status == "technical"
-    assert "exit code 3" in verdicts["padding-mask"].technical and "exit code 3" in result.technical
+    assert "ended itself" in verdicts["padding-mask"].technical and "ended itself" in result.technical
     assert result.points == POINTS - 2
 
 

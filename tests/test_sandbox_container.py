@@ -39,7 +39,7 @@ def test_a_container_answers_like_any_sandbox_and_is_gone_afterwards(containers,
         sandbox.run_cell("def double(x): return 2 * x")
         probe = {"kind": "function", "name": "double", "tensors": False}
         [answer] = sandbox.ask([{"probe": probe, "arguments": [np.arange(3.0)]}])
-        np.testing.assert_array_equal(answer["value"], [0.0, 2.0, 4.0])
+        np.testing.assert_array_equal(answer.value, [0.0, 2.0, 4.0])
         sandbox.put({"data/words.txt": b"one two"})
         assert sandbox.run_cell("print(open('data/words.txt').read())").stdout == "one two\n"
         result = sandbox.run_cell("while True: pass", seconds=1.0)

@@ -95,9 +95,13 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Varies:
-    """Two equal calls of a layer give different results, because of dropout. The case has a `seed`."""
+    """Calls under two seeds give different results, because of dropout: the case's `seed` and the next.
+
+    item: which one of several results, if the answer is a tuple.
+    """
 
     answer: int = 0
+    item: int | None = None
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ import threading
 from dataclasses import replace
 
 from autograde import planning
+from autograde.answers import Answer
 from autograde.exercises.spec import Exercise
 from autograde.grader.submission import Grading
-from autograde.judge import clean, judge
+from autograde.judge import judge
 from autograde.naming import same_outcome
 from bertlab.backend import load_backend
 
@@ -39,11 +40,11 @@ def _name_mistake(grading: Grading, exercise: Exercise) -> None:
     grading.verdicts[exercise.id] = replace(verdict, misconception=named.misconception, advice=advice)
 
 
-def _still_possible(exercise: Exercise, plan: dict, answers: list[dict]) -> Exercise:
+def _still_possible(exercise: Exercise, plan: dict, answers: list[Answer]) -> Exercise:
     """The exercise with those misconceptions that answer the first part's questions as the student does."""
     first = [claim["answer"] for claim in plan["parts"][0]["claims"]]
     asked = plan | {"questions": [plan["questions"][place] for place in first]}
     known = planning.with_misconceptions(exercise, asked)["misconceptions"]
-    given = [clean(answers[place]) for place in first]
+    given = [answers[place] for place in first]
     alike = {mistake["id"] for mistake in known if all(map(same_outcome, mistake["outcomes"], given))}
     return replace(exercise, misconceptions=tuple(one for one in exercise.misconceptions if one.id in alike))

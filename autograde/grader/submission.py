@@ -8,19 +8,19 @@ named and skipped, and the others continue in a new sandbox.
 All verdicts come from `judge`; no claim of a sandbox about itself gives points.
 """
 
-import builtins
-import re
 import time
 from dataclasses import dataclass, field, replace
 
-from autograde import planning, syntax
+from autograde import planning
+from autograde.answers import Answer, cell_outcome
 from autograde.errors import SandboxEnded
 from autograde.exercises.spec import Exercise
 from autograde.grader.prerequisites import cells_to_run
 from autograde.grader.repair import Submission
+from autograde.grader.sentences import how_a_cell_failed, what_was_raised
 from autograde.grader.template import Template
 from autograde.grader.upstream import STAND_INS_FOLDER, sandbox_files
-from autograde.judge import clean, judge
+from autograde.judge import judge
 from autograde.sandbox import limits as names
 from autograde.sandbox.limits import Limits
 from autograde.verdict import Verdict
@@ -28,8 +28,6 @@ from autograde.verdict import Verdict
 LIMITS = Limits(cell_seconds=30.0, wall_seconds=300.0, cpu_seconds=300.0)
 MAX_SANDBOXES = 8  # for one notebook
 QUESTION_SECONDS = 15.0  # for all questions of one exercise: an honest answer to them takes a fraction of one
-_TENSORFLOW_ERRORS = ("InvalidArgumentError", "NotFoundError", "ResourceExhaustedError", "UnimplementedError")
-_MISSING_NAME = re.compile(r"name '(\w{1,60})' is not defined")
 
 # `mybert` comes from the files that `sandbox_files` has put into the working folder.
 _PRELUDE = f"""
@@ -66,7 +64,7 @@ class Grading:
     limits: Limits = LIMITS
     upstream: dict[str, str] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
-    answers: dict[str, list[dict]] = field(default_factory=dict)  # that the verdicts are from
+    answers: dict[str, list[Answer]] = field(default_factory=dict)  # that the verdicts are from
     credited: dict[str, str] = field(default_factory=dict)  # exercise → on what it was asked again (see upstream.py)
     technical: list[str] = field(default_factory=list)
     ended: set[int] = field(default_factory=set)  # numbers of cells that ended a sandbox
@@ -85,9 +83,9 @@ class Grading:
         answer = self.submission.answers.get(exercise.id)
         return answer.source if answer else ""
 
-    def ask(self, sandbox, exercise: Exercise) -> tuple[Verdict, list[dict]]:
+    def ask(self, sandbox, exercise: Exercise) -> tuple[Verdict, list[Answer]]:
         """The verdict on one exercise in a sandbox as it is now, and the answers it is from. Raises SandboxEnded."""
-        answers: list[dict] = []
+        answers: list[Answer] = []
 
         def ask_sandbox(questions):
             answers.extend(sandbox.ask(questions, QUESTION_SECONDS))
@@ -95,8 +93,8 @@ class Grading:
 
         verdict = judge(self.plans[exercise.id], ask_sandbox, self.source_of(exercise), reveal=False)
         if verdict.status == "raised":
-            verdict = verdict.with_advice(_what_was_raised(answers))
-        elif not verdict.passed and any(map(_too_late, answers)):
+            verdict = verdict.with_advice(what_was_raised(answers, self.source_of(exercise), QUESTION_SECONDS))
+        elif not verdict.passed and any(answer.late for answer in answers):
             verdict = verdict.with_advice(f"To a question it had given no answer after {QUESTION_SECONDS:g} seconds.")
         return verdict, answers
 
@@ -105,20 +103,6 @@ class Grading:
         verdict, answers = self.ask(sandbox, exercise)
         if exercise.id not in self.verdicts or verdict.points > self.verdicts[exercise.id].points:
             self.verdicts[exercise.id], self.answers[exercise.id] = verdict, answers
-
-
-def _too_late(answer: dict) -> bool:
-    return clean(answer)["error"]["type"] == "TimeoutError"
-
-
-def _what_was_raised(answers: list[dict]) -> str:
-    """The first error in our own words: a message or an invented name could reveal the hidden input."""
-    error = next(clean(answer)["error"] for answer in answers if answer["status"] == "raised")
-    if error["type"] == "TimeoutError":
-        return f"It had given no answer after {QUESTION_SECONDS:g} seconds."
-    line = f" in line {error['line']} of its cell" if error["line"].isdecimal() else ""
-    said = f"It raised {_known(error['type'])}{line}, on inputs of the grader's own."
-    return f"{said} Try other sizes, and other numbers of axes."
 
 
 def steps_of(submission: Submission, template: Template, exercises: tuple[Exercise, ...]) -> list[Step]:
@@ -193,46 +177,20 @@ def _lacked_a_name(grading: Grading, exercise: Exercise) -> bool:
     """Whether a name was missing: an answer may be above the cells it needs."""
     if grading.verdicts[exercise.id].status == "missing":
         return True
-    errors = [answer["error"] for answer in grading.answers.get(exercise.id, ())]
-    return any(error and error.get("type") == "NameError" for error in errors)
+    failures = [answer.failure for answer in grading.answers.get(exercise.id, ())]
+    return any(failure and failure.kind == "NameError" for failure in failures)
 
 
 def run_cell(grading: Grading, sandbox, step: Step) -> None:
     """Runs a cell and notes how it failed. Raises SandboxEnded."""
     if step.number in grading.ended | grading.late:
         return
-    result = sandbox.run_cell(step.source, grading.limits.cell_seconds)
-    if result.limit == names.WALL_CLOCK:
+    outcome = cell_outcome(sandbox.run_cell(step.source, grading.limits.cell_seconds), step.source)
+    if outcome.status == "late":
         grading.late.add(step.number)
         grading.errors[step.number] = f"it did not end within {grading.limits.cell_seconds:g} seconds"
-    elif result.error:
-        grading.errors[step.number] = _how_it_failed(step.source, result.error)
-
-
-def _how_it_failed(source: str, error) -> str:
-    """A message for the student in words that the program cannot choose: it may have stored hidden inputs."""
-    if syntax.parsed(source) is None:
-        return _why_no_program(source)
-    where = f" in line {error.line}" if error.line else ""
-    missing = _MISSING_NAME.fullmatch(error.value)
-    if error.name == "NameError" and missing and re.search(rf"\b{missing[1]}\b", source):
-        return f"NameError{where}: name '{missing[1]}' is not defined"
-    return f"{_known(error.name)}{where}"
-
-
-def _why_no_program(source: str) -> str:
-    try:
-        syntax.parse(source)
-    except SyntaxError as mistake:
-        return f"SyntaxError: {mistake.msg} (line {mistake.lineno})"
-    except (ValueError, RecursionError, MemoryError):
-        pass
-    return "it is no Python program"
-
-
-def _known(name: str) -> str:
-    """An error's name if it is one of Python's or TensorFlow's."""
-    return name if name in dir(builtins) or name in _TENSORFLOW_ERRORS else "an error"
+    elif outcome.status == "failed":
+        grading.errors[step.number] = how_a_cell_failed(step.source, outcome, grading.submission.program)
 
 
 def _blame(grading: Grading, step: Step, reason: str) -> None:

@@ -96,7 +96,7 @@ class Agent:
             except KeyboardInterrupt:
                 interrupted = True
                 break
-        header, out = values.encode(answers)
+        header, out = values.encode(answers, values.ANSWERS)
         return {"answers": header, "limit": names.WALL_CLOCK if interrupted else None}, out
 
     def put_files(self, request: dict, buffers: list[bytes]) -> tuple[dict, list[bytes]]:

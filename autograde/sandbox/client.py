@@ -2,11 +2,13 @@
 
     with launcher.start(Limits()) as sandbox:
         result = sandbox.run_cell("x = 1 / 0")          # CellResult; result.error.name == "ZeroDivisionError"
-        answers = sandbox.ask([question, …], 10)        # see autograde.probe for questions and answers
+        answers = sandbox.ask([question, …], 10)        # Answers, see autograde.answers
 
 A sandbox that ends, for any reason, raises `SandboxEnded` from the call during which it ended and from every later one;
-`sandbox.ended` is the reason. Nothing that comes out is trusted: sizes are capped, types are exact, text is made valid
-Unicode, pictures are PNGs of bounded size, and an answer that is not exactly an answer ends the sandbox as "protocol".
+`sandbox.ended` is the reason, in words of this module alone. Nothing that comes out is trusted: sizes are capped, types
+are exact, text is made valid Unicode, pictures are PNGs of bounded size, and an answer that is not exactly an answer
+ends the sandbox as "protocol". The text of a CellResult is for the tests of the sandbox; the grader uses
+`answers.cell_outcome`.
 """
 
 import contextlib
@@ -19,7 +21,8 @@ import socket
 import time
 from dataclasses import dataclass, replace
 
-from autograde import values
+from autograde import answers, values
+from autograde.answers import Answer
 from autograde.channel import Channel
 from autograde.errors import ChannelClosed, DeadlinePassed, ProtocolError, SandboxEnded, SandboxError
 from autograde.sandbox import limits as names
@@ -29,8 +32,8 @@ from autograde.sandbox.watch import Watch, waiting_seconds
 SHUTDOWN_SECONDS = 2.0  # seconds that init has to report an end
 _START = 60.0  # seconds until a sandbox must have started (without a zygote it imports first)
 _PIXELS = 20_000_000  # largest picture kept
-_STATUSES = ("ok", "raised", "missing", "not attempted", "refused")
-_SOFT_LIMITS = (names.WALL_CLOCK, names.MEMORY, names.PROCESSES, names.DISK, names.INODES, names.FILE_SIZE,
+_CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP")  # signals that a bug ends a program with
+_SOFT_LIMITS = (names.MEMORY, names.PROCESSES, names.DISK, names.INODES, names.FILE_SIZE,
                 names.OPEN_FILES, names.OUTPUT)  # fmt: skip
 
 
@@ -56,8 +59,12 @@ class Output:
 
 @dataclass(frozen=True)
 class CellResult:
-    """The result of a cell. `limit` names the limit that an honest program reached, or that its output was cut."""
+    """The result of a cell. `limit` names the limit that an honest program reached, or that its output was cut.
 
+    index: the number of the cell in this sandbox.
+    """
+
+    index: int
     outputs: tuple[Output, ...]
     error: CellError | None
     limit: str | None
@@ -108,21 +115,22 @@ class Sandbox:
         request = {"op": "cell", "index": self._cells, "source": source, "rich": rich}
         reply, pictures, late = self._exchange(request, [], seconds or self.limits.cell_seconds)
         with self._ending_on_protocol_errors():
-            result = _cell_result(reply, pictures, self.limits, time.monotonic() - began)
+            result = _cell_result(reply, pictures, self.limits, time.monotonic() - began, self._cells)
         return replace(result, limit=names.WALL_CLOCK) if late else result
 
-    def ask(self, questions: list[dict], timeout: float | None = None) -> list[dict]:
+    def ask(self, questions: list[dict], timeout: float | None = None) -> list[Answer]:
         """Puts questions to the student's code; one answer each. Raises SandboxEnded. One deadline for all of them."""
         header, buffers = values.encode(questions)
         seconds = timeout or self.limits.cell_seconds
         reply, back, late = self._exchange({"op": "probe", "questions": header}, buffers, seconds)
         with self._ending_on_protocol_errors():
-            answers = values.decode(reply["answers"], back) if late or "answers" in reply else None
-            if type(answers) is not list or len(answers) > len(questions) or not all(map(_is_answer, answers)):
+            given = values.decode(reply["answers"], back, values.ANSWERS) if late or "answers" in reply else None
+            if type(given) is not list or len(given) > len(questions) or not all(map(_is_answer, given)):
                 raise ProtocolError("the answers are not answers")
-            if len(answers) < len(questions) and not late:
-                raise ProtocolError(f"{len(answers)} answers to {len(questions)} questions")
-        return answers + [_too_late(seconds)] * (len(questions) - len(answers))
+            if len(given) < len(questions) and not late:
+                raise ProtocolError("fewer answers than questions")
+        late_ones = [answers.too_late()] * (len(questions) - len(given))
+        return [answers.read(*pair) for pair in zip(given, questions)] + late_ones
 
     def put(self, files: dict[str, bytes]) -> None:
         """Writes files into the sandbox's working folder. Names are relative; the write happens inside the sandbox."""
@@ -183,8 +191,8 @@ class Sandbox:
     def _ending_on_protocol_errors(self):
         try:
             yield
-        except (ProtocolError, values.ValueTreeError, KeyError) as error:
-            self._kill(names.PROTOCOL, f"the program broke the protocol: {error}")
+        except (ProtocolError, values.ValueTreeError, KeyError):  # its message may quote what the program sent
+            self._kill(names.PROTOCOL, "the program wrote into the grader's own connection")
             raise SandboxEnded(self.ended) from None
 
     def _check_limits(self) -> None:
@@ -234,7 +242,7 @@ class Sandbox:
         message, _ = self._report(SHUTDOWN_SECONDS)
         code = message.get("exit")
         if code is None:
-            self._kill(names.LOST, message.get("failed", "the sandbox went away without a word"))
+            self._kill(names.LOST, "the sandbox ended without a report")
             return
         usage = {"cpu_seconds": message["cpu"], "peak_memory": message["peak"]}
         self._end_processes()
@@ -268,8 +276,13 @@ def _end_of(code: int, limits: Limits, usage: dict) -> End:
     if code == -signal.SIGKILL:
         return End(names.MEMORY, "killed by the kernel, most likely for want of memory", signal=-code, **usage)
     if code < 0:
-        return End(names.SIGNAL, f"ended by signal {signal.Signals(-code).name}", signal=-code, **usage)
-    return End(names.EXIT, f"the program left with exit code {code}", exit_code=code, **usage)
+        return End(names.SIGNAL, f"ended by {_signal_name(-code)}", signal=-code, **usage)
+    return End(names.EXIT, "the program ended itself", exit_code=code, **usage)
+
+
+def _signal_name(number: int) -> str:
+    """The name of a signal that a crash sends; a program can send itself any other and choose the number."""
+    return next((name for name in _CRASHES if getattr(signal, name) == number), "a signal")
 
 
 # --- what may come out ---
@@ -281,16 +294,11 @@ def _is_answer(answer) -> bool:
     error = answer["error"]
     plain = (str, int, type(None))
     return (
-        answer["status"] in _STATUSES
+        type(answer["status"]) is str
+        and answer["status"] in answers.STATUSES
         and type(answer["notes"]) is dict
         and (error is None or (type(error) is dict and all(type(value) in plain for value in error.values())))
     )
-
-
-def _too_late(seconds: float) -> dict:
-    message = f"no answer within {seconds:g} seconds"
-    error = {"type": "TimeoutError", "message": message, "line": None, "text": "", "function": ""}
-    return {"status": "raised", "value": None, "error": error, "notes": {"limit": names.WALL_CLOCK}}
 
 
 def _text(value, longest: int) -> str:
@@ -305,7 +313,7 @@ def _whole(value) -> int | None:
     return value
 
 
-def _cell_result(reply: dict, pictures: list[bytes], limits: Limits, seconds: float) -> CellResult:
+def _cell_result(reply: dict, pictures: list[bytes], limits: Limits, seconds: float, index: int) -> CellResult:
     outputs, limit = reply["outputs"], reply["limit"]
     if type(outputs) is not list or len(outputs) > 256 or len(pictures) > limits.images:
         raise ProtocolError("too many outputs")
@@ -313,7 +321,7 @@ def _cell_result(reply: dict, pictures: list[bytes], limits: Limits, seconds: fl
     kept = [_output(item, waiting, limits) for item in outputs]
     if limit is not None and limit not in _SOFT_LIMITS:
         raise ProtocolError("an unknown limit")
-    return CellResult(tuple(filter(None, kept)), _cell_error(reply["error"], limits), limit, seconds)
+    return CellResult(index, tuple(filter(None, kept)), _cell_error(reply["error"], limits), limit, seconds)
 
 
 def _output(item, pictures, limits: Limits) -> Output | None:

@@ -80,7 +80,7 @@ class Watch:
         # looking at a sandbox of many processes takes longer: never spend more than a fifth of the time on it
         self.next = time.monotonic() + max(_PAUSE, 4 * (time.monotonic() - now))
         if used > self.limits.memory:
-            return "memory", f"the sandbox used {used >> 20} MiB; it may use {self.limits.memory >> 20}"
+            return "memory", f"the program used more than {self.limits.memory >> 20} MiB"
         if self.cpu > self.limits.cpu_seconds:
-            return "cpu time", f"the sandbox used {self.cpu:.1f} s of CPU; it may use {self.limits.cpu_seconds:g}"
+            return "cpu time", f"more than {self.limits.cpu_seconds:g} s of CPU"
         return None

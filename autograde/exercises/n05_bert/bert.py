@@ -111,11 +111,11 @@ def without_effect(case: Case, *parts: str) -> Case:
 
 def chance_in_training(rng: Random) -> list[Trial]:
     """In training dropout acts in the embeddings and in the encoder, each with the model's rate, and nowhere else."""
-    case = replace(whole_texts(rng), keywords={"training": True}, seed=int(rng.integers(2**20)))
+    case = replace(whole_texts(rng, dropout=0.5), keywords={"training": True}, seed=int(rng.integers(2**20)))
     no_chance = frozen(whole_texts(rng, dropout=0.0))
     return [
-        Trial((without_effect(case, "encoder"),), (Varies(),)),
-        Trial((without_effect(case, "embeddings"),), (Varies(),)),
+        Trial((without_effect(case, "encoder"),), (Varies(item=0),)),
+        Trial((without_effect(case, "embeddings"),), (Varies(item=0),)),
         Trial((without_effect(case, "embeddings", "encoder"),)),
         Trial((replace(case, keywords={"training": False}),)),
         Trial((replace(no_chance, keywords={"training": True}, seed=case.seed),), (Reference(), OwnWeights())),

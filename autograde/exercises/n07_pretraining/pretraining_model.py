@@ -75,9 +75,10 @@ def padded_inputs(rng: Random) -> list[Trial]:
 def training_and_rate(rng: Random) -> list[Trial]:
     """In training the model's dropout acts; with the rate 0 it does not; and the model hands on `trainable=False`."""
     case = replace(model_case(rng, 3, 6, 2, padded=False), keywords={"training": True}, seed=int(rng.integers(2**20)))
+    chance = replace(case, config=case.config | {"dropout": 0.5})
     no_chance = replace(case, config=case.config | {"dropout": 0.0, "trainable": False})
     return [
-        Trial((case,), (Varies(),)), Trial((replace(case, keywords={"training": False}),)),
+        Trial((chance,), (Varies(item=0),)), Trial((replace(case, keywords={"training": False}),)),
         Trial((no_chance,), (Reference(), OwnWeights())),
     ]  # fmt: skip
 
