@@ -66,6 +66,7 @@ def test_the_quick_tail_sum_of_these_tests_lies_just_above_the_exact_one(n, p, l
     assert exact <= _outside(n, p, low, high) <= exact * Fraction(1001, 1000)
 
 
+@pytest.mark.exhaustive
 @each_chancy
 def test_a_right_answer_is_refused_less_than_once_in_a_million_checks(exercise):
     """By tail sums over every event of every claim of the exercise, added up."""

@@ -31,7 +31,8 @@ def bert(token_ids, token_type_ids, attention_mask, training=None, *, weights, c
 
 def bert_case(rng: Random, ids, segments, is_real, **config) -> Case:
     config = {
-        "vocab_size": 9, "hidden_size": 8, "num_layers": 1, "num_heads": 4, "intermediate_size": 5, "max_positions": 6,
+        "vocab_size": 9, "hidden_size": 8, "num_layers": 2, "num_heads": 4, "intermediate_size": 5, "max_positions": 6,
+        "dropout": 0.5,
     } | config  # fmt: skip
     places = config["max_positions"]
     if places == 512:
@@ -84,16 +85,16 @@ def padded_texts(rng: Random) -> list[Trial]:
     """Pairs of several lengths, and texts of mostly padding; the table of positions once with its default size."""
     lengths, short = real_tokens([6, 4, 5], 6), real_tokens([1, 2], 6)
     return [
-        Trial((bert_case(rng, padded_ids(rng, 3, lengths), second_half(rng, 3, 6), lengths, num_layers=2),)),
+        Trial((bert_case(rng, padded_ids(rng, 3, lengths), second_half(rng, 3, 6), lengths),)),
         Trial((bert_case(rng, padded_ids(rng, 2, short), np.zeros((2, 6), "int32"), short, hidden_size=6, num_heads=3,
-                         max_positions=512),)),
+                         num_layers=1, max_positions=512),)),
     ]  # fmt: skip
 
 
 def padding_in_front(rng: Random) -> list[Trial]:
     """Padding before a text and inside it."""
     is_real = np.array([[0, 0, 1, 1, 1], [1, 0, 1, 0, 1]], "int32")
-    return [Trial((bert_case(rng, padded_ids(rng, 2, is_real), second_half(rng, 2, 5), is_real),))]
+    return [Trial((bert_case(rng, padded_ids(rng, 2, is_real), second_half(rng, 2, 5), is_real, num_layers=1),))]
 
 
 def without_effect(case: Case, *parts: str) -> Case:
@@ -111,8 +112,8 @@ def without_effect(case: Case, *parts: str) -> Case:
 
 def chance_in_training(rng: Random) -> list[Trial]:
     """In training dropout acts in the embeddings and in the encoder, each with the model's rate, and nowhere else."""
-    case = replace(whole_texts(rng, dropout=0.5), keywords={"training": True}, seed=int(rng.integers(2**20)))
-    no_chance = frozen(whole_texts(rng, dropout=0.0))
+    case = replace(whole_texts(rng), keywords={"training": True}, seed=int(rng.integers(2**20)))
+    no_chance = frozen(whole_texts(rng, num_layers=1, dropout=0.0))
     return [
         Trial((without_effect(case, "encoder"),), (Varies(item=0),)),
         Trial((without_effect(case, "embeddings"),), (Varies(item=0),)),
@@ -147,11 +148,6 @@ EXERCISE = Exercise(
         "The pooler reads the last layer's hidden states, and both are returned: `return hidden, pooled`.",
     ),
     misconceptions=(
-        mistake("training-not-passed",
-            "token_type_ids, training=training)", "token_type_ids)",
-            "attention_mask=visible, training=training)", "attention_mask=visible)",
-            hint="`training` has no effect: pass it on to the embeddings and to the encoder. Without it dropout never "
-                 "acts."),
         mistake("training-not-to-embeddings", "token_type_ids, training=training)", "token_type_ids, training=False)",
             hint="The embeddings do not get `training`: their dropout never acts. Pass it on to both."),
         mistake("training-not-to-encoder", "attention_mask=visible, training=training)",

@@ -47,8 +47,9 @@ def paths_in_a_layer(rng: Random) -> list[Case]:
     ]
 
 
-def deep_layers(rng: Random) -> list[Case]:
-    return [Case((f"bert.encoder.layers_.{number}.output_norm.beta",)) for number in (47, 100)]
+def deepest_layers(rng: Random) -> list[Case]:
+    """Those of BERT-Large."""
+    return [Case((f"bert.encoder.layers_.{number}.output_norm.beta",)) for number in (11, 12, 23)]
 
 
 def paths_of_embeddings(rng: Random) -> list[Case]:
@@ -66,7 +67,7 @@ EXERCISE = Exercise(
     reference=published_name,
     returns="str",
     parts=(
-        values(1, paths_in_a_layer, name="in a layer", hidden=deep_layers),
+        values(1, paths_in_a_layer, name="in a layer", hidden=deepest_layers),
         cases("embeddings", 1, paths_of_embeddings, "a name of the embeddings is wrong"),
         cases("pooler and heads", 1, paths_of_heads, "a name of the pooler or of a head is wrong"),
     ),

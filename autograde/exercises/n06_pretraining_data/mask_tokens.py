@@ -57,7 +57,7 @@ def fates(rng: Random) -> list[Trial]:
 
 
 def fates_of_few(rng: Random) -> list[Trial]:
-    return [fates_of(rng, [CLS, 2001, 2002, SEP], [2]), fates_of(rng, list(range(2001, 2009)), [0, 3, 7])]
+    return [fates_of(rng, [CLS, 2001, 2002, SEP], [1, 2]), fates_of(rng, list(range(2001, 2009)), [0, 3, 7])]
 
 
 def every_replacement(rng: Random) -> list[Trial]:

@@ -21,9 +21,9 @@ def pairs(rng: Random) -> list[Case]:
 
 
 def other_pairs(rng: Random) -> list[Case]:
-    """One pair; logits of several hundred, of which one probability is rounded to 0."""
-    large = normal(rng, 4, 2) + np.array([300, 0], "float32")
-    return [Case((normal(rng, 1, 2), np.ones(1, "int32"))), Case((large, np.array([0, 1, 1, 0], "int32")))]
+    """One pair; only false pairs, of which a model is confident that they are true."""
+    sure = normal(rng, 4, 2) + np.array([8, -8], "float32")
+    return [Case((normal(rng, 1, 2), np.ones(1, "int32"))), Case((sure, np.ones(4, "int32")))]
 
 
 def only_true_pairs(rng: Random) -> list[Case]:

@@ -23,7 +23,7 @@ from autograde.exercises.spec import (
 from autograde.roles import model_roles, weight_shapes
 
 SIZES = {"vocab_size": 11, "hidden_size": 8, "num_layers": 1, "num_heads": 2, "intermediate_size": 12,
-         "max_positions": 7}  # fmt: skip
+         "max_positions": 7, "dropout": 0.5}  # fmt: skip
 MODEL_ROLES = model_roles(SIZES["num_layers"])
 
 
@@ -75,10 +75,9 @@ def padded_inputs(rng: Random) -> list[Trial]:
 def training_and_rate(rng: Random) -> list[Trial]:
     """In training the model's dropout acts; with the rate 0 it does not; and the model hands on `trainable=False`."""
     case = replace(model_case(rng, 3, 6, 2, padded=False), keywords={"training": True}, seed=int(rng.integers(2**20)))
-    chance = replace(case, config=case.config | {"dropout": 0.5})
     no_chance = replace(case, config=case.config | {"dropout": 0.0, "trainable": False})
     return [
-        Trial((chance,), (Varies(item=0),)), Trial((replace(case, keywords={"training": False}),)),
+        Trial((case,), (Varies(item=0),)), Trial((replace(case, keywords={"training": False}),)),
         Trial((no_chance,), (Reference(), OwnWeights())),
     ]  # fmt: skip
 
@@ -101,7 +100,7 @@ EXERCISE = Exercise(
         "tied.",
     ),
     misconceptions=(
-        mistake("training-not-passed", "attention_mask, training=training)", "attention_mask)",
+        mistake("training-not-passed", "attention_mask, training=training)", "attention_mask, training=False)",
             hint="`training` has no effect: pass it on to `self.bert`, which contains the dropout."),
         mistake("dropout-not-handed-on", "max_positions, dropout, name", "max_positions, name",
             hint="`dropout` has no effect: pass it on to `Bert`, which then has its own default rate."),
