@@ -92,10 +92,11 @@ def statements(source: str) -> list[CodeCell]:
     return [read_cell("\n".join(lines[span.start - 1 : span.stop - 1])) for span in spans]
 
 
+@functools.lru_cache(maxsize=4000)
 def names_of(source: str) -> tuple[frozenset[str], frozenset[str]]:
     """(names defined at the top level, names read that are not local to functions); of no program, none."""
     try:
-        top = symtable.symtable(source, "cell", "exec") if syntax.parsed(source) else None
+        top = symtable.symtable(source, "cell", "exec") if syntax.is_program(source) else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # it will fail when it runs
         top = None
     defines, reads, tables = set(), set(), [top] if top else []

@@ -24,7 +24,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from autograde.grader import grade as grading
 from autograde.grader.autograded import autograded
 from autograde.grader.feedback import feedback_page
-from autograde.grader.gradebook import Course, configured_penalty, given_by_people
+from autograde.grader.given import given_by_people
+from autograde.grader.gradebook import Course, configured_penalty
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result

@@ -42,9 +42,13 @@ def visible_seed(exercise: Exercise) -> str:
     return hashlib.sha256(f"visible {exercise.notebook} {exercise.id}".encode()).hexdigest()[:8]
 
 
-def hidden_seed(secret: bytes, student: str, exercise: Exercise) -> str:
-    """The seed of one student's hidden inputs, which cannot be computed without the course's secret."""
-    message = "\0".join((student, exercise.notebook, exercise.id)).encode()
+def hidden_seed(secret: bytes, student: str, exercise: Exercise, attempt: str = "") -> str:
+    """The seed of one attempt's hidden inputs, which cannot be computed without the course's secret.
+
+    attempt: the digest of what was handed in, as the record has it (`Result.sha256`). Another file is tested on other
+    inputs, so that nothing learned about them is of use; the same file on the same ones.
+    """
+    message = "\0".join((student, exercise.notebook, exercise.id, attempt)).encode()
     return hmac.new(secret, message, hashlib.sha256).hexdigest()[:32]
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 from bertlab.errors import ConfigError
 from bertlab.files import write_text
 
-ACTIVATIONS = ("gelu", "gelu_tanh", "gelu_sigmoid", "relu")
+ACTIVATIONS = ("gelu", "gelu_tanh", "gelu_sigmoid", "relu", "silu")
 
 # Hugging Face's names of an activation → ours. In their config "gelu" is the exact one, x·Φ(x).
 _HUGGINGFACE_ACTIVATIONS = {
@@ -24,8 +24,12 @@ _HUGGINGFACE_ACTIVATIONS = {
     "gelu_fast": "gelu_tanh",
     "quick_gelu": "gelu_sigmoid",
     "relu": "relu",
+    "silu": "silu",
+    "swish": "silu",
 }
-_ACTIVATIONS_FOR_HUGGINGFACE = {"gelu": "gelu", "gelu_tanh": "gelu_new", "gelu_sigmoid": "quick_gelu", "relu": "relu"}
+_ACTIVATIONS_FOR_HUGGINGFACE = {
+    "gelu": "gelu", "gelu_tanh": "gelu_new", "gelu_sigmoid": "quick_gelu", "relu": "relu", "silu": "silu",
+}  # fmt: skip
 
 
 def _is_number(value) -> bool:
@@ -49,7 +53,7 @@ class ModelConfig:
     num_heads: int = 12  # A: heads of H / A dimensions each
     intermediate_size: int = 3072  # width inside the feed-forward network; 4·H in every published size
     max_position_embeddings: int = 512  # rows of the position table
-    hidden_act: str = "gelu"  # gelu (exact) | gelu_tanh | gelu_sigmoid | relu
+    hidden_act: str = "gelu"  # gelu (exact) | gelu_tanh | gelu_sigmoid | relu | silu
     hidden_dropout: float = 0.1  # after the embeddings and at the end of every sub-layer
     attention_dropout: float = 0.1  # on the attention weights
     initializer_range: float = 0.02  # standard deviation of the truncated normal

@@ -39,10 +39,12 @@ import time
 from collections import Counter
 from itertools import islice
 
-from autograde.student import check, colour_pieces, input_table, lines, load_backend, progress
+from autograde.student import check, colour_pieces, explain_unsolved, input_table, lines, load_backend, progress
 from bertlab.data.documents import load_documents
 from bertlab.errors import MissingDependencyError
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+
+explain_unsolved()
 
 # %% tags=["setup"]
 import unicodedata

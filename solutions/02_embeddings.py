@@ -43,6 +43,8 @@ import numpy as np
 from keras import ops
 from tensorflow import Tensor
 
+rng = np.random.default_rng(2)  # for the pictures
+
 # %% [markdown]
 # Here is what BERT reads. Each token of two packed sentences becomes the sum of three vectors: *which token* it is,
 # *which sentence* it is in, *at which position* it is (Devlin et al. 2019, figure 2). At the end of this notebook your
@@ -106,7 +108,6 @@ check(token_embeddings)
 # %%
 small = ["the", "cat", "sat", "on", "a", "mat"]
 told = ["the", "cat", "sat"]
-rng = np.random.default_rng(2)
 ids = ops.convert_to_tensor([small.index(word) for word in told])
 table = ops.convert_to_tensor(rng.uniform(0, 1, size=(6, 4)).astype("float32"))
 heat_maps(

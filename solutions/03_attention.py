@@ -44,6 +44,8 @@ import numpy as np
 from keras import ops
 from tensorflow import Tensor
 
+rng = np.random.default_rng(3)  # for the pictures
+
 # %% [markdown]
 # In this picture each row is a word that looks (the query), each column a word that is looked at (the key). The darker
 # a cell, the larger the attention weight. At the end of the notebook you draw such a picture with your own code.
@@ -210,7 +212,6 @@ check(attention_scores)
 
 # %%
 words = "the animal did not cross the street because it was tired".split()
-rng = np.random.default_rng(3)
 sizes = (4, 64, 1024)
 scaled = []
 for d in sizes:

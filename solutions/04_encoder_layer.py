@@ -48,6 +48,8 @@ from tensorflow import Tensor
 
 from mybert.attention import MultiHeadAttention
 
+rng = np.random.default_rng(4)  # for the pictures
+
 # %% [markdown]
 # This is the layer that you will build; read it from the bottom. The numbers are the lines of the algorithm
 # *ETransformer*. On the left is the order of the original Transformer and of BERT, on the right the order of most later
@@ -172,7 +174,6 @@ check(LayerNorm)
 # beyond ±3.)
 
 # %%
-rng = np.random.default_rng(4)
 width, depths = 64, (1, 4, 8, 12)
 spread_out = {}
 for name, norm in (("without", None), ("with", LayerNorm())):

@@ -48,6 +48,8 @@ from mybert.attention import padding_mask
 from mybert.embeddings import BertEmbeddings
 from mybert.encoder import Encoder, LayerNorm, gelu
 
+rng = np.random.default_rng(11)  # for the pictures
+
 # %% [markdown]
 # The whole model in one picture, from the bottom up. You already have the four lower boxes.
 
@@ -198,7 +200,6 @@ keras.utils.set_random_seed(7)
 toy = ETransformer(vocab_size=len(words), d_e=16, num_layers=2, num_heads=2, d_mlp=32, max_length=8)
 orders = ops.convert_to_tensor([[words.index(word) for word in text.split()] for text in ("dog bites man", "man bites dog")])
 toy(orders)  # creates the weights
-rng = np.random.default_rng(11)
 for weight in toy.weights:  # initial weights are so small that all outputs are nearly the same
     weight.assign(weight + 0.7 * rng.normal(size=weight.shape))
 middle = []

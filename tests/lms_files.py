@@ -112,3 +112,64 @@ def archive(entries: dict[str, bytes], date=(2026, 1, 30, 12, 0, 0)) -> bytes:
 
 def day(text: str) -> datetime:
     return datetime.strptime(text, "%Y-%m-%d %H:%M:%S UTC")
+
+
+# --- what the systems do with the files that come back ---
+
+
+def canvas_gradebook(handed: list[Handed], title: str, points: float, sis: bool = True, separator: str = ",") -> str:
+    """gradebook_exporter.rb: header, hidden columns, "Points Possible", a row per student, the test student."""
+    beginning = ["Student", "ID", *(["SIS User ID"] if sis else []), "SIS Login ID", "Section"]
+    blank = [""] * (3 if sis else 2)
+    rows = [
+        [*beginning, title, "Final Score"],
+        ["", "", *blank, "Manual Posting", ""],
+        ["    Points Possible", "", *blank, f"{points:.2f}", "(read only)"],
+    ]
+    for one in handed:
+        rows.append([one.name, one.number, *(["sis" + str(one.number)] if sis else []), one.login, "A", "", "0.00"])
+    rows.append(["Student, Test", 99999, *([""] if sis else []), "5f2e", "A", "", "0.00"])
+    buffer = io.StringIO()
+    csv.writer(buffer, delimiter=separator).writerows(rows)
+    return buffer.getvalue()
+
+
+def canvas_takes(name: str, submissions: dict[str, tuple[str, set[str]]]) -> str | None:
+    """infer_comment_context_from_filename: the student whose comment the file becomes, None if it is ignored.
+
+    submissions: user id, or anonymous id → (student, ids of the files handed in).
+    """
+    parts = [part for part in Path(name).name.split("_") if part != "LATE"]
+    if parts[0] == "anon":
+        ident, attachment = parts[1:3]
+    else:
+        ident, attachment = ([part for part in parts if re.fullmatch(r"\d+", part)] + [None, None])[:2]
+    student, files = submissions.get(ident, (None, set()))
+    return student if attachment in files and not re.match("link", parts[-1]) else None
+
+
+def moodle_takes(path: str, participants: dict[int, str]) -> tuple[str, str] | None:
+    """is_valid_filename_for_import: (student, name of the feedback file), None if it is ignored."""
+    if Path(path).name.startswith((".", "~")):
+        return None
+    parts = path.split("/")
+    while parts:
+        info = parts.pop(0).split("_", 4)
+        if len(info) < 4 or not info[1].isdigit() or int(info[1]) not in participants:
+            continue
+        if (info[2], info[3]) not in (("assignsubmission", "file"), ("assignfeedback", "file")):
+            continue
+        rest = "/".join([info[4] if len(info) > 4 else "", *parts])
+        return participants[int(info[1])], rest.rpartition("/")[2]
+    return None
+
+
+def moodle_imports(worksheet: str) -> dict[int, tuple[float, str]]:
+    """importgradeslib.php, process_import_grades: participant → (grade, feedback) of rows that are not skipped."""
+    rows = list(csv.DictReader(io.StringIO(worksheet.lstrip("\ufeff"))))
+    taken = {}
+    for row in rows:
+        number = int(row["Identifier"][len("Participant ") :])
+        if row["Grade"] != "" and 0 <= float(row["Grade"]) <= float(row["Maximum Grade"]):
+            taken[number] = float(row["Grade"]), row["Feedback comments"]
+    return taken

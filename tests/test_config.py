@@ -83,7 +83,7 @@ def test_published_files_of_base_are_the_defaults(published):
 @pytest.mark.parametrize(
     ("theirs", "ours"),
     [("gelu", "gelu"), ("gelu_python", "gelu"), ("gelu_new", "gelu_tanh"), ("gelu_pytorch_tanh", "gelu_tanh"),
-     ("gelu_fast", "gelu_tanh"), ("quick_gelu", "gelu_sigmoid"), ("relu", "relu")],
+     ("gelu_fast", "gelu_tanh"), ("quick_gelu", "gelu_sigmoid"), ("relu", "relu"), ("swish", "silu"), ("silu", "silu")],
 )  # fmt: skip
 def test_their_activations_get_our_names(theirs, ours):
     assert BertConfig.from_huggingface(GOOGLE | {"hidden_act": theirs}).hidden_act == ours

@@ -74,7 +74,7 @@ def test_a_download_without_a_submission_says_why(course, tmp_path):
 
 def test_status_counts_what_is_in_graded_and_outdated(course):
     (row,) = json.loads(run(course, "status", "--json"))
-    assert (row["submitted"], row["graded"], row["outdated"], row["due"]) == (3, 2, 1, "2026-02-01 12:00:00")
+    assert (row["submitted"], row["graded"], row["outdated"], row["due"]) == (3, 2, 1, "2026-02-01 12:00:00 UTC")
     assert "ps3" in run(course, "status")
 
 
@@ -169,8 +169,13 @@ def test_a_student_who_is_forgotten_is_nowhere_in_the_course(course, tmp_path):
 
 def test_forgetting_asks_first(course):
     asked = CliRunner().invoke(cli, ["forget", "jane", "--course", str(course)], input="n\n")
-    assert asked.exit_code == 1 and "Delete all of this?" in asked.output
+    assert asked.exit_code == 0 and "Delete all of this?" in asked.output and "nothing was deleted" in asked.output
     assert (course / "submitted/jane").is_dir()
+
+
+def test_an_unknown_name_is_an_error_before_anything_is_asked(course):
+    asked = CliRunner().invoke(cli, ["forget", "nobody", "--course", str(course)], input="y\n")
+    assert "Delete all of this?" not in asked.output and "nothing is stored about 'nobody'" in str(asked.exception)
 
 
 def test_exercises_are_listed():

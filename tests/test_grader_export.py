@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_grader_pages import ATTACK, Page, assert_harmless
 
-from autograde.grader.export import ExportError, export
+from autograde.grader.export import export
 from autograde.grader.similarity import WINDOW, K, fingerprints, similar_pairs, similarity_page, tokens
+from autograde.grader.tables import ExportError
 
-PERSON = {"last_name": "Doe", "first_name": "Jané", "email": "jane@x.org", "lms_user_id": "4711"}
-GRADE = {"submitted": True, "timestamp": "2026-01-30 12:00:00", "raw_score": 9.0, "late_penalty": 0.5, "score": 8.5,
-         "max_score": 11.0, "needs_manual_grade": False}  # fmt: skip
+PERSON = {"name": "Jané Doe", "last_name": "Doe", "first_name": "Jané", "email": "jane@x.org", "login": "",
+          "lms_user_id": "4711", "participant": ""}  # fmt: skip
+GRADE = {"submitted": True, "timestamp": "2026-01-30 12:00:00", "late": "", "raw_score": 9.0, "late_penalty": 0.5,
+         "score": 8.5, "max_score": 11.0, "needs_manual_grade": False}  # fmt: skip
 ROWS = [
     {"assignment": "ps1", "student": "jane"} | PERSON | GRADE,
     {"assignment": "ps1", "student": "=cmd()"} | dict.fromkeys(PERSON, "") | GRADE | {"submitted": False, "score": 0.0},
@@ -28,17 +30,17 @@ def table(text):
 
 
 def test_csv_has_a_row_per_student_and_assignment_and_no_formula():
-    rows = list(csv.DictReader(io.StringIO(export(ROWS, "csv"))))
+    rows = list(csv.DictReader(io.StringIO(export(ROWS, "csv").text)))
     assert [row["score"] for row in rows] == ["8.5", "0", "3"]
     assert rows[1]["student"] == "'=cmd()"
 
 
 def test_json_is_the_rows():
-    assert json.loads(export(ROWS, "json")) == ROWS
+    assert json.loads(export(ROWS, "json").text) == ROWS
 
 
 def test_canvas_has_a_column_per_assignment_and_leaves_what_was_not_handed_in():
-    header, possible, jane, other = table(export(ROWS, "canvas"))
+    header, possible, jane, other = table(export(ROWS, "canvas").text)
     assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "ps1", "ps2"]
     assert possible[-2:] == ["11", "11"]
     assert jane == ["Doe, Jané", "4711", "", "jane", "", "8.5", "3"]
@@ -52,7 +54,7 @@ def test_canvas_own_gradebook_is_filled_in():
         '"Doe, Jané",4711,jdoe1,A,,1,\n'
         '"Roe, Mark",4712,mroe,A,5,,\n'
     )
-    filled = table(export(ROWS, "canvas", theirs))
+    filled = table(export(ROWS, "canvas", theirs).text)
     assert filled[2] == ["Doe, Jané", "4711", "jdoe1", "A", "8.5", "3", ""]
     assert filled[3] == ["Roe, Mark", "4712", "mroe", "A", "5", "", ""]
 
@@ -62,7 +64,6 @@ def test_canvas_own_gradebook_is_filled_in():
     [
         ("a,b\n", "expected a gradebook of Canvas"),
         ("Student,ID,ps1 (1)\n", "expected one column 'ps2' in the Canvas gradebook, found 0"),
-        ("Student,ID,ps1 (1),ps2 (2)\nSmith,9,,\n", "expected students of the course"),
     ],
 )
 def test_a_canvas_file_that_does_not_fit_is_named(text, words):
@@ -71,9 +72,9 @@ def test_a_canvas_file_that_does_not_fit_is_named(text, words):
 
 
 def test_moodle_maps_by_username_and_email():
-    header, jane, _ = table(export(ROWS, "moodle"))
+    header, jane, _ = table(export(ROWS, "moodle").text)
     assert header == ["Username", "First name", "Last name", "Email address", "ps1", "ps2"]
-    assert jane == ["jane", "Jané", "Doe", "jane@x.org", "8.5", "3"]
+    assert jane == ["", "Jané", "Doe", "jane@x.org", "8.5", "3"]
 
 
 def test_an_unknown_format_is_named():

@@ -183,10 +183,10 @@ def test_points_off_for_each_day_begun_and_anew_when_the_due_date_or_an_extensio
     with Course(folder) as course:
         assert course.grades()[0]["late_penalty"] == pytest.approx(0.4)
         course.book.grant_extension("ps3", "jane", days=2)
-        course.write_late_penalties("ps3", penalty)
+        course.write_late_penalties(penalty)
         assert course.grades()[0]["late_penalty"] == 0
         course.book.grant_extension("ps3", "jane")
-        course.write_late_penalties("ps3", penalty)
+        course.write_late_penalties(penalty)
         assert course.grades()[0]["late_penalty"] == pytest.approx(0.4)
 
 

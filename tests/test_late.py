@@ -7,7 +7,8 @@ from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
 from lms_files import Handed, canvas_zip, moodle_worksheet, moodle_zip
 
 from autograde.grader.collect import collect
-from autograde.grader.gradebook import Course, given_by_people
+from autograde.grader.given import given_by_people
+from autograde.grader.gradebook import Course
 from autograde.grader.hand_in_times import TimesError, read_times
 from autograde.grader.hand_ins import hand_in
 from autograde.grader.results import Result
@@ -57,7 +58,7 @@ def grade(course):
 
 def penalties(course) -> dict[str, float]:
     with Course(course) as book:
-        book.write_late_penalties("ps3")
+        book.write_late_penalties()
         return {row["student"]: row["late_penalty"] for row in book.grades()}
 
 

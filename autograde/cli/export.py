@@ -4,28 +4,57 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import CourseError, course_option
+from autograde.cli.options import CourseError, course_option, templates_of, zone_of_course
 from autograde.grader import export as grades
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_LISTED = 20
 
 
 @click.command()
 @click.argument("assignments", nargs=-1)
 @course_option
 @click.option("--format", "form", type=click.Choice(grades.FORMATS), default="csv", show_default=True)
-@click.option("--canvas-gradebook", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+@click.option("--canvas-gradebook", type=_FILE,
               help="Fill in Canvas's own export (Grades > Export); keeps its rows and ids.")  # fmt: skip
+@click.option("--moodle-worksheet", type=_FILE,
+              help="Fill in Moodle's grading worksheet: grade and feedback; keeps its rows.")  # fmt: skip
+@click.option("--column", "columns", multiple=True, metavar="ASSIGNMENT=NAME",
+              help="The assignment's column in Canvas, where it has another name; repeat for more.")  # fmt: skip
+@click.option("--timezone", callback=zone_of_course, help="Time zone of the times (default: the course's).")
 @click.option("--to", "path", type=click.Path(dir_okay=False, path_type=Path),
               help="Write to this file instead of standard output.")  # fmt: skip
-def export(assignments, course, form, canvas_gradebook, path):
-    """Export the grades of ASSIGNMENTS (default: all), after late penalties.
+def export(assignments, course, form, canvas_gradebook, moodle_worksheet, columns, timezone, path):
+    """Export the grades of ASSIGNMENTS (default: all), after late penalties, which are computed again.
 
     \b
     Example:
       autograde export --course course > grades.csv
       autograde export ps3 --format canvas --canvas-gradebook Grades.csv --to import.csv
+      autograde export ps3 --format moodle --moodle-worksheet Grades-ps3.csv --to import.csv
+
+    A student is found in a table of Canvas or Moodle by the number in the file that was collected, else by login,
+    e-mail or name. Exit code 1: a graded student has no row, or a row has no student; all of them are listed.
     """
-    from autograde.grader.gradebook import Course
     from bertlab.files import write_text
+
+    form = "canvas" if canvas_gradebook else "moodle" if moodle_worksheet else form
+    theirs = canvas_gradebook or moodle_worksheet
+    rows, notes = _rows(course, assignments, form, timezone)
+    feedback = _feedback(course, rows) if moodle_worksheet else None
+    filled = grades.export(rows, form, _text(theirs), _columns(columns), feedback)
+    if path:
+        write_text(path, filled.text)
+    else:
+        click.echo(filled.text, nl=False)
+    for line in _messages(filled, notes):
+        click.echo(line, err=True)
+    if not filled.is_complete:
+        raise SystemExit(1)
+
+
+def _rows(course: Path, assignments, form: str, zone) -> tuple[list[dict], list[str]]:
+    from autograde.grader.gradebook import Course
 
     if not (course / "gradebook.db").is_file():
         raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")
@@ -35,10 +64,42 @@ def export(assignments, course, form, canvas_gradebook, path):
         if unknown:
             there = ", ".join(known) or "none"
             raise CourseError(f"{course}: no assignment {unknown[0]!r} in the gradebook; assignments: {there}")
-        rows = book.grades(assignments)
-    theirs = canvas_gradebook.read_text(encoding="utf-8-sig") if canvas_gradebook else None
-    text = grades.export(rows, "canvas" if theirs is not None else form, theirs)
-    if path:
-        write_text(path, text)
-    else:
-        click.echo(text, nl=False)
+        book.write_late_penalties()
+        rows = grades.in_zone(book.grades(assignments), zone)
+    return grades.must_be_graded(course, rows, assignments) if form in ("canvas", "moodle") else (rows, [])
+
+
+def _text(path: Path | None) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8-sig") if path else None
+    except UnicodeDecodeError as reason:
+        raise CourseError(f"{path}: expected a CSV file in UTF-8 ({reason})") from None
+
+
+def _columns(pairs) -> dict[str, str]:
+    wrong = next((pair for pair in pairs if "=" not in pair), None)
+    if wrong is not None:
+        raise click.BadParameter(f"expected ASSIGNMENT=NAME, got {wrong!r}")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+def _feedback(course: Path, rows: list[dict]) -> dict[str, str]:
+    from autograde.grader.feedback_texts import feedback_html
+
+    assignment = rows[0]["assignment"]
+    return feedback_html(course, assignment, templates_of(course, assignment))
+
+
+def _messages(filled, notes) -> list[str]:
+    lists = (
+        ("graded and without a row", filled.without_row),
+        ("rows without a student of the course", filled.without_student),
+        ("rows of students who handed nothing in, left as they are", filled.without_grade),
+    )
+    lines = []
+    for title, names in lists:
+        if names:
+            lines.append(f"{len(names)} {title}:")
+            lines += [f"  {name}" for name in names[:_LISTED]]
+            lines += [f"  … and {len(names) - _LISTED} more"] if len(names) > _LISTED else []
+    return [*lines, *(f"note: {note}" for note in (*notes, *filled.notes))]

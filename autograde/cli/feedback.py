@@ -1,5 +1,7 @@
 """`autograde feedback`: one page per student and notebook."""
 
+from pathlib import Path
+
 import click
 
 from autograde.cli.options import course_option, results_of, templates_of
@@ -9,21 +11,44 @@ from autograde.cli.options import course_option, results_of, templates_of
 @click.argument("assignment")
 @course_option
 @click.option("--student", "students", multiple=True, help="Only this student; repeat for more.")
-def feedback(assignment, course, students):
+@click.option("--zip", "system", type=click.Choice(("canvas", "moodle")),
+              help="Also pack the feedback of all students as this system takes it back in bulk.")  # fmt: skip
+@click.option("--to", "path", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write the zip to this file (default: feedback/ASSIGNMENT-SYSTEM.zip).")  # fmt: skip
+def feedback(assignment, course, students, system, path):
     """Write feedback/STUDENT/ASSIGNMENT/NOTEBOOK.html from the results and from points and comments you gave by hand.
 
     \b
     Example:
       autograde feedback ps3 --course course
       autograde feedback ps3 --student jdoe
+      autograde feedback ps3 --zip canvas  # for Canvas: Upload Submissions
       nbgrader release_feedback ps3        # returns the pages to students through the exchange
+
+    Exit code 1: the zip lacks somebody's feedback; they are listed.
     """
     from autograde.grader.feedback import write_feedback
-    from autograde.grader.gradebook import given_by_people
+    from autograde.grader.given import given_by_people
     from bertlab.progress import track
 
-    results = results_of(course, assignment, students)
-    given = given_by_people(course, assignment, templates_of(course, assignment))
+    results, templates = results_of(course, assignment, students), templates_of(course, assignment)
+    given = given_by_people(course, assignment, templates)
     for result in track(results, "Writing feedback"):
         write_feedback(course, result, **given(result))
     click.echo(f"{len(results)} pages in {course / 'feedback'}")
+    if system and _write_zip(course, assignment, system, templates, path):
+        raise SystemExit(1)
+
+
+def _write_zip(course: Path, assignment: str, system: str, templates, path: Path | None) -> bool:
+    """Whether somebody's feedback is not in the zip."""
+    from autograde.grader.feedback_texts import feedback_zip
+    from bertlab.files import write_bytes
+
+    packed = feedback_zip(course, assignment, system, templates)
+    path = path or course / "feedback" / f"{assignment}-{system}.zip"
+    write_bytes(path, packed.content)
+    click.echo(f"feedback of {packed.count} students in {path}")
+    for student, reason in packed.left_out:
+        click.echo(f"  not in it: {student}: {reason}", err=True)
+    return bool(packed.left_out)

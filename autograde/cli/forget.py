@@ -20,11 +20,15 @@ def forget(student, course, yes):
     deleted too; write them again with `autograde report`.
     """
     from autograde.grader.forget import forget as forget_student
-    from autograde.grader.forget import kept_about
+    from autograde.grader.forget import is_known, kept_about, unknown
 
+    if not is_known(course, student):
+        raise unknown(course, student)
     if not yes:
         listed = "\n".join(f"  {path}" for path in kept_about(course, student)) or "  no files"
         click.echo(f"{listed}\n  {student} in {course / 'gradebook.db'} and in {course / 'collected'}/*/manifest.json")
-        click.confirm("Delete all of this?", abort=True)
+        if not click.confirm("Delete all of this?"):
+            click.echo("nothing was deleted")
+            return
     gone = forget_student(course, student)
     click.echo(f"deleted {student}: {len(gone)} folders and pages, and the entries in the gradebook")

@@ -8,7 +8,8 @@ import click
 @click.command()
 @click.argument("course_dir", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--id", "course_id", default="", help="Set nbgrader's course id; empty for a course without an exchange.")
-def init(course_dir, course_id):
+@click.option("--timezone", help="Time zone of the course, such as Europe/Berlin (default: UTC).")
+def init(course_dir, course_id, timezone):
     """Make COURSE_DIR an nbgrader course whose submissions run in a sandbox, also with `nbgrader autograde`.
 
     \b
@@ -18,7 +19,11 @@ def init(course_dir, course_id):
 
     Running it twice changes nothing. Keep a copy of .autograde/secret: hidden inputs are drawn from it.
     """
-    from autograde.grader.course import make_course
+    from autograde.grader.course import make_course, set_zone, zone_of
 
+    zone_of(course_dir, timezone)  # a wrong name ends here, before there is anything
     done = make_course(course_dir, course_id)
+    if timezone:
+        set_zone(course_dir, timezone)
+        done.append(f"times are read and shown in {timezone}")
     click.echo("\n".join(done) if done else f"{course_dir} is already a course; nothing was changed")

@@ -19,9 +19,17 @@ def report(assignment, course, path):
     Example:
       autograde report ps3 --course course
     """
+    from dataclasses import replace
+
+    from autograde.grader.course import local_time, zone_of
+    from autograde.grader.people import namer
     from autograde.grader.report import write_report
 
-    results = results_of(course, assignment)
+    name, zone = namer(course), zone_of(course)
+    results = [
+        replace(result, student=name(result.student), handed_in=local_time(result.handed_in, zone))
+        for result in results_of(course, assignment)
+    ]
     path = path or course / "reports" / f"{assignment}.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_report(path, results, assignment)

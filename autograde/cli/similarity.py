@@ -22,11 +22,13 @@ def similarity(assignment, course, path, most, as_json):
     Example:
       autograde similarity ps3 --course course
     """
+    from autograde.grader.people import namer
     from autograde.grader.similarity import similar_pairs, similarity_page
     from bertlab.files import write_text
 
     templates = templates_of(course, assignment)
-    students = _answers(course, assignment, templates)
+    name = (lambda student: student) if as_json else namer(course)
+    students = {name(student): answers for student, answers in _answers(course, assignment, templates).items()}
     released = {f"{name}: {cell.grade_id}": cell.cell.source for name, t in templates.items() for cell in t.answers}
     pairs = similar_pairs(students, released)
     if as_json:

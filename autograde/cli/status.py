@@ -69,13 +69,15 @@ def _add_gradebook(course: Path, rows: list[dict]) -> None:
     """Due dates and hand grading, which only the gradebook knows."""
     if not (course / "gradebook.db").is_file() or not rows:
         return
+    from autograde.grader.course import local_time, zone_of
     from autograde.grader.gradebook import Course
 
+    zone = zone_of(course)
     with Course(course) as book:
         known = {row["assignment"]: row for row in book.assignments()}
     for row in rows:
         if row["assignment"] in known:
-            row["due"] = known[row["assignment"]]["due"]
+            row["due"] = local_time(known[row["assignment"]]["due"], zone)
             row["needs_manual_grade"] = known[row["assignment"]]["needs_manual_grade"]
 
 
@@ -84,7 +86,7 @@ _COLUMNS = {"submitted": "notebooks in", "graded": "graded", "outdated": "outdat
 
 
 def _table(rows: list[dict]) -> str:
-    lines = ["  ".join([f"{'assignment':<16}", *_COLUMNS.values(), "due (UTC)"])]
+    lines = ["  ".join([f"{'assignment':<16}", *_COLUMNS.values(), "due"])]
     for row in rows:
         counts = [f"{row[column]:>{len(title)}}" for column, title in _COLUMNS.items()]
         lines.append("  ".join([f"{row['assignment']:<16}", *counts, row["due"]]).rstrip())

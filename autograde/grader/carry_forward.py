@@ -1,91 +1,170 @@
 """Carries errors forward: a mistake costs points only once, because later exercises are tested again on right answers.
 
-After the first run, the notebook is run once more in a second sandbox. Each failed exercise is tested again there, and
-after each exercise the course's own solution is run, so that all later exercises build on right answers. That also
-helps a right answer that depends on another right answer of an unusual form. The student's answers to earlier notebooks
-(`mybert`, see upstream.py) are not in that sandbox; the library's versions are used instead. The better of the two
-verdicts counts.
+After the first run, the notebook is run once more in a second sandbox, and each failed exercise is tested again there.
+The exercises are taken in the *release's* order, also where the student's cells have another one:
 
-So solutions are in a sandbox with the student's code, but each only after its own exercise has been graded for the last
-time. The program there could read them; therefore no text from this sandbox is shown to anybody: only points and parts
-of the new verdict are used.
+    for each exercise: run the student's cells down to its last ─▶ test it, if it failed ─▶ run the course's solution
+
+So an exercise is tested beside the solutions of the exercises before it in the release and no others. No solution uses
+a later exercise (a test proves it), so none of those contains the tested one. Cells that ran before a solution that
+came late run again. The student's answers to earlier notebooks (`mybert`, see upstream.py) are not in that sandbox; the
+library's versions are used instead. The better of the two verdicts counts.
+
+The program there could read the solutions of exercises that it is no longer tested on. Therefore no text from this
+sandbox is shown to anybody: only points, and which known mistake or kind of difference the answers show.
 """
 
 from dataclasses import replace
 
+from autograde.dependencies import cells_for, read_cell
 from autograde.errors import SandboxEnded
 from autograde.exercises import cells
 from autograde.exercises.spec import Exercise
-from autograde.grader.submission import Grading, Step, enter, run_cell
+from autograde.grader.budget import Budget, BudgetSpent
+from autograde.grader.source import defined_names
+from autograde.grader.submission import Judged, Outcome, Step, Task
+from autograde.grader.walk import ask, entered, run_cell
 from autograde.mybert_importer import PACKAGE
+from autograde.sandbox import limits as names
 
 _WORTH_ASKING = ("wrong", "partly", "raised", "missing", "technical")
-_MAX_SANDBOXES = 4
+NOT_REACHED = "It was not tested again on the course's own answers to the exercises before it: not reached in time."
 
 
-def carry_forward(grading: Grading, steps: list[Step], launcher) -> None:
-    """Improves verdicts in place. An exercise that ends a sandbox here keeps its verdict; the others continue."""
-    asked = [step.exercise for step in steps if step.exercise]
-    if own_modules_used(grading, steps):  # what ended or held up the program may have been in the student's own package
-        grading.ended, grading.late = set(), set()
-    else:
-        asked = asked[1:]
-    candidates = [exercise.id for exercise in asked if _worth_retrying(grading, exercise)]
-    for _ in range(_MAX_SANDBOXES):
-        if not candidates:
-            return
-        at = [Step()]
-        try:
-            with enter(grading, launcher, upstream={}) as sandbox:
-                _walk_on_solutions(grading, steps, sandbox, candidates, at)
-            return
-        except SandboxEnded as ended:
-            grading.technical.append(f"while asking again on right answers: {ended}")
-            if at[0].exercise is None:
-                grading.ended.add(at[0].number)
+def carry_forward(task: Task, outcome: Outcome, launcher, budget: Budget) -> Outcome:
+    """Better verdicts where an answer is right on right ones. An exercise that ends a sandbox here keeps its own."""
+    if own_modules_used(task):  # what ended or held up the program may have been in the student's own package
+        outcome = replace(outcome, ended=frozenset(), late=frozenset())
+    while _candidates(task, outcome) and not budget.spent_on:
+        outcome = _pass(task, outcome, launcher, budget)
+    for exercise in _candidates(task, outcome):
+        outcome = outcome.with_verdict(exercise, outcome.verdict(exercise).with_advice(NOT_REACHED))
+    return outcome
 
 
-def own_modules_used(grading: Grading, steps: list[Step]) -> list[str]:
+def own_modules_used(task: Task) -> list[str]:
     """The student's own modules that this notebook can have used."""
-    mentioned = any(PACKAGE in step.source for step in steps)
-    return [f"{PACKAGE}.{module}" for module in grading.upstream] if mentioned else []
+    mentioned = any(PACKAGE in step.source for step in task.steps)
+    return [f"{PACKAGE}.{module}" for module in task.upstream] if mentioned else []
 
 
-def _worth_retrying(grading: Grading, exercise: Exercise) -> bool:
-    """Whether its own cell ran at all and holds an attempt."""
-    answer = grading.submission.answers.get(exercise.id)
-    if not answer or not answer.attempted or any(position + 1 in grading.ended for position in answer.positions):
+def _candidates(task: Task, outcome: Outcome) -> list[Exercise]:
+    """The exercises to be tested again; the first one only if something of the student's is replaced for it."""
+    possible = task.exercises if own_modules_used(task) else task.exercises[1:]
+    return [exercise for exercise in possible if _worth_retrying(task, outcome, exercise)]
+
+
+def _worth_retrying(task: Task, outcome: Outcome, exercise: Exercise) -> bool:
+    """Whether its own cell ran at all and holds an attempt, and it was not tested again yet."""
+    answer = task.submission.answers.get(exercise.id)
+    if not answer or not answer.attempted or outcome.ended & set(task.numbers_of(exercise)):
         return False
-    return grading.verdicts[exercise.id].status in _WORTH_ASKING
+    return exercise.id not in outcome.on_course and outcome.verdict(exercise).status in _WORTH_ASKING
 
 
-def _walk_on_solutions(grading: Grading, steps: list[Step], sandbox, candidates: list[str], at: list[Step]) -> None:
-    """One pass. A candidate that was asked, or that ended the sandbox, is no candidate any more. at[0]: the step."""
-    last = max(place for place, step in enumerate(steps) if step.exercise and step.exercise.id in candidates)
-    replaced = own_modules_used(grading, steps)
-    failed: list[Exercise] = []
-    for step in steps[: last + 1]:
-        at[0] = step
-        if step.exercise is None:
-            run_cell(grading, sandbox, step)
-            continue
-        if step.exercise.id in candidates:
-            candidates.remove(step.exercise.id)
-            _ask_again(grading, sandbox, step.exercise, failed, replaced)
-        if not grading.verdicts[step.exercise.id].passed:
-            failed.append(step.exercise)
-        sandbox.run_cell(cells.answer_cell(step.exercise), grading.limits.cell_seconds)
+def _pass(task: Task, outcome: Outcome, launcher, budget: Budget) -> Outcome:
+    """One pass in a fresh sandbox: what is known after it. The step that ended it is skipped from then on."""
+    step = Step()
+    candidates = {exercise.id for exercise in _candidates(task, outcome)}
+    last = max(place for place, exercise in enumerate(task.exercises) if exercise.id in candidates)
+    try:
+        with entered(task, launcher, {}, budget) as sandbox:
+            stand = _Stand(task)
+            for exercise in task.exercises[: last + 1]:
+                for step in stand.cells_before(exercise):
+                    outcome = run_cell(task, outcome, sandbox, step)
+                if exercise.id in candidates:
+                    for step in stand.cells_again(exercise):
+                        outcome = run_cell(task, outcome, sandbox, step)
+                    stand.restore(exercise, sandbox)
+                    step = Step(exercise=exercise)
+                    outcome = replace(outcome, on_course=outcome.on_course | {exercise.id})
+                    outcome = _asked_again(task, outcome, sandbox, exercise)
+                stand.solve(exercise, sandbox)
+    except BudgetSpent:
+        return outcome
+    except SandboxEnded as ended:
+        return outcome if budget.spent_on else _blamed(outcome, step, ended.reason)
+    return outcome
 
 
-def _ask_again(grading: Grading, sandbox, exercise: Exercise, failed: list[Exercise], replaced: list[str]) -> None:
-    before = grading.verdicts[exercise.id]
-    grading.ask_and_keep(sandbox, exercise)
-    now = grading.verdicts[exercise.id]
-    if now is not before:
-        sentence = _what_was_replaced(failed, replaced)
-        grading.credited[exercise.id] = sentence
-        said = {"advice": (), "notes": (sentence,)} if now.passed else {"advice": (sentence,), "notes": ()}
-        grading.verdicts[exercise.id] = replace(now, **said)
+class _Stand:
+    """How far one pass has come: which of the student's cells have run, and on which of the course's solutions."""
+
+    def __init__(self, task: Task):
+        self.task, self.done = task, 0  # steps of the student's program
+        self.solved: list[Exercise] = []
+        self.solved_at: dict[int, int] = {}  # number of a cell → how many solutions were there when it ran
+
+    def cells_before(self, exercise: Exercise) -> list[Step]:
+        """The cells down to the last one of this exercise that have not run yet."""
+        steps = self.task.steps
+        end = next(place for place, step in enumerate(steps) if step.exercise is exercise)
+        new = [step for step in steps[self.done : end] if step.exercise is None]
+        self.done = max(self.done, end)
+        self.solved_at |= {step.number: len(self.solved) for step in new}
+        return new
+
+    def cells_again(self, exercise: Exercise) -> list[Step]:
+        """The exercise's own cells, if one of them ran before a solution that is there now (cells in another order)."""
+        own = [step for step in self.task.steps if step.number in self.task.numbers_of(exercise)]
+        return own if any(self.solved_at[step.number] < len(self.solved) for step in own) else []
+
+    def restore(self, exercise: Exercise, sandbox) -> None:
+        """Solutions again whose names the exercise's own cells define too (several answers in one cell)."""
+        defined = defined_names(self.task.source_of(exercise))
+        for other in self.solved:
+            if defined & set(other.names):
+                self._run(other, sandbox)
+
+    def solve(self, exercise: Exercise, sandbox) -> None:
+        """Puts the course's solution in the place of the student's answer."""
+        self._run(exercise, sandbox)
+        self.solved.append(exercise)
+
+    def _run(self, exercise: Exercise, sandbox) -> None:
+        sandbox.run_cell(cells.answer_cell(exercise), self.task.limits.cell_seconds)
+
+
+def _blamed(outcome: Outcome, step: Step, end) -> Outcome:
+    """The end's name only: a program that may have read solutions must not choose the words."""
+    if end.reason in names.FROM_OUTSIDE and ("again", step.key) not in outcome.spared:
+        spared = outcome.spared | {("again", step.key)}
+        on_course = outcome.on_course - {step.key}
+        return replace(outcome, spared=spared, on_course=on_course)
+    outcome = replace(outcome, again=outcome.again or end.reason in names.FROM_OUTSIDE)
+    outcome = outcome.with_technical(f"while testing again on right answers: {end.reason}")
+    return outcome if step.exercise else replace(outcome, ended=outcome.ended | {step.number})
+
+
+def _asked_again(task: Task, outcome: Outcome, sandbox, exercise: Exercise) -> Outcome:
+    before, now = outcome.judged[exercise.id], ask(task, sandbox, exercise)
+    if now.verdict.points <= before.verdict.points:
+        return outcome.with_judged(exercise, replace(before, on_course=now.answers))
+    earlier = task.exercises[: task.exercises.index(exercise)]
+    failed = [other for other in earlier if not outcome.verdict(other).passed]
+    replaced = own_modules_used(task)
+    sentence = _what_was_replaced(failed, replaced)
+    said = {"advice": (), "notes": (sentence,)} if now.verdict.passed else {"advice": (sentence,), "notes": ()}
+    verdict = replace(now.verdict, **said)
+    outcome = outcome.with_judged(exercise, Judged(verdict, now.answers, credited=sentence))
+    if failed or replaced or not now.verdict.passed:
+        return outcome
+    return replace(outcome, untested=(*outcome.untested, _missing_test(task, exercise, earlier)))
+
+
+def _missing_test(task: Task, exercise: Exercise, earlier: tuple[Exercise, ...]) -> str:
+    """The student's own answers passed, and yet the exercise is right only on the course's: a test lets a mistake
+    pass, most likely one of an answer that this one uses."""
+    program = [read_cell(cell.source) for cell in task.submission.program]
+    used = cells_for(set(exercise.names), program).cells
+    names_used = set().union(*(cell.defines for cell in used)) if used else set()
+    suspects = [other for other in earlier if names_used & set(other.names)] or earlier
+    named = ", ".join(f"{other.number} {other.names[0]}" for other in suspects)
+    return (
+        f"{exercise.number} {exercise.names[0]} is right on the course's answers and not on the student's own, which "
+        f"all passed: look for a missing test of {named}"
+    )
 
 
 def _what_was_replaced(failed: list[Exercise], replaced: list[str]) -> str:

@@ -81,10 +81,9 @@ class Found:
     @property
     def rank(self):
         """The file that counts comes last: of the newest upload the one named exactly, and least deep in an archive."""
-        exact = own_stem(self.upload.file) == own_stem(self.row.file) if not self.entry.inner else (
-            own_stem(Path(self.entry.path).name) == own_stem(self.row.file)
-        )  # fmt: skip
-        return not self.odd, self.order, exact, -self.entry.inner.count("/"), self.row.source
+        path = Path(self.entry.inner or self.upload.file)
+        exact = own_stem(path.name) == own_stem(self.row.file)
+        return not self.odd, self.order, exact, -len(path.parts), self.row.source
 
     def arrived(self) -> Arrived:
         row = self.row

@@ -102,8 +102,9 @@ def _receipts(source: Path, reader: Reader, limits, zone) -> tuple:
 
 
 def _owner(reader: Reader, outer: str) -> str:
+    """The budget of an entry: its student's, or its own where a student may have written the whole name."""
     upload = reader.read(outer)
-    return upload.key if upload else outer
+    return upload.key if upload and upload.sure and reader.platform != "files" else outer
 
 
 def _write_manifest(manifest: Manifest, home: Path) -> None:
@@ -263,13 +264,15 @@ def _learn(people: People, student: str, files: list[Found], reader: Reader) -> 
             upload = file.upload
             login = upload.student if reader.platform == "blackboard" else ""
             ids = {reader.platform: upload.number} if upload.lasting else {}
-            people.learn(student, name=upload.name, login=login, **ids)
+            own = "" if student.endswith(f"-{upload.number}") else upload.name  # Moodle calls all "Participant"
+            people.learn(student, name=own, login=login, **ids)
 
 
 def _notes(manifest: Manifest, reader: Reader, course: Path, people: People) -> list[str]:
     """Sentences for the instructor about the whole download."""
+    unsure = [row.source for row in manifest.rows if row.action == "new" and not _sure(reader, row.source)]
     late = sorted({row.student for row in manifest.rows if row.late and not row.timestamp and row.student})
-    notes = []
+    notes = [f"this name can be read as another student's too; check whose it is: {source}" for source in unsure]
     if late:
         notes.append(
             f"{len(late)} marked late by {reader.title}, which does not tell by how much ({', '.join(late[:5])}"
@@ -278,3 +281,8 @@ def _notes(manifest: Manifest, reader: Reader, course: Path, people: People) -> 
     elif reader.platform == "moodle" and not any(row.timestamp for row in manifest.rows):
         notes.append("Moodle's download does not tell when students handed in; give its grading worksheet with --times")
     return notes
+
+
+def _sure(reader: Reader, source: str) -> bool:
+    upload = reader.read(source)
+    return upload is None or upload.sure

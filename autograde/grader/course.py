@@ -6,6 +6,7 @@ nbgrader_config.py      makes `nbgrader autograde` and formgrader's button grade
 
 import os
 import secrets
+from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -124,3 +125,21 @@ def set_zone(folder: str | Path, name: str) -> None:
     zone_of(folder, name)
     Path(folder, ZONE).parent.mkdir(mode=0o700, exist_ok=True)
     write_text(Path(folder, ZONE), f"{name}\n")
+
+
+def in_utc(text: str) -> datetime:
+    """A time as nbgrader writes it, in UTC."""
+    return datetime.fromisoformat(text.removesuffix(" UTC").strip()).replace(tzinfo=UTC)
+
+
+def local_time(text: str, zone: ZoneInfo) -> str:
+    """A time in UTC as a page shows it in the course's zone: "2026-01-30 13:00:00 CET"."""
+    return f"{in_utc(text).astimezone(zone):%Y-%m-%d %H:%M:%S %Z}" if text else ""
+
+
+def to_utc(text: str, zone: ZoneInfo) -> datetime:
+    """A time that an instructor writes in the course's zone: "2026-11-30 23:59". Raises CourseFolderError."""
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=zone).astimezone(UTC)
+    except ValueError:
+        raise CourseFolderError(f"expected a time such as 2026-11-30 23:59, got {text!r}") from None

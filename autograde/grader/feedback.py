@@ -34,13 +34,17 @@ class ByHand:
 
 
 @dataclass(frozen=True)
-class _ExerciseView:
+class ExerciseView:
     verdict: Verdict
     by_hand: ByHand | None
 
     @property
     def points(self) -> float:
         return self.verdict.points if self.by_hand is None or self.by_hand.points is None else self.by_hand.points
+
+    @property
+    def comment(self) -> str:
+        return self.by_hand.comment if self.by_hand else ""
 
     @property
     def look(self) -> str:
@@ -56,16 +60,36 @@ class _ExerciseView:
         return _STATUS_TEXTS[self.verdict.status]
 
 
-def feedback_page(result: Result, by_hand: Mapping[str, ByHand] | None = None, late_penalty: float = 0.0) -> str:
-    """The page as HTML. by_hand: by exercise; late_penalty: points taken off this notebook."""
-    exercises = [_ExerciseView(verdict, (by_hand or {}).get(verdict.exercise)) for verdict in result.verdicts]
-    points = max(0.0, sum(exercise.points for exercise in exercises) - late_penalty)
+def exercise_views(result: Result, by_hand: Mapping[str, ByHand] | None = None) -> list[ExerciseView]:
+    """Each exercise with the points and the comment that an instructor gave."""
+    return [ExerciseView(verdict, (by_hand or {}).get(verdict.exercise)) for verdict in result.verdicts]
+
+
+def total_points(result: Result, by_hand: Mapping[str, ByHand] | None = None, late_penalty: float = 0.0) -> float:
+    """The notebook's points after a late penalty."""
+    return max(0.0, sum(exercise.points for exercise in exercise_views(result, by_hand)) - late_penalty)
+
+
+def feedback_page(
+    result: Result,
+    by_hand: Mapping[str, ByHand] | None = None,
+    late_penalty: float = 0.0,
+    name: str = "",
+    handed_in: str | None = None,
+) -> str:
+    """The page as HTML.
+
+    by_hand: by exercise; late_penalty: points taken off this notebook; name: of the student, where it is known;
+    handed_in: the time in the course's zone.
+    """
     technical = any(verdict.status == "technical" for verdict in result.verdicts)
     return render(
         "feedback",
         result=result,
-        exercises=exercises,
-        points=points,
+        person=name or result.student,
+        handed_in=result.handed_in if handed_in is None else handed_in,
+        exercises=exercise_views(result, by_hand),
+        points=total_points(result, by_hand, late_penalty),
         late_penalty=late_penalty,
         any_technical=technical,
     )

@@ -5,7 +5,7 @@
     collected/*/earlier/ID, disputed/ID           older files, and files that somebody else's entry claims
     collected/*/hand_ins/ID.json, rows of the manifest, people.json   what a download told
     gradebook.db                                  grades, comments, name
-    reports/*.html                                pages about their assignments: deleted, to be written again
+    reports/*.html, feedback/*.zip                about their assignments: deleted, to be written again
 
 Data elsewhere stays: the LMS and its downloads, the exchange, copies and backups.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 from autograde.errors import AutogradeError
 from autograde.grader.gradebook import Course
 from autograde.grader.people import People
+from autograde.grader.policy import read_policy
 from bertlab.files import write_text
 
 _FOLDERS = ("submitted/{}", "autograded/{}", "feedback/{}", "results/*/{}", "results/*/faults/{}.txt",
@@ -36,8 +37,34 @@ def kept_about(course: str | Path, student: str) -> list[Path]:
     own = [path for pattern in _FOLDERS for path in sorted(course.glob(pattern.format(student)))]
     assignments = {path.parent.name for path in own if path.parent.parent.name == "results"}
     assignments |= {path.name for path in course.glob(f"submitted/{student}/*")}
-    pages = [page for name in sorted(assignments) for page in sorted(course.glob(f"reports/{name}*.html"))]
+    pages = [page for name in sorted(assignments) for page in _pages(course, name)]
     return [*own, *dict.fromkeys(pages)]
+
+
+def _pages(course: Path, assignment: str) -> list[Path]:
+    """Pages and archives about a whole assignment, which name each student."""
+    return [*sorted(course.glob(f"reports/{assignment}*.html")), *sorted(course.glob(f"feedback/{assignment}-*.zip"))]
+
+
+def unknown(course: str | Path, student: str) -> ForgetError:
+    """The error about a student of whom nothing is stored."""
+    return ForgetError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
+
+
+def is_known(course: str | Path, student: str) -> bool:
+    """Whether anything is stored about a student: a file, a row of the gradebook or of a manifest, a name."""
+    course = Path(course)
+    manifests = [
+        json.loads(path.read_text(encoding="utf-8")) for path in sorted(course.glob("collected/*/manifest*.json"))
+    ]
+    if any(row["student"] == student for manifest in manifests for row in manifest["rows"]):
+        return True
+    if kept_about(course, student) or student in People(course).known:
+        return True
+    if not (course / "gradebook.db").is_file():
+        return False
+    with Course(course) as book:
+        return any(one.id == student for one in book.book.students)
 
 
 def forget(course: str | Path, student: str) -> list[Path]:
@@ -55,8 +82,11 @@ def forget(course: str | Path, student: str) -> list[Path]:
     people = People(course)
     in_people = people.forget(student)
     people.save()
+    policy = read_policy(course)
+    if policy.without(student) != policy:
+        policy.without(student).save(course)
     if not (paths or in_gradebook or in_people or any(in_manifests)):
-        raise ForgetError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
+        raise unknown(course, student)
     for path in paths:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     return paths

@@ -19,6 +19,7 @@ from pathlib import Path
 from autograde.errors import AutogradeError
 from autograde.exercises import catalogue, runs
 from autograde.grader.autograded import write_autograded
+from autograde.grader.budget import Budget
 from autograde.grader.course import read_secret
 from autograde.grader.gradebook import Course, configured_penalty
 from autograde.grader.launcher import SharedLauncher
@@ -148,8 +149,10 @@ def _current(course: Path, assignment: str, student: str, path: Path) -> Result 
 
 
 def is_up_to_date(assignment: Assignment, item: Handed) -> bool:
-    """Whether this very submission has been graded: each of its files has a record that names it."""
-    return bool(item.files) and len(current_results(assignment, item, item.files)) == len(item.files)
+    """Whether this very submission has been graded: each of its files has a record that names it, and in none was a
+    sandbox killed from outside."""
+    results = current_results(assignment, item, item.files)
+    return bool(item.files) and len(results) == len(item.files) and not any(result.again for result in results)
 
 
 def anything_new(assignment: Assignment, students: Iterable[str] = ()) -> bool:
@@ -196,12 +199,16 @@ def grade_submission(
 ) -> list[Graded]:
     """Grades each notebook of one submission. Writes no file of the course: `record` writes the results.
 
-    sources: the upstream sources, if the course folder is not available.
+    sources: the upstream sources, if the course folder is not available. All notebooks, and the earlier ones that they
+    build on, share one budget of time.
     """
     sources = sources or upstream_sources(assignment, item)
+    budget = Budget.of(assignment.limits, len(item.files))
     graded = []
-    for path in item.files:
-        graded.append(grade_file(assignment, item, path, launcher, sources))
+    for place, path in enumerate(item.files):
+        share = budget.part(1 / (len(item.files) - place))
+        graded.append(grade_file(assignment, item, path, launcher, sources, share))
+        budget.take(share)
         done = {one.result.notebook: one.result for one in graded}
         earlier = tuple(replace(one, result=done.get(one.notebook, one.result)) for one in sources.earlier)
         sources = replace(sources, earlier=earlier)
@@ -209,25 +216,33 @@ def grade_submission(
 
 
 def grade_file(
-    assignment: Assignment, item: Handed, path: Path, launcher: SharedLauncher, sources: UpstreamSources | None = None
-) -> Graded:
-    """Grades one notebook. Raises SandboxError if no sandbox can be made; never for anything in the file."""
+    assignment: Assignment, item: Handed, path: Path, launcher: SharedLauncher, sources: UpstreamSources | None = None,
+    budget: Budget | None = None,
+) -> Graded:  # fmt: skip
+    """Grades one notebook. Raises SandboxError if no sandbox can be made; never for anything in the file.
+
+    budget: what it and the earlier notebooks that have no record may take; these together half of it at most.
+    """
     sources = sources or upstream_sources(assignment, item)
+    budget = budget or Budget.of(assignment.limits)
+    for_earlier = budget.part(0.5)
 
     def grade_earlier(one: EarlierNotebook, upstream: dict[str, str]) -> Result:
         exercises = catalogue.of_notebook(one.notebook)
         blank = replace(one.blank, upstream=upstream)
         return grade_notebook(
-            one.source, one.template, exercises, launcher, blank, assignment.secret, assignment.limits
+            one.source, one.template, exercises, launcher, blank, assignment.secret, assignment.limits, for_earlier
         ).result
 
+    modules = upstream_modules(path.stem, sources, grade_earlier)
+    budget.take(for_earlier)
     blank = Result(
-        assignment.name, item.student, path.stem, handed_in=item.handed_in, sha256=digest(path),
-        upstream=upstream_modules(path.stem, sources, grade_earlier), beside=digest_of(sources.beside),
+        assignment.name, item.student, path.stem, handed_in=item.handed_in, sha256=digest(path), upstream=modules,
+        beside=digest_of(sources.beside),
     )  # fmt: skip
     exercises = catalogue.of_notebook(path.stem)
     graded = grade_notebook(
-        path, assignment.templates[path.stem], exercises, launcher, blank, assignment.secret, assignment.limits
+        path, assignment.templates[path.stem], exercises, launcher, blank, assignment.secret, assignment.limits, budget
     )
     return replace(graded, result=replace(graded.result, repairs=graded.result.repairs + sources.said))
 
@@ -301,7 +316,7 @@ def grade_by(
             _finish(assignment, item, lambda: receive(item, future.result()), book, penalty, report)  # noqa: B023
             progress(item.student, done, len(todo))
         if report.up_to_date:
-            book.write_late_penalties(assignment.name, penalty)
+            book.write_late_penalties(penalty)
     return report
 
 

@@ -14,12 +14,23 @@ from pathlib import Path
 from autograde.errors import AutogradeError
 from autograde.grader.feedback import ByHand
 from autograde.grader.hand_ins import HandIn, hand_in, hand_ins
+from autograde.grader.late import (
+    LatePenalty,
+    configured_penalty,
+    free_days,
+    lateness,
+    penalty,
+    seconds_late,
+    set_extension,
+    set_time,
+)
+from autograde.grader.people import Known, People, two_names
+from autograde.grader.policy import read_policy
 from autograde.grader.results import Result
 from autograde.grader.template import Template
 from autograde.verdict import Verdict
 
 PATIENCE = 60.0  # seconds that another program may hold the database
-LatePenalty = Callable[[str, float, float], float | None]  # (student, score, seconds late) → points taken off
 _UNMARKED = str.maketrans("<>&", "‹›+")  # comments are shown on pages that do not escape them
 
 
@@ -65,38 +76,64 @@ class Course:
         def transaction():
             submission = self._submission(assignment, student)
             times = [result.handed_in for result in results if result.handed_in]
-            record = hand_in(self.folder, assignment, student)
-            _set_time(submission, max(times, default=None), record)
+            set_time(submission, max(times, default=None), self._records(student).get(assignment))
             for notebook in submission.notebooks:
                 self._write_notebook(notebook, by_notebook.get(notebook.name), templates.get(notebook.name))
             self.book.db.flush()
-            for notebook in submission.notebooks if late_penalty else ():
-                self.book.db.refresh(notebook)
-                notebook.late_submission_penalty = _penalty(submission, notebook, late_penalty, record)
+            if late_penalty:
+                for notebook in submission.notebooks:
+                    self.book.db.refresh(notebook)
+                self._penalise(student, late_penalty)
             self.book.db.commit()
 
         with self._lock():
             self._retry_while_locked(transaction)
 
-    def write_late_penalties(self, assignment: str, late_penalty: LatePenalty | None = None) -> None:
+    def write_late_penalties(self, rule: LatePenalty | None = None) -> None:
         """Computes all late penalties again: scores, times, due dates, extensions and rules can change after grading.
 
-        late_penalty: by default the rule of the course.
+        rule: by default that of the course.
         """
-        late_penalty = late_penalty or configured_penalty(self.folder)
-        records = hand_ins(self.folder, assignment)
+        rule = rule or configured_penalty(self.folder)
 
         def transaction():
-            released = [one for one in self.book.assignments if one.name == assignment]
-            for submission in released[0].submissions if released else ():
-                record = records.get(submission.student_id)
-                _set_time(submission, None, record)
-                for notebook in submission.notebooks:
-                    notebook.late_submission_penalty = _penalty(submission, notebook, late_penalty, record)
+            for student in self.book.students:
+                self._penalise(student.id, rule)
             self.book.db.commit()
 
         with self._lock():
             self._retry_while_locked(transaction)
+
+    def _penalise(self, student: str, rule: LatePenalty) -> None:
+        """One student's penalties in all assignments, since they share the free late days."""
+        records, policy = self._records(student), read_policy(self.folder)
+        submissions = [one for one in self._person(student).submissions if one.assignment is not None]
+        for submission in submissions:
+            set_time(submission, None, records.get(submission.name))
+            set_extension(submission, policy)
+        free = free_days(submissions, records, policy, rule)
+        for submission in submissions:
+            late = seconds_late(submission, records.get(submission.name))
+            late -= 86_400 * free.get(submission.name, 0)
+            for notebook in submission.notebooks:
+                notebook.late_submission_penalty = penalty(notebook, late, rule)
+
+    def _records(self, student: str) -> dict[str, HandIn]:
+        """The facts that collecting recorded about a student's hand-ins, by assignment."""
+        found = {one.name: hand_in(self.folder, one.name, student) for one in self.book.assignments}
+        return {name: record for name, record in found.items() if record}
+
+    def _person(self, student: str):
+        """The student's entry in the gradebook, made if there is none, with the name and ids that are known."""
+        from nbgrader import api
+
+        person = self.book.db.get(api.Student, student) or api.Student(id=student)
+        known = People(self.folder)[student]
+        if known.name and not (person.first_name or person.last_name):
+            person.last_name, person.first_name = two_names(known.name)
+        person.email = person.email or known.email or None
+        person.lms_user_id = person.lms_user_id or known.ids.get("canvas") or None
+        return person
 
     def _submission(self, assignment: str, student: str):
         """The submission with a grade and a comment for every cell of the release; missing ones are created."""
@@ -110,7 +147,7 @@ class Course:
             ) from None
         db = self.book.db
         with db.no_autoflush:
-            person = db.get(api.Student, student) or api.Student(id=student)
+            person = self._person(student)
             found = [entry for entry in person.submissions if entry.assignment is released]
             submission = found[0] if found else api.SubmittedAssignment(assignment=released, student=person)
             there = {entry.notebook_id: entry for entry in submission.notebooks}
@@ -233,14 +270,19 @@ class Course:
         }
 
     def grades(self, assignments: Sequence[str] = ()) -> list[dict]:
-        """One row per student and assignment, students without a submission included, by assignment and student."""
-        rows = []
+        """One row per student and assignment, students without a submission included, by assignment and student.
+
+        Late penalties are as they were last written: call `write_late_penalties` before.
+        """
+        rows, people = [], People(self.folder)
         for assignment in self.book.assignments:
             if assignments and assignment.name not in assignments:
                 continue
             submissions = {submission.student_id: submission for submission in assignment.submissions}
+            records = hand_ins(self.folder, assignment.name)
             for student in sorted(self.book.students, key=lambda student: student.id):
-                rows.append(_row(assignment, student, submissions.get(student.id)))
+                one = submissions.get(student.id), records.get(student.id), people[student.id]
+                rows.append(_row(assignment, student, *one))
         return rows
 
 
@@ -294,75 +336,27 @@ def _comment(verdict: Verdict | None, result: Result | None) -> str | None:
     return "\n".join(verdict.advice).translate(_UNMARKED) or None
 
 
-def _set_time(submission, graded: str | None, record: HandIn | None) -> None:
-    """The time of the hand-in: as collecting recorded it, also where it is unknown; else as the graded file has it."""
-    from nbgrader.utils import parse_utc
-
-    if record is not None:
-        submission.timestamp = parse_utc(record.time) if record.time else None
-    elif graded:
-        submission.timestamp = parse_utc(graded)
-
-
-def _penalty(submission, notebook, late_penalty: LatePenalty, record: HandIn | None) -> float | None:
-    """Points to take off. A system that marks late hand-ins decides who is late: it knows its own extensions."""
-    if submission.total_seconds_late <= 0 or (record is not None and record.late is False):
-        return None
-    points = late_penalty(submission.student_id, notebook.score, submission.total_seconds_late)
-    return None if points is None else min(max(points, 0.0), notebook.score)
-
-
-def configured_penalty(course: str | Path) -> LatePenalty:
-    """The late-submission plugin of the course's own `nbgrader_config.py`; nbgrader's default deducts nothing."""
-    from nbgrader.preprocessors import AssignLatePenalties
-    from traitlets.config import Config
-    from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
-
-    try:
-        config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
-    except ConfigFileNotFound:
-        config = Config()
-    preprocessor = AssignLatePenalties(config=config)
-    preprocessor.init_plugin()
-    return preprocessor.plugin_inst.late_submission_penalty
-
-
-def given_by_people(
-    folder: str | Path, assignment: str, templates: Mapping[str, Template]
-) -> Callable[[Result], dict[str, object]]:
-    """The data that a feedback page shows besides the record: scores and comments given by hand, late penalties.
-
-    Reads the gradebook once; the function returns for each record the keyword arguments of `feedback_page`. Without a
-    gradebook it returns none.
-    """
-    folder = Path(folder)
-    if not (folder / "gradebook.db").is_file():
-        return lambda result: {}
-    with Course(folder) as book:
-        book.write_late_penalties(assignment)
-        by_hand, penalties = book.by_hand(assignment, templates), book.late_penalties(assignment)
-
-    def given(result: Result) -> dict[str, object]:
-        key = result.student, result.notebook
-        return {"by_hand": by_hand.get(key), "late_penalty": penalties.get(key, 0.0)}
-
-    return given
-
-
-def _row(assignment, student, submission) -> dict:
+def _row(assignment, student, submission, record: HandIn | None, known: Known) -> dict:
+    handed = submission is not None
+    full = " ".join(part for part in (student.first_name, student.last_name) if part) or known.name
+    last, first = (student.last_name, student.first_name) if student.last_name else two_names(full)
     row = {
         "assignment": assignment.name,
         "student": student.id,
-        "last_name": student.last_name or "",
-        "first_name": student.first_name or "",
-        "email": student.email or "",
-        "lms_user_id": student.lms_user_id or "",
-        "submitted": submission is not None,
-        "timestamp": _iso(submission.timestamp) if submission else "",
-        "raw_score": submission.score if submission else 0.0,
-        "late_penalty": submission.late_submission_penalty if submission else 0.0,
+        "name": full,
+        "last_name": last or "",
+        "first_name": first or "",
+        "email": student.email or known.email,
+        "login": known.login,
+        "lms_user_id": known.ids.get("canvas") or student.lms_user_id or "",
+        "participant": record.number if record and record.platform == "moodle" else "",
+        "submitted": handed,
+        "timestamp": _iso(submission.timestamp) if handed else "",
+        "late": lateness(submission, record) if handed else "",
+        "raw_score": submission.score if handed else 0.0,
+        "late_penalty": submission.late_submission_penalty if handed else 0.0,
         "max_score": assignment.max_score,
-        "needs_manual_grade": bool(submission and submission.needs_manual_grade),
+        "needs_manual_grade": bool(handed and submission.needs_manual_grade),
     }
     row["score"] = max(0.0, row["raw_score"] - row["late_penalty"])
     return row

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograde.grader.scan import LARGEST_TEXT, TooLarge, without_outputs
-from autograde.syntax import parsed
+from autograde.syntax import LARGEST, parsed
 
 MOST_CELLS = 5_000
+MOST_CODE = 500_000  # characters of all cells that can be programs: to parse that much takes about 3 s
 _SALVAGE_WORK = 64 << 20  # characters looked at while cells of a damaged file are searched
 _CELL_START = re.compile(r'\{\s*"(?:cell_type|attachments|execution_count|id|metadata|outputs|source|collapsed|input)"')
 _CELL_MARK = re.compile(r"^# (?:%%[^\n]*|In ?\[[ \d]*\]:?)[ \t]*$", re.MULTILINE)
@@ -74,6 +75,12 @@ def read_notebook(source: bytes | str | Path) -> Reading:
         reading.problem = Problem("too large", f"Your file could not be read: {reason}. {HAND_IN_AGAIN}")
     except OSError as reason:
         reading.problem = Problem("unreadable", f"Your file could not be opened ({reason.strerror}). {HAND_IN_AGAIN}")
+    if sum(len(cell.source) for cell in reading.cells if len(cell.source) <= LARGEST) > MOST_CODE:
+        reading.cells = []
+        reading.problem = Problem(
+            "too large", f"Your notebook holds too much code: more than {MOST_CODE // 1000} kB, where the released one "
+            f"has about 40. Put data into files, delete the cells that hold it, and hand it in again. {HAND_IN_AGAIN}"
+        )  # fmt: skip
     if reading.problem is None and not reading.cells:
         reading.problem = Problem("no cells", f"Your notebook has no cells. {HAND_IN_AGAIN}")
     return reading

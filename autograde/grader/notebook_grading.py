@@ -1,4 +1,7 @@
-"""Grades one notebook file: read, repair, run in a sandbox, judge, carry errors forward, write the record."""
+"""Grades one notebook file. `grade_notebook` shows the steps in their order; each makes a new value from values.
+
+read → plan → run → carry forward → name mistakes → give reasons → runs → record
+"""
 
 import time
 from dataclasses import dataclass, replace
@@ -6,15 +9,18 @@ from pathlib import Path
 
 from autograde.exercises.runs import of_notebook as runs_of
 from autograde.exercises.spec import Exercise
+from autograde.grader.budget import Budget
 from autograde.grader.carry_forward import carry_forward
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.mistakes import name_mistakes
+from autograde.grader.reasons import with_reasons
 from autograde.grader.repair import Submission, read_submission
 from autograde.grader.results import Result
 from autograde.grader.stand_in_notes import add_stand_in_notes
-from autograde.grader.submission import Grading, steps_of, unread, walk_plainly
+from autograde.grader.submission import Outcome, Task, plan_task, unread
 from autograde.grader.template import Template
-from autograde.grader.training_runs import grade_run
+from autograde.grader.training_runs import add_runs
+from autograde.grader.walk import run_program
 from autograde.sandbox.limits import Limits
 
 
@@ -28,32 +34,43 @@ class Graded:
 
 def grade_notebook(
     source: Path | bytes, template: Template, exercises: tuple[Exercise, ...], launcher: SharedLauncher, blank: Result,
-    secret: bytes, limits: Limits,
+    secret: bytes, limits: Limits, budget: Budget | None = None,
 ) -> Graded:  # fmt: skip
     """The record `blank` filled in; its `upstream` has the upstream modules of the notebook.
 
-    Raises SandboxError if no sandbox can be made; never for anything in the file.
+    budget: what is left for the submission; by default that of one notebook. Raises SandboxError if no sandbox can be
+    made; never for anything in the file.
     """
-    began = time.monotonic()
-    submission = read_submission(source, template)
-    if submission.problem:
-        message = submission.problem.message
-        verdicts = tuple(unread(exercise, message) for exercise in exercises)
-        result = replace(blank, verdicts=verdicts, repairs=tuple(submission.repairs), problem=message)
-        return Graded(result, submission)
-    grading = Grading(submission, exercises, blank.student, secret, limits, blank.upstream)
-    steps = steps_of(submission, template, exercises)
-    walk_plainly(grading, steps, launcher)
-    carry_forward(grading, steps, launcher)
-    name_mistakes(grading)
-    add_stand_in_notes(grading)
-    runs = [run for run in runs_of(blank.notebook) if template.graded_cell(run.id) and isinstance(source, Path)]
-    judged = [grade_run(run, source.parent, grading, steps, launcher) for run in runs]
-    result = replace(
+    began, budget = time.monotonic(), budget or Budget.of(limits)
+    with budget.thinking():
+        submission = read_submission(source, template)
+        if submission.problem:
+            return Graded(_unreadable(blank, submission, exercises), submission)
+        task = plan_task(submission, template, exercises, blank, secret, limits)
+    outcome = run_program(task, launcher, budget)
+    outcome = carry_forward(task, outcome, launcher, budget)
+    outcome = name_mistakes(task, outcome, budget)
+    outcome = with_reasons(task, outcome)
+    outcome = add_stand_in_notes(task, outcome)
+    if isinstance(source, Path):
+        runs = [run for run in runs_of(blank.notebook) if template.graded_cell(run.id)]
+        outcome = add_runs(task, outcome, runs, source.parent, launcher, budget)
+    return Graded(_record(blank, task, outcome, time.monotonic() - began), submission)
+
+
+def _unreadable(blank: Result, submission: Submission, exercises: tuple[Exercise, ...]) -> Result:
+    message = submission.problem.message
+    verdicts = tuple(unread(exercise, message) for exercise in exercises)
+    return replace(blank, verdicts=verdicts, repairs=tuple(submission.repairs), problem=message)
+
+
+def _record(blank: Result, task: Task, outcome: Outcome, seconds: float) -> Result:
+    return replace(
         blank,
-        verdicts=(*(grading.verdicts[exercise.id] for exercise in exercises), *judged),
-        repairs=tuple(submission.repairs),
-        technical="; ".join(grading.technical) or None,
-        seconds=round(time.monotonic() - began, 2),
+        verdicts=(*(outcome.verdict(exercise) for exercise in task.exercises), *outcome.runs),
+        repairs=tuple(task.submission.repairs),
+        technical="; ".join(outcome.technical) or None,
+        untested=outcome.untested,
+        again=outcome.again,
+        seconds=round(seconds, 2),
     )
-    return Graded(result, submission)

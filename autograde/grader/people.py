@@ -87,3 +87,12 @@ def _names_in_the_gradebook(course: Path) -> dict[str, str]:
     with Course(course) as book:
         people = [(one.id, one.first_name, one.last_name) for one in book.book.students]
     return {student: " ".join(part for part in names if part) for student, *names in people}
+
+
+def two_names(name: str) -> tuple[str, str]:
+    """(last, first) of "Doe, Jane" or "Jane Doe"."""
+    if "," in name:
+        last, _, first = name.partition(",")
+    else:
+        first, _, last = name.rpartition(" ")
+    return last.strip(), first.strip()

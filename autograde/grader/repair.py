@@ -19,7 +19,7 @@ from difflib import SequenceMatcher
 from autograde.grader.notebook import Cell, Problem, read_notebook
 from autograde.grader.source import alike, called_names, defined_names, significant, without_commands
 from autograde.grader.template import CHECK, SETUP, Template, TemplateCell
-from autograde.syntax import parsed
+from autograde.syntax import is_program
 
 _ALIKE = 0.6  # fraction of the template's lines from which a text counts as an edited copy of it
 _MOST_JOINS = 200  # attempts to join two cells
@@ -309,19 +309,19 @@ def _once(texts: list[str]) -> list:
 
 def _names(cell: Cell) -> frozenset[str]:
     """The names a cell defines; a text cell counts if it is a program (code that was turned into text)."""
-    if cell.kind == "code" or parsed(cell.source) is not None:
+    if cell.kind == "code" or is_program(cell.source):
         return defined_names(cell.source)
     return frozenset()
 
 
 def _runs(cell: Cell) -> bool:
-    return parsed(without_commands(cell.source)[0]) is not None
+    return is_program(without_commands(cell.source)[0])
 
 
 def _continues(first: Cell, second: Cell) -> bool:
     """Whether two cells, of which one is not a complete program, are a program together."""
     joined = f"{first.source}\n{second.source}"
-    return len(joined) <= _LONGEST_JOINED and bool(second.source.strip()) and parsed(joined) is not None
+    return len(joined) <= _LONGEST_JOINED and bool(second.source.strip()) and is_program(joined)
 
 
 def _numbers(positions: Iterable[int]) -> str:

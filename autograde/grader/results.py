@@ -26,7 +26,9 @@ class Result:
     verdicts: one for each exercise, in the notebook's order; repairs: sentences about repairs; problem: why the file
     could not be read, for the student; technical: why the grading ended early, for the instructor; handed_in:
     "YYYY-MM-DD HH:MM:SS UTC"; sha256: of the file that was graded; seconds: that grading took; upstream: the student's
-    own modules that it was graded on, name → text, and beside: a digest of those handed in with it (see upstream.py).
+    own modules that it was graded on, name → text, and beside: a digest of those handed in with it (see upstream.py);
+    untested: sentences about tests that seem to be missing, for the instructor; again: whether a sandbox was killed
+    from outside, so that the next `grade` shall grade the file again.
     """
 
     assignment: str
@@ -41,6 +43,8 @@ class Result:
     seconds: float = 0.0
     upstream: dict[str, str] = field(default_factory=dict)
     beside: str = ""
+    untested: tuple[str, ...] = ()
+    again: bool = False
 
     @property
     def points(self) -> float:
@@ -73,7 +77,8 @@ class Result:
         """The inverse of `to_json`."""
         values = json.loads(text)
         verdicts = tuple(Verdict.from_dict(verdict) for verdict in values.pop("verdicts"))
-        return cls(**values | {"verdicts": verdicts, "repairs": tuple(values["repairs"])})
+        sentences = {key: tuple(values.get(key, ())) for key in ("repairs", "untested")}
+        return cls(**values | sentences | {"verdicts": verdicts})
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":

@@ -4,10 +4,11 @@ Only syntax is looked at (`ast`); nothing is compiled or run.
 """
 
 import ast
+import functools
 import re
 from collections import Counter
 
-from autograde.syntax import LARGEST, parsed
+from autograde.syntax import LARGEST, is_program, parsed
 
 _KEEP_BODY = ("time", "timeit", "capture", "prun")  # cell commands whose body is ordinary Python
 _CELL_COMMAND = re.compile(r"\A\s*%%(\w+)[^\n]*")
@@ -16,6 +17,7 @@ _COMMAND = re.compile(r"^(\s*)(?:!|%\w|\?|\w[\w.]*\?{1,2}\s*$|\w+\s*=\s*[!%]).*$
 _DEFINED = re.compile(r"^(?:async\s+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 
 
+@functools.lru_cache(maxsize=4000)
 def defined_names(source: str) -> frozenset[str]:
     """Names a cell defines at its top level: functions, classes, variables; by pattern if it does not parse."""
     tree = parsed(source)
@@ -57,7 +59,7 @@ def without_commands(source: str) -> tuple[str, list[str]]:
     A cell that is plain Python comes back as it is, so a line of a string that begins with % is left alone. Lines keep
     their numbers: an error still names the student's own line.
     """
-    if parsed(source) is not None:
+    if is_program(source) or len(source) > LARGEST:
         return source, []
     header = _CELL_COMMAND.match(source)
     if header and header[1] not in _KEEP_BODY:
@@ -77,7 +79,7 @@ def without_commands(source: str) -> tuple[str, list[str]]:
         else:
             lines.append(line)
     changed = "\n".join(lines)
-    return (changed, commands) if parsed(changed) is not None else (source, [])
+    return (changed, commands) if is_program(changed) else (source, [])
 
 
 def significant(text: str) -> str:

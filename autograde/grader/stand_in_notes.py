@@ -15,23 +15,24 @@ from dataclasses import replace
 
 from autograde import syntax
 from autograde.dependencies import CodeCell, cells_for, statements
-from autograde.grader.submission import Grading
+from autograde.grader.submission import Outcome, Task
 from autograde.grader.upstream import STUDENT, modules_before
 from autograde.mybert_importer import PACKAGE, STAND_INS
 
 _ANSWERED = ("passed", "partly", "wrong", "raised")
 
 
-def add_stand_in_notes(grading: Grading) -> None:
+def add_stand_in_notes(task: Task, outcome: Outcome) -> Outcome:
     """Adds a note to each verdict on answers that used library versions, unless it has one (see upstream.py)."""
-    program = [statement for cell in grading.submission.program for statement in statements(cell.source)]
-    for exercise in grading.exercises:
-        verdict = grading.verdicts[exercise.id]
-        if verdict.status in _ANSWERED and exercise.id not in grading.credited:
-            names = stand_ins_used(program, set(exercise.names), exercise.notebook, grading.upstream)
+    program = [statement for cell in task.submission.program for statement in statements(cell.source)]
+    for exercise in task.exercises:
+        judged = outcome.judged[exercise.id]
+        if judged.verdict.status in _ANSWERED and not judged.credited:
+            names = stand_ins_used(program, set(exercise.names), exercise.notebook, task.upstream)
             if names:
-                note = _sentence(names)
-                grading.verdicts[exercise.id] = replace(verdict, notes=(*verdict.notes, note))
+                notes = (*judged.verdict.notes, _sentence(names))
+                outcome = outcome.with_verdict(exercise, replace(judged.verdict, notes=notes))
+    return outcome
 
 
 def stand_ins_used(program: list[CodeCell], names: set[str], notebook: str, upstream: dict[str, str]) -> list[str]:

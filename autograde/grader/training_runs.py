@@ -11,6 +11,8 @@ import functools
 import hashlib
 import hmac
 import threading
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +22,9 @@ from autograde.errors import SandboxEnded
 from autograde.exercises import cells
 from autograde.exercises.runs import TrainingRun
 from autograde.exercises.spec import layer, named
-from autograde.grader.submission import Grading, Step, enter, run_cell
+from autograde.grader.budget import Budget, BudgetSpent
+from autograde.grader.submission import Outcome, Task
+from autograde.grader.walk import entered, run_cell
 from autograde.roles import model_roles
 from autograde.student.training_run import VOCABULARY, documents_of
 from autograde.verdict import PartResult, Verdict
@@ -31,30 +35,51 @@ HIGHEST_LOSS = 10.0  # that is shown; an untrained model's is near 8.3
 _GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 
 
-def grade_run(run: TrainingRun, folder: Path, grading: Grading, steps: list[Step], launcher) -> Verdict:
-    """The verdict on one run whose file lies in `folder`. Raises SandboxError where no sandbox can be made."""
+def add_runs(
+    task: Task, outcome: Outcome, found: Iterable[TrainingRun], folder: Path, launcher, budget: Budget
+) -> Outcome:
+    """The verdicts on the runs of a notebook, whose files lie in `folder`. Raises SandboxError where no sandbox can be
+    made."""
+    for run in found:
+        verdict, ends = grade_run(run, folder, task, outcome, launcher, budget)
+        outcome = replace(outcome, runs=(*outcome.runs, verdict)).with_technical(*ends)
+    return outcome
+
+
+def grade_run(
+    run: TrainingRun, folder: Path, task: Task, outcome: Outcome, launcher, budget: Budget
+) -> tuple[Verdict, list[str]]:
+    """The verdict on one run, and sentences about sandboxes that ended."""
     try:
         weights = read_weights(folder / run.file)
         _check_fit(run, weights)
     except WeightsError as reason:
         missing = not (folder / run.file).exists()
         said = f"{reason}. Hand in {run.file} together with the notebook; `hand_in` writes it."
-        return Verdict(run.id, run.label, "missing" if missing else "refused", 0.0, run.points, advice=(said,))
-    rows = hidden_rows(run, grading.secret, grading.student)
+        return Verdict(run.id, run.label, "missing" if missing else "refused", 0.0, run.points, advice=(said,)), []
+    rows = hidden_rows(run, task.secret, task.student, task.attempt)
     question = _question(run, weights, rows)
+    ends: list[str] = []
     for own in (True, False):
         try:
-            with enter(grading, launcher, grading.upstream if own else {}) as sandbox:
-                _walk(grading, steps, sandbox, own)
+            with entered(task, launcher, task.upstream if own else {}, budget) as sandbox:
+                _walk(task, outcome, sandbox, own)
                 answer = sandbox.ask([question], SECONDS)[0]
+        except BudgetSpent:
+            return _not_reached(run, budget), ends
         except SandboxEnded as ended:
-            grading.technical.append(f"{run.id}: {ended}")
+            ends.append(f"{run.id}: {ended.reason.reason}")  # the name only: solutions are beside the program
             continue
         logits = _logits(answer, rows)
         if logits is not None:
-            return _verdict(run, *figures(logits, rows), own)
+            return _verdict(run, *figures(logits, rows), own), ends
     said = f"Neither your {run.model} nor the course's own version made predictions with these weights."
-    return Verdict(run.id, run.label, "wrong", 0.0, run.points, advice=(said,))
+    return Verdict(run.id, run.label, "wrong", 0.0, run.points, advice=(said,)), ends
+
+
+def _not_reached(run: TrainingRun, budget: Budget) -> Verdict:
+    reason = f"not reached in time: the notebook used up {budget.spent_on}"
+    return Verdict(run.id, run.label, "technical", 0.0, run.points, technical=reason)
 
 
 def _check_fit(run: TrainingRun, weights: Weights) -> None:
@@ -72,14 +97,14 @@ def _check_fit(run: TrainingRun, weights: Weights) -> None:
 # --- the hidden rows ---
 
 
-def hidden_rows(run: TrainingRun, secret: bytes, student: str) -> dict[str, np.ndarray]:
-    """Masked rows for one student: held-out text, with masks that cannot be computed without the secret."""
+def hidden_rows(run: TrainingRun, secret: bytes, student: str, attempt: str = "") -> dict[str, np.ndarray]:
+    """Masked rows for one attempt: held-out text, with masks that cannot be computed without the secret."""
     from bertlab.data.pretraining.examples import examples_from_tokens
     from bertlab.data.pretraining.settings import ExampleSettings
 
     with _GATHERING:
         vocabulary, tokens = _hidden_tokens()
-    digest = hmac.new(secret, "\0".join((student, run.notebook, run.id)).encode(), hashlib.sha256).digest()
+    digest = hmac.new(secret, "\0".join((student, run.notebook, run.id, attempt)).encode(), hashlib.sha256).digest()
     seed = int.from_bytes(digest[:4], "big") >> 1
     settings = ExampleSettings(sequence_length=run.tokens, duplicate_factor=1, seed=seed)
     rows = examples_from_tokens(tokens, vocabulary, settings, unit=0)
@@ -112,13 +137,13 @@ def _question(run: TrainingRun, weights: Weights, rows: dict) -> dict:
     return {"probe": probe, "arguments": [rows[name] for name in names], "keywords": {}, "weights": weights.arrays}
 
 
-def _walk(grading: Grading, steps: list[Step], sandbox, own: bool) -> None:
+def _walk(task: Task, outcome: Outcome, sandbox, own: bool) -> None:
     """Runs the notebook's cells; on the second try the course's own answer after each exercise's."""
-    for step in steps:
+    for step in task.steps:
         if step.exercise is None:
-            run_cell(grading, sandbox, step)
+            outcome = run_cell(task, outcome, sandbox, step)
         elif not own:
-            sandbox.run_cell(cells.answer_cell(step.exercise), grading.limits.cell_seconds)
+            sandbox.run_cell(cells.answer_cell(step.exercise), task.limits.cell_seconds)
 
 
 def _logits(answer: Answer, rows: dict) -> np.ndarray | None:

@@ -85,6 +85,13 @@ class Group:
         for pid in pids:
             (self.path / "cgroup.procs").write_text(str(pid))
 
+    def killed_for_memory(self) -> bool:
+        """Whether the kernel killed a process here because the group was over its own limit."""
+        events = self.path / "memory.events.local"
+        counts = dict(line.split() for line in events.read_text().splitlines()) if events.exists() else {}
+        own_limit_reached = int(counts.get("oom", 0)) > 0  # a machine that is short of memory raises oom_kill alone
+        return own_limit_reached and int(counts.get("oom_kill", 0)) > 0
+
     def remove(self) -> None:
         """Kills what is left in it and takes it away."""
         (self.path / "cgroup.kill").write_text("1")

@@ -87,6 +87,7 @@ class Sandbox:
         self._sockets = (channel, control)
         self._handles: list[int] = []
         self._cgroup = cgroup
+        self._longest_wait = 0.0
         self._deadline = time.monotonic() + limits.wall_seconds
         try:
             self._handles = self._await_start()
@@ -137,8 +138,9 @@ class Sandbox:
         self._exchange({"op": "put", "names": list(files)}, list(files.values()), self.limits.cell_seconds)
 
     def usage(self) -> dict:
-        """CPU seconds and peak bytes seen so far."""
-        return {"cpu_seconds": self._watch.cpu, "peak_memory": self._watch.peak}
+        """CPU seconds and peak bytes seen so far, and the seconds in which the program waited for a processor."""
+        cpu = self._watch.count_cpu() if self.ended is None else self.ended.cpu_seconds or self._watch.cpu
+        return {"cpu_seconds": cpu or 0.0, "peak_memory": self._watch.peak, "waited_seconds": self._waited()}
 
     def close(self) -> None:
         """Ends the sandbox; nothing of it lives afterwards."""
@@ -184,8 +186,10 @@ class Sandbox:
                     raise
 
     def _waited(self) -> float:
-        """Seconds in which the agent could have run, and others did."""
-        return waiting_seconds(self._agent)
+        """Seconds in which the agent could have run, and others did; of an ended one, as far as it was seen."""
+        if self.ended is None:
+            self._longest_wait = max(self._longest_wait, waiting_seconds(self._agent))
+        return self._longest_wait
 
     @contextlib.contextmanager
     def _ending_on_protocol_errors(self):
@@ -246,7 +250,11 @@ class Sandbox:
             return
         usage = {"cpu_seconds": message["cpu"], "peak_memory": message["peak"]}
         self._end_processes()
-        self._end(_end_of(code, self.limits, usage))
+        self._end(_end_of(code, self.limits, usage, self._over_its_memory(usage)))
+
+    def _over_its_memory(self, usage: dict) -> bool:
+        """Whether the sandbox itself used more memory than it may, by its control group or by the last look at it."""
+        return self._watch.peak > self.limits.memory or bool(self._cgroup and self._cgroup.killed_for_memory())
 
     def _end(self, end: End) -> None:
         if end.cpu_seconds is None:
@@ -270,11 +278,16 @@ def _pid_behind(handle: int) -> int:
         return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
 
 
-def _end_of(code: int, limits: Limits, usage: dict) -> End:
+def _end_of(code: int, limits: Limits, usage: dict, over_memory: bool) -> End:
+    """How a sandbox ended by itself. A SIGKILL that neither we nor a limit of its own explains came from outside, as
+    from a kernel that is short of memory; a program that kills itself looks the same, and is tried once more too."""
     if code == -signal.SIGXCPU or (code == -signal.SIGKILL and usage["cpu_seconds"] >= limits.cpu_seconds):
         return End(names.CPU_TIME, f"more than {limits.cpu_seconds:g} s of CPU", signal=-code, **usage)
+    if code == -signal.SIGKILL and over_memory:
+        return End(names.MEMORY, "killed by the kernel for using more memory than it may", signal=-code, **usage)
     if code == -signal.SIGKILL:
-        return End(names.MEMORY, "killed by the kernel, most likely for want of memory", signal=-code, **usage)
+        return End(names.KILLED, "killed from outside, most likely because this machine is short of memory",
+                   signal=-code, **usage)  # fmt: skip
     if code < 0:
         return End(names.SIGNAL, f"ended by {_signal_name(-code)}", signal=-code, **usage)
     return End(names.EXIT, "the program ended itself", exit_code=code, **usage)

@@ -203,6 +203,10 @@ class ContainerSandbox(Sandbox):
         """Nobody outside can tell."""
         return 0.0
 
+    def _over_its_memory(self, usage: dict) -> bool:
+        """By the largest process: the engine holds the whole container to the limit, and reports nothing about it."""
+        return usage["peak_memory"] > 0.8 * self.limits.memory
+
     def _await_start(self) -> None:
         message, _ = self._report(_START)
         if "started" not in message:
@@ -252,6 +256,9 @@ class _Unwatched:
     """In place of watch.py's: the engine's control group holds the sandbox to its memory."""
 
     cpu, peak = None, None
+
+    def count_cpu(self) -> float:
+        return 0.0
 
     def over(self) -> None:
         return None

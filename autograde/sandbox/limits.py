@@ -17,6 +17,8 @@ SIGNAL = "signal"
 PROTOCOL = "protocol"
 CLOSED = "closed"
 LOST = "lost"
+KILLED = "killed from outside"
+FROM_OUTSIDE = (LOST, KILLED)  # not the program's doing, as far as one can tell
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,11 @@ class Watch:
         self.root, self.limits, self.next = root, limits, 0.0
         self.cpu, self.peak = 0.0, 0
 
+    def count_cpu(self) -> float:
+        """CPU seconds so far, counted now."""
+        self.cpu = max(self.cpu, cpu_seconds(processes(self.root)))
+        return self.cpu
+
     def over(self) -> tuple[str, str] | None:
         now = time.monotonic()
         if now < self.next:

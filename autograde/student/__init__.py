@@ -26,6 +26,7 @@ _MODULES = {
     "overview": ("progress",),
     "pictures": ("heat_maps", "lines"),
     "saving": ("keep_in_drive", "load_state", "save_state"),
+    "unsolved": ("explain_unsolved",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = sorted(_MODULE_OF)

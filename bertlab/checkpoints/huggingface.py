@@ -35,6 +35,7 @@ UNREADABLE = ("pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5"
 _BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")  # constants, stored by older versions
 # How transformers' class names end, for each kind of ours. The first one is written.
 _PAIRS = "ForPreTraining"  # with next-sentence prediction, where the family has it
+_NEXT_SENTENCE = "ForNextSentencePrediction"  # a classifier of pairs under another name
 _CLASS_ENDS = {
     "encoder": "Model",
     "pretraining": "ForMaskedLM",
@@ -62,6 +63,8 @@ def open_folder(folder: Path) -> StoredCheckpoint:
             raise CheckpointError(f"{folder / CONFIG}: {name} is true; only encoders can be read")
 
     named = _under_plain_names(raw, its_family.huggingface.prefix, folder)
+    if is_next_sentence(values):
+        named = _as_classifier(named, its_family)
     tied = values.get("tie_word_embeddings") is not False
     _settle_decoder(named, its_family, tied, folder)
     kind = _kind(named, values, its_family)
@@ -118,6 +121,19 @@ def _under_plain_names(raw: dict[str, StoredTensor], prefix: str, folder: Path) 
     return named
 
 
+def is_next_sentence(values: dict) -> bool:
+    """Whether a config.json describes a model that only has the next-sentence head; its classes: 0 next, 1 not."""
+    return (_architecture(values) or "").endswith(_NEXT_SENTENCE)
+
+
+def _as_classifier(named: dict[str, StoredTensor], its_family: Family) -> dict[str, StoredTensor]:
+    """The next-sentence head under the classifier's names: both are one linear layer on the pooled vector."""
+    pair, single = ("next_sentence_head/dense/", "head/dense/")
+    name_of = its_family.huggingface.name_of
+    heads = {name_of(pair + part): name_of(single + part, "sequence_classification") for part in ("kernel", "bias")}
+    return {heads.get(name, name): tensor for name, tensor in named.items()}
+
+
 def _output_names(its_family: Family) -> tuple[str, str, str]:
     """The MLM head's output matrix, the bias beside it, and the bias by the table; the two can be the same."""
     matrix = its_family.huggingface.name_of("masked_lm_head/unembedding")
@@ -159,6 +175,8 @@ def _architecture_on_disk(folder: Path) -> str:
 def _kind(named: dict[str, StoredTensor], values: dict, its_family: Family) -> str | None:
     """The kind that the head's tensors show; without a head, the kind in the config; else an encoder."""
     end = (_architecture(values) or "").removeprefix(its_family.huggingface.class_prefix)
+    if is_next_sentence(values):
+        return "sequence_classification"
     claimed = {end: kind for kind, end in _CLASS_ENDS.items()}.get("ForMaskedLM" if end == _PAIRS else end)
     possible = its_family.huggingface.kinds_of(named)
     if len(possible) > 1:

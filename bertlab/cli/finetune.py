@@ -85,6 +85,6 @@ def _task(load, validation_share: float, train_rows: int | None):
     task = load(validation_share=validation_share)
     if train_rows is not None:
         task = dataclasses.replace(task, train=task.train[:train_rows])
-    if task.labels and task.shape in ("sentence", "pair", "tagging"):
+    if task.labels and task.shape in ("sentence", "pair", "tagging") and not task.multi_label:
         require_two_classes(task.name, task.labels, task.train)
     return task

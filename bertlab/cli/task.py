@@ -109,6 +109,8 @@ def task_options(command):
                      help="Read this field from this column, such as text=review (repeatable)."),
         click.option("--labels", callback=_names, metavar="A,B,…",
                      help="Classes (or tags) in the order of their indices. [those of the training rows]"),
+        click.option("--label-separator", metavar="TEXT",
+                     help="Rows have any number of labels, with this text between them, such as a comma."),
         click.option("--regression", is_flag=True, help="Treat labels as numbers to predict, not as classes."),
         click.option("--conll", multiple=True, callback=_pairs, metavar="OPTION=VALUE",
                      help="word_column, tag_column (or none), separator or comment of a CoNLL file (repeatable)."),
@@ -131,7 +133,9 @@ def _decorated(command, options):
     return command
 
 
-def load_asked(name_or_path, *, source, data_dir, shape, columns, labels, regression, conll, skip_errors, **more):
+def load_asked(
+    name_or_path, *, source, data_dir, shape, columns, labels, label_separator, regression, conll, skip_errors, **more
+):
     """The task that `task_options` describe. Prints skipped records on standard error."""
     from bertlab.data.tasks.formats import Problems
     from bertlab.data.tasks.load import load_task
@@ -139,7 +143,10 @@ def load_asked(name_or_path, *, source, data_dir, shape, columns, labels, regres
     if regression and labels:
         raise click.UsageError("--labels and --regression exclude each other: give one of them")
     problems = Problems("skip" if skip_errors else "stop")
-    own = {"shape": shape, "columns": columns, "labels": () if regression else labels, "conll": conll}
+    if regression and label_separator:
+        raise click.UsageError("--label-separator and --regression exclude each other: give one of them")
+    own = {"shape": shape, "columns": columns, "labels": () if regression else labels, "conll": conll,
+           "label_separator": label_separator}  # fmt: skip
     data = load_task(name_or_path, source, data_dir=data_dir, **own, on_error=problems, **more)
     for message in problems.messages[:10]:
         click.echo(f"left out: {message}", err=True)
@@ -156,6 +163,8 @@ def labels_read(data) -> str:
         return "spans of the context"
     if data.labels:
         kind = {"tagging": "tags", "multiple-choice": "choices"}.get(data.shape, "classes")
+        if data.multi_label:
+            return f"{len(data.labels)} labels, any number for each row: {listed(data.labels)}"
         numbers = kind == "classes" and all(map(is_whole, data.labels))
         other = " (for numbers to predict: --regression)" if numbers else ""
         return f"{len(data.labels)} {kind}: {listed(data.labels)}{other}"
@@ -213,8 +222,9 @@ def _label_distribution(data, items) -> str:
     if data.shape == "tagging":
         counts = Counter(tag for row in items for tag in row.tags or ())
     else:
-        counts = Counter(row.label for row in items if row.label is not None)
-    total = counts.total()
+        several = ((row.label if data.multi_label else (row.label,)) for row in items if row.label is not None)
+        counts = Counter(label for labels in several for label in labels)
+    total = len(items) if data.multi_label else counts.total()
     if not total:
         return ", no labels"
     return "; " + ", ".join(
@@ -237,10 +247,18 @@ def _format_row(row, labels) -> str:
     if isinstance(row, MultipleChoiceRow):
         marks = ("→" if index == row.label else " " for index in range(len(row.choices)))
         return "\n".join([f"  {_short(row.context)}", *(f"   {mark} {c}" for mark, c in zip(marks, row.choices))])
-    label = "?" if row.label is None else labels[row.label] if labels else f"{row.label:g}"
+    label = _format_label(row.label, labels)
     if isinstance(row, PairRow):
         return f"  [{label}] {_short(row.text_a)}\n    ‖ {_short(row.text_b)}"
     return f"  [{label}] {_short(row.text)}"
+
+
+def _format_label(label, labels) -> str:
+    if label is None:
+        return "?"
+    if isinstance(label, tuple):
+        return ", ".join(labels[one] for one in label) or "no label"
+    return labels[label] if labels else f"{label:g}"
 
 
 def _short(text: str, width: int = 160) -> str:

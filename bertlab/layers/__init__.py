@@ -1,6 +1,6 @@
 """One layer for each component of the paper's encoder."""
 
-from bertlab.layers.activations import gelu, gelu_sigmoid, gelu_tanh, get_activation, relu
+from bertlab.layers.activations import gelu, gelu_sigmoid, gelu_tanh, get_activation, relu, silu
 from bertlab.layers.attention import MultiHeadAttention, attention_weights, scaled_dot_product_attention
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import (
@@ -46,5 +46,6 @@ __all__ = [
     "padding_mask",
     "relu",
     "scaled_dot_product_attention",
+    "silu",
     "sinusoids",
 ]

@@ -50,7 +50,17 @@ def relu(x):
     return ops.relu(x)
 
 
-_BY_NAME = {"gelu": gelu, "gelu_tanh": gelu_tanh, "gelu_sigmoid": gelu_sigmoid, "relu": relu}
+def silu(x):
+    """x·σ(x), also called swish (Ramachandran et al. 2017); some models of BERT's architecture use it. x: any shape.
+
+    Example:
+        >>> round(float(silu(ops.array(1.0))), 4)
+        0.7311
+    """
+    return ops.silu(x)
+
+
+_BY_NAME = {"gelu": gelu, "gelu_tanh": gelu_tanh, "gelu_sigmoid": gelu_sigmoid, "relu": relu, "silu": silu}
 
 
 def get_activation(name: str):

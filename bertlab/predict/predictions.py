@@ -17,6 +17,19 @@ class LabelPrediction:
 
 
 @dataclass(frozen=True)
+class LabelsPrediction:
+    """The labels whose probability is more than one half (multi-label), and the probabilities of all by name."""
+
+    labels: list[str]
+    probabilities: dict[str, float]
+
+    @property
+    def line(self) -> str:
+        """The labels with their probabilities, most likely first; "(no label)" without any."""
+        return "\t".join(f"{label} {self.probabilities[label]:.4f}" for label in self.labels) or "(no label)"
+
+
+@dataclass(frozen=True)
 class NumberPrediction:
     """A number (regression)."""
 
@@ -69,4 +82,4 @@ class AnswerPrediction:
         return f"{self.text or '(no answer)'}\t{self.probability:.4f}"
 
 
-Prediction = LabelPrediction | NumberPrediction | ChoicePrediction | TagPrediction | AnswerPrediction
+Prediction = LabelPrediction | LabelsPrediction | NumberPrediction | ChoicePrediction | TagPrediction | AnswerPrediction

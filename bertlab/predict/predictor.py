@@ -19,6 +19,7 @@ from bertlab.predict.predictions import (
     AnswerPrediction,
     ChoicePrediction,
     LabelPrediction,
+    LabelsPrediction,
     NumberPrediction,
     Prediction,
     TagPrediction,
@@ -26,7 +27,7 @@ from bertlab.predict.predictions import (
 from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows
 from bertlab.training.finetuning.batches import outputs_of
 from bertlab.training.finetuning.card import load_info
-from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for, softmax
+from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for, sigmoid, softmax
 
 _WHOLE = 1 << 30  # a length that no text reaches: no truncation
 
@@ -75,6 +76,8 @@ class Predictor:
         outputs = self._mean_outputs(encode_rows(rows, self.tokenizer, _WHOLE), self.model.predict_on_batch, advance)
         if not self.info.labels:
             return [NumberPrediction(float(output[0])) for output in outputs]
+        if self.info.multi_label:
+            return [self._labels(probabilities) for probabilities in sigmoid(np.stack(outputs))]
         return [self._label(probabilities) for probabilities in softmax(np.stack(outputs))]
 
     # === Shapes ===
@@ -83,6 +86,11 @@ class Predictor:
         order = np.argsort(-probabilities, kind="stable")
         named = {self.info.labels[i]: float(probabilities[i]) for i in order}
         return LabelPrediction(self.info.labels[order[0]], float(probabilities[order[0]]), named)
+
+    def _labels(self, probabilities: np.ndarray) -> LabelsPrediction:
+        order = np.argsort(-probabilities, kind="stable")
+        named = {self.info.labels[i]: float(probabilities[i]) for i in order}
+        return LabelsPrediction([label for label, chance in named.items() if chance > 0.5], named)
 
     def _choices(self, rows: Sequence[MultipleChoiceRow], advance) -> list[ChoicePrediction]:
         """Each choice is scored on its own, so rows may have different numbers of them."""

@@ -35,7 +35,7 @@ def submit(
     if published is None or published.submission is None:
         raise DataError(f"{name}: expected a task of GLUE; see `bertlab task list`")
     info, columns = predictor.info, published.columns
-    if (info.shape, tuple(info.labels)) != (columns.shape, tuple(columns.labels)):
+    if info.multi_label or (info.shape, tuple(info.labels)) != (columns.shape, tuple(columns.labels)):
         raise DataError(
             f"{published.name} asks for {_kind(columns.shape, columns.labels)}, but the model was fine-tuned on "
             f"{info.name} and gives {_kind(info.shape, info.labels)}: choose a model fine-tuned on such a task"

@@ -21,6 +21,8 @@ from lms_files import Handed, archive, blackboard_zip, canvas_zip, make_zip, moo
 
 from autograde.grader.archives import CollectError, Limits
 from autograde.grader.collect import collect
+from autograde.grader.course import make_course
+from autograde.grader.forget import forget
 from autograde.grader.roster import read_roster
 
 NB = ["03_attention"]
@@ -145,6 +147,8 @@ def test_a_display_name_that_contains_anothers_name_and_number_replaces_nothing(
     forger = Handed("victimann_11-_9999-_y", 66, "x.ipynb", MINE, attachment=1000)
     manifest = collect(canvas_zip(tmp_path / "a.zip", [VICTIM, forger]), tmp_path, "ps3", NB)
     assert work(tmp_path, "victimann") == OTHERS and manifest.count("disputed") == 1
+    alone = collect(canvas_zip(tmp_path / "c.zip", [forger]), tmp_path / "alone", "ps3", NB)
+    assert "can be read as another student's too" in alone.notes[0]
     collect(canvas_zip(tmp_path / "b.zip", [forger], downloaded=FUTURE), tmp_path, "ps3", NB)
     assert work(tmp_path, "victimann") == OTHERS
     assert MINE in [path.read_bytes() for path in tmp_path.glob("collected/ps3/disputed/victimann/*")]
@@ -232,3 +236,37 @@ def test_the_budget_of_the_download_is_the_last_resort_and_is_told(tmp_path):
     refused = [row for row in manifest.rows if row.action == "refused"]
     assert len(manifest.students) == 2 and len(refused) == 4
     assert all("collect the download in parts" in row.reason for row in refused)
+
+
+@pytest.mark.parametrize("system", ["files", "canvas"])
+def test_nobody_spends_another_students_budget(tmp_path, system):
+    """The bomb has the victim's name, and comes first."""
+    bomb = archive({f"{number}.ipynb": b"" for number in range(30)})
+    if system == "files":
+        download = make_zip(
+            tmp_path / "a.zip", {"03_attention_ann.zip": bomb, "Copy of 03_attention_ann.ipynb": OTHERS}
+        )
+    else:
+        download = canvas_zip(tmp_path / "a.zip", [Handed("victimann_11-_9999-_y", 66, "x.zip", bomb, 1000), VICTIM])
+    manifest = collect(download, tmp_path, "ps3", NB, limits=Limits(files=10))
+    victims = {
+        row.source: row.action
+        for row in manifest.rows
+        if row.source.endswith("attention_ann.ipynb") or "_501_" in row.source
+    }
+    assert victims and "refused" not in victims.values()
+
+
+def test_forgetting_deletes_what_collecting_kept(tmp_path):
+    make_course(tmp_path)
+    forger = Handed("victimann_11-_9999-_y", 66, "x.ipynb", MINE, attachment=1000)
+    collect(canvas_zip(tmp_path / "a.zip", [VICTIM, forger]), tmp_path, "ps3", NB)
+    (tmp_path / "feedback/ps3-canvas.zip").write_bytes(b"")
+    forget(tmp_path, "victimann")
+    left = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "a.zip"]
+    assert not [
+        path
+        for path in left
+        if "victimann" in str(path.relative_to(tmp_path)) or b"victimann_11_501" in path.read_bytes()
+    ]
+    assert not (tmp_path / "feedback/ps3-canvas.zip").exists()

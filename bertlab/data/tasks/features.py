@@ -35,8 +35,9 @@ class Features:
     """Tokenized rows, ready to be padded.
 
     first, second: ids of segment A and (for pairs) B, already truncated. targets: (N,) int32 classes, (N,) float32
-    numbers, a dict of such arrays (questions), or None without labels. choices: C for multiple choice, whose
-    N·C sequences are stored row by row; otherwise None. truncated: the number of truncated sequences.
+    numbers, (N, C) float32 of 0 and 1 (multi-label), a dict of such arrays (questions), or None without labels.
+    choices: C for multiple choice, whose N·C sequences are stored row by row; otherwise None. truncated: the number of
+    truncated sequences.
     """
 
     vocabulary: Vocabulary
@@ -174,7 +175,8 @@ def encode_rows(
     """Features of sentences, pairs, multiple choice or tagging (for questions: `windows.make_windows`).
 
     max_length: longest sequence, special tokens included; longer ones are truncated at the end of the longer text and
-    counted in `truncated`. labels, all_pieces: for tagging, label every token of a word instead of the first only.
+    counted in `truncated`. labels: for tagging and multi-label. all_pieces: for tagging, label every token of a word
+    instead of the first only.
     Targets are int32 where all labels are whole numbers of type int, float32 where they are real, None if one is
     missing. Raises DataError if rows have different task types or different numbers of choices.
     """
@@ -198,7 +200,7 @@ def encode_rows(
         first = tokenizer.encode_batch(row.context for row in rows for _ in row.choices)
         second = tokenizer.encode_batch(choice for row in rows for choice in row.choices)
     first, second, truncated = truncate_to_fit(first, second, max_length)
-    return Features(tokenizer.vocabulary, first, second, _label_array(rows), choices, truncated)
+    return Features(tokenizer.vocabulary, first, second, _label_array(rows, len(labels)), choices, truncated)
 
 
 def truncate_to_fit(first: Ragged, second: Ragged | None, max_length: int) -> tuple[Ragged, Ragged | None, int]:
@@ -259,10 +261,17 @@ def _number_of_choices(rows: Sequence[MultipleChoiceRow]) -> int:
     return numbers.pop()
 
 
-def _label_array(rows: Sequence[Row]) -> np.ndarray | None:
+def _label_array(rows: Sequence[Row], num_labels: int) -> np.ndarray | None:
     labels = [row.label for row in rows]
     if any(label is None for label in labels):
         return None
+    if isinstance(labels[0], tuple):
+        if not num_labels:
+            return None
+        targets = np.zeros((len(rows), num_labels), np.float32)  # (N, C)
+        for target, several in zip(targets, labels):
+            target[list(several)] = 1
+        return targets
     return np.array(labels, np.float32 if any(isinstance(label, float) for label in labels) else np.int32)
 
 

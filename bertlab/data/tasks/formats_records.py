@@ -40,7 +40,8 @@ class Columns:
     classes in the order of their indices, () for regression. labels_found: whether they come from the training rows
     instead of a declaration (see `formats_labels`). ending_start: a column put before every choice (SWAG's `sent2`).
     missing_label: a value that means "unknown" (Hugging Face writes −1 in test sets). may_lack_answers: whether
-    rows without labels, tags or answers are valid, as in a test set.
+    rows without labels, tags or answers are valid, as in a test set. multi_label: a row has any number of labels, as a
+    list, or as text with `label_separator` between them.
     """
 
     shape: str
@@ -50,6 +51,8 @@ class Columns:
     ending_start: str | None = None
     missing_label: object = None
     may_lack_answers: bool = False
+    multi_label: bool = False
+    label_separator: str | None = None
 
     def __post_init__(self):
         if self.shape not in ROLES:
@@ -113,11 +116,15 @@ def label_names(records: Iterable[Record], columns: Columns, problems: Problems)
         try:
             if columns.shape == "tagging":
                 found += ((where, str(tag)) for tag in _tags(record, columns) or ())
+            elif columns.multi_label:
+                found += ((where, label) for label in _several(record, columns) or ())
             elif (value := _value(record, columns, "label")) is not None:
                 found.append((where, value))
         except RecordError:
             continue
-    return sort_tags({tag for _, tag in found}) if columns.shape == "tagging" else find_classes(found, problems)
+    if columns.shape == "tagging" or columns.multi_label:
+        return sort_tags({str(label) for _, label in found})
+    return find_classes(found, problems)
 
 
 # --- one maker for each shape ---
@@ -244,7 +251,31 @@ def _text(record: dict, columns: Columns, role: str) -> str:
     return value
 
 
-def _label(record: dict, columns: Columns) -> int | float | None:
+def _several(record: dict, columns: Columns) -> tuple | None:
+    """The labels of a multi-label record, as written; () if none applies, None in a test set without labels."""
+    column = columns.of("label")
+    if columns.may_lack_answers and not _has(record, column):
+        return None
+    value = _lookup(record, column)
+    if _is_empty(value):
+        return None if columns.may_lack_answers else ()
+    if isinstance(value, str):
+        value = value.split(columns.label_separator) if columns.label_separator else [value]
+    if not isinstance(value, (list, tuple)):
+        value = [value]
+    labels = tuple(label.strip() if isinstance(label, str) else label for label in value)
+    for label in labels:
+        if _is_empty(label) or isinstance(label, bool) or not isinstance(label, (str, int)):
+            raise RecordError(f"column {column!r}: expected names of labels, got {label!r} in {value!r:.80}")
+    return labels
+
+
+def _label(record: dict, columns: Columns) -> int | float | tuple[int, ...] | None:
+    if columns.multi_label:
+        labels = _several(record, columns)
+        if labels is None:
+            return None
+        return tuple(sorted({index_of(label, columns.labels, columns.labels_found) for label in labels}))
     value = _value(record, columns, "label")
     if value is None:
         return None

@@ -38,9 +38,16 @@ def write_glue(folder: str | Path, task_name: str, predictions: Sequence[int | f
 def write_indexed(path: str | Path, predictions: Sequence[int | float], labels: Sequence[str]) -> None:
     """Writes the same two columns for any rows of any task: GLUE's development sets, your own file.
 
-    predictions: class indices, written as the labels' names; numbers where there are no labels.
+    predictions: class indices, written as the labels' names; tuples of them (multi-label), with commas between the
+    names; numbers where there are no labels.
     """
-    lines = [f"{i}\t{labels[value] if labels else format(value, '.6g')}\n" for i, value in enumerate(predictions)]
+
+    def written(value) -> str:
+        if isinstance(value, tuple):
+            return ",".join(labels[index] for index in value)
+        return labels[value] if labels else format(value, ".6g")
+
+    lines = [f"{i}\t{written(value)}\n" for i, value in enumerate(predictions)]
     Path(path).write_text("index\tprediction\n" + "".join(lines), encoding="utf-8")
 
 

@@ -48,6 +48,7 @@ class Reading:
     columns: dict = field(default_factory=dict)
     labels: tuple[str, ...] | None = None
     conll: dict = field(default_factory=dict)
+    label_separator: str | None = None
 
 
 def load_task(
@@ -58,6 +59,7 @@ def load_task(
     shape: str | None = None,
     columns: dict | None = None,
     labels: tuple[str, ...] | None = None,
+    label_separator: str | None = None,
     conll: dict | None = None,
     config: str | None = None,
     on_error: str | Problems = "stop",
@@ -74,6 +76,8 @@ def load_task(
     shape, columns, labels: for your own files; `columns` maps fields to columns (`formats_records.ROLES`). By default
     labels come from the training split: names and whole numbers are classes, other numbers are regression, as is
     labels=(). A declared label may be replaced by its index, unless a label is itself a number.
+    label_separator: for sentences and pairs with any number of labels each, the text between two of them in a cell; an
+    empty cell has no label. Rows whose label is a list are multi-label without it.
     conll: options of `read_conll` (word_column, tag_column, separator, comment).
     config: a configuration on the hub. on_error: "stop" at the first invalid record, "skip" them with one warning,
     or a `Problems` of your own. validation_share: the approximate fraction of the training rows that becomes the
@@ -82,7 +86,7 @@ def load_task(
     Raises DataError, with file and line, and MissingDependencyError if the hub's package is not installed.
     """
     problems = on_error if isinstance(on_error, Problems) else Problems(on_error)
-    reading = Reading(shape, columns or {}, declared_labels(labels), conll_options(conll or {}))
+    reading = Reading(shape, columns or {}, declared_labels(labels), conll_options(conll or {}), label_separator)
     check_share(validation_share)
     name, source = str(name_or_path), _source(name_or_path, source, data_dir)
     if builtin_options and source != "builtin":
@@ -111,6 +115,7 @@ def _refuse_unused(name: str, reading: Reading, *heard: str, shape: str | None =
         "columns": bool(reading.columns),
         "labels": reading.labels is not None,
         "conll": bool(reading.conll),
+        "label_separator": reading.label_separator is not None,
     }
     idle = [word for word, given in said.items() if given and word not in heard]
     if idle:
@@ -229,7 +234,7 @@ def _load_own(name: str, files: dict[str, Path], reading: Reading, problems: Pro
         _refuse_unused(name, reading, shape="question")
         return TaskData(name, "question", (), **{split: read_squad(path, problems) for split, path in files.items()})
     if not any(path.suffix.lower() in CONLL_SUFFIXES for path in files.values()):
-        _refuse_unused(name, reading, "shape", "columns", "labels")
+        _refuse_unused(name, reading, "shape", "columns", "labels", "label_separator")
     records: dict[str, list[Record]] = {}
     for split, path in files.items():
         if path.suffix.lower() in CONLL_SUFFIXES:
@@ -245,7 +250,11 @@ def _from_records(name: str, records: dict[str, list[Record]], reading: Reading,
     if some is None:
         raise DataError(f"{name}: expected at least one record")
     shape = reading.shape or guess_shape(some[0].columns, reading.columns)
-    columns = Columns(shape, reading.columns, reading.labels or (), missing_label=missing)
+    multi_label = _is_multi_label(name, shape, some, reading)
+    columns = Columns(
+        shape, reading.columns, reading.labels or (), missing_label=missing, multi_label=multi_label,
+        label_separator=reading.label_separator,
+    )  # fmt: skip
     _check_labels_suit(name, shape, reading.labels)
     if records.get("train") == []:
         raise DataError(f"{name}: expected at least one training record")
@@ -254,13 +263,29 @@ def _from_records(name: str, records: dict[str, list[Record]], reading: Reading,
         names = label_names(records.get("train", some), shown, problems)
         columns = dataclasses.replace(columns, labels=names, labels_found=True)
     rows = _rows_of_splits(records, columns, problems)
-    if columns.labels_found and columns.labels:
+    if multi_label and not columns.labels:
+        raise DataError(f"{name}: no training row has a label; expected at least one label")
+    if columns.labels_found and columns.labels and not multi_label:
         require_two_classes(name, columns.labels, rows.get("train", ()))
     labels = columns.labels
     if shape == "multiple-choice" and not labels:
         most = max((len(row.choices) for split in rows.values() for row in split), default=0)
         labels = tuple(map(str, range(most)))
-    return TaskData(name, shape, labels, **rows)
+    return TaskData(name, shape, labels, **rows, multi_label=multi_label)
+
+
+def _is_multi_label(name: str, shape: str, records: list[Record], reading: Reading) -> bool:
+    """Whether a row may have several labels: with a separator, or where the column of labels holds lists."""
+    if reading.label_separator is not None:
+        if shape not in ("sentence", "pair") or reading.labels == () or not reading.label_separator:
+            raise DataError(
+                f"{name}: label_separator {reading.label_separator!r} is for sentences and pairs with classes, and "
+                "must not be empty; leave it out (--label-separator)"
+            )
+        return True
+    column = reading.columns.get("label", "label")
+    values = [record.columns[column] for record in records[:100] if record.columns.get(column) is not None]
+    return shape in ("sentence", "pair") and bool(values) and all(isinstance(value, (list, tuple)) for value in values)
 
 
 def _check_labels_suit(name: str, shape: str, labels: tuple[str, ...] | None) -> None:
@@ -289,7 +314,7 @@ def _load_hub(name: str, reading: Reading, config: str | None, problems: Problem
         records = {split: hub_records(dataset, name, split) for split, dataset in splits.items()}
         columns = dataclasses.replace(task.columns, names=reading.columns or hub.columns, missing_label=-1)
         return TaskData(task.name, task.shape, task.labels, **_rows_of_splits(records, columns, problems))
-    _refuse_unused(name, reading, "shape", "columns", "labels")
+    _refuse_unused(name, reading, "shape", "columns", "labels", "label_separator")
     some = next(iter(splits.values()))
     shape = reading.shape or guess_shape(some.features, reading.columns)
     role = "tags" if shape == "tagging" else "label"

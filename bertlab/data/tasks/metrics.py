@@ -93,8 +93,34 @@ METRICS: dict[str, Callable] = {
 }
 
 
-def default_metrics(shape: str, labels: Sequence[str]) -> tuple[str, ...]:
+def multi_label_scores(
+    gold: Sequence[tuple[int, ...]], predicted: Sequence[tuple[int, ...]], num_labels: int
+) -> dict[str, float]:
+    """micro_f1 over all (row, label) pairs, macro_f1 over the labels that occur, exact_match of whole rows.
+
+    gold, predicted: the labels of each row, N tuples of indices below `num_labels`.
+    """
+    if len(gold) != len(predicted) or not gold:
+        raise DataError(f"{len(gold)} rows and {len(predicted)} predictions; expected one for each row, and a row")
+    if any(labels is None for labels in gold):
+        raise DataError("some rows have no labels; expected labels for each row")
+    truth, guess = np.zeros((2, len(gold), num_labels), bool)  # (N, C) each
+    for array, rows in ((truth, gold), (guess, predicted)):
+        for row, labels in zip(array, rows):
+            row[list(labels)] = True
+    hits, sizes = (truth & guess).sum(axis=0), truth.sum(axis=0) + guess.sum(axis=0)  # (C,)
+    f1_of_labels = 2 * hits[sizes > 0] / sizes[sizes > 0]
+    return {
+        "micro_f1": float(2 * hits.sum() / sizes.sum()) if sizes.sum() else 0.0,
+        "macro_f1": float(f1_of_labels.mean()) if len(f1_of_labels) else 0.0,
+        "exact_match": float((truth == guess).all(axis=1).mean()),
+    }
+
+
+def default_metrics(shape: str, labels: Sequence[str], multi_label: bool = False) -> tuple[str, ...]:
     """The metrics of a task that is not part of a benchmark. Of two classes the second is the positive one."""
+    if multi_label:
+        return ("multi_label",)
     if shape == "question":
         return ("squad",)
     if shape == "tagging":
@@ -112,13 +138,15 @@ def score(
     """The metrics of a task, {name: value}; choose models by the first one.
 
     metrics: names (`Task.metrics` or `default_metrics`); "f1:LABEL" is the F1 of that class, "f1" that of the second.
-    predictions: class indices or numbers (N,), for tagging a sequence of tag indices for each row, for questions
-    {id: text}. options: for questions, `no_answer_scores`.
+    predictions: class indices or numbers (N,), for multi-label N tuples of indices, for tagging a sequence of tag
+    indices for each row, for questions {id: text}. options: for questions, `no_answer_scores`.
     """
     figures = {}
     for name in metrics:
         if name == "squad":
             figures |= _squad(rows, predictions, **options)
+        elif name == "multi_label":
+            figures |= multi_label_scores([row.label for row in rows], predictions, len(labels))
         elif name in ("entities", "tags"):
             figures |= _tagging(name, rows, labels, predictions)
         elif name in METRICS:
@@ -127,7 +155,7 @@ def score(
             positive = list(labels).index(name[3:])
             figures[name] = f1([row.label for row in rows], predictions, positive)
         else:
-            known = f"{', '.join(METRICS)}, f1:LABEL, entities, tags, squad"
+            known = f"{', '.join(METRICS)}, f1:LABEL, multi_label, entities, tags, squad"
             raise DataError(f"there is no metric {name!r}; choose among {known}")
     return figures
 

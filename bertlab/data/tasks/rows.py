@@ -2,13 +2,14 @@
 
 Every source of labelled data (the built-in tasks, GLUE, SQuAD, CoNLL, your own CSV) produces these rows, and training
 and evaluation read them. The task types (`shape`) are those of Devlin et al. 2019, figure 4, plus multiple choice
-(section 4.4). A label is the index of a class, a real number for regression, or None in a test set without answers.
+(section 4.4). A label is the index of a class, a real number for regression, the indices of all classes that apply
+(multi-label), or None in a test set without answers.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-Label = int | float | None
+Label = int | float | tuple[int, ...] | None
 
 SHAPES = ("sentence", "pair", "multiple-choice", "tagging", "question")
 
@@ -70,7 +71,8 @@ class TaskData:
     """A labelled task: its rows in up to three splits.
 
     name: its name. shape: its type, one of `SHAPES`. labels: the classes' (or tags') names in the order of their
-    indices; empty for regression and questions. A split that the task lacks is empty.
+    indices; empty for regression and questions. A split that the task lacks is empty. multi_label: sentences and pairs
+    only: a row has any number of the labels.
     """
 
     name: str
@@ -79,3 +81,4 @@ class TaskData:
     train: Sequence[Row] = ()
     validation: Sequence[Row] = ()
     test: Sequence[Row] = ()
+    multi_label: bool = False

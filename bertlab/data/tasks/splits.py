@@ -72,4 +72,6 @@ def _classes(row: Row, data: TaskData) -> tuple[int, ...]:
     """The classes (or tags) of a row; empty for numbers, choices and answers."""
     if isinstance(row, TaggingRow):
         return row.tags or ()
+    if data.multi_label:
+        return row.label or ()
     return (row.label,) if data.labels and data.shape in ("sentence", "pair") else ()

@@ -1,6 +1,7 @@
 """A fine-tuned model on disk: a checkpoint, its tokenizer, and `task.json`, which describes its outputs.
 
-In Hugging Face's format the labels are also in config.json, as id2label and label2id, where transformers looks.
+In Hugging Face's format the labels are also in config.json, as id2label and label2id, where transformers looks, and
+`problem_type` where a row has any number of labels.
 """
 
 import dataclasses
@@ -8,7 +9,7 @@ import json
 from pathlib import Path
 
 from bertlab import checkpoints
-from bertlab.checkpoints.huggingface import CONFIG
+from bertlab.checkpoints.huggingface import CONFIG, is_next_sentence
 from bertlab.checkpoints.kinds import kind_of
 from bertlab.data.tasks.metrics import default_metrics
 from bertlab.errors import CheckpointError
@@ -16,6 +17,8 @@ from bertlab.files import write_text
 from bertlab.training.finetuning.problems import TaskInfo
 
 TASK = "task.json"
+MULTI_LABEL = "multi_label_classification"  # of `problem_type` in config.json, as transformers writes it
+NEXT_SENTENCE = ("is next", "is not next")  # the classes of the published next-sentence head
 _SHAPES = {
     "sequence_classification": "sentence",
     "token_classification": "tagging",
@@ -29,13 +32,15 @@ def save_finetuned(model, folder: Path, tokenizer, info: TaskInfo, format: str) 
     checkpoints.save(model, folder, tokenizer, format=format)
     write_text(folder / TASK, json.dumps(dataclasses.asdict(info), indent=1) + "\n", CheckpointError)
     if format == "huggingface" and info.labels and info.shape != "multiple-choice":
-        _name_labels(folder / CONFIG, info.labels)
+        _name_labels(folder / CONFIG, info)
 
 
-def _name_labels(path: Path, labels: tuple[str, ...]) -> None:
+def _name_labels(path: Path, info: TaskInfo) -> None:
     values = json.loads(path.read_text(encoding="utf-8"))
-    values["id2label"] = {str(number): label for number, label in enumerate(labels)}
-    values["label2id"] = {label: number for number, label in enumerate(labels)}
+    values["id2label"] = {str(number): label for number, label in enumerate(info.labels)}
+    values["label2id"] = {label: number for number, label in enumerate(info.labels)}
+    if info.multi_label:
+        values["problem_type"] = MULTI_LABEL
     write_text(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n", CheckpointError)
 
 
@@ -50,10 +55,16 @@ def load_info(folder: str | Path, model) -> TaskInfo:
     kind = kind_of(model)
     if kind not in _SHAPES:
         raise CheckpointError(f"{folder}: is not fine-tuned; `bertlab finetune TASK --model {folder}` does that")
-    labels = _labels_of_config(folder / CONFIG) if kind.endswith("classification") else ()
-    shape = _SHAPES[kind]
-    max_length = model.config.max_tokens
-    return TaskInfo(folder.name, shape, labels, default_metrics(shape, labels), max_length, stride=min(128, max_length))
+    values = json.loads((folder / CONFIG).read_text(encoding="utf-8")) if (folder / CONFIG).exists() else {}
+    shape, max_length = _SHAPES[kind], model.config.max_tokens
+    if is_next_sentence(values):
+        labels, metrics = NEXT_SENTENCE, default_metrics("pair", NEXT_SENTENCE)
+        return TaskInfo(folder.name, "pair", labels, metrics, max_length, stride=min(128, max_length))
+    multi_label = shape == "sentence" and values.get("problem_type") == MULTI_LABEL
+    labels = _labels_of_config(values, multi_label) if kind.endswith("classification") else ()
+    metrics = default_metrics(shape, labels, multi_label)
+    stride = min(128, max_length)
+    return TaskInfo(folder.name, shape, labels, metrics, max_length, stride, multi_label=multi_label)
 
 
 def _read_info(path: Path) -> TaskInfo:
@@ -64,8 +75,9 @@ def _read_info(path: Path) -> TaskInfo:
         raise CheckpointError(f"{path}: does not describe a task ({error!r}); copy it again or delete it") from None
 
 
-def _labels_of_config(path: Path) -> tuple[str, ...]:
-    names = json.loads(path.read_text(encoding="utf-8")).get("id2label") if path.exists() else None
+def _labels_of_config(values: dict, multi_label: bool) -> tuple[str, ...]:
+    """The labels of a config.json; () for regression, which has one output and no classes."""
+    names = values.get("id2label")
     if not isinstance(names, dict):
         return ("LABEL_0", "LABEL_1")  # what transformers assumes, too
-    return () if len(names) == 1 else tuple(names[str(number)] for number in range(len(names)))
+    return () if len(names) == 1 and not multi_label else tuple(names[str(number)] for number in range(len(names)))

@@ -289,6 +289,10 @@ def class_weights(task: TaskData, recipe: Recipe) -> np.ndarray | None:
         return None
     if not task.labels or task.shape == "multiple-choice":
         raise ConfigError(f"{task.name}: expected a task with classes for class_weights; leave them out")
+    if asked == "balanced" and task.multi_label:
+        raise ConfigError(
+            f"{task.name}: expected one number per label for class_weights where rows have several labels"
+        )
     if asked == "balanced":
         rows = [row.tags for row in task.train] if task.shape == "tagging" else [[row.label] for row in task.train]
         counts = np.bincount(np.concatenate(rows).astype(int), minlength=len(task.labels))

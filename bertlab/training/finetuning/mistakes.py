@@ -34,9 +34,13 @@ def _texts(row: Row) -> dict[str, str]:
 def _classes(labels, rows, decoded: Decoded) -> Iterator[dict]:
     for index, (row, guess, sure) in enumerate(zip(rows, decoded.predictions, decoded.confidences)):
         if guess != row.label:
-            yield {"confidence": sure, "right": labels[row.label], "predicted": labels[guess], "row": index} | _texts(
-                row
-            )
+            right, predicted = _named(labels, row.label), _named(labels, guess)
+            yield {"confidence": sure, "right": right, "predicted": predicted, "row": index} | _texts(row)
+
+
+def _named(labels, label: int | tuple[int, ...]) -> str:
+    """The name of a class, or of several labels."""
+    return ", ".join(labels[one] for one in label) if isinstance(label, tuple) else labels[label]
 
 
 def _numbers(rows, decoded: Decoded) -> Iterator[dict]:

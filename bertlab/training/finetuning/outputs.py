@@ -87,7 +87,9 @@ def save_figure(path: Path, figure) -> None:
 
 
 def confusion_figure(info: TaskInfo, rows, decoded: Decoded):
-    """The confusion matrix as a drawing; None for questions that all have an answer."""
+    """The confusion matrix as a drawing; None for questions that all have an answer, and for several labels per row."""
+    if info.multi_label:
+        return None
     if info.shape in ("sentence", "pair") and not info.labels:
         return _scatter([row.label for row in rows], decoded.predictions)
     if info.shape == "question":

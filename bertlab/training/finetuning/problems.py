@@ -2,6 +2,7 @@
 
     shape                     model of one output for      loss                         prediction
     sentence, pair            each row: C classes          cross-entropy                class
+    sentence, pair, labels    each row: C labels          binary cross-entropy         any number of labels
     sentence, pair, numbers   each row: one number         squared error                number
     multiple-choice           each choice: one score       cross-entropy over choices   choice
     tagging                   each token: C tags           cross-entropy, −100 left out tag of each word
@@ -32,7 +33,7 @@ class TaskInfo:
     """The description of a task that a fine-tuned model needs; kept beside it in `task.json`.
 
     metrics: the first is the one to choose models by. null_threshold: questions only: "no answer" is predicted where it
-    is ahead of the best span by more; None never predicts it.
+    is ahead of the best span by more; None never predicts it. multi_label: a row has any number of the labels.
     """
 
     name: str
@@ -42,6 +43,7 @@ class TaskInfo:
     max_length: int = 128
     stride: int = 128
     null_threshold: float | None = None
+    multi_label: bool = False
 
     @classmethod
     def of(cls, task: TaskData, max_length: int, stride: int) -> "TaskInfo":
@@ -49,11 +51,11 @@ class TaskInfo:
         from bertlab.data.tasks.formats_published import find_task
 
         published = find_task(task.name)
-        metrics = published.metrics if published else default_metrics(task.shape, task.labels)
+        metrics = published.metrics if published else default_metrics(task.shape, task.labels, task.multi_label)
         unanswerable = task.shape == "question" and any(not row.answers for row in (*task.train, *task.validation))
         return cls(
             task.name, task.shape, tuple(task.labels), tuple(metrics), max_length, stride,
-            null_threshold=0.0 if unanswerable else None,
+            null_threshold=0.0 if unanswerable else None, multi_label=task.multi_label,
         )  # fmt: skip
 
 
@@ -115,6 +117,29 @@ class Problem:
     def score(self, rows: Sequence[Row], decoded: Decoded) -> dict[str, float]:
         """The task's figures; the first is the one to choose models by."""
         return score(self.info.metrics, rows, self.info.labels, decoded.predictions, **decoded.options)
+
+
+class MultiLabel(Problem):
+    """Any number of labels for each row; a label is predicted if its probability is more than one half."""
+
+    def loss(self, targets, outputs, class_weights=None):
+        from keras import ops
+
+        from bertlab.training.objectives.losses import weighted_mean
+
+        logits = ops.cast(outputs, "float32")  # (B, C)
+        known = ops.logical_not(ops.isnan(targets))
+        wanted = ops.where(known, targets, 0.0)
+        losses = ops.softplus(logits) - wanted * logits  # −log σ(x) where 1 is wanted, −log(1 − σ(x)) elsewhere
+        weights = ops.cast(known, "float32")
+        if class_weights is not None:
+            weights = weights * ops.convert_to_tensor(class_weights, "float32")
+        return weighted_mean(losses, weights)
+
+    def decode(self, encoded: Encoded, outputs: list) -> Decoded:
+        probabilities = sigmoid(np.stack(outputs))  # (N, C)
+        predicted = [tuple(np.flatnonzero(row > 0.5).tolist()) for row in probabilities]
+        return Decoded(predicted, np.maximum(probabilities, 1 - probabilities).min(axis=1).tolist())
 
 
 class Regression(Problem):
@@ -232,6 +257,8 @@ def tuned_threshold(problem: Questions, encoded: Encoded, outputs: list) -> floa
 def problem_for(info: TaskInfo, tokenizer) -> Problem:
     """The problem of a task's shape. Raises DataError for a shape that does not exist."""
     if info.shape in ("sentence", "pair"):
+        if info.multi_label:
+            return MultiLabel(info, tokenizer)
         return (Problem if info.labels else Regression)(info, tokenizer)
     shapes = {"multiple-choice": MultipleChoice, "tagging": Tagging, "question": Questions}
     if info.shape not in shapes:
@@ -260,6 +287,11 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     """Probabilities along the last axis."""
     powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def sigmoid(logits: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(−x)) of each logit, without overflow."""
+    return (1 + np.tanh(logits / 2)) / 2
 
 
 def confidence(answer: Answer) -> float:

@@ -1,0 +1,88 @@
+"""The time that one submission may take: over all its sandboxes, all passes through it and its earlier notebooks.
+
+    budget = Budget(wall_seconds=300, cpu_seconds=300)
+    with budget.sandbox(launcher, limits) as sandbox:      # may run no longer than what is left
+        …
+    budget.spent_on                                        # None, or the limit that was used up
+
+Time is read from the monotonic clock. Time in which a program waited for a processor that others used does not count:
+how busy the machine is must not decide a grade.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from autograde.sandbox.client import Sandbox
+from autograde.sandbox.limits import Limits
+
+MOST_SANDBOXES = 16  # for one notebook: a program that ends again and again
+_TOO_SHORT = 0.5  # seconds: less than this is not worth a start
+
+
+class BudgetSpent(Exception):
+    """Nothing is left for another sandbox."""
+
+
+class Budget:
+    """The time and the sandboxes that are left for one submission. Used by one thread."""
+
+    def __init__(self, wall_seconds: float, cpu_seconds: float, sandboxes: int = MOST_SANDBOXES):
+        self.wall_seconds, self.cpu_seconds, self.sandboxes = wall_seconds, cpu_seconds, sandboxes
+        self.wall = self.cpu = 0.0  # seconds used so far
+        self.started = 0  # sandboxes
+
+    @classmethod
+    def of(cls, limits: Limits, notebooks: int = 1) -> "Budget":
+        """For a submission of so many notebooks: for each what the limits give to one sandbox."""
+        return cls(limits.wall_seconds * notebooks, limits.cpu_seconds * notebooks, MOST_SANDBOXES * notebooks)
+
+    def part(self, share: float) -> "Budget":
+        """A budget of this share of what is left; `take` what it has used when it is done."""
+        left = self.wall_seconds - self.wall, self.cpu_seconds - self.cpu, self.sandboxes - self.started
+        return Budget(left[0] * share, left[1] * share, int(left[2] * share))
+
+    def take(self, other: "Budget") -> None:
+        """Counts what a part has used."""
+        self.wall, self.cpu, self.started = self.wall + other.wall, self.cpu + other.cpu, self.started + other.started
+
+    @property
+    def spent_on(self) -> str | None:
+        """The limit that was used up, as the end of "it used up …"; None while something is left."""
+        if self.wall_seconds - self.wall < _TOO_SHORT:
+            return f"the {self.wall_seconds:g} seconds that its submission may take"
+        if self.cpu_seconds - self.cpu < _TOO_SHORT:
+            return f"the {self.cpu_seconds:g} seconds of computing that its submission may take"
+        if self.started >= self.sandboxes:
+            return f"the {self.sandboxes} starts of a program that ended each time"
+        return None
+
+    @contextmanager
+    def sandbox(self, launcher, limits: Limits) -> Iterator[Sandbox]:
+        """A sandbox that lives no longer than what is left. Raises BudgetSpent, SandboxError."""
+        if self.spent_on:
+            raise BudgetSpent
+        began, self.started = time.monotonic(), self.started + 1
+        wall, cpu = self.wall_seconds - self.wall, self.cpu_seconds - self.cpu
+        limits = replace(
+            limits, wall_seconds=min(limits.wall_seconds, wall), cpu_seconds=min(limits.cpu_seconds, max(cpu, 1.0))
+        )
+        sandbox = launcher.start(limits, seed=0)
+        try:
+            yield sandbox
+        finally:
+            used = sandbox.usage()
+            sandbox.close()
+            self.wall += max(0.0, time.monotonic() - began - used["waited_seconds"])
+            self.cpu += used["cpu_seconds"]
+
+    @contextmanager
+    def thinking(self) -> Iterator[None]:
+        """Counts what the grader itself computes for the submission meanwhile, in this thread."""
+        began = time.thread_time()
+        try:
+            yield
+        finally:
+            used = time.thread_time() - began
+            self.wall, self.cpu = self.wall + used, self.cpu + used

@@ -1,0 +1,111 @@
+"""Grades in Canvas's own gradebook file.
+
+Follows Canvas's `lib/gradebook_exporter.rb` (commit 0140a2ef) and `lib/gradebook_importer.rb` (00b222d7): a header,
+maybe a row of hidden columns, a row "Points Possible", a row per student with Canvas's user id in the column ID.
+"""
+
+from collections.abc import Sequence
+
+from autograde.grader.tables import (
+    ExportError,
+    Filled,
+    Keys,
+    Matcher,
+    by_student,
+    cell,
+    has_grades,
+    named,
+    person,
+    read_table,
+    score,
+    settle,
+    table,
+    written,
+)
+
+_COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+_TEST_STUDENT = "Student, Test"
+
+
+def canvas(rows: Sequence[dict]) -> Filled:
+    """A new file; Canvas needs its user ids in it, so a student without one is reported."""
+    assignments, students = by_student(rows)
+    most = {row["assignment"]: row["max_score"] for row in rows}
+    lines = [
+        [*_COLUMNS, *assignments],
+        ["    Points Possible", "", "", "", "", *(most[assignment] for assignment in assignments)],
+    ]
+    missing = []
+    for student, graded in students.items():
+        one = person(graded)
+        name = ", ".join(part for part in (one["last_name"], one["first_name"]) if part) or student
+        scores = [score(graded.get(assignment)) for assignment in assignments]
+        lines.append([name, one["lms_user_id"], "", one["login"] or student, "", *scores])
+        if has_grades(graded) and not one["lms_user_id"]:
+            missing.append(named(graded))
+    notes = (
+        ["give Canvas's own file with --canvas-gradebook (Grades > Export), which has the user ids"] if missing else []
+    )
+    return Filled(table(lines), without_row=missing, notes=notes)
+
+
+def fill_canvas(rows: Sequence[dict], text: str, columns: dict[str, str] | None = None) -> Filled:
+    """Canvas's own table with our scores in it; all other cells stay. columns: assignment → its name in Canvas."""
+    lines, separator = read_table(text)
+    header = lines[0] if lines else []
+    split = {"LastName", "FirstName"} <= set(header)
+    if "ID" not in header or not (split or "Student" in header):
+        raise ExportError(
+            "expected a gradebook of Canvas (Grades > Export) with the columns Student and ID in its first line"
+        )
+    assignments, students = by_student(rows)
+    places = {name: _column(header, (columns or {}).get(name, name)) for name in assignments}
+    matcher, filled = Matcher(students, "lms_user_id"), Filled("")
+
+    def value(line: list[str], column: str) -> str:
+        return line[header.index(column)] if column in header else ""
+
+    def full(line: list[str]) -> str:
+        return f"{value(line, 'LastName')}, {value(line, 'FirstName')}" if split else value(line, "Student")
+
+    people = []
+    for line in lines[1:]:
+        line += [""] * (len(header) - len(line))
+        if value(line, "ID").strip():
+            people.append(line)
+        elif "Points Possible" in "".join(line[:2]):
+            filled.notes += _other_points(line, places, rows)
+    keys = [
+        Keys(value(line, "ID"), (value(line, "SIS User ID"), value(line, "SIS Login ID")), full(line))
+        for line in people
+    ]
+    found = matcher.students(keys)
+    for line, student in zip(people, found):
+        for assignment, place in places.items():
+            points = score(students[student].get(assignment)) if student else ""
+            line[place] = line[place] if points == "" else cell(points)
+    titles = [
+        (f"{key.name.strip()} (ID {key.number})", one) for key, one in zip(keys, found) if key.name != _TEST_STUDENT
+    ]
+    settle(filled, students, titles)
+    filled.text = written(lines, separator)
+    return filled
+
+
+def _column(header: list[str], name: str) -> int:
+    found = [place for place, title in enumerate(header) if title == name or title.startswith(f"{name} (")]
+    if len(found) != 1:
+        raise ExportError(
+            f"expected one column {name!r} in the Canvas gradebook, found {len(found)}; name it with --column"
+        )
+    return found[0]
+
+
+def _other_points(line: list[str], places: dict[str, int], rows: Sequence[dict]) -> list[str]:
+    most = {row["assignment"]: row["max_score"] for row in rows}
+    return [
+        f"{name} has {most[name]:g} points here and {line[place].strip()} in Canvas: grades are points, not percent"
+        for name, place in places.items()
+        if line[place].strip() and line[place].strip().replace(",", ".") not in (f"{most[name]:.2f}", f"{most[name]:g}",
+                                                                                f"{most[name]:.1f}")
+    ]  # fmt: skip

@@ -1,0 +1,166 @@
+"""Feedback in the forms that learning-management systems take back: pages in a zip, or text in a cell.
+
+| system | how feedback gets in | what it checks |
+|---|---|---|
+| Canvas | Upload Submissions: a zip with the names of the download | user id and file id in each name |
+| Moodle | Upload multiple feedback files in a zip: its folders | the participant number in a name |
+| Moodle | the column of comments in the grading worksheet | nothing |
+
+Canvas shows the answer under the name of the student's own file, so a notebook gets a notebook back.
+
+Sources: Canvas `app/models/abstract_assignment.rb` (commit 028f76bb, infer_comment_context_from_filename); Moodle
+`mod/assign/feedback/file/importziplib.php` (0203d8f2, is_valid_filename_for_import).
+"""
+
+import html
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from autograde.errors import AutogradeError
+from autograde.grader.feedback import ExerciseView, exercise_views, feedback_page, total_points
+from autograde.grader.given import given_by_people
+from autograde.grader.hand_ins import hand_ins
+from autograde.grader.results import Result, load_results
+from autograde.grader.template import Template
+
+SYSTEMS = ("canvas", "moodle")
+_MOODLE_FOLDER = re.compile(r"[^/_]+_\d+_assignsubmission_[a-z0-9]+")
+_DATE = (1980, 1, 1, 0, 0, 0)  # the same feedback gives the same bytes
+
+
+class FeedbackError(AutogradeError, ValueError):
+    """Feedback that a system cannot take back."""
+
+
+@dataclass
+class Packed:
+    """A zip for a system. left_out: (student, reason)."""
+
+    content: bytes
+    count: int = 0
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+
+
+def feedback_zip(course: Path, assignment: str, system: str, templates: Mapping[str, Template]) -> Packed:
+    """The feedback of all students of an assignment, in the names that the system's download had.
+
+    Raises FeedbackError if there is none.
+    """
+    records, given = hand_ins(course, assignment), given_by_people(course, assignment, templates)
+    results: dict[str, list[Result]] = {}
+    for result in load_results(course, assignment):
+        results.setdefault(result.student, []).append(result)
+    files, left_out = {}, []
+    for student, those in sorted(results.items()):
+        record = records.get(student)
+        if record is None or record.platform != system:
+            came = f"from {record.platform}" if record else "another way"
+            left_out.append((student, f"the hand-in came {came}, not from {system}"))
+            continue
+        pack = _for_canvas if system == "canvas" else _for_moodle
+        found = pack(those, record.entries, given)
+        if not found:
+            left_out.append((student, "no notebook's entry is known; collect the download again"))
+        files.update(found)
+    if not files:
+        reason = "; ".join(f"{student}: {reason}" for student, reason in left_out[:5]) or "no results"
+        raise FeedbackError(f"{course}: no feedback for {system} ({reason}); collect its download and grade first")
+    return Packed(_zipped(files), len(results) - len(left_out), left_out)
+
+
+def _for_canvas(results: list[Result], entries: Mapping[str, str], given: Callable) -> dict[str, bytes]:
+    """An answer to each entry that a notebook came in, of the kind that the entry's name has."""
+    by_entry: dict[str, list[Result]] = {}
+    for result in results:
+        entry = entries.get(f"{result.notebook}.ipynb")
+        if entry:
+            by_entry.setdefault(PurePosixPath(entry).name, []).append(result)
+    return {entry: _like(entry, those, given) for entry, those in by_entry.items()}
+
+
+def _like(entry: str, results: list[Result], given: Callable) -> bytes:
+    suffix = PurePosixPath(entry).suffix.lower()
+    if suffix == ".zip":
+        return _zipped({f"{one.notebook}.html": feedback_page(one, **given(one)).encode() for one in results})
+    if suffix == ".ipynb":
+        return as_notebook(results, given)
+    return "\n".join(feedback_page(one, **given(one)) for one in results).encode()
+
+
+def _for_moodle(results: list[Result], entries: Mapping[str, str], given: Callable) -> dict[str, bytes]:
+    files = {}
+    for result in results:
+        folder = _MOODLE_FOLDER.search(entries.get(f"{result.notebook}.ipynb", ""))
+        if folder:
+            files[f"{folder[0]}/{result.notebook}_feedback.html"] = feedback_page(result, **given(result)).encode()
+    return files
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, _DATE), content, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def as_notebook(results: list[Result], given: Callable) -> bytes:
+    """The feedback as a notebook of text cells: opens in Jupyter and Colab, and holds nothing that runs."""
+    cells = [
+        {"cell_type": "markdown", "id": f"feedback-{number}", "metadata": {}, "source": text}
+        for number, text in enumerate(text for one in results for text in _texts(one, given(one)))
+    ]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    content = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def feedback_html(course: Path, assignment: str, templates: Mapping[str, Template]) -> dict[str, str]:
+    """student → the feedback in a few lines of HTML: points of each notebook, and exercises with points lost."""
+    given, texts = given_by_people(course, assignment, templates), {}
+    for result in load_results(course, assignment):
+        more = given(result)
+        points = f"{total_points(result, **_scores(more)):g} of {result.max_points:g} points"
+        lines = [f"<p><b>{html.escape(result.notebook)}</b>: {points}</p>"]
+        lost = [
+            f"<li>{html.escape(_line(view))}</li>"
+            for view in exercise_views(result, more.get("by_hand"))
+            if _lost(view)
+        ]
+        lines += ["<ul>", *lost, "</ul>"] if lost else []
+        texts[result.student] = texts.get(result.student, "") + "".join(lines)
+    return texts
+
+
+def _texts(result: Result, more: dict) -> list[str]:
+    points = f"{total_points(result, **_scores(more)):g} of {result.max_points:g} points"
+    late = f" (late: {more['late_penalty']:g} points are deducted)" if more.get("late_penalty") else ""
+    head = f"# {_plain(result.notebook)}: {points}{late}"
+    lines = [_plain(_line(view)) for view in exercise_views(result, more.get("by_hand"))]
+    problem = [_plain(result.problem)] if result.problem else []
+    return [head, *problem, *(f"- {line}" for line in lines)]
+
+
+def _scores(more: dict) -> dict:
+    return {name: more[name] for name in ("by_hand", "late_penalty") if name in more}
+
+
+def _lost(view: ExerciseView) -> bool:
+    return view.points < view.verdict.max_points or bool(view.comment)
+
+
+def _line(view: ExerciseView) -> str:
+    """One exercise: its name, points, and the first advice or the instructor's comment."""
+    verdict = view.verdict
+    reason = view.comment or next(iter(verdict.advice), "") if _lost(view) else ""
+    return f"{verdict.label}: {view.points:g} of {verdict.max_points:g}, {view.words}. {reason}".strip()
+
+
+def _plain(text: str) -> str:
+    """Text in which Markdown and HTML mark nothing."""
+    return re.sub(r"([\\`*_{}\[\]()#+!|$~-])", r"\\\1", html.escape(text, quote=False))

@@ -1,0 +1,36 @@
+"""The facts that a feedback page shows besides the record of the grading: from the gradebook and from collecting."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from autograde.grader.course import local_time, zone_of
+from autograde.grader.gradebook import Course
+from autograde.grader.people import namer
+from autograde.grader.results import Result
+from autograde.grader.template import Template
+
+
+def given_by_people(
+    folder: str | Path, assignment: str, templates: Mapping[str, Template]
+) -> Callable[[Result], dict[str, object]]:
+    """Scores and comments by hand, late penalties computed again, the student's name, the time in the course's zone.
+
+    Reads the gradebook once; the function returns for each record the keyword arguments of `feedback_page`.
+    """
+    folder, by_hand, penalties = Path(folder), {}, {}
+    if (folder / "gradebook.db").is_file():
+        with Course(folder) as book:
+            book.write_late_penalties()
+            by_hand, penalties = book.by_hand(assignment, templates), book.late_penalties(assignment)
+    name, zone = namer(folder), zone_of(folder)
+
+    def given(result: Result) -> dict[str, object]:
+        key = result.student, result.notebook
+        return {
+            "by_hand": by_hand.get(key),
+            "late_penalty": penalties.get(key, 0.0),
+            "name": name(result.student),
+            "handed_in": local_time(result.handed_in, zone),
+        }
+
+    return given

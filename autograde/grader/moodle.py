@@ -1,0 +1,99 @@
+"""Grades and feedback for Moodle: its grading worksheet filled in, or a file for the import of its gradebook.
+
+Follows `mod/assign/gradingtable.php` (commit 003699db), which writes the worksheet, and
+`mod/assign/feedback/offline/importgradeslib.php` (452e36fc) with `locallib.php` (04975560), which reads it: a row is
+found by the number in its first column, "Participant 90210", and a grade above the maximum is skipped without a word.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from autograde.grader.tables import (
+    ExportError,
+    Filled,
+    Keys,
+    Matcher,
+    by_student,
+    cell,
+    has_grades,
+    named,
+    person,
+    read_table,
+    score,
+    settle,
+    table,
+    written,
+)
+
+_IDENTIFIER = re.compile(r"\D+(\d+)")
+_GRADE, _MOST = ("Grade", "Bewertung"), ("Maximum Grade", "Maximum grade", "Bestmögliche Bewertung")
+_COMMENTS = ("Feedback comments", "Feedback als Kommentar")
+_NAME, _EMAIL = ("Full name", "Vollständiger Name"), ("Email address", "E-Mail-Adresse")
+
+
+def moodle(rows: Sequence[dict]) -> Filled:
+    """For Grades > Import > CSV file, mapped by user name or e-mail address; a student without both is reported."""
+    assignments, students = by_student(rows)
+    lines: list[list] = [["Username", "First name", "Last name", "Email address", *assignments]]
+    missing = []
+    for graded in students.values():
+        one = person(graded)
+        scores = [score(graded.get(assignment)) for assignment in assignments]
+        lines.append([one["login"], one["first_name"], one["last_name"], one["email"], *scores])
+        if has_grades(graded) and not (one["login"] or one["email"]):
+            missing.append(named(graded))
+    notes = ["fill in Moodle's own worksheet with --moodle-worksheet, or collect with --students class.csv"]
+    return Filled(table(lines), without_row=missing, notes=notes if missing else [])
+
+
+def fill_worksheet(rows: Sequence[dict], text: str, feedback: Mapping[str, str]) -> Filled:
+    """Moodle's worksheet of one assignment with grades and feedback in it; all other cells stay.
+
+    feedback: student → HTML for the column of comments, if the worksheet has one.
+    """
+    lines, separator = read_table(text)
+    assignments, students = by_student(rows)
+    if len(assignments) != 1:
+        raise ExportError(f"expected one assignment for a grading worksheet, got {len(assignments)}; name one")
+    header = lines[0] if lines else []
+    grade, most, comments = (_place(header, names) for names in (_GRADE, _MOST, _COMMENTS))
+    numbers = [_IDENTIFIER.fullmatch(line[0].strip()) for line in lines[1:] if line]
+    if grade is None or not numbers or not all(numbers):
+        raise ExportError(
+            "expected a grading worksheet of Moodle with 'Participant 90210' in its first column and a column Grade; "
+            "switch Moodle to English and download it again (View all submissions > Download grading worksheet)"
+        )
+    filled, people = Filled(""), [line + [""] * (len(header) - len(line)) for line in lines[1:] if line]
+    keys = [
+        Keys(number[1], (_value(line, header, _EMAIL),), _value(line, header, _NAME))
+        for line, number in zip(people, numbers)
+    ]
+    found = Matcher(students, "participant").students(keys)
+    for line, student in zip(people, found):
+        if student and has_grades(students[student]):
+            row = students[student][assignments[0]]
+            _check_most(line, most, row)
+            line[grade] = cell(float(row["score"]))
+            if comments is not None and student in feedback:
+                line[comments] = feedback[student]
+    settle(filled, students, [(f"{key.name} ({line[0]})", one) for line, key, one in zip(people, keys, found)])
+    filled.text = written([header, *people], separator)
+    return filled
+
+
+def _place(header: list[str], names: Sequence[str]) -> int | None:
+    return next((header.index(name) for name in names if name in header), None)
+
+
+def _value(line: list[str], header: list[str], names: Sequence[str]) -> str:
+    place = _place(header, names)
+    return line[place].strip() if place is not None else ""
+
+
+def _check_most(line: list[str], place: int | None, row: dict) -> None:
+    most = line[place].replace(",", ".").strip() if place is not None else ""
+    if most and float(most) < row["max_score"]:
+        raise ExportError(
+            f"{row['assignment']} has {row['max_score']:g} points, its maximum grade in Moodle is {most}: Moodle would "
+            f"skip higher grades. Set the maximum grade to {row['max_score']:g} and download the worksheet again"
+        )

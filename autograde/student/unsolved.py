@@ -1,0 +1,211 @@
+"""A cell that uses an unsolved exercise prints one line instead of a traceback, and *Run All* continues below it.
+
+    Solve 3.4 attention_scores first: this cell uses it.
+
+An exercise is unsolved while its code still raises NotImplementedError, and while its last check did not pass. The
+names that a stopped cell did not define are remembered: a later cell that reads them is explained in the same way. All
+other errors are shown as always. `%tb` shows the error behind the line.
+"""
+
+import ast
+import dis
+import inspect
+import linecache
+import sys
+from collections.abc import Iterator
+from types import CodeType
+
+from autograde import syntax
+from autograde.dependencies import names_of
+from autograde.student import plans, progress_file, validating
+
+_MOST_NAMED = 3
+_LONGEST = 160  # characters of an error's own message
+_active = None
+
+
+def explain_unsolved() -> None:
+    """Starts the explanations in this notebook; does nothing elsewhere and under nbgrader's Validate."""
+    global _active
+    shell = _shell()
+    if shell is None or validating.is_validating() or (_active and _active.shell is shell):
+        return
+    _active = Explainer(shell)
+    _active.start()
+
+
+def _shell():
+    """The notebook's IPython, or None."""
+    if "IPython" not in sys.modules:
+        return None
+    from IPython import get_ipython
+
+    return get_ipython()
+
+
+class Explainer:
+    """Explains the errors of one IPython shell."""
+
+    def __init__(self, shell):
+        self.shell = shell
+        self._waiting = {}  # name → ids of the exercises that its cell waits for
+        self._explained = None  # the error of the current cell, if a line explained it
+        self._others = shell.custom_exceptions, shell.CustomTB  # of Colab, for example
+
+    def start(self) -> None:
+        self.shell.set_custom_exc((Exception,), self._show)
+        self.shell.events.register("post_run_cell", self._after)
+
+    def _show(self, shell, kind, error, trace, tb_offset=None):
+        """IPython calls this for every error of a cell."""
+        line = self.explanation(error)
+        if line is not None:
+            self._explained = error
+            sys.last_type, sys.last_value, sys.last_traceback = kind, error, trace  # for %tb
+            print(line)
+            return None
+        types, handler = self._others
+        if types and issubclass(kind, types):
+            return handler(kind, error, trace, tb_offset)
+        shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=True)
+        return None
+
+    def _after(self, result) -> None:
+        """IPython calls this after every cell. A cell without an error does not stop *Run All*."""
+        if result.error_in_exec is not None and result.error_in_exec is self._explained:
+            result.error_in_exec = None
+        elif result.success:
+            self._are_defined(names_of(result.info.raw_cell)[0])
+        self._explained = None
+
+    def _are_defined(self, names) -> None:
+        for name in names:
+            self._waiting.pop(name, None)
+
+    def explanation(self, error: Exception) -> str | None:
+        """The line about an error of the current cell; None if it has nothing to do with an unsolved exercise."""
+        space, frames = self.shell.user_ns, list(_frames_of(error))
+        place = next(
+            ((code, line) for code, line, names in frames if names is space and code.co_name == "<module>"), None
+        )
+        if place is None:
+            return None
+        source = "".join(linecache.getlines(place[0].co_filename))
+        if _has_an_answer(source):
+            return None
+        defined, read = names_of(source)
+        lacking = _defined_from(source, place[1])
+        self._are_defined(defined - lacking)
+        waiting = sorted((read - defined) & set(self._waiting))
+        behind = {identity for name in waiting for identity in self._waiting[name]}
+        used = {*self._reached(read), *(_plain(code) for code, _, _ in frames)}
+        used |= {name for facts in plans.index() if facts["id"] in behind for name in facts["names"]}
+        unsolved = [facts for facts in plans.index() if any(self._is_unsolved(facts, name) for name in used)]
+        if not unsolved and not waiting:
+            return None
+        ids = {facts["id"] for facts in unsolved} or behind
+        self._waiting |= dict.fromkeys(lacking, ids)
+        if not unsolved:
+            said = _listed([facts for facts in plans.index() if facts["id"] in ids])
+            return f"Run the cell above that defines `{waiting[0]}` again: it stopped because {said} was not solved."
+        return _sentence(error, unsolved, bool(waiting))
+
+    def _reached(self, names) -> Iterator[str]:
+        """These names, and those that the notebook's functions, classes and models behind them use."""
+        todo, seen = list(names), set()
+        while todo:
+            name = todo.pop()
+            if name not in seen:
+                seen.add(name)
+                yield name
+                todo += [inner for code in _codes_of(self.shell.user_ns.get(name)) for inner in _globals_in(code)]
+
+    def _is_unsolved(self, facts: dict, name: str) -> bool:
+        """Whether the exercise has this name, and the notebook's code for it is a stub or failed its last check."""
+        thing = self.shell.user_ns.get(name)
+        if name not in facts["names"] or getattr(thing, "__module__", None) != self.shell.user_ns["__name__"]:
+            return False
+        if any("NotImplementedError" in _globals_in(code) for code in _codes_of(thing)):
+            return True
+        return progress_file.load().get(facts["id"], {}).get("status", "passed") != "passed"
+
+
+def _sentence(error: Exception, unsolved: list[dict], is_waiting: bool) -> str:
+    said, one = _listed(unsolved), len(unsolved) == 1
+    stub = any(isinstance(each, NotImplementedError) for each in _chain(error)) or "NotImplementedError" in str(error)
+    if stub or is_waiting:
+        return f"Solve {said} first: this cell uses {'it' if one else 'them'}."
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    reason = reason if len(reason) <= _LONGEST else reason[:_LONGEST] + "…"
+    have = "has" if one else "have"
+    return f"This cell uses {said}, which {have} not passed the check yet: {reason} (%tb shows where)"
+
+
+def _listed(exercises: list[dict]) -> str:
+    labels = [f"{facts['number']} {facts['names'][0]}" for facts in exercises]
+    more = len(labels) - _MOST_NAMED
+    labels = labels[:_MOST_NAMED] + ([f"{more} more"] if more > 0 else [])
+    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
+
+
+# --- what an error and a value consist of ---
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """An error, and the errors that it replaced."""
+    found = []
+    while error is not None and error not in found:
+        found.append(error)
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def _frames_of(error: BaseException) -> Iterator[tuple[CodeType, int, dict]]:
+    """Code, line and global names of every frame of an error, from the cell inwards, then of those that it replaced."""
+    for one in _chain(error):
+        trace = one.__traceback__
+        while trace is not None:
+            yield trace.tb_frame.f_code, trace.tb_lineno, trace.tb_frame.f_globals
+            trace = trace.tb_next
+
+
+def _plain(code: CodeType) -> str:
+    """`attention_scores` of the function itself, and of AutoGraph's version of it."""
+    return code.co_qualname.rpartition("<locals>.")[2].partition(".")[0].removeprefix("tf__")
+
+
+def _codes_of(thing) -> Iterator[CodeType]:
+    """The code of a function, of a class's methods, and of what a notebook's object was made from."""
+    thing = inspect.unwrap(getattr(thing, "python_function", thing))  # of a tf.function
+    if inspect.isfunction(thing):
+        yield from _nested(thing.__code__)
+    elif inspect.isclass(thing) and thing.__module__ == "__main__":
+        for method in vars(thing).values():
+            yield from _codes_of(method) if inspect.isfunction(method) else ()
+    elif not inspect.ismodule(thing) and type(thing).__module__ == "__main__":
+        yield from _codes_of(type(thing))
+
+
+def _globals_in(code: CodeType) -> set[str]:
+    return {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+
+
+def _nested(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _nested(inner)
+
+
+def _has_an_answer(source: str) -> bool:
+    """Whether a cell defines a function or class of an exercise: its errors are the student's to read."""
+    tree = syntax.parsed(source)
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return any(isinstance(node, kinds) and plans.find(node.name) for node in (tree.body if tree else ()))
+
+
+def _defined_from(source: str, line: int) -> frozenset[str]:
+    """The names that a cell would have defined from this line on."""
+    tree, lines = syntax.parsed(source), source.split("\n")
+    rest = [node for node in (tree.body if tree else ()) if node.end_lineno >= line]
+    return names_of("\n".join(lines[rest[0].lineno - 1 :]))[0] if rest else frozenset()

@@ -1,0 +1,355 @@
+"""The table of docs/instructor_guide.md: each system, from its download to grades and feedback that it takes back.
+
+Downloads are built after the systems' own code, and what goes back is read by a copy of their rules (lms_files.py).
+"""
+
+import csv
+import io
+import json
+import shutil
+import zipfile
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
+from lms_files import (
+    Handed,
+    archive,
+    blackboard_zip,
+    canvas_gradebook,
+    canvas_takes,
+    canvas_zip,
+    make_zip,
+    moodle_imports,
+    moodle_takes,
+    moodle_worksheet,
+    moodle_zip,
+)
+
+from autograde.cli import cli
+from autograde.grader.gradebook import Course
+from autograde.grader.hand_ins import hand_in
+from autograde.grader.people import namer
+from autograde.grader.results import Result
+from autograde.grader.template import Template
+from autograde.verdict import Verdict
+
+NB = "03_attention.ipynb"
+WORK = as_bytes(notebook(ANSWERS))
+TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
+SORTABLE = [
+    Handed("Doe, Jané", 4711, NB, WORK, 501, login="jdoe"),
+    Handed("van der Berg, Anna-Lee", 4712, "all.zip", archive({"my work/" + NB: WORK}), 502, login="aberg"),
+    Handed("Roe, Mark", 4713, NB, WORK, 503, late=True, login="mroe"),
+]
+FULL = [
+    Handed("Jané Doe", 90210, NB, WORK),
+    Handed("Anna-Lee van der_Berg", 90211, NB, WORK, folder="/my work/"),
+    Handed("Mark Roe", 90212, NB, WORK),
+]
+
+
+@pytest.fixture(scope="module")
+def gradebook(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("gradebook")
+    make_gradebook(folder)
+    return folder / "gradebook.db"
+
+
+@pytest.fixture
+def course(gradebook, tmp_path):
+    (tmp_path / "release/ps3").mkdir(parents=True)
+    (tmp_path / "release/ps3" / NB).write_bytes(released())
+    shutil.copy(gradebook, tmp_path)
+    return tmp_path
+
+
+def run(course, *arguments, code=0) -> str:
+    outcome = CliRunner().invoke(cli, [*map(str, arguments), "--course", str(course)])
+    if outcome.exception and not isinstance(outcome.exception, SystemExit):
+        raise outcome.exception
+    assert outcome.exit_code == code, outcome.output
+    return outcome.output
+
+
+def grade(course, points: float = 3.0) -> list[str]:
+    """All that is collected, as grading records it."""
+    students = sorted(folder.name for folder in course.glob("submitted/*"))
+    advice = "Divide by the square root of d."
+    verdict = Verdict("scores", "3.1 scores", "partly" if points < 3 else "passed", points, 3, advice=(advice,))
+    with Course(course) as book:
+        for student in students:
+            result = Result("ps3", student, "03_attention", (verdict,))
+            result.save(course)
+            book.write("ps3", student, [result], TEMPLATES)
+    return students
+
+
+def rows(path) -> list[dict]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+# --- collect ---
+
+ALL = {
+    "canvas": lambda path: canvas_zip(path, SORTABLE),
+    "anonymous canvas": lambda path: canvas_zip(path, SORTABLE, {4711: "aB3cD", 4712: "xY9zW", 4713: "12345"}),
+    "moodle folders": lambda path: moodle_zip(path, FULL),
+    "moodle before 4.1": lambda path: moodle_zip(path, FULL, old=True),
+    "moodle flat": lambda path: moodle_zip(path, FULL, folders=False),
+    "moodle blind": lambda path: moodle_zip(path, FULL, blind=True),
+    "blackboard": lambda path: blackboard_zip(path, "Week 3_b", SORTABLE),
+    "folders": lambda path: make_zip(path, {f"{one.name}/{NB}": WORK for one in FULL}),
+    "colab": lambda path: make_zip(path, {f"Copy of 03_attention - {one.name}.ipynb": WORK for one in FULL}),
+}
+
+
+@pytest.mark.parametrize("system", ALL)
+def test_every_download_gives_each_student_one_folder(course, system):
+    said = run(course, "collect", "ps3", ALL[system](course / "a.zip"))
+    assert "3 students: 3 new" in said
+    assert [path.read_bytes() for path in course.glob(f"submitted/*/ps3/{NB}")] == [WORK] * 3
+    timed = [path for path in course.glob("submitted/*/ps3/timestamp.txt")]
+    assert len(timed) == (3 if system in ("blackboard", "folders", "colab") else 0)
+    assert ("1 marked late" in said) == ("canvas" in system)
+
+
+def test_several_attempts_of_one_anonymous_student_are_one_student(course):
+    ids = {1: "aB3cD", 2: "aB3cD"}
+    both = [
+        Handed("Doe, Jane", 1, NB, WORK, 90001, late=True),
+        Handed("Doe, Jane", 2, NB, WORK + b" ", 90002, late=True),
+    ]
+    assert "1 student: 1 new" in run(course, "collect", "ps3", canvas_zip(course / "a.zip", both, ids))
+    assert (course / "submitted/anon_aB3cD/ps3" / NB).read_bytes() == WORK + b" "
+
+
+def test_blackboards_receipts_tell_logins_with_underscores_and_names(course):
+    handed = [Handed("Jane Doe", 0, NB, WORK, login="jane_doe"), Handed("Mark Roe", 0, NB, WORK, login="mroe")]
+    run(course, "collect", "ps3", blackboard_zip(course / "a.zip", "Week 3", handed))
+    assert sorted(path.name for path in course.glob("submitted/*")) == ["jane_doe", "mroe"]
+    assert namer(course)("jane_doe") == "Jane Doe (jane_doe)"
+
+
+def test_blackboards_time_is_read_in_the_zone_of_the_course(course):
+    run(course, "policy", "--timezone", "Europe/Berlin")
+    run(course, "collect", "ps3", ALL["blackboard"](course / "a.zip"))
+    assert (course / "submitted/jdoe/ps3/timestamp.txt").read_text() == "2026-01-30 14:00:00 UTC"
+
+
+# --- grade out ---
+
+
+def test_canvass_gradebook_is_filled_in_by_the_number_in_the_files_name(course):
+    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
+    grade(course, 2.0)
+    (course / "Grades.csv").write_text(canvas_gradebook(SORTABLE, "Attention (77)", 11), encoding="utf-8")
+    options = ("--canvas-gradebook", course / "Grades.csv", "--column", "ps3=Attention", "--to", course / "i.csv")
+    run(course, "export", "ps3", *options)
+    filled = {row["ID"]: row["Attention (77)"] for row in rows(course / "i.csv")}
+    assert filled == {"": "11.00", "4711": "2", "4712": "2", "4713": "2", "99999": ""}
+    assert [row["Final Score"] for row in rows(course / "i.csv")][2:] == ["0.00"] * 4
+
+
+@pytest.mark.parametrize(
+    ("name", "login", "found"),
+    [("Doe, Jané", "other", True), ("DOE, JANE", "", True), ("X, Y", "doejané", True), ("X, Y", "x", False)],
+)  # fmt: skip
+def test_a_student_without_canvass_number_is_found_by_login_or_name(course, name, login, found):
+    """The work came by mail; the id in the gradebook is Canvas's squashed name."""
+    make_zip(course / "a.zip", {f"doejané/{NB}": WORK})
+    run(course, "collect", "ps3", course / "a.zip")
+    grade(course)
+    table = canvas_gradebook([Handed(name, 31, NB, b"", login=login)], "ps3 (1)", 11, sis=False, separator=";")
+    (course / "Grades.csv").write_text(table, encoding="utf-8")
+    said = run(course, "export", "ps3", "--canvas-gradebook", course / "Grades.csv", code=not found)
+    assert (f"{name};31;{login};A;3;0.00" in said) == found
+    assert found or ("1 graded and without a row:\n  doejané" in said and f"  {name} (ID 31)" in said)
+
+
+def test_no_grade_is_lost_without_a_word_and_no_namesake_gets_one(course):
+    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
+    grade(course)
+    other = [
+        Handed("Doe, Jané", 9999, NB, b"", login="jdoe2"),
+        SORTABLE[1],
+        Handed("Not, Handed", 8, NB, b"", login="n"),
+    ]
+    (course / "Grades.csv").write_text(canvas_gradebook(other, "ps3 (1)", 11), encoding="utf-8")
+    to = course / "i.csv"
+    said = run(course, "export", "ps3", "--canvas-gradebook", course / "Grades.csv", "--to", to, code=1)
+    assert "2 graded and without a row:\n  doejané\n  roemark" in said
+    assert "2 rows without a student of the course:\n  Doe, Jané (ID 9999)\n  Not, Handed (ID 8)" in said
+    assert [row["ps3 (1)"] for row in rows(to)][2:] == ["", "3", "", ""]
+
+
+def test_two_rows_of_one_name_get_nothing_until_the_number_is_known(course):
+    run(course, "collect", "ps3", make_zip(course / "a.zip", {f"Jane Doe/{NB}": WORK}))
+    grade(course)
+    both = [Handed("Doe, Jane", 1, NB, b"", login="a"), Handed("Doe, Jane", 2, NB, b"", login="b")]
+    (course / "Grades.csv").write_text(canvas_gradebook(both, "ps3 (1)", 11), encoding="utf-8")
+    said = run(course, "export", "ps3", "--canvas-gradebook", course / "Grades.csv", code=1)
+    assert "1 graded and without a row:\n  Jane Doe" in said and "Doe, Jane (ID 2)" in said
+
+
+@pytest.mark.parametrize("system", ["moodle folders", "moodle before 4.1", "moodle flat", "moodle blind"])
+def test_moodles_worksheet_is_filled_in_with_grade_and_feedback(course, system):
+    run(course, "collect", "ps3", ALL[system](course / "a.zip"))
+    grade(course, 2.5)
+    (course / "w.csv").write_text(moodle_worksheet(FULL), encoding="utf-8")
+    run(course, "export", "ps3", "--moodle-worksheet", course / "w.csv", "--to", course / "i.csv")
+    imported = moodle_imports((course / "i.csv").read_text(encoding="utf-8"))
+    assert {number: points for number, (points, _) in imported.items()} == {90210: 2.5, 90211: 2.5, 90212: 2.5}
+    assert "<li>3.1 scores: 2.5 of 3" in imported[90210][1] and "square root of d" in imported[90210][1]
+
+
+def test_a_worksheet_in_which_moodle_would_skip_grades_is_refused(course):
+    run(course, "collect", "ps3", ALL["moodle folders"](course / "a.zip"))
+    grade(course)
+    (course / "w.csv").write_text(moodle_worksheet(FULL, most="10.00"), encoding="utf-8")
+    with pytest.raises(Exception, match="ps3 has 11 points, its maximum grade in Moodle is 10.00"):
+        run(course, "export", "ps3", "--moodle-worksheet", course / "w.csv")
+
+
+def test_moodles_numbers_are_another_student_in_another_assignment(course):
+    """Moodle numbers participants anew for each assignment: 90210 is Jané here, and Mark there."""
+    run(course, "collect", "ps3", ALL["moodle folders"](course / "a.zip"))
+    (course / "release/ps4").mkdir()
+    (course / "release/ps4" / NB).write_bytes(released())
+    run(course, "collect", "ps4", moodle_zip(course / "b.zip", [Handed("Mark Roe", 90210, NB, WORK)]))
+    assert hand_in(course, "ps4", "Mark Roe").number == "90210" and not (course / "submitted/Jané Doe/ps4").exists()
+
+
+@pytest.mark.parametrize("form", ["canvas", "moodle"])
+def test_an_assignment_without_grades_is_not_exported(course, form):
+    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
+    for named in (["ps3"], []):
+        with pytest.raises(Exception, match="nothing is graded yet; run `autograde grade"):
+            run(course, "export", *named, "--format", form)
+
+
+def test_a_hand_in_that_is_not_graded_yet_is_named(course):
+    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
+    grade(course)
+    (course / "submitted/later/ps3").mkdir(parents=True)
+    assert "handed in and not graded: later" in run(course, "export", "ps3", "--format", "canvas")
+
+
+# --- feedback back ---
+
+
+def packed(course, system) -> dict[str, bytes]:
+    path = course / f"{system}.zip"
+    run(course, "feedback", "ps3", "--zip", system, "--to", path)
+    with zipfile.ZipFile(path) as found:
+        return {name: found.read(name) for name in found.namelist()}
+
+
+def test_canvas_takes_the_feedback_back_as_each_students_comment(course):
+    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
+    grade(course, 1.0)
+    files = packed(course, "canvas")
+    theirs = {str(one.number): (one.name, {str(one.attachment)}) for one in SORTABLE}
+    assert {canvas_takes(name, theirs) for name in files} == {one.name for one in SORTABLE}
+    text = nbformat.reads(files["doejané_4711_501_03_attention.ipynb"].decode(), as_version=4)
+    nbformat.validate(text)
+    assert "3.1 scores: 1 of 3" in text.cells[1].source.replace("\\", "") and {
+        cell.cell_type for cell in text.cells
+    } == {"markdown"}
+    (inner,) = (name for name in files if name.endswith(".zip"))
+    with zipfile.ZipFile(io.BytesIO(files[inner])) as pages:
+        assert pages.namelist() == ["03_attention.html"] and b"3.1 scores" in pages.read("03_attention.html")
+
+
+def test_canvas_takes_anonymous_feedback_back(course):
+    run(course, "collect", "ps3", ALL["anonymous canvas"](course / "a.zip"))
+    grade(course)
+    theirs = {"aB3cD": ("jane", {"501"}), "xY9zW": ("anna", {"502"}), "12345": ("mark", {"503"})}
+    assert sorted(canvas_takes(name, theirs) for name in packed(course, "canvas")) == ["anna", "jane", "mark"]
+
+
+@pytest.mark.parametrize("system", ["moodle folders", "moodle before 4.1", "moodle flat", "moodle blind"])
+def test_moodle_takes_the_feedback_back_as_feedback_files(course, system):
+    run(course, "collect", "ps3", ALL[system](course / "a.zip"))
+    grade(course)
+    files = packed(course, "moodle")
+    taken = [moodle_takes(name, {one.number: one.name for one in FULL}) for name in files]
+    assert sorted(taken) == sorted((one.name, "03_attention_feedback.html") for one in FULL)
+    assert all(b"3.1 scores" in page for page in files.values())
+
+
+def test_feedback_for_a_system_that_the_work_did_not_come_from_is_named(course):
+    run(course, "collect", "ps3", ALL["blackboard"](course / "a.zip"))
+    grade(course)
+    with pytest.raises(Exception, match="the hand-in came from blackboard, not from canvas"):
+        run(course, "feedback", "ps3", "--zip", "canvas")
+
+
+# --- names, zones, the term ---
+
+
+def test_names_are_on_every_page_once_they_are_known(course):
+    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
+    grade(course)
+    assert "doejan" in run(course, "total").splitlines()[1]
+    (course / "class.csv").write_text("student,name,id\ndoejané,Jané Doe,4711\n", encoding="utf-8")
+    run(course, "collect", "ps3", course / "a.zip", "--students", course / "class.csv")
+    run(course, "feedback", "ps3")
+    run(course, "report", "ps3")
+    assert "Jané Doe (doejané)" in (course / "feedback/doejané/ps3/03_attention.html").read_text(encoding="utf-8")
+    assert "Jané Doe (doejané)" in run(course, "total")
+    assert "Jané" in run(course, "export", "--format", "csv")
+
+
+def test_times_are_shown_in_the_zone_of_the_course(course):
+    run(course, "policy", "--timezone", "America/New_York")
+    assert "2026-02-03 23:59:00 EST" in run(course, "due", "ps3", "2026-02-03 23:59")
+    assert "2026-02-03 23:59:00 EST" in run(course, "status")
+    run(course, "collect", "ps3", ALL["folders"](course / "a.zip"))
+    grade(course)
+    (first, *_) = json.loads(run(course, "export", "--format", "json"))
+    assert first["timestamp"].endswith("-05:00")
+
+
+def test_extensions_late_days_dropping_and_weights_make_a_course_grade(course):
+    """Two assignments; jane is two days late in the first; 10 % a day."""
+    (course / "nbgrader_config.py").write_text(
+        'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"\n'
+        "c.PerDay.percent = 10\n"
+    )
+    with Course(course) as book:
+        book.book.add_assignment("ps4", duedate="2026-03-01 12:00:00 UTC")
+        book.book.add_notebook("03_attention", "ps4")
+        book.book.add_grade_cell("check_scores", "03_attention", "ps4", max_score=3, cell_type="code")
+        for name, points, at in (("ps3", 3, "2026-02-03 11:00:00 UTC"), ("ps4", 1.5, "2026-02-28 12:00:00 UTC")):
+            verdict = Verdict("scores", "3.1 scores", "partly", points, 3)
+            result = Result(name, "jane", "03_attention", (verdict,), handed_in=at)
+            book.write(name, "jane", [result], TEMPLATES)
+
+    def percent() -> float:
+        return float(next(csv.DictReader(io.StringIO(run(course, "total"))))["course grade %"])
+
+    assert percent() == pytest.approx((100 * 2.4 / 11 + 50) / 2, abs=0.01)
+    run(course, "policy", "--late-days", "1")
+    assert percent() == pytest.approx((100 * 2.7 / 11 + 50) / 2, abs=0.01)
+    assert "late penalty now 0 points" in run(course, "extend", "ps3", "jane", "--until", "2026-02-03 12:00")
+    assert percent() == pytest.approx((100 * 3 / 11 + 50) / 2, abs=0.01)
+    run(course, "policy", "--weight", "ps4=3")
+    assert percent() == pytest.approx((100 * 3 / 11 + 150) / 4, abs=0.01)
+    run(course, "policy", "--drop-lowest", "1")
+    assert percent() == pytest.approx(50)
+    run(course, "policy", "--drop-lowest", "2")
+    with pytest.raises(Exception, match="2 assignments are dropped and 2 count"):
+        run(course, "total")
+
+
+def test_an_extension_is_given_before_the_student_hands_in(course):
+    (course / "submitted/jane/ps3").mkdir(parents=True)
+    run(course, "extend", "ps3", "jane", "--days", "3")
+    with Course(course) as book:
+        verdict = Verdict("scores", "3.1 scores", "passed", 3, 3)
+        result = Result("ps3", "jane", "03_attention", (verdict,), handed_in="2026-02-03 11:00:00 UTC")
+        book.write("ps3", "jane", [result], TEMPLATES, late_penalty=lambda student, score, seconds: score)
+        assert book.grades()[0]["late_penalty"] == 0
