@@ -89,7 +89,7 @@ NEAREST = [  # exercise, event, what the mistake makes of its probability
     ("mask-tokens", "5 masked", 0.8, "one fate for all"),
     ("mask-tokens", "masked at 1 and 2", 0.8, "one fate for neighbours"),
     ("mask-tokens", "first two replaced by the same", 0.187, "one replacement for a row"),
-    ("mask-each", "positions 0 and 1", 0.15, "runs of masks"),
+    ("mask-each", "positions 0 and 1", 0.25, "runs of masks"),
     ("choose-positions", "positions 1 and 2", 0.28, "one stretch"),
     ("choose-positions", "position 1", 3 / 11, "drawn from all positions, the special ones included"),
     ("make-pair", "next", 1.0, "always next"),
