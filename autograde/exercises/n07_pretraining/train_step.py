@@ -112,7 +112,7 @@ EXERCISE = Exercise(
             "                 for gradient in tape.gradient(loss, variables)]",
             hint="You measure the length of a list of rows: a token that occurs several times in the batch has several "
                  "rows, which must be added up first. `tf.convert_to_tensor(gradient)` does that."),
-        mistake("not-in-training", "training=True", "training=False",
+        mistake("not-in-training", 'batch["positions"], training=True', 'batch["positions"], training=False',
             hint="You run the model with `training=False`: its dropout would never act. Pass `training=True`."),
         mistake("not-clipped",
             "optimizer.apply(clip_gradients(gradients), variables)", "optimizer.apply(gradients, variables)",
