@@ -97,7 +97,7 @@ def read(raw, question: dict | None = None, own: bool = False) -> Answer:
     raw = raw if type(raw) is dict else {}
     notes, error = (raw.get(key) if type(raw.get(key)) is dict else {} for key in ("notes", "error"))
     status = _one_of(STATUSES, raw.get("status"), "refused")
-    ran = notes["watched"] if type(notes.get("watched")) is list else ()
+    ran = {name for name in _list(notes.get("watched")) if type(name) is str}
     return Answer(
         status=status,
         value=raw.get("value") if status == "ok" else None,
@@ -105,10 +105,10 @@ def read(raw, question: dict | None = None, own: bool = False) -> Answer:
         failure=None if status == "ok" else _failure(error, own),
         after=notes.get("after"),
         again=notes.get("again"),
-        printed=bool(notes.get("printed")),
+        printed=type(notes.get("printed")) is int and notes["printed"] > 0,
         watched=tuple(name for name in (question or {}).get("watch", ()) if name in ran),
         new_weights=notes.get("new_weights") is True,
-        no_gradient=bool(notes["no_gradient"]) if "no_gradient" in notes else None,
+        no_gradient=len(_list(notes["no_gradient"])) > 0 if "no_gradient" in notes else None,
         type=_own_words(notes.get("returned")) if own else "",
     )
 
@@ -142,6 +142,10 @@ def _digest(error: dict) -> str:
     """The code of a known mistake's message, which a plan does not hold."""
     code = error.get("digest")
     return code if type(code) is str and _DIGEST.fullmatch(code) else ""
+
+
+def _list(value) -> list:
+    return value if type(value) is list else []
 
 
 def _one_of(words: tuple[str, ...], word, otherwise: str) -> str:

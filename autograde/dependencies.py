@@ -13,6 +13,7 @@ import ast
 import builtins
 import functools
 import symtable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from autograde import syntax
@@ -43,7 +44,7 @@ class Chosen:
     missing: set[str]
 
 
-def cells_for(names: set[str], program: list[CodeCell]) -> Chosen:
+def cells_for(names: set[str], program: Sequence[CodeCell]) -> Chosen:
     """The last cell that defines each name, and what those cells need in turn."""
     places, imports, missing = set(), {}, set()
     waiting, seen = sorted(names), set()
@@ -85,11 +86,12 @@ def read_cell(source: str, with_expressions: bool = False) -> CodeCell:
     return CodeCell(text, *names_of(text), imports)
 
 
-def statements(source: str) -> list[CodeCell]:
+@functools.lru_cache(maxsize=400)
+def statements(source: str) -> tuple[CodeCell, ...]:
     """The top-level statements of a program text, each as a cell of its own."""
     tree, lines = syntax.parsed(source), source.split("\n")
     spans = map(_lines_of, tree.body if tree else ())
-    return [read_cell("\n".join(lines[span.start - 1 : span.stop - 1])) for span in spans]
+    return tuple(read_cell("\n".join(lines[span.start - 1 : span.stop - 1])) for span in spans)
 
 
 @functools.lru_cache(maxsize=4000)

@@ -57,7 +57,7 @@ def _happened(claim, value) -> Counter | Difference:
 
 
 def _findings(claim, value) -> list | Difference:
-    """What the rule finds in each result, or why the answer as a whole is wrong."""
+    """The finding of the rule for each result, or the reason why the answer as a whole is wrong."""
     rule = RULES[claim["rule"]]
     results = [value] if claim["calls"] == 0 else value
     if type(results) is not list or len(results) != max(claim["calls"], 1):

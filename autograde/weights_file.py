@@ -36,6 +36,12 @@ class Weights:
     config: dict[str, int]
     arrays: dict[str, np.ndarray]
 
+    @property
+    def are_untrained(self) -> bool:
+        """Whether every bias, beta and gamma still has its initial value, 0, 0 and 1: one step changes them."""
+        vectors = {role: array for role, array in self.arrays.items() if array.ndim == 1}
+        return all(np.all(array == (1 if role.endswith("gamma") else 0)) for role, array in vectors.items())
+
 
 def read_weights(path: str | Path) -> Weights:
     """Reads and checks a file. Raises WeightsError."""

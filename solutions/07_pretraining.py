@@ -27,7 +27,7 @@
 # - a BERT, small and your own, whose weights you hand in.
 #
 # 75 to 90 minutes, 41 points, the training run included. Everything works on this machine, without a network and
-# without a GPU; with a GPU, the same cells make the long run.
+# without a GPU; with a GPU, the same cells train a larger model on more text.
 #
 # **Notation.** ETraining is the algorithm of *Formal Algorithms for Transformers* (Phuong & Hutter 2022): $\ell$
 # tokens, vocabulary size $N_V$, $\tilde T$ the masked positions. For batches BERT's letters: $B$ sequences in a batch
@@ -37,7 +37,9 @@
 # %%
 from autograde.student import check, heat_maps, lines, load_backend, progress
 from autograde.student.drawings_training import LiveCurves, clipped_arrows, two_scores
-from autograde.student.training_run import Run, blank_lines, check_weights, choose_settings, hand_in, initialise, prepare, ready
+from autograde.student.mixed_precision import build
+from autograde.student.trained_weights import check_weights, download_weights, hand_in
+from autograde.student.training_run import Run, blank_lines, choose_settings, initialise, prepare, ready, run_folder
 
 load_backend()
 
@@ -292,7 +294,7 @@ check(PreTrainingModel)
 # comes with the course.
 
 # %%
-settings = choose_settings()  # the small run without a GPU, the long one with a GPU
+settings = choose_settings()  # a small run without a GPU, a larger one with a GPU
 data = prepare(settings)
 print(settings)
 print(data)
@@ -579,27 +581,38 @@ check(perplexity)
 # |---|---|---|
 # | model | 2 layers, hidden size 128, 2 heads | 6 layers, hidden size 256, 4 heads |
 # | batch | 64 sequences of 32 tokens | 256 sequences of 128 tokens |
-# | steps | 320, about a minute | 20,000: 655 million tokens |
-# | arithmetic | 2·10¹² operations | 2·10¹⁶ operations |
-# | aim | held-out loss below 6.35: below the dotted line | held-out loss below 4.2 |
+# | steps | 320, about a minute | 1,500: 49 million tokens |
+# | arithmetic | 2·10¹² operations | 1.5·10¹⁵ operations |
+# | layers compute in | float32 | float16 (T4, V100) or bfloat16 (A100, L4, H100) |
 #
-# On a Colab T4 the long run takes about two and a half hours if the GPU reaches 30 % of its 8.1·10¹² operations per
-# second (computed, not measured). Its aim of 4.2 is the loss of the library's own small reference run after 1,000
-# steps.
+# On a Colab T4 the run takes about ten minutes if the GPU reaches 30 % of its 8.1·10¹² float32 operations per second,
+# and less in float16 (computed, not measured). In 16 bits a GPU is several times as fast. The weights, the losses and
+# the optimizer stay in float32, and the gradients inside of the model are computed $2^{15}$ times as large, because
+# float16 has no number below 6·10⁻⁸; before your `train_step` clips them they have their right length again
+# (Micikevicius et al. 2018). If your layers cannot compute in 16 bits, the cell reports it and the run uses
+# float32.
 #
-# With a network, `choose_settings(text="hf:Salesforce/wikitext/wikitext-103-raw-v1")` trains on Wikipedia instead (103
-# million words: several gigabytes of memory, and `pip install datasets`). If the runtime is interrupted, start the
-# notebook again and run it up to this point: the run resumes where it was last saved.
+# All points of the run need no more than these steps. **If you have the time**, `choose_settings(steps=20_000)` trains
+# on 655 million tokens, in about two and a half hours on a T4 in float32; it is a run of its own, from new weights. With
+# a network, `choose_settings(text="hf:Salesforce/wikitext/wikitext-103-raw-v1")` trains on Wikipedia (103 million
+# words: several gigabytes of memory, and `pip install datasets`).
 #
-# **How it is graded.** The cell after the run writes `pretraining_weights.safetensors` beside this notebook. Hand it in
-# together with the notebook. The grader loads the weights into *your* `PreTrainingModel` and lets it predict masked
-# tokens of a text with masks that you have not seen: 2 points if the weights fit and give finite numbers; 2 points for
+# **If the runtime is interrupted**, start the notebook again and run it up to this point: the run resumes where it was
+# last saved. The first line that it prints is the folder; on Colab that is your Drive, if you opened it in the first
+# cell. Without the Drive, Colab deletes the run when it disconnects.
+#
+# **How it is graded.** The cell after the run writes `pretraining_weights.safetensors`, and prints its path and how far
+# these weights were trained. Hand it in together with the notebook. The grader loads the weights into *your*
+# `PreTrainingModel` and lets it predict masked tokens. The text is the same for all runs: a part of the
+# documentation of Python from which no run is trained, with masks that you have not seen: 256 sequences of 32 tokens.
+# You get 2 points if the weights fit and give finite numbers; 2 points for
 # a loss of at most 6.6 (an untrained model has 8.3) and a gain from the context of at least 0.05; 2 points for a loss of
-# at most 6.35, at least 6 % accuracy and a gain of at least 0.2, better than a model that knows only the token
+# at most 6.35, at least 6 % accuracy and a gain of at least 0.1, better than a model that knows only the token
 # frequencies (6.4 and 3 %). The *gain from the context* is the mean loss of your predictions at the other masked
 # positions, minus that at their own: it is 0 for a model that predicts the same everywhere. (In a run of the small
-# model it was 0.01 after 80 steps and 0.5 after 320.) You need no GPU for any of them.
-# (`progress()` counts the 35 points of the checks; these six come from the grader.)
+# model it was 0.01 after 80 steps and 0.5 after 320.) You need no GPU for any of the points. Weights that
+# no step has trained are refused. A loss below 2 is better than any honest run of this size: your instructor looks at
+# it. (`progress()` counts the 35 points of the checks; these six come from the grader.)
 
 # %%
 schedule = dict(peak=settings.peak, warmup_steps=settings.warmup_steps, total_steps=settings.steps)
@@ -614,14 +627,18 @@ class Schedule(keras.optimizers.schedules.LearningRateSchedule):
 
 def fresh_run():
     """Your model, new or as last saved, and an optimizer that excludes some weights from weight decay."""
-    keras.utils.set_random_seed(settings.seed)
-    model = PreTrainingModel(**settings.model)
-    model(*reads(tensors(data.batch(0))))
+
+    def make():
+        keras.utils.set_random_seed(settings.seed)
+        model = PreTrainingModel(**settings.model)
+        return model, model(*reads(tensors(data.batch(0))))
+
+    model = build(make, settings.precision)  # its layers compute in 16 bits on a GPU that can
     initialise(model, settings)  # 0.02 · √(768 / hidden size), see below
     optimizer = keras.optimizers.AdamW(Schedule(), weight_decay=0.01, beta_2=0.98, epsilon=1e-6)
     optimizer.exclude_from_weight_decay(var_list=[v for v in model.trainable_variables if not decays(v.path)])
     optimizer.build(model.trainable_variables)
-    return Run("pretraining_run", settings, model, optimizer)
+    return Run(run_folder(settings), settings, model, optimizer)
 
 # %% [markdown]
 # The initial weights matter as much as the training. BERT draws every matrix from a normal distribution of standard
@@ -679,7 +696,7 @@ if ready(*NEEDED):
 
 # %%
 if ready(*NEEDED):
-    print(hand_in(run.model, settings))
+    print(hand_in(run))
     two_scores(judge(guess), fresh={"loss": float(np.log(pieces)), "accuracy": 1 / pieces}, unigram=data)
 
 # %% [markdown]
@@ -710,6 +727,9 @@ if ready(*NEEDED):
             alt=f"{len(ids)} held-out tokens with the losses of the predictions, on average {lost.sum() / len(places):.1f}; "
             f"prediction (original) and loss: {told}",
         )
+
+# %%
+print(download_weights())
 
 # %% nbgrader={"grade": true, "grade_id": "pretraining-run", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 print(check_weights())

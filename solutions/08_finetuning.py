@@ -850,7 +850,7 @@ for line, row in enumerate(held_out_tagged[:5]):
 
 # %%
 found = {"random weights": scores_of(*tags_after(begin.untrained()))["f1"]}
-if (yours := from_notebook_07("../07_pretraining/pretraining_weights.safetensors")) is not None:
+if (yours := from_notebook_07()) is not None:
     found["yours, from 07"] = scores_of(*tags_after(yours))["f1"]
 found[Path(CHECKPOINT).name] = scores["f1"]
 bars(

@@ -9,6 +9,7 @@ import http.server
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -74,6 +75,61 @@ def served(folder: Path):
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
+
+
+# --- a machine that is lost ---
+
+_COLABS_MODULES = """
+import pathlib, sys, types
+import google.protobuf  # the namespace `google` is shared
+
+colab = google.colab = types.ModuleType("google.colab")
+colab.drive = types.SimpleNamespace(mount=lambda folder: pathlib.Path(folder, "MyDrive").mkdir(parents=True))
+colab.files = types.SimpleNamespace(download=lambda path: print(f"the browser gets {path}"))
+sys.modules["google.colab"] = colab
+"""
+
+
+class Machine:
+    """A kernel with Colab's modules in a folder of its own (/content there). `lose` kills it and deletes its files."""
+
+    def __init__(self, folder: Path):
+        from jupyter_client import KernelManager
+
+        self.content = folder / "content"
+        startup = folder / "ipython/profile_default/startup"
+        startup.mkdir(parents=True)
+        (startup / "colab.py").write_text(_COLABS_MODULES, encoding="utf-8")
+        self.content.mkdir()
+        own = {"IPYTHONDIR": str(folder / "ipython"), "HOME": str(folder), "PYTHONPATH": str(ROOT)}
+        self._folder, self._manager = folder, KernelManager(kernel_name="python3")
+        self._manager.start_kernel(
+            cwd=str(self.content), env=environment(Path(sys.executable), TF_CPP_MIN_LOG_LEVEL="3", **own)
+        )
+        self._client = self._manager.blocking_client()
+        self._client.start_channels()
+        self._client.wait_for_ready(timeout=300)
+
+    def run(self, source: str) -> str:
+        """What a cell prints. Raises AssertionError with its error."""
+        printed = []
+
+        def listen(message):
+            kind, content = message["msg_type"], message["content"]
+            assert kind != "error", "\n".join(content["traceback"])
+            printed.append(content.get("text", "") if kind == "stream" else "")
+
+        self._client.execute_interactive(source, timeout=600, output_hook=listen)
+        return "".join(printed)
+
+    def start(self, source: str) -> None:
+        """Runs a cell without waiting for its end."""
+        self._client.execute(source)
+
+    def lose(self) -> None:
+        self._manager.shutdown_kernel(now=True)  # kill -9
+        self._client.stop_channels()
+        shutil.rmtree(self._folder)
 
 
 # --- notebooks ---

@@ -11,8 +11,9 @@ from autograde.exercises import catalogue, cells, notebooks, runs
 from autograde.exercises.n07_pretraining import pretraining_model, train_step
 from autograde.grader import training_runs
 from autograde.roles import model_roles, weight_shapes
-from autograde.student import training_run
+from autograde.student import saving, trained_weights, training_run
 from autograde.weights_file import LARGEST_FILE, WeightsError, read_weights
+from bertlab.data.corpus.build import default_corpus_dir
 
 CONFIG = {"vocab_size": 4096, "hidden_size": 4, "num_layers": 1, "num_heads": 2, "intermediate_size": 6,
           "max_positions": 32}  # fmt: skip
@@ -142,16 +143,124 @@ def test_what_was_written_is_read(tmp_path):
     assert all(np.array_equal(weights.arrays[role], array) for role, array in arrays.items())
 
 
-def test_the_weights_of_the_students_model_are_written_by_role_and_read_back(tmp_path, names):
+def _small_run(folder, names, steps=4):
+    """A run of the solution's model, new."""
+    import keras
+
     model = names["PreTrainingModel"](**pretraining_model.SIZES)
     model(*pretraining_model.inputs_of_model(np.random.default_rng(0))[0].arguments)
-    settings = _settings()
-    settings = dataclasses.replace(settings, model=pretraining_model.SIZES)
-    training_run.hand_in(model, settings, tmp_path / "w.safetensors")
+    settings = dataclasses.replace(_settings(), model=pretraining_model.SIZES, steps=steps)
+    training_run.initialise(model, settings)
+    optimizer = keras.optimizers.Adam(settings.peak)
+    optimizer.build(model.trainable_variables)
+    return training_run.Run(folder, settings, model, optimizer, say=lambda line: None)
+
+
+def _trained_for(run, steps, change=0.01):
+    """Stands in for the notebook's loop: after so many steps every weight has changed."""
+    for step in run.steps():
+        for variable in run.own_model.trainable_variables:
+            variable.assign(variable + change)
+        run.record(step, 1.0, {"loss": 6.4})
+        if step + 2 > steps:
+            run.done = step + 1
+            break
+    return run
+
+
+def test_the_weights_of_the_students_model_are_written_by_role_and_read_back(tmp_path, names):
+    run = _trained_for(_small_run(tmp_path / "run", names), 4)
+    said = trained_weights.hand_in(run, tmp_path / "w.safetensors")
+    assert "trained for 4 of 4 steps on 'python', held-out loss 6.40 after step 4.\nHand it in" in said
     weights = read_weights(tmp_path / "w.safetensors")
-    assert np.array_equal(weights.arrays["embeddings/token"], model.bert.embeddings.token.embeddings)
-    assert np.array_equal(weights.arrays["mlm/bias"], model.mlm.bias)
+    assert np.array_equal(weights.arrays["embeddings/token"], run.own_model.bert.embeddings.token.embeddings)
+    assert np.array_equal(weights.arrays["mlm/bias"], run.own_model.mlm.bias)
     assert set(weights.arrays) == set(model_roles(pretraining_model.SIZES["num_layers"]))
+    assert "trained for 4 of 4 steps" in trained_weights.check_weights(tmp_path / "w.safetensors")
+
+
+def test_after_a_crash_the_file_says_how_far_the_run_came(tmp_path, names):
+    run = _trained_for(_small_run(tmp_path / "run", names), 2)
+    said = trained_weights.hand_in(run, tmp_path / "w.safetensors")
+    assert "trained for 2 of 4 steps on 'python' (not finished), held-out loss 6.40 after step 2" in said
+
+
+def test_weights_that_no_step_has_trained_are_not_written(tmp_path, names):
+    """A run that crashed at its first step, and one whose step never changes a weight."""
+    path = tmp_path / "w.safetensors"
+    run = _small_run(tmp_path / "run", names)
+    assert trained_weights.hand_in(run, path).startswith("✗ Nothing was written: the run has made no step")
+    _trained_for(run, 4, change=0.0)
+    assert "after 4 steps these are the weights of an untrained model" in trained_weights.hand_in(run, path)
+    _trained_for(_small_run(tmp_path / "other", names), 4, change=np.nan)
+    assert not path.exists()
+
+
+def test_weights_with_nan_are_not_written_and_an_earlier_file_stays_and_is_named(tmp_path, names):
+    path = tmp_path / "w.safetensors"
+    trained_weights.hand_in(_trained_for(_small_run(tmp_path / "run", names), 4), path)
+    before = path.read_bytes()
+    said = trained_weights.hand_in(_trained_for(_small_run(tmp_path / "other", names), 4, change=np.nan), path)
+    assert "NaN or infinity" in said and "The file of an earlier run is still there: ✗" not in said
+    assert path.read_bytes() == before
+
+
+def test_a_file_with_untrained_weights_is_no_hand_in(tmp_path, names):
+    from safetensors.numpy import save_file
+
+    run = _small_run(tmp_path / "run", names)
+    weights = trained_weights._weights_of(run)
+    save_file(weights.arrays, tmp_path / "w.safetensors", metadata={"config": json.dumps(weights.config)})
+    assert trained_weights.check_weights(tmp_path / "w.safetensors").startswith(
+        "✗ w.safetensors: these are the weights"
+    )
+
+
+# --- where it lies ---
+
+
+def test_run_weights_and_texts_are_in_the_home_also_where_the_notebook_is_elsewhere(tmp_path, monkeypatch):
+    """As on Colab: the notebook runs in /content, and the home is a folder of the Drive."""
+    drive, content = tmp_path / "Drive", tmp_path / "content"
+    drive.mkdir()
+    content.mkdir()
+    monkeypatch.chdir(content)
+    monkeypatch.setenv("MYBERT_HOME", "")
+    monkeypatch.setenv("BERTLAB_CACHE", "")
+    assert trained_weights.weights_path() == content / "pretraining_weights.safetensors"
+    saving.keep_in_drive("BertLab", drive)
+    folder = drive / "BertLab/07_pretraining"
+    assert trained_weights.weights_path() == folder / "pretraining_weights.safetensors"
+    sizes = pretraining_model.SIZES
+    name = f"{sizes['num_layers']}x{sizes['hidden_size']}_4_steps"
+    settings = dataclasses.replace(_settings(), model=sizes)
+    assert training_run.run_folder(settings) == folder / "pretraining_run" / name
+    assert default_corpus_dir() == drive / "BertLab/cache/corpus"
+
+
+def test_in_a_course_on_ones_own_machine_they_are_beside_the_notebook(tmp_path, monkeypatch):
+    monkeypatch.delenv("MYBERT_HOME", raising=False)
+    beside = tmp_path / "ps7"  # nbgrader names the folder after the assignment
+    beside.mkdir()
+    (tmp_path / "mybert").mkdir()
+    monkeypatch.chdir(beside)
+    assert trained_weights.weights_path().parent == beside
+    assert trained_weights.download_weights().startswith("✗ There is no file of weights yet")
+    trained_weights.weights_path().write_bytes(b"numbers")
+    assert trained_weights.download_weights() == f"The file is {beside / 'pretraining_weights.safetensors'}."
+
+
+def test_a_longer_run_is_a_run_of_its_own_and_its_warm_up_and_evaluations_are_spread(monkeypatch):
+    short, long = training_run.choose_settings(), training_run.choose_settings(steps=1600)
+    assert training_run.run_folder(short) != training_run.run_folder(long)
+    assert (long.warmup_steps, long.interval) == (5 * short.warmup_steps, 5 * short.interval)
+    assert training_run.choose_settings(steps=3, interval=1).interval == 1
+
+
+def test_a_damaged_state_is_explained(tmp_path, names):
+    (tmp_path / "state.safetensors").write_bytes(b"half of it")
+    with pytest.raises(training_run.RunError, match="delete it to begin again"):
+        _run(tmp_path, names, _settings())
 
 
 def _poisoned():

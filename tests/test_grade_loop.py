@@ -86,12 +86,12 @@ def test_a_fault_in_one_submission_is_listed_and_the_others_are_graded(course, l
 
     real = module.grade_file
 
-    def faulty(assignment, item, path, launcher, sources):
+    def faulty(assignment, item, path, launcher, *more):
         if item.student == "wrong":
             raise ZeroDivisionError("a fault of ours")
         if item.student == "deadly":
             raise SandboxError("no sandbox to be had")
-        return real(assignment, item, path, launcher, sources)
+        return real(assignment, item, path, launcher, *more)
 
     monkeypatch.setattr(module, "grade_file", faulty)
     report = grade(opened(course), launcher, workers=2)

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from autograde.exercises import runs
+from autograde.grader import training_runs
 from autograde.grader.course import make_course
 from autograde.grader.grade import digest, grade, handed_in, is_up_to_date, open_assignment
+from autograde.grader.report import report_page
 from autograde.grader.results import Result
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from autograde.roles import weight_shapes
+from autograde.weights_file import Weights, WeightsError
 
 NOTEBOOK, NAME = "07_pretraining", "ps7"
 (RUN,) = runs.of_notebook(NOTEBOOK)
@@ -50,6 +53,30 @@ def test_new_weights_make_a_submission_new(tmp_path):
     first = digest(notebook)
     (folder / RUN.file).write_bytes(b"better ones")
     assert len({without, first, digest(notebook)}) == 3
+
+
+def test_a_score_better_than_any_honest_models_is_reported_to_the_instructor_only():
+    assert training_runs.doubts_about(RUN, loss=3.2, accuracy=0.42) == ()  # bertlab-mini, after hours on a GPU
+    (too_low,) = training_runs.doubts_about(RUN, loss=0.4, accuracy=0.91)
+    assert "loss 0.40 and accuracy 91% on hidden text are better than those of any honest model" in too_low
+    assert training_runs.doubts_about(RUN, loss=2.5, accuracy=0.7)
+    graded = Result(NAME, "ada", NOTEBOOK, doubts=(too_low,))
+    assert Result.from_json(graded.to_json()) == graded
+    page = report_page([graded], NAME)
+    assert "Results to look at" in page and "loss 0.40" in page
+    assert "Results to look at" not in report_page([Result(NAME, "ada", NOTEBOOK)], NAME)
+
+
+def test_initial_weights_are_refused():
+    """First seen to be graded, for 2 points, at 658e48f."""
+    arrays = {
+        role: np.full(shape, float(role.endswith("gamma")), "float32") if len(shape) == 1 else np.ones(shape, "float32")
+        for role, shape in weight_shapes(CONFIG).items()
+    }
+    with pytest.raises(WeightsError, match="has the weights of an untrained model"):
+        training_runs._check_fit(RUN, Weights(CONFIG, arrays))
+    arrays["mlm/bias"][3] = 1e-6
+    training_runs._check_fit(RUN, Weights(CONFIG, arrays))
 
 
 @pytest.mark.exhaustive

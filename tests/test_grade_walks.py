@@ -16,7 +16,7 @@ from autograde.errors import SandboxEnded
 from autograde.exercises import catalogue, cells
 from autograde.grader.budget import Budget, BudgetSpent
 from autograde.grader.carry_forward import NOT_REACHED
-from autograde.grader.grade import grade
+from autograde.grader.grade import anything_new, digest
 from autograde.grader.notebook_grading import grade_notebook
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
@@ -24,7 +24,7 @@ from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
 from autograde.release import editions
 from autograde.sandbox.client import _end_of
-from tests.grade_class import NOTEBOOK, POINTS, answer, hand_in, opened, released_course, result_of, solved
+from tests.grade_class import NAME, NOTEBOOK, POINTS, answer, hand_in, opened, released_course, solved
 
 EXERCISES = catalogue.of_notebook(NOTEBOOK)
 
@@ -121,6 +121,7 @@ def test_two_answers_in_one_cell_are_tested_on_solutions_of_both(graded):
 # --- one budget ---
 
 
+@pytest.mark.exhaustive
 def test_sleeping_cells_hold_a_worker_no_longer_than_the_budget(graded):
     """First seen to succeed at 50562ba: 23 s with these limits, 25 minutes with the usual ones."""
     short = replace(LIMITS, cell_seconds=2.0, wall_seconds=4.0)
@@ -208,24 +209,25 @@ def graded_while_killed(launcher, template):
     return grade
 
 
-@pytest.mark.exhaustive
 def test_a_sandbox_that_is_killed_from_outside_costs_nothing(graded_while_killed):
     result = graded_while_killed(1)
     assert (result.points, result.technical, result.again) == (POINTS, None, False)
 
 
+@pytest.mark.exhaustive
 def test_one_that_is_killed_twice_is_technical_and_tried_again_by_the_next_grade(graded_while_killed):
     result = graded_while_killed(2)
     assert result.again and "killed from outside" in result.technical and "tries again" in result.technical
     assert Result.from_json(result.to_json()) == result
 
 
-def test_the_next_grade_takes_up_what_was_killed_from_outside(launcher, tmp_path):
+def test_the_next_grade_takes_up_what_was_killed_from_outside(tmp_path):
     course = released_course(tmp_path / "course")
-    hand_in(course, "jane", solved())
-    assert grade(opened(course), launcher).graded == 1 and grade(opened(course), launcher).up_to_date == 1
-    replace(result_of(course, "jane"), again=True).save(course)
-    assert grade(opened(course), launcher).graded == 1 and not result_of(course, "jane").again
+    path = hand_in(course, "jane", solved())
+    record = Result(NAME, "jane", NOTEBOOK, sha256=digest(path))
+    for again in (False, True):
+        replace(record, again=again).save(course)
+        assert anything_new(opened(course)) is again
 
 
 @pytest.mark.parametrize(
@@ -286,6 +288,7 @@ def test_six_mistakes_are_six_sentences(graded):
     assert sum(verdict.misconception is not None for verdict in lost) >= 5
 
 
+@pytest.mark.exhaustive
 def test_every_verdict_that_costs_points_has_a_sentence(graded):
     untouched, _ = graded(editions.make(NOTEBOOK).student)
     odd, verdicts = graded(solved({exercise.id: _odd(exercise) for exercise in EXERCISES}))

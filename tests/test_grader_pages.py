@@ -177,3 +177,11 @@ def test_a_report_on_nothing_says_what_to_do():
 
 def test_feedback_lies_where_nbgrader_looks(tmp_path):
     assert write_feedback(tmp_path, FULL) == tmp_path / "feedback/jane/ps3/03_attention.html"
+
+
+def test_the_report_tells_which_tests_may_be_missing():
+    sentence = "3.11 cross_attention is right on the course's answers and not on the student's own: look at 3.8"
+    found = [result(f"s{number}", [verdict()], untested=(sentence,)) for number in range(2)]
+    text = " ".join(Page(report_page(found, "ps3")).text.split())
+    assert "Tests that may be missing" in text and text.count("look at 3.8") == 1 and "s0, s1" in text
+    assert "may be missing" not in report_page([FULL], "ps3")

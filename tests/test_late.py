@@ -72,7 +72,7 @@ def test_the_day_of_the_download_makes_nobody_late_and_unknown_days_cost_nothing
 
 def test_with_canvass_times_the_late_ones_pay_and_its_extensions_hold(course):
     (course / "submissions.json").write_text(json.dumps(TIMES))
-    assert canvas(course, read_times(course / "submissions.json")).notes == []
+    assert canvas(course, read_times([course / "submissions.json"])).notes == []
     grade(course)
     assert penalties(course) == {"lateleo": pytest.approx(0.6), "punctualpia": 0, "extendedeva": 0}
     assert (course / "submitted/lateleo/ps3/timestamp.txt").read_text() == "2026-02-03 11:00:00 UTC"
@@ -82,7 +82,7 @@ def test_times_that_come_later_count_without_grading_again(course):
     canvas(course)
     grade(course)
     (course / "times.csv").write_text("student,time\nlateleo,2026-02-03 11:00\n")
-    manifest = canvas(course, read_times(course / "times.csv"))
+    manifest = canvas(course, read_times([course / "times.csv"]))
     assert manifest.count("unchanged") == 3
     assert penalties(course)["lateleo"] == pytest.approx(0.6)
 
@@ -98,14 +98,14 @@ def test_moodles_times_are_those_of_its_worksheet(course):
     assert set(penalties(course).values()) == {0}
     times = {90210: "Saturday, 31 January 2026, 9:00 AM", 90211: "Tuesday, 3 February 2026, 11:00 AM"}
     (course / "w.csv").write_text(moodle_worksheet(handed, times), encoding="utf-8")
-    collect(archive, course, "ps3", NB, times=read_times(course / "w.csv"))
+    collect(archive, course, "ps3", NB, times=read_times([course / "w.csv"]))
     assert penalties(course) == {"Jane Doe": 0, "Mark Roe": pytest.approx(0.6)}
     assert hand_in(course, "ps3", "Mark Roe").time == "2026-02-03 11:00:00 UTC"
 
 
 def test_a_score_changed_by_hand_changes_the_penalty_wherever_it_is_shown(course):
     (course / "submissions.json").write_text(json.dumps(TIMES))
-    canvas(course, read_times(course / "submissions.json"))
+    canvas(course, read_times([course / "submissions.json"]))
     grade(course)
     assert penalties(course)["lateleo"] == pytest.approx(0.6)
     with Course(course) as book:
@@ -119,7 +119,7 @@ def test_a_score_changed_by_hand_changes_the_penalty_wherever_it_is_shown(course
 def test_a_table_without_times_is_named(tmp_path):
     (tmp_path / "t.csv").write_text("student,points\nx,3\n")
     with pytest.raises(TimesError, match="expected a column of times .* got student, points"):
-        read_times(tmp_path / "t.csv")
+        read_times([tmp_path / "t.csv"])
     (tmp_path / "t.csv").write_text("student,time\nx,soon\n")
     with pytest.raises(TimesError, match=r"t.csv line 2: expected a time such as .* got 'soon'"):
-        read_times(tmp_path / "t.csv")
+        read_times([tmp_path / "t.csv"])

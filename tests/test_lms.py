@@ -151,6 +151,7 @@ def test_canvass_gradebook_is_filled_in_by_the_number_in_the_files_name(course):
     filled = {row["ID"]: row["Attention (77)"] for row in rows(course / "i.csv")}
     assert filled == {"": "11.00", "4711": "2", "4712": "2", "4713": "2", "99999": ""}
     assert [row["Final Score"] for row in rows(course / "i.csv")][2:] == ["0.00"] * 4
+    assert namer(course)("doejané") == "Jané Doe (doejané)"  # Canvas's file has told the name
 
 
 @pytest.mark.parametrize(

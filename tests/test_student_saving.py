@@ -117,7 +117,8 @@ def test_a_drive_that_is_refused_ends_in_a_sentence_and_the_home_stays(course, t
 
 
 def test_a_folder_of_the_drive_becomes_the_home_and_what_is_there_comes_along(course, tmp_path, monkeypatch):
-    monkeypatch.setenv(home.VARIABLE, "")  # so that what keep_in_drive sets is taken back
+    for name in (home.VARIABLE, "BERTLAB_CACHE"):  # so that what keep_in_drive sets is taken back
+        monkeypatch.setenv(name, "")
     drive = tmp_path / "MyDrive"
     with pytest.raises(saving.StateError, match="outside of Colab"):
         saving.keep_in_drive(drive=drive)

@@ -62,6 +62,13 @@ def test_it_is_found_behind_functions_classes_objects_and_errors_that_replaced_i
     assert FIRST in notebook.run(replaced)[1]
 
 
+def test_an_answer_that_fails_because_it_uses_a_stub_is_not_named(notebook):
+    notebook.run(STUB)
+    notebook.run("def padding_mask(x):\n    return attention_scores(x, x)")
+    progress_file.record("padding-mask", "raised", 0, "source")
+    assert notebook.run("padding_mask(1)") == (True, FIRST)
+
+
 def test_of_a_class_every_method_must_be_written(notebook):
     notebook.run(LAYER_STUB)
     line = "Solve 3.10 MultiHeadAttention first: this cell uses it."
@@ -91,6 +98,11 @@ def test_an_answer_that_fails_its_check_is_named_with_the_error_and_tb_shows_whe
     )
     assert "unsupported operand" in said and "\n" not in said
     assert "Traceback" in notebook.run("%tb")[1]
+
+
+def test_an_answer_that_was_deleted_or_has_a_syntax_error_is_unsolved_too(notebook):
+    assert not notebook.run("def attention_scores(q, k):\n    return q @")[0]
+    assert notebook.run("attention_scores(1, 2)") == (True, FIRST)
 
 
 def test_other_errors_stay_errors(notebook):

@@ -16,9 +16,9 @@ from autograde.grader.platforms import CHOICES
               help="The system that SOURCE comes from; needed only where the names in it do not show it.")  # fmt: skip
 @click.option("--students", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="CSV with a column `student` and any of `file`, `name`, `email`, `id`, `login`.")  # fmt: skip
-@click.option("--times", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+@click.option("--times", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="When students handed in: Canvas's submissions (JSON or CSV), Moodle's grading worksheet, or a CSV "
-                   "with the columns `student` and `time`.")  # fmt: skip
+                   "with the columns `student` and `time`; repeat for more.")  # fmt: skip
 @click.option("--timezone", callback=zone_of_course,
               help="Time zone of times without one, such as Europe/Berlin (default: the course's).")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest.")
@@ -42,7 +42,7 @@ def collect(assignment, source, course, platform, students, times, timezone, as_
     manifest = collect_files(
         source, course, assignment, notebooks, students and roster_of(students), timezone,
         progress=lambda files: track(files, "Collecting"), platform=platform,
-        times=times and read_times(times, timezone),
+        times=read_times(times, timezone),
     )  # fmt: skip
     click.echo(manifest.to_json() if as_json else _summary(manifest, course), nl=not as_json)
     if manifest.count("refused") or manifest.count("disputed") or not manifest.students:

@@ -36,6 +36,7 @@ def export(assignments, course, form, canvas_gradebook, moodle_worksheet, column
     A student is found in a table of Canvas or Moodle by the number in the file that was collected, else by login,
     e-mail or name. Exit code 1: a graded student has no row, or a row has no student; all of them are listed.
     """
+    from autograde.grader.people import People
     from bertlab.files import write_text
 
     form = "canvas" if canvas_gradebook else "moodle" if moodle_worksheet else form
@@ -43,6 +44,10 @@ def export(assignments, course, form, canvas_gradebook, moodle_worksheet, column
     rows, notes = _rows(course, assignments, form, timezone)
     feedback = _feedback(course, rows) if moodle_worksheet else None
     filled = grades.export(rows, form, _text(theirs), _columns(columns), feedback)
+    people = People(course)
+    for student, name in filled.names.items():
+        people.learn(student, name=people[student].name or name)
+    people.save()
     if path:
         write_text(path, filled.text)
     else:

@@ -1,7 +1,7 @@
 """Answers many questions about one layer without constructing it for each. The instructor's side only.
 
 To construct a layer takes longer than to call it. The course's own solutions and mistakes are asked thousands of times;
-a student's layer is always constructed anew.
+a student's layer is constructed for each question.
 """
 
 import numpy as np

@@ -41,6 +41,9 @@ class TrainingRun:
     file: str = WEIGHTS
     rows: int = 256  # of hidden text
     tokens: int = 32  # in a row
+    # Better scores are reported to the instructor. bertlab-mini, trained for hours on a GPU, has 3.2 and 42 %.
+    honest_loss: float = 2.0
+    honest_accuracy: float = 0.6
 
     @property
     def points(self) -> float:
@@ -61,7 +64,7 @@ RUNS = (
         marks=(
             Mark("the weights fit", 2),
             Mark("predictions depend on the context", 2, loss=6.6, context=0.05),
-            Mark("better than knowing only frequencies", 2, loss=6.35, accuracy=0.06, context=0.2),
+            Mark("better than knowing only frequencies", 2, loss=6.35, accuracy=0.06, context=0.1),
         ),
     ),
 )

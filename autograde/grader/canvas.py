@@ -84,10 +84,8 @@ def fill_canvas(rows: Sequence[dict], text: str, columns: dict[str, str] | None 
         for assignment, place in places.items():
             points = score(students[student].get(assignment)) if student else ""
             line[place] = line[place] if points == "" else cell(points)
-    titles = [
-        (f"{key.name.strip()} (ID {key.number})", one) for key, one in zip(keys, found) if key.name != _TEST_STUDENT
-    ]
-    settle(filled, students, titles)
+    people_rows = [(key.name, f"ID {key.number}", one) for key, one in zip(keys, found) if key.name != _TEST_STUDENT]
+    settle(filled, students, people_rows)
     filled.text = written(lines, separator)
     return filled
 

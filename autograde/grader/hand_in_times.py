@@ -49,8 +49,15 @@ class Times:
         )
 
 
-def read_times(path: Path, zone: tzinfo = UTC) -> Times:
-    """Reads a JSON list or a CSV. zone: of times without one. Raises TimesError with the line."""
+def read_times(paths: Sequence[Path], zone: tzinfo = UTC) -> Times:
+    """Reads JSON lists or CSVs, such as the pages of a long list. zone: of times without one. Raises TimesError."""
+    times = Times()
+    for path in paths:
+        _read(path, zone, times)
+    return times
+
+
+def _read(path: Path, zone: tzinfo, times: Times) -> None:
     try:
         text = path.read_text(encoding="utf-8-sig")
         rows = json.loads(text) if path.suffix.lower() == ".json" else list(csv.DictReader(text.splitlines()))
@@ -64,14 +71,12 @@ def read_times(path: Path, zone: tzinfo = UTC) -> Times:
             f"{path}: expected a column of times ({', '.join(_TIMES)}) and one of students ({', '.join(_NUMBERS)}, "
             f"{', '.join(_STUDENTS)}), got {', '.join(rows[0]) if rows else 'no rows'}"
         )
-    times = Times()
     for line, row in enumerate(rows, start=2):
         at = _time(row[time], zone, f"{path} line {line}")
         if at and number and row[number]:
             times.by_number[re.sub(r"^\D+(?=\d+$)", "", row[number])] = at  # "Participant 90210"
         if at and student and row[student]:
             times.by_student[row[student].casefold()] = at
-    return times
 
 
 def _first(rows: Sequence[dict], names: Sequence[str]) -> str | None:

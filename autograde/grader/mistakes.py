@@ -26,6 +26,7 @@ def name_mistakes(task: Task, outcome: Outcome, budget: Budget) -> Outcome:
     for exercise in task.exercises:
         judged = outcome.judged[exercise.id]
         if judged.verdict.status in ("wrong", "partly", "raised") and judged.answers:
+            load_backend()  # once in this process: not this submission's time
             with budget.thinking():
                 mistake = _known_mistake(task, exercise, judged)
             if mistake:
@@ -46,7 +47,6 @@ def _known_mistake(task: Task, exercise: Exercise, judged: Judged) -> dict | Non
     plan = task.plans[exercise.id]
     given = [answers for answers in (judged.answers, judged.on_course) if len(answers) == len(plan["questions"])]
     with _RUNNING:
-        load_backend()
         plan = planning.with_misconceptions(_still_possible(exercise, plan, given), plan)
     found = (recognise(plan, answers) or random_claims.recognise(plan, answers) for answers in given)
     return next(filter(None, found), None)

@@ -76,7 +76,7 @@ def fill_worksheet(rows: Sequence[dict], text: str, feedback: Mapping[str, str])
             line[grade] = cell(float(row["score"]))
             if comments is not None and student in feedback:
                 line[comments] = feedback[student]
-    settle(filled, students, [(f"{key.name} ({line[0]})", one) for line, key, one in zip(people, keys, found)])
+    settle(filled, students, [(key.name, line[0], one) for line, key, one in zip(people, keys, found)])
     filled.text = written([header, *people], separator)
     return filled
 

@@ -71,6 +71,7 @@ def _record(blank: Result, task: Task, outcome: Outcome, seconds: float) -> Resu
         repairs=tuple(task.submission.repairs),
         technical="; ".join(outcome.technical) or None,
         untested=outcome.untested,
+        doubts=outcome.doubts,
         again=outcome.again,
         seconds=round(seconds, 2),
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from autograde import judge
 from autograde.compare import Difference
+from autograde.grader.carry_forward import NOT_REACHED
 from autograde.grader.submission import Judged, Outcome, Task
 
 _EXPLAINED_BY_A_HINT = ("wrong", "partly", "raised", "missing", "not attempted")
@@ -56,7 +57,7 @@ def _difference(plan: dict, judged: Judged) -> list[str]:
 
 
 def _says_more_than_credit(judged: Judged) -> bool:
-    return any(sentence != judged.credited for sentence in judged.verdict.advice)
+    return any(sentence not in (judged.credited, NOT_REACHED) for sentence in judged.verdict.advice)
 
 
 def _in_words(claim: dict, difference: Difference) -> str:

@@ -46,6 +46,8 @@ def report_page(results: Iterable[Result], title: str) -> str:
         help=_need_help(results, points, possible),
         technical=_technical(results),
         repaired=_repaired(results),
+        untested=_untested(results),
+        doubts=_doubts(results),
         seconds={
             "median": _duration(statistics.median(seconds)),
             "longest": _duration(max(seconds)),
@@ -180,6 +182,29 @@ def _repaired(results) -> list[dict]:
         {"student": one.student, "notebook": one.notebook, "what": one.repairs[0], "more": len(one.repairs) - 1}
         for one in found
     ]
+
+
+def _untested(results) -> list[dict]:
+    """Sentences about tests that seem to be missing, with the students whose notebooks show it; most students first."""
+    found = defaultdict(list)
+    for result in results:
+        for sentence in result.untested:
+            found[result.notebook, sentence].append(result.student)
+    rows = [
+        {"notebook": notebook, "sentence": sentence, "count": len(students), "names": _names(students)}
+        for (notebook, sentence), students in found.items()
+    ]
+    return sorted(rows, key=lambda row: (-row["count"], row["notebook"], row["sentence"]))
+
+
+def _doubts(results) -> list[dict]:
+    """Results that are too good to be true."""
+    rows = [
+        {"student": result.student, "notebook": result.notebook, "reason": reason}
+        for result in results
+        for reason in result.doubts
+    ]
+    return sorted(rows, key=lambda row: (row["student"], row["notebook"], row["reason"]))
 
 
 def _lacks_an_answer(result: Result) -> bool:

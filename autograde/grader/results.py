@@ -27,8 +27,9 @@ class Result:
     could not be read, for the student; technical: why the grading ended early, for the instructor; handed_in:
     "YYYY-MM-DD HH:MM:SS UTC"; sha256: of the file that was graded; seconds: that grading took; upstream: the student's
     own modules that it was graded on, name → text, and beside: a digest of those handed in with it (see upstream.py);
-    untested: sentences about tests that seem to be missing, for the instructor; again: whether a sandbox was killed
-    from outside, so that the next `grade` shall grade the file again.
+    untested: sentences about tests that seem to be missing, for the instructor; doubts: why the instructor should look
+    at the hand-in; again: whether a sandbox was killed from outside, so that the next `grade` shall grade the file
+    again.
     """
 
     assignment: str
@@ -44,6 +45,7 @@ class Result:
     upstream: dict[str, str] = field(default_factory=dict)
     beside: str = ""
     untested: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     again: bool = False
 
     @property
@@ -77,7 +79,7 @@ class Result:
         """The inverse of `to_json`."""
         values = json.loads(text)
         verdicts = tuple(Verdict.from_dict(verdict) for verdict in values.pop("verdicts"))
-        sentences = {key: tuple(values.get(key, ())) for key in ("repairs", "untested")}
+        sentences = {key: tuple(values.get(key, ())) for key in ("repairs", "untested", "doubts")}
         return cls(**values | sentences | {"verdicts": verdicts})
 
     @classmethod

@@ -10,7 +10,7 @@ each own module. The sandbox is not asked.
 
 import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from autograde import syntax
@@ -35,7 +35,7 @@ def add_stand_in_notes(task: Task, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def stand_ins_used(program: list[CodeCell], names: set[str], notebook: str, upstream: dict[str, str]) -> list[str]:
+def stand_ins_used(program: Sequence[CodeCell], names: set[str], notebook: str, upstream: dict[str, str]) -> list[str]:
     """The names "mybert.module.name" that these names of a program need, directly or through own modules, and that are
     not the student's own. upstream: module → text of the own ones."""
     allowed = set(modules_before(notebook))
@@ -61,7 +61,7 @@ def _sentence(names: list[str]) -> str:
     return f"It ran on the library's stand-in for {both}: no passed answer of yours was there."
 
 
-def _imports(program: list[CodeCell], names: set[str]) -> Iterator[tuple[str, str, str]]:
+def _imports(program: Sequence[CodeCell], names: set[str]) -> Iterator[tuple[str, str, str]]:
     """(package, module, name) of what these names need of `mybert` or of the stand-ins."""
     chosen = cells_for(names, program)
     used = names.union(*(statement.reads for statement in chosen.cells))

@@ -86,7 +86,8 @@ class Outcome:
     the student; ended, late: numbers of cells that ended a sandbox or ran out of time, which are skipped from then on;
     asked_twice, on_course: ids of exercises that were asked again, at the end or on the course's own answers; spared:
     keys of steps at which a sandbox was killed from outside once; again: whether the next `grade` shall try again;
-    untested: sentences about tests that are missing, for the instructor; runs: verdicts on training runs.
+    untested: sentences about tests that are missing, for the instructor; doubts: about results that are too good;
+    runs: verdicts on training runs.
     """
 
     judged: Mapping[str, Judged] = field(default_factory=dict)
@@ -99,6 +100,7 @@ class Outcome:
     spared: frozenset[int | str] = frozenset()
     again: bool = False
     untested: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     runs: tuple[Verdict, ...] = ()
 
     def with_judged(self, exercise: Exercise, judged: Judged) -> "Outcome":

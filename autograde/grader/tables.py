@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from autograde.errors import AutogradeError
+from autograde.grader.people import two_names
 from autograde.grader.roster import spellings
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -25,7 +26,8 @@ class Filled:
     """A grade file.
 
     without_row: graded students that it has no row for; without_student: its rows of people whom the course does not
-    know; without_grade: its rows of students who handed nothing in; notes: sentences about the rest.
+    know; without_grade: its rows of students who handed nothing in; notes: sentences about the rest; names: student →
+    the person's name in the file.
     """
 
     text: str
@@ -33,6 +35,7 @@ class Filled:
     without_student: list[str] = field(default_factory=list)
     without_grade: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_complete(self) -> bool:
@@ -140,14 +143,17 @@ class Matcher:
         return next(iter(found)) if len(found) == 1 else None
 
 
-def settle(filled: Filled, students: dict[str, dict[str, dict]], rows: Sequence[tuple[str, str | None]]) -> None:
-    """Lists what does not fit. rows: (title of a row, its student or None)."""
-    for title, student in rows:
+def settle(filled: Filled, students: dict[str, dict[str, dict]], rows: Sequence[tuple[str, str, str | None]]) -> None:
+    """Lists what does not fit. rows: (name of the person, number in the row, its student or None)."""
+    for name, number, student in rows:
+        title = f"{name.strip()} ({number})"
         if student is None:
             filled.without_student.append(title)
         elif not has_grades(students[student]):
             filled.without_grade.append(title)
-    seen = {student for _, student in rows}
+        if student is not None and name.strip():
+            filled.names[student] = " ".join(part for part in reversed(two_names(name)) if part)
+    seen = {student for *_, student in rows}
     filled.without_row = [
         named(graded) for student, graded in students.items() if has_grades(graded) and student not in seen
     ]

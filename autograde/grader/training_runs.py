@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import threading
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -41,22 +41,32 @@ def add_runs(
     """The verdicts on the runs of a notebook, whose files lie in `folder`. Raises SandboxError where no sandbox can be
     made."""
     for run in found:
-        verdict, ends = grade_run(run, folder, task, outcome, launcher, budget)
-        outcome = replace(outcome, runs=(*outcome.runs, verdict)).with_technical(*ends)
+        graded = grade_run(run, folder, task, outcome, launcher, budget)
+        outcome = replace(
+            outcome, runs=(*outcome.runs, graded.verdict), doubts=(*outcome.doubts, *graded.doubts)
+        ).with_technical(*graded.ends)
     return outcome
 
 
-def grade_run(
-    run: TrainingRun, folder: Path, task: Task, outcome: Outcome, launcher, budget: Budget
-) -> tuple[Verdict, list[str]]:
-    """The verdict on one run, and sentences about sandboxes that ended."""
+@dataclass(frozen=True)
+class GradedRun:
+    """ends: sentences about sandboxes that ended; doubts: why the instructor should look at the run."""
+
+    verdict: Verdict
+    ends: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, launcher, budget: Budget) -> GradedRun:
+    """One run, graded. Raises SandboxError where no sandbox can be made."""
     try:
         weights = read_weights(folder / run.file)
         _check_fit(run, weights)
     except WeightsError as reason:
         missing = not (folder / run.file).exists()
         said = f"{reason}. Hand in {run.file} together with the notebook; `hand_in` writes it."
-        return Verdict(run.id, run.label, "missing" if missing else "refused", 0.0, run.points, advice=(said,)), []
+        status = "missing" if missing else "refused"
+        return GradedRun(Verdict(run.id, run.label, status, 0.0, run.points, advice=(said,)))
     rows = hidden_rows(run, task.secret, task.student, task.attempt)
     question = _question(run, weights, rows)
     ends: list[str] = []
@@ -66,15 +76,30 @@ def grade_run(
                 _walk(task, outcome, sandbox, own)
                 answer = sandbox.ask([question], SECONDS)[0]
         except BudgetSpent:
-            return _not_reached(run, budget), ends
+            return GradedRun(_not_reached(run, budget), tuple(ends))
         except SandboxEnded as ended:
             ends.append(f"{run.id}: {ended.reason.reason}")  # the name only: solutions are beside the program
             continue
         logits = _logits(answer, rows)
         if logits is not None:
-            return _verdict(run, *figures(logits, rows), own), ends
+            loss, accuracy, context = figures(logits, rows)
+            return GradedRun(
+                _verdict(run, loss, accuracy, context, own), tuple(ends), doubts_about(run, loss, accuracy)
+            )
     said = f"Neither your {run.model} nor the course's own version made predictions with these weights."
-    return Verdict(run.id, run.label, "wrong", 0.0, run.points, advice=(said,)), ends
+    verdict = Verdict(run.id, run.label, "wrong", 0.0, run.points, advice=(said,))
+    return GradedRun(verdict, tuple(ends))
+
+
+def doubts_about(run: TrainingRun, loss: float, accuracy: float) -> tuple[str, ...]:
+    """A sentence for the instructor about a score that no honest run reaches."""
+    if loss >= run.honest_loss and accuracy <= run.honest_accuracy:
+        return ()
+    return (
+        f"{run.label}: loss {loss:.2f} and accuracy {accuracy:.0%} on hidden text are better than those of any honest "
+        f"model of this size (loss {run.honest_loss:g}, accuracy {run.honest_accuracy:.0%}). The model may contain the "
+        "text: ask the student how it was trained.",
+    )
 
 
 def _not_reached(run: TrainingRun, budget: Budget) -> Verdict:
@@ -83,6 +108,8 @@ def _not_reached(run: TrainingRun, budget: Budget) -> Verdict:
 
 
 def _check_fit(run: TrainingRun, weights: Weights) -> None:
+    if weights.are_untrained:
+        raise WeightsError(f"{run.file} has the weights of an untrained model")
     pieces = len(_pieces())
     if weights.config["vocab_size"] != pieces:
         raise WeightsError(

@@ -34,6 +34,13 @@ def find() -> Path:
     return here.parent if of_a_notebook else here
 
 
+def of_notebook(name: str) -> Path:
+    """The folder for the files of a notebook such as "07_pretraining": the current one if it is in the home; else, as
+    on Colab with a Drive, the home's own folder for the notebook."""
+    folder, here = find(), Path.cwd()
+    return here if folder in (here, *here.parents) else folder / name
+
+
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """A lock, since two notebooks may be open. On a system without such locks, the last write counts."""

@@ -31,6 +31,7 @@ _MOST_FILES = 500
 _LARGEST = 1 << 20  # bytes of one file
 _LARGEST_TOTAL = 16 << 20
 _DRIVE = Path("/content/drive/MyDrive")
+_CACHE = "BERTLAB_CACHE"  # the library's folder for texts that it has gathered
 _WITHOUT_DRIVE = (
     "Your Drive was not opened ({}). You can work without it, but Colab deletes all files when it disconnects: "
     "run save_state() before you stop and load_state() next time, or run this cell again."
@@ -71,7 +72,7 @@ def save_state(path: str | Path | None = None) -> Notice:
         files = _files(folder)
     write_atomically(target, lambda partial: _pack(partial, files))
     if path is None:
-        _download(target)
+        download(target)
     answers = sum(name.startswith(f"{home.PACKAGE}/{store.KEPT}/") for name in files)
     return _notice(f"Saved {_count(answers)} and your progress in {target}.", target)
 
@@ -104,9 +105,13 @@ def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Notice
     if before.absolute() != target.absolute():
         _take_over(_files(before), target)
     os.environ[home.VARIABLE] = str(target)
+    if not os.environ.get(_CACHE):
+        os.environ[_CACHE] = str(target / "cache")
     notebook.activate_mybert()
     return _notice(
-        f"Your course is stored in {target} now; answers that passed their check survive a disconnect.", target
+        f"Your course is stored in {target} now; answers that passed their check, and the training run of notebook 07, "
+        "survive a disconnect.",
+        target,
     )
 
 
@@ -215,11 +220,14 @@ def _colab():
     return google.colab
 
 
-def _download(path: Path) -> None:
-    if _colab():
-        from google.colab import files
+def download(path: Path) -> bool:
+    """On Colab, lets the browser download a file; elsewhere returns False."""
+    if not _colab():
+        return False
+    from google.colab import files
 
-        files.download(str(path))
+    files.download(str(path))
+    return True
 
 
 def _uploaded(folder: Path) -> Path:

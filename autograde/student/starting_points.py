@@ -1,7 +1,7 @@
 """Initial weights for fine-tuning: a published checkpoint, the weights of notebook 07, or random ones.
 
     start = published("bertlab-mini")     or a folder, or a name on the Hugging Face hub
-    start = from_notebook_07("../07_pretraining/pretraining_weights.safetensors")     None if it is not there
+    start = from_notebook_07()          the weights that notebook 07 wrote; None if there are none
     start.sizes         the arguments of `Bert`
     start.pieces        the tokens of the vocabulary, in the order of their ids
     start.vocabulary    the same as a dict, token → id
@@ -23,6 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from autograde.roles import roles_by_path
+from autograde.student import home
+from autograde.weights_file import WEIGHTS
 
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
 LEAST_POSITIONS = 128  # the short run on a processor has 32, too few for a question and its text
@@ -87,10 +89,14 @@ def _modern(name: str) -> str:
     return name if name.startswith(("bert.", "cls.")) else f"bert.{name}"
 
 
-def from_notebook_07(path: str | Path) -> StartingPoint | None:
-    """The weights that notebook 07 saved for the submission; None if there is no such file."""
+def from_notebook_07(path: str | Path | None = None) -> StartingPoint | None:
+    """The weights that notebook 07 saved for the submission; None if there is no such file.
+
+    path: by default in the folder of notebook 07 in the course's home.
+    """
     from safetensors import safe_open
 
+    path = home.find() / "07_pretraining" / WEIGHTS if path is None else path
     if not Path(path).is_file():
         return None
     with safe_open(path, framework="numpy") as file:

@@ -1,8 +1,8 @@
-"""The training run of notebook 07: its text, its settings, its saved state, and the file of weights that is handed in.
+"""The training run of notebook 07: its text, its settings, and its saved state.
 
 The notebook defines the step, the metrics and the loop; this module defines the rest: batches that are a pure function
-of their number (`RunData`), so that a run can resume at any step; a folder with the last state (`Run`); and weights
-under the course's own names (`hand_in`), which the grader can load into the student's model.
+of their number (`RunData`), so that a run can resume at any step; and a folder with the last state (`Run`), in the
+student's home for the course, which on Colab is in the Drive. `trained_weights` writes the file that is handed in.
 """
 
 import json
@@ -14,13 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from autograde.errors import AutogradeError
-from autograde.probe import places_of
-from autograde.roles import CONFIG, model_roles, weight_shapes
-from autograde.student import plans, progress_file
-from autograde.weights_file import WEIGHTS, WeightsError, read_weights
+from autograde.roles import CONFIG
+from autograde.student import home, plans, progress_file
 from bertlab.files import write_atomically
 from bertlab.work_folder import check_same
 
+NOTEBOOK = "07_pretraining"
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
 HELD_OUT_ROWS = 512
 _STATE = "state.safetensors"
@@ -46,6 +45,7 @@ class RunSettings:
     interval: int  # steps between two evaluations
     compiled: bool  # the step is compiled with XLA
     seed: int = 7
+    precision: str = "auto"  # float16 or bfloat16 on GPUs that have it; see mixed_precision.py
     model: dict = field(default_factory=dict)
 
     def __str__(self):
@@ -57,19 +57,31 @@ class RunSettings:
 
 
 def choose_settings(text: str | None = None, **changes) -> RunSettings:
-    """The long run if there is a GPU, otherwise the short one. changes: any field of `RunSettings`."""
+    """The settings for this machine, with a GPU or without one. changes: any field of `RunSettings`.
+
+    steps: more of them make a better model; warm-up and evaluations are spread over them.
+    """
     import tensorflow as tf
 
     pieces = len(VOCABULARY.read_text(encoding="utf-8").splitlines())
     if tf.config.list_physical_devices("GPU"):
+        steps = changes.get("steps", 1_500)
         model = _model(pieces, hidden_size=256, num_layers=6, num_heads=4, max_positions=128)
-        settings = dict(text="builtin", length=128, batch_size=256, steps=20_000, warmup_steps=1_000, peak=1e-3,
-                        interval=500, compiled=True, model=model)  # fmt: skip
+        settings = dict(text="builtin", length=128, batch_size=256, steps=steps, warmup_steps=max(1, steps // 15),
+                        peak=1e-3, interval=min(500, max(1, steps // 15)), compiled=True, model=model)  # fmt: skip
     else:
+        steps = changes.get("steps", 320)
         model = _model(pieces, hidden_size=128, num_layers=2, num_heads=2, max_positions=32)
-        settings = dict(text="python", length=32, batch_size=64, steps=320, warmup_steps=32, peak=2e-3, interval=40,
-                        compiled=False, model=model)  # fmt: skip
+        settings = dict(text="python", length=32, batch_size=64, steps=steps, warmup_steps=max(1, steps // 10),
+                        peak=2e-3, interval=max(1, steps // 8), compiled=False, model=model)  # fmt: skip
     return RunSettings(**settings | ({"text": text} if text else {}) | changes)
+
+
+def run_folder(settings: RunSettings) -> Path:
+    """The folder of a run in the student's home: a run of another size or length has another one."""
+    sizes = settings.model
+    name = f"{sizes['num_layers']}x{sizes['hidden_size']}_{settings.steps}_steps"
+    return home.of_notebook(NOTEBOOK) / "pretraining_run" / name
 
 
 def _model(pieces, hidden_size, num_layers, num_heads, max_positions):
@@ -191,18 +203,27 @@ def initialise(model, settings: RunSettings) -> None:
 class Run:
     """A run in a folder: resumes where it was last saved.
 
-    model, optimizer: built, and overwritten with the saved state if there is one. history: a dict for each evaluation.
-    Raises RunError if the folder has a run with other settings.
+    own_model: the student's model, overwritten with the saved state if there is one. model, optimizer: to train with;
+    the same ones, or what 16-bit layers need (see mixed_precision.py). history: a dict for each evaluation; done: the
+    number of steps made. Raises RunError if the folder has a run with other settings, or a damaged one.
     """
 
     def __init__(self, folder: str | Path, settings: RunSettings, model, optimizer, say=print):
-        self.folder, self.settings, self.model, self.optimizer = Path(folder), settings, model, optimizer
+        from autograde.student.mixed_precision import scaled
+
+        self.folder, self.settings, self.own_model = Path(folder), settings, model
+        self.model, self.optimizer = scaled(model, optimizer)
+        self._variables = _numbered("model", model.weights) | _numbered("optimizer", optimizer.variables)
+        theirs = {id(variable) for variable in self._variables.values()}
+        self._scale = _numbered("scale", [v for v in self.optimizer.variables if id(v) not in theirs])
         self.history, self.done = [], 0
         self._began, self._began_at = time.perf_counter(), 0
         self.folder.mkdir(parents=True, exist_ok=True)
         if (self.folder / _STATE).exists():
             self._load()
             say(f"Resuming the run in {self.folder}/ after step {self.done} of {settings.steps}.")
+        else:
+            say(f"The run is saved in {self.folder}/ after every {settings.interval} steps.")
 
     def steps(self):
         """The numbers of the remaining steps. The first one compiles, so the time is measured after it."""
@@ -233,65 +254,44 @@ class Run:
         config = BertConfig(**{name: sizes[name] for name in CONFIG[:-1]}, max_position_embeddings=sizes[CONFIG[-1]])
         rows, length = self.settings.batch_size, self.settings.length
         rate = made * training_flops(config, rows, length, -(-15 * length // 100)) / seconds
-        share = rate / measured_peak("float32")
+        precision = self.own_model.compute_dtype
+        share = rate / measured_peak(precision)
         return (
             f"{made * rows * length / seconds:,.0f} tokens per second (including padding and evaluation),\n"
-            f"{rate:.2g} operations per second: {share:.0%} of this machine's measured peak"
+            f"{rate:.2g} operations per second: {share:.0%} of this machine's measured peak in {precision}"
         )
-
-    def _variables(self) -> dict:
-        pairs = (("model", self.model.weights), ("optimizer", self.optimizer.variables))
-        return {f"{name}/{place:04}": variable for name, group in pairs for place, variable in enumerate(group)}
 
     def _save(self, step: int) -> None:
         from safetensors.numpy import save_file
 
-        arrays = {name: np.array(variable) for name, variable in self._variables().items()}
+        arrays = {name: np.array(variable) for name, variable in (self._variables | self._scale).items()}
         notes = {"step": step, "history": self.history, "settings": asdict(self.settings)}
         metadata = {"run": json.dumps(notes)}
         write_atomically(self.folder / _STATE, lambda partial: save_file(arrays, partial, metadata), RunError)
 
     def _load(self) -> None:
-        from safetensors import safe_open
+        from safetensors import SafetensorError
 
-        with safe_open(self.folder / _STATE, framework="numpy") as file:
-            notes = json.loads(file.metadata()["run"])
-            check_same(notes["settings"], asdict(self.settings), self.folder, "this folder", error=RunError)
-            variables = self._variables()
-            if sorted(file.keys()) != sorted(variables):
-                raise RunError(f"{self.folder}/ has a run of another model: rename or delete the folder")
-            for name, variable in variables.items():
-                variable.assign(file.get_tensor(name))
+        try:
+            notes, arrays = _read_state(self.folder / _STATE)
+        except (SafetensorError, OSError, ValueError, KeyError, TypeError) as reason:
+            raise RunError(f"{self.folder / _STATE} cannot be read ({reason}): delete it to begin again") from None
+        check_same(notes["settings"], asdict(self.settings), self.folder, "this folder", error=RunError)
+        if {name for name in arrays if not name.startswith("scale/")} != set(self._variables):
+            raise RunError(f"{self.folder}/ has a run of another model: rename or delete the folder")
+        for name, variable in (self._variables | self._scale).items():
+            if name in arrays:  # the scale of the loss is missing after a run on a machine without float16
+                variable.assign(arrays[name])
         self.done, self.history = notes["step"], notes["history"]
         self._began_at = self.done
 
 
-def check_weights(path: str | Path = WEIGHTS) -> str:
-    """The grader's first check of the file: whether it can be read and graded."""
-    try:
-        weights = read_weights(path)
-    except WeightsError as reason:
-        return f"✗ {reason}"
-    sizes = ", ".join(f"{name} {size}" for name, size in weights.config.items())
-    return f"✓ {Path(path).name} can be graded: {sizes}"
+def _numbered(kind: str, variables) -> dict:
+    return {f"{kind}/{place:04}": variable for place, variable in enumerate(variables)}
 
 
-def hand_in(model, settings: RunSettings, path: str | Path = WEIGHTS) -> str:
-    """Writes the model's weights by role, with the sizes of the model; returns a sentence about the file.
+def _read_state(path: Path) -> tuple[dict, dict]:
+    from safetensors import safe_open
 
-    Raises RunError for a weight without the name that the notebook asks for.
-    """
-    from safetensors.numpy import save_file
-
-    config = {name: settings.model[name] for name in CONFIG}
-    shapes, arrays = weight_shapes(config), {}
-    for role, paths in model_roles(config["num_layers"]).items():
-        places = places_of(model, paths)
-        if places is None:
-            raise RunError(f"your model has no weight `{paths[0]}`; the grader expects it there")
-        joined = np.concatenate([np.asarray(place).reshape(*shapes[role][:-1], -1) for place in places], axis=-1)
-        arrays[role] = np.ascontiguousarray(joined, "float32")
-    save_file(arrays, path, metadata={"config": json.dumps(config)})
-    megabytes = Path(path).stat().st_size / 1e6
-    numbers = sum(array.size for array in arrays.values())
-    return f"{path}: {numbers:,} parameters, {megabytes:.1f} MB. Hand it in together with this notebook."
+    with safe_open(path, framework="numpy") as file:
+        return json.loads(file.metadata()["run"]), {name: file.get_tensor(name) for name in file.keys()}

@@ -2,9 +2,9 @@
 
     Solve 3.4 attention_scores first: this cell uses it.
 
-An exercise is unsolved while its code still raises NotImplementedError, and while its last check did not pass. The
-names that a stopped cell did not define are remembered: a later cell that reads them is explained in the same way. All
-other errors are shown as always. `%tb` shows the error behind the line.
+An exercise is unsolved while its code is missing or still raises NotImplementedError, and while its last check did not
+pass. The names that a stopped cell did not define are remembered: a later cell that reads them is explained in the
+same way. All other errors are shown as always. `%tb` shows the error behind the line.
 """
 
 import ast
@@ -100,7 +100,10 @@ class Explainer:
         behind = {identity for name in waiting for identity in self._waiting[name]}
         used = {*self._reached(read), *(_plain(code) for code, _, _ in frames)}
         used |= {name for facts in plans.index() if facts["id"] in behind for name in facts["names"]}
-        unsolved = [facts for facts in plans.index() if any(self._is_unsolved(facts, name) for name in used)]
+        own = [(facts, name) for facts in plans.index() for name in facts["names"] if name in used]
+        stubs = {facts["id"]: facts for facts, name in own if self._is_empty(name, error)}
+        failed = {facts["id"]: facts for facts, name in own if self._has_failed(facts, name)}
+        unsolved = list((stubs or failed).values())
         if not unsolved and not waiting:
             return None
         ids = {facts["id"] for facts in unsolved} or behind
@@ -120,20 +123,29 @@ class Explainer:
                 yield name
                 todo += [inner for code in _codes_of(self.shell.user_ns.get(name)) for inner in _globals_in(code)]
 
-    def _is_unsolved(self, facts: dict, name: str) -> bool:
-        """Whether the exercise has this name, and the notebook's code for it is a stub or failed its last check."""
-        thing = self.shell.user_ns.get(name)
-        if name not in facts["names"] or getattr(thing, "__module__", None) != self.shell.user_ns["__name__"]:
-            return False
-        if any("NotImplementedError" in _globals_in(code) for code in _codes_of(thing)):
+    def _is_empty(self, name: str, error: Exception) -> bool:
+        """Whether the notebook's own code for this name is a stub, or missing."""
+        if isinstance(error, NameError) and error.name == name:
             return True
-        return progress_file.load().get(facts["id"], {}).get("status", "passed") != "passed"
+        thing = self.shell.user_ns.get(name)
+        return self._is_own(thing) and any("NotImplementedError" in _globals_in(code) for code in _codes_of(thing))
+
+    def _has_failed(self, facts: dict, name: str) -> bool:
+        """Whether the notebook's own code for this name did not pass the last check."""
+        status = progress_file.load().get(facts["id"], {}).get("status", "passed")
+        return self._is_own(self.shell.user_ns.get(name)) and status != "passed"
+
+    def _is_own(self, thing) -> bool:
+        return getattr(thing, "__module__", None) == self.shell.user_ns["__name__"]
 
 
 def _sentence(error: Exception, unsolved: list[dict], is_waiting: bool) -> str:
     said, one = _listed(unsolved), len(unsolved) == 1
-    stub = any(isinstance(each, NotImplementedError) for each in _chain(error)) or "NotImplementedError" in str(error)
-    if stub or is_waiting:
+    is_stub = any(isinstance(each, NotImplementedError) for each in _chain(error)) or "NotImplementedError" in str(
+        error
+    )
+    is_missing = isinstance(error, NameError) and any(error.name in facts["names"] for facts in unsolved)
+    if is_stub or is_missing or is_waiting:
         return f"Solve {said} first: this cell uses {'it' if one else 'them'}."
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     reason = reason if len(reason) <= _LONGEST else reason[:_LONGEST] + "…"

@@ -27,7 +27,7 @@ def too_long(rng: Random) -> list[Trial]:
 
 
 def edges(rng: Random) -> list[Trial]:
-    """An empty list, no room at all, two equally long lists of which much is removed."""
+    """An empty list, a limit of 0, two equally long lists of which much is removed."""
     sizes = [(0, 6, 4), (5, 0, 3), (3, 4, 0), (7, 7, 6), (1, 1, 1)]
     return [obeying(rng, "truncated", tokens(rng, a), tokens(rng, b), room) for a, b, room in sizes]
 
