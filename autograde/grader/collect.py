@@ -51,7 +51,7 @@ def collect(
     collected at all.
     """
     source, course, roster = Path(source), Path(course), roster or Roster()
-    reader = _reader(source, notebooks, assignment, roster, zone, limits, platform)
+    reader = _reader(source, course, notebooks, assignment, roster, zone, limits, platform)
     manifest = Manifest(assignment, source.name, reader.title)
     home = course / "collected" / assignment
     staging = home / ".staging"
@@ -78,17 +78,26 @@ def collect(
     return manifest
 
 
-def _reader(source: Path, notebooks, assignment, roster: Roster, zone, limits, platform) -> Reader:
+def _reader(source: Path, course: Path, notebooks, assignment, roster: Roster, zone, limits, platform) -> Reader:
     """The system of the download, from all names that the roster does not know; with Blackboard's receipts read."""
     names = [entry.path for entry in outermost(source, limits, zone) if not entry.refused]
     shared = platforms.common_folders(names)
     unknown = [name for name in names if roster.by_file(name, "/".join(Path(name).parts[shared:])) is None]
     if names and not unknown:
         return Reader("files", notebooks, assignment, zone, shared)
-    reader = platforms.choose(unknown, notebooks, assignment, zone, platform)
+    reader = _at_a_student(platforms.choose(unknown, notebooks, assignment, zone, platform), names, course, roster)
     return (
         replace(reader, logins=_receipts(source, reader, limits, zone)) if reader.platform == "blackboard" else reader
     )
+
+
+def _at_a_student(reader: Reader, names: Sequence[str], course: Path, roster: Roster) -> Reader:
+    """A download of one student alone: folders within the folder of a known student are not other students."""
+    shared = Path(names[0]).parts[: reader.skipped] if names and reader.platform == "folders" else ()
+    known = [
+        level for level, name in enumerate(shared) if (course / "submitted" / name).is_dir() or roster.by_name(name)
+    ]
+    return replace(reader, skipped=known[0]) if known else reader
 
 
 def _receipts(source: Path, reader: Reader, limits, zone) -> tuple:

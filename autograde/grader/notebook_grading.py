@@ -1,6 +1,6 @@
 """Grades one notebook file. `grade_notebook` shows the steps in their order; each makes a new value from values.
 
-read → plan → run → carry forward → name mistakes → give reasons → runs → record
+read → plan → run → carry forward → without what is forbidden → name mistakes → give reasons → runs → record
 """
 
 import time
@@ -11,6 +11,7 @@ from autograde.exercises.runs import of_notebook as runs_of
 from autograde.exercises.spec import Exercise
 from autograde.grader.budget import Budget
 from autograde.grader.carry_forward import carry_forward
+from autograde.grader.forbidden import without_forbidden
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.mistakes import name_mistakes
 from autograde.grader.reasons import with_reasons
@@ -49,6 +50,7 @@ def grade_notebook(
         task = plan_task(submission, template, exercises, blank, secret, limits)
     outcome = run_program(task, launcher, budget)
     outcome = carry_forward(task, outcome, launcher, budget)
+    outcome = without_forbidden(task, outcome, launcher, budget)
     outcome = name_mistakes(task, outcome, budget)
     outcome = with_reasons(task, outcome)
     outcome = add_stand_in_notes(task, outcome)

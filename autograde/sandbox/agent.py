@@ -14,6 +14,7 @@ import traceback
 from autograde import probe, values
 from autograde.channel import Channel
 from autograde.errors import ChannelClosed
+from autograde.sandbox import forbidding
 from autograde.sandbox import limits as names
 from autograde.sandbox.outputs import Outputs
 
@@ -66,7 +67,7 @@ class Agent:
         self.channel, self.shell, self.limits = channel, shell, limits
 
     def serve(self) -> None:
-        operations = {"cell": self.run_cell, "probe": self.answer, "put": self.put_files}
+        operations = {"cell": self.run_cell, "probe": self.answer, "put": self.put_files, "forbid": self.forbid}
         while True:
             try:
                 request, buffers = self.channel.receive()
@@ -98,6 +99,11 @@ class Agent:
                 break
         header, out = values.encode(answers, values.ANSWERS)
         return {"answers": header, "limit": names.WALL_CLOCK if interrupted else None}, out
+
+    def forbid(self, request: dict, buffers: list[bytes]) -> tuple[dict, list[bytes]]:
+        """Before any code of the student runs; nothing can undo it in this sandbox."""
+        forbidding.forbid(request["names"], request["stand_ins"])
+        return {}, []
 
     def put_files(self, request: dict, buffers: list[bytes]) -> tuple[dict, list[bytes]]:
         """Data files of the submission, into the working folder."""

@@ -16,7 +16,8 @@ from autograde.errors import SandboxError
 LIBRARY = "/sandbox/lib"  # where the sandbox finds our modules
 SHARED_MODULES = ("errors", "channel", "values", "plain_values", "probe", "tracing", "mybert_importer")
 STUDENT_MODULES = ("student/__init__", "student/quiet", "student/stand_ins/__init__")  # without a single stand-in
-SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "standalone", "agent", "outputs")
+SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "standalone", "agent", "outputs",
+                   "forbidding")  # fmt: skip
 UNTRUSTED_USER = 64999  # an unused account: from the range that systemd keeps for users without a password entry
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 OPTIONAL = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/nix/store")

@@ -137,6 +137,14 @@ class Sandbox:
         """Writes files into the sandbox's working folder. Names are relative; the write happens inside the sandbox."""
         self._exchange({"op": "put", "names": list(files)}, list(files.values()), self.limits.cell_seconds)
 
+    def forbid(self, names: list[str], stand_ins: list[str]) -> None:
+        """Makes functions and modules inert in this sandbox, except what these stand-ins for earlier answers need.
+
+        Only before the first cell of the student. Raises SandboxEnded.
+        """
+        request = {"op": "forbid", "names": names, "stand_ins": stand_ins}
+        self._exchange(request, [], self.limits.cell_seconds)
+
     def usage(self) -> dict:
         """CPU seconds and peak bytes seen so far, and the seconds in which the program waited for a processor."""
         cpu = self._watch.count_cpu() if self.ended is None else self.ended.cpu_seconds or self._watch.cpu

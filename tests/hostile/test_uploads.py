@@ -176,6 +176,15 @@ def test_two_files_that_name_one_student_are_both_kept_and_neither_counts(tmp_pa
     assert {path.read_bytes() for path in tmp_path.glob("collected/ps3/disputed/ann/*")} == {OTHERS, MINE}
 
 
+def test_folders_in_the_only_students_folder_are_not_other_students(tmp_path):
+    """The second download is Mallory's alone: all entries share her folder, as if it were the download's."""
+    both = {"ann/03_attention.ipynb": OTHERS, "mallory/03_attention.ipynb": OTHERS}
+    collect(make_zip(tmp_path / "a.zip", both), tmp_path, "ps3", NB)
+    alone = {"mallory/ann/03_attention.ipynb": MINE, "mallory/ben/03_attention.ipynb": MINE}
+    collect(make_zip(tmp_path / "b.zip", alone, FUTURE), tmp_path, "ps3", NB)
+    assert work(tmp_path, "ann") == OTHERS and work(tmp_path, "mallory") == MINE and work(tmp_path, "ben") is None
+
+
 # --- budgets ---
 
 

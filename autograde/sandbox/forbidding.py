@@ -1,0 +1,274 @@
+"""Makes what an exercise forbids inert, in the agent's process, before any code of the student runs.
+
+    forbid(["keras.ops.softmax", "bertlab.layers"], stand_ins=["attention"])
+
+- The code of a forbidden function is replaced by code that raises `ForbiddenCallError`, in the function object itself:
+  every name of it, every reference that somebody keeps and every thread gets the inert function. Of a class this
+  happens to all methods. Functions of the same name anywhere in Keras and TensorFlow are treated alike, since they
+  compute the same: `keras.ops.softmax`, its backend's `softmax`, `tensorflow.nn.softmax_v2`, `raw_ops.Softmax`.
+- A forbidden module that is not loaded is never loaded: an import finds an empty module whose names are inert.
+- The library's code that stand-ins for earlier notebooks need stays: it is found by the names that their code uses.
+- The files of inert code can no longer be opened: a hook that Python cannot remove refuses it (`sys.addaudithook`).
+
+A program that computes the same by other means is not stopped. docs/threat_model.md lists what is left.
+"""
+
+import functools
+import importlib
+import importlib.abc
+import importlib.machinery
+import os
+import re
+import sys
+import types
+
+_SAME_NAMES_IN = ("keras", "tensorflow")
+_LIBRARY = "bertlab"
+_REFUSED_EVENTS = ("ctypes.dlopen", "ctypes.dlsym", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.system")
+_SUFFIX = re.compile(r"(_v|V)\d+$|_eager_fallback$|_internal$")
+
+
+class ForbiddenCallError(RuntimeError):
+    """The exercise asks to write this oneself."""
+
+
+def forbid(names: list[str], stand_ins: list[str]) -> None:
+    """Makes these dotted names inert: modules with all below them, functions, classes. stand_ins: modules that stay."""
+    roots = [importlib.import_module(f"autograde.student.stand_ins.{name}") for name in stand_ins]
+    modules = [name for name in names if _is_module(name)]
+    needed = _needed(roots)
+    forbidden = [thing for module in _loaded(modules) for thing in _defined_in(module, modules)]
+    forbidden += [thing for thing in _same_names(names, modules)]
+    files = set()
+    for thing in forbidden:
+        if id(thing) not in needed:
+            _make_inert(thing, files, needed)
+    sys.meta_path.insert(0, _EmptyModules(modules))
+    sys.addaudithook(functools.partial(_refuse_sources, frozenset(map(os.path.realpath, files)), _folders(modules)))
+
+
+def _is_module(name: str) -> bool:
+    """Whether a dotted name is a module's, also of a package that is not installed."""
+    try:
+        return importlib.util.find_spec(name) is not None or "." not in name
+    except ModuleNotFoundError:  # its parent is no package, or is not installed
+        return name.partition(".")[0] not in sys.modules and not name.startswith(f"{_LIBRARY}.")
+
+
+# --- what is forbidden ---
+
+
+def _loaded(prefixes: list[str]) -> list[types.ModuleType]:
+    for name in prefixes:  # a module of Keras that is only loaded when somebody asks for it
+        if _is_below(name, _SAME_NAMES_IN):
+            importlib.import_module(name)
+    return [module for name, module in list(sys.modules.items()) if module and _is_below(name, prefixes)]
+
+
+def _is_below(name: str, prefixes) -> bool:
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)
+
+
+def _defined_in(module, prefixes) -> list:
+    """The functions and classes of a module and its package; those that it imports from elsewhere stay."""
+    named = [thing for name, thing in list(vars(module).items()) if not name.startswith("__")]  # not its `__getattr__`
+    things = [thing for thing in named if isinstance(thing, (types.FunctionType, type))]
+    # `keras.losses` only shows what is defined in `keras.src`; the library's modules import from each other.
+    homes = prefixes if module.__name__.startswith(_LIBRARY) else [module.__name__.partition(".")[0]]
+    return [thing for thing in things if _is_below(getattr(thing, "__module__", None) or "", homes)]
+
+
+def _same_names(names: list[str], modules: list[str]) -> list:
+    """Functions and classes of Keras and TensorFlow that are called like one of the names."""
+    called = [name for name in names if name not in modules and _is_below(name, _SAME_NAMES_IN)]
+    wanted = {_plain(name.rpartition(".")[2]) for name in called}
+    found = {}
+    for name, module in list(sys.modules.items()) if wanted else ():
+        if _is_below(name, _SAME_NAMES_IN) and isinstance(module, types.ModuleType):
+            for called, thing in list(vars(module).items()):
+                if isinstance(thing, (types.FunctionType, type)) and {_plain(called), _plain(thing.__name__)} & wanted:
+                    found[id(thing)] = thing
+    return list(found.values())
+
+
+def _plain(name: str) -> str:
+    """A name without its spelling: LayerNormalization, layer_normalization; Gather, gather_v2."""
+    return _SUFFIX.sub("", name).replace("_", "").lower()
+
+
+# --- what stand-ins need ---
+
+
+def _needed(roots: list[types.ModuleType]) -> set[int]:
+    """The ids of the library's functions and classes that these modules use, directly or through others."""
+    found: set[int] = set()
+    values = [value for root in roots for value in list(vars(root).values())]
+    waiting = [value for value in values if not isinstance(value, types.ModuleType)]
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) not in found:
+            uses = list(_used_by(thing))
+            found.add(id(thing))
+            waiting += uses
+    return found
+
+
+def _used_by(thing):
+    """The things of the library, or of a stand-in, that one of them uses."""
+    if isinstance(thing, (staticmethod, classmethod)):
+        yield thing.__func__
+    elif isinstance(thing, property):
+        yield from filter(None, (thing.fget, thing.fset))
+    elif isinstance(thing, functools.partial):
+        yield thing.func
+    elif isinstance(thing, (list, tuple)):
+        yield from thing
+    elif isinstance(thing, dict):
+        yield from thing.values()
+    elif not _is_ours(thing):
+        return
+    elif isinstance(thing, types.FunctionType):
+        yield from _names_used(thing.__code__, thing.__globals__)
+        yield from [cell.cell_contents for cell in thing.__closure__ or () if cell.cell_contents is not thing]
+        yield from filter(None, (thing.__defaults__, thing.__kwdefaults__, getattr(thing, "__wrapped__", None)))
+    elif isinstance(thing, type):
+        yield from [value for own in thing.__mro__ if _is_ours(own) for value in vars(own).values()]
+    else:
+        yield type(thing)
+        yield from getattr(thing, "__dict__", {}).values()
+
+
+def _is_ours(thing) -> bool:
+    home = getattr(thing if isinstance(thing, (type, types.FunctionType)) else type(thing), "__module__", None) or ""
+    return home.startswith((_LIBRARY, "autograde.student"))
+
+
+def _names_used(code, names: dict):
+    for name in code.co_names:
+        value = names.get(name)
+        if isinstance(value, types.ModuleType):
+            yield from [vars(value).get(attribute) for attribute in code.co_names]
+        elif value is not None:
+            yield value
+    yield from _imported_inside(code)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names_used(constant, names)
+
+
+def _imported_inside(code):
+    """The things that an import inside a function can give: its names, in the modules of the library that it names."""
+    for name in code.co_names:
+        if name.startswith(f"{_LIBRARY}."):
+            module = importlib.import_module(name)
+            yield from [vars(module).get(attribute) for attribute in code.co_names]
+
+
+# --- inert things ---
+
+
+def _refusing(*arguments, **keywords):
+    raise "the error"  # noqa: B016 - the class takes its place, which a function with other globals could not find
+
+
+def _inert_code(function: types.FunctionType) -> types.CodeType:
+    """Code that raises, for a function with these variables of outer functions."""
+    code = _refusing.__code__
+    constants = tuple(ForbiddenCallError if constant == "the error" else constant for constant in code.co_consts)
+    return code.replace(co_consts=constants, co_name=function.__name__, co_freevars=function.__code__.co_freevars)
+
+
+def _make_inert(thing, files: set[str], needed: set[int]) -> None:
+    functions = [thing] if isinstance(thing, types.FunctionType) else list(_methods(thing))
+    if isinstance(thing, type) and thing.__module__ != "builtins":
+        thing.__new__ = _refuse_new
+    while functions:
+        function = functions.pop()
+        if function.__code__.co_consts and ForbiddenCallError in function.__code__.co_consts or id(function) in needed:
+            continue
+        files.add(function.__code__.co_filename)
+        inner = [cell.cell_contents for cell in function.__closure__ or () if _is_set(cell)]
+        inner.append(getattr(function, "__wrapped__", None))
+        functions += [one for one in inner if isinstance(one, types.FunctionType) and one.__name__ == function.__name__]
+        function.__code__ = _inert_code(function)
+
+
+def _is_set(cell) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018 - an empty cell raises
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_new(cls, *arguments, **keywords):
+    raise ForbiddenCallError
+
+
+def _methods(cls: type):
+    for value in list(vars(cls).values()):
+        value = getattr(value, "__func__", getattr(value, "fget", value))
+        if isinstance(value, types.FunctionType) and _package(value) == _package(cls):  # `typing` lends its own
+            yield value
+
+
+def _package(thing) -> str:
+    return (thing.__module__ or "").partition(".")[0]
+
+
+class _EmptyModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds an empty module for every forbidden one that is not loaded."""
+
+    def __init__(self, prefixes: list[str]):
+        self.prefixes = prefixes
+
+    def find_spec(self, name, path=None, target=None):
+        if _is_below(name, self.prefixes):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        vars(module)["__getattr__"] = _empty_attribute
+
+
+def _empty_attribute(name: str):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _refusing_class(name)
+
+
+def _refusing_class(name: str) -> type:
+    def refuse(*arguments, **keywords):
+        raise ForbiddenCallError
+
+    return type(name, (), {"__new__": refuse, "__init_subclass__": classmethod(lambda cls, **keywords: None)})
+
+
+# --- files ---
+
+
+def _folders(modules: list[str]) -> tuple[str, ...]:
+    """The folders of the library's forbidden packages, so that code is not read there that was never loaded."""
+    found = []
+    for name in modules:
+        spec = sys.modules[name].__spec__ if name in sys.modules else importlib.machinery.PathFinder.find_spec(
+            name.rpartition(".")[2], getattr(sys.modules.get(name.rpartition(".")[0]), "__path__", None)
+        )  # fmt: skip
+        found += [os.path.realpath(place) for place in (spec.submodule_search_locations or () if spec else ())]
+    return tuple(found)
+
+
+def _refuse_sources(files: frozenset[str], folders: tuple[str, ...], event: str, arguments: tuple) -> None:
+    """The hook: no forbidden source, no way round it through C or another program."""
+    if event in _REFUSED_EVENTS:
+        raise PermissionError("not available in this sandbox")
+    if event == "open" and isinstance(arguments[0], (str, bytes)):
+        path = os.fsdecode(arguments[0])
+        real = os.path.realpath(path)
+        is_elsewhere = not os.path.isabs(path) and not os.path.exists(real)  # relative to a folder's descriptor
+        names = {os.path.basename(file) for file in files} if is_elsewhere else ()
+        if real in files or real.startswith(folders) or os.path.basename(path) in names:
+            raise PermissionError("not available in this sandbox")
