@@ -8,6 +8,7 @@ up term by term, each from its logarithm, so they are also right where a normal 
     bounds(1500, 0.8, 1e-9)     (1103, 1291)
 """
 
+from functools import cache
 from itertools import accumulate
 from math import exp, lgamma, log
 
@@ -20,6 +21,7 @@ def log_probabilities(n: int, p: float) -> list[float]:
     return [all_ways - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log(1 - p) for k in range(n + 1)]
 
 
+@cache
 def bounds(n: int, p: float, false_alarm: float = FALSE_ALARM) -> tuple[int, int]:
     """The narrowest (lowest, highest) with P(K < lowest) and P(K > highest) at most half of `false_alarm` each."""
     if p <= 0 or p >= 1:

@@ -11,7 +11,7 @@ import numpy as np
 from autograde import drawn_numbers, random_claims, shortcuts
 from autograde.answers import Answer, read
 from autograde.compare import Difference, Tolerance, compare, exactly_same, kind_of
-from autograde.naming import recognise
+from autograde.naming import recognise, same_value
 from autograde.texts import article
 from autograde.verdict import PartResult, Verdict
 from autograde.wording import call_text, error_advice, result_advice, shape_facts, small_picture
@@ -244,7 +244,8 @@ def _dropped(claim, answers):
 
 def _varies(claim, answers):
     """Calls under two seeds differ in most numbers, and by far more than rounding: dropout acted on a sub-layer."""
-    one, other, whole = answers[claim["answer"]].value, answers[claim["other"]].value, claim["whole"]
+    one, other = (_item(answers[claim[name]].value, claim.get("item")) for name in ("answer", "other"))
+    whole = claim["whole"]
     for value in (one, other):
         if type(value) is not np.ndarray or value.shape != whole.shape or value.dtype.kind != "f":
             return compare(whole, value)
@@ -261,9 +262,24 @@ def _varies(claim, answers):
     return None
 
 
+def _item(value, index):
+    """An item of a tuple of results; the value itself if no index is given; None if there is no such item."""
+    if index is None:
+        return value
+    return value[index] if type(value) in (list, tuple) and index < len(value) else None
+
+
+def _alike(claim, answers):
+    """Whether two answers are the same; or, if that is not wanted, that they differ."""
+    if same_value(answers[claim["other"]].value, answers[claim["answer"]].value) == claim["wanted"]:
+        return None
+    found, expected = ("differ", "the same results") if claim["wanted"] else ("are the same", "different results")
+    return Difference("values", f"the results of two calls {found}; expected {expected}")
+
+
 _CLAIMS = {
     "equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped, "varies": _varies,
-    "initial": drawn_numbers.initial, "obeys": random_claims.obeys, "rates": random_claims.rates,
+    "alike": _alike, "initial": drawn_numbers.initial, "obeys": random_claims.obeys, "rates": random_claims.rates,
 }  # fmt: skip
 
 

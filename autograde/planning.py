@@ -16,9 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from autograde import chances, fingerprints, probe
-from autograde.exercises import catalogue, cells
+from autograde import chances, fingerprints, random_claims
+from autograde.exercises import catalogue, cells, kept_layers
 from autograde.exercises.spec import (
+    Alike,
     Case,
     Dropped,
     Exercise,
@@ -26,6 +27,7 @@ from autograde.exercises.spec import (
     Initial,
     Obeys,
     OwnLists,
+    OwnWeights,
     Raises,
     Rates,
     Reference,
@@ -91,7 +93,7 @@ def with_misconceptions(exercise: Exercise, plan: dict, answers: dict[str, list[
 
     answers: of each misconception by its id, if its code has already answered the plan's questions.
     """
-    return plan | {"misconceptions": _misconceptions_of(exercise, plan["questions"], answers or {})}
+    return plan | {"misconceptions": _misconceptions_of(exercise, plan, answers or {})}
 
 
 def _reader_facts(exercise):
@@ -135,9 +137,11 @@ def _claims(exercise, trial, questions):
         elif isinstance(claim, Varies):
             case = trial.cases[claim.answer]
             questions.append(as_question(exercise, replace(case, seed=case.seed + 1)))
-            yield common | {
+            whole = expected_of(exercise, case)
+            item = {} if claim.item is None else {"item": claim.item}
+            yield common | item | {
                 "kind": "varies", "answer": first + claim.answer, "other": len(questions) - 1,
-                "whole": expected_of(exercise, case),
+                "whole": whole if claim.item is None else whole[claim.item],
             }  # fmt: skip
         elif isinstance(claim, Slopes):
             case = trial.cases[claim.answer]
@@ -162,6 +166,16 @@ def _claims(exercise, trial, questions):
             yield {
                 "kind": "equals", "answer": len(questions) - 1, "expected": list(case.arguments), "returns": "list",
                 "rtol": 0.0, "atol": 0.0,
+            }  # fmt: skip
+        elif isinstance(claim, OwnWeights):
+            case = trial.cases[claim.answer]
+            questions.append(_own_weights_question(exercise, case))
+            yield common | {
+                "kind": "equals", "answer": len(questions) - 1, "expected": _own_weights(case), "returns": "dict",
+            }  # fmt: skip
+        elif isinstance(claim, Alike):
+            yield common | {
+                "kind": "alike", "answer": first + claim.answer, "other": first + claim.other, "wanted": claim.wanted,
             }  # fmt: skip
         elif isinstance(claim, (Obeys, Rates)):
             yield common | {"answer": first + claim.answer} | _chance_claim(claim, trial.cases[claim.answer])
@@ -239,6 +253,18 @@ def _own_lists_question(exercise, case):
     return question | {"probe": {"kind": "own lists", "of": question["probe"]}}
 
 
+def _own_weights_question(exercise, case):
+    question = as_question(exercise, case)
+    del question["weights"]
+    return question | {"probe": {"kind": "trainable", "of": question["probe"]}}
+
+
+def _own_weights(case):
+    numbers = sum(array.size for array in case.weights.values())
+    can_be_trained = numbers if case.config.get("trainable", True) else 0
+    return {"numbers that can be trained": can_be_trained, "numbers that are fixed": numbers - can_be_trained}
+
+
 def _expected_slopes(exercise, case, claim, step=1e-5):
     """Central differences of Σ output × cotangent along each direction, in float64."""
 
@@ -261,23 +287,23 @@ def _as_float64(value):
     return value
 
 
-def _misconceptions_of(exercise, questions, answers):
-    facts = exercise.facts(_first_case(exercise))
+def _misconceptions_of(exercise, plan, answers):
+    facts, questions = exercise.facts(_first_case(exercise)), plan["questions"]
     return [
         {
             "id": misconception.id,
             "hint": misconception.hint.format(**facts),
-            "outcomes": [
+            "outcomes": random_claims.tallied(plan, [
                 {"status": answer["status"], "value": answer["value"], "error": without_code(answer["error"])}
                 for answer in answers.get(misconception.id) or _answers(exercise, misconception, questions)
-            ],
+            ]),
         }
         for misconception in exercise.misconceptions
-    ]
+    ]  # fmt: skip
 
 
 def _answers(exercise, misconception, questions):
-    return probe.answer(questions, cells.namespace(exercise, cells.patched_cell(exercise, misconception)))
+    return kept_layers.answers(questions, cells.namespace(exercise, cells.patched_cell(exercise, misconception)))
 
 
 def _first_case(exercise):

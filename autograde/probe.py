@@ -33,12 +33,15 @@ A **question** is a plain value (see `values`), a dict:
     {"kind": "step", "name": …, "model": …, "config": {…}, "roles": {…}}
                                                          constructs the model, sets weights by role, calls the
                                                          function with (model, plain SGD, the batch) keywords["steps"]
-                                                         times at keywords["rate"] → {"loss": …, role: weight after it}
+                                                         times at keywords["rate"], with keywords["compiled"] inside
+                                                         tf.function → {"loss": …, role: weight after it}
     {"kind": "fill", "name": …}                          calls a function whose first argument, a dict of arrays,
                                                          arrives as Keras variables; the others as NumPy arrays →
                                                          {"returned": …, "variables": what they hold afterwards}
     {"kind": "attribute", "name": …}                     a value that the student assigned
     {"kind": "weights", …as for layer}                   [[path, shape], …] of the built layer
+    {"kind": "trainable", "of": layer probe}             how many numbers of the built layer can be trained, and how
+                                                         many cannot → dict
 
 A role's paths are tried in turn: "query.kernel" is an attribute of an attribute, "layers_.0" an item of a list; in
 "query.*.kernel" the star means every item of a list, and the array is split among them along its last axis (one Dense
@@ -67,6 +70,7 @@ import itertools
 import math
 import sys
 import types
+from functools import partial
 
 from autograde import tracing
 from autograde.errors import AutogradeError
@@ -182,6 +186,8 @@ def _ask(probe, question, namespace, notes):
         return _made(probe, question, namespace, notes)
     if kind == "own lists":
         return _arguments_after_changes(probe["of"], question, namespace)
+    if kind == "trainable":
+        return _trainable(probe["of"], question, namespace, notes)
     if kind == "items":
         return _items(probe, question, namespace, notes)
     if kind == "gradient":
@@ -269,8 +275,11 @@ def _seeded(probe, question, namespace, notes):
 
 def _arguments_after_changes(probe, question, namespace):
     """The arguments of a call after everything in its result was changed; a list in both has changed, too."""
+    import numpy as np
+
     arguments, keywords = _inputs(probe, question)
-    _change(_named(probe, namespace)(*arguments, **keywords))
+    generators = [np.random.default_rng(seed) for seed in probe.get("seeds", ())[:1]]
+    _change(_named(probe, namespace)(*arguments, *generators, **keywords))
     return arguments
 
 
@@ -315,12 +324,21 @@ def _steps(probe, question, namespace, notes):
     model(*(batch[name] for name in _MODEL_READS))  # so that its weights exist
     _put_weights(model, probe["roles"], question["weights"])
     optimizer = keras.optimizers.SGD(asked["rate"])
+    optimizer.build(model.trainable_variables)
+    step = _compiled(function, model, optimizer) if asked.get("compiled") else partial(function, model, optimizer)
     for _ in range(asked["steps"]):
-        loss = _call(lambda batch: function(model, optimizer, batch), [batch], {}, notes)
+        loss = _call(step, [batch], {}, notes)
     if loss is None or loss is ...:
         return loss
     after = {role: _joined_places(places_of(model, paths)) for role, paths in probe["roles"].items()}
     return {"loss": loss} | after
+
+
+def _compiled(function, model, optimizer):
+    """The function as the run of notebook 07 calls it: traced once, then run without Python."""
+    import tensorflow as tf
+
+    return tf.function(lambda batch: function(model, optimizer, batch))
 
 
 def _joined_places(variables):
@@ -355,15 +373,29 @@ def _made(probe, question, namespace, notes):
     return {"named": named, "trainable": layer.trainable, "trained": roles}
 
 
+def _trainable(probe, question, namespace, notes):
+    """How many numbers the layer's weights hold: those that can be trained, and the others."""
+    layer = _built_layer(probe, *_inputs(probe, question), namespace, notes)
+    counts = [
+        sum(math.prod(weight.shape) for weight in weights) for weights in (layer.trainable_weights, layer.weights)
+    ]
+    return {"numbers that can be trained": counts[0], "numbers that are fixed": counts[1] - counts[0]}
+
+
 def _call_layer(layer, arguments, keywords, notes, twice):
     """The result of a call. twice: notes also that of an equal call, so that the two can be compared."""
     result = _call(layer, arguments, keywords, notes)
     if twice:
         again = layer(*arguments, **keywords)
         notes["new_weights"] = len(getattr(layer, "weights", [])) != len(notes["weights"])
-        if is_tensor(result) and is_tensor(again):
+        if _is_tensors(result) and _is_tensors(again):
             notes["again"] = to_plain(again)
     return result
+
+
+def _is_tensors(value):
+    """Whether this is a tensor or a tuple of tensors."""
+    return is_tensor(value) or (type(value) is tuple and all(map(is_tensor, value)))
 
 
 def _put_weights(layer, roles, weights):

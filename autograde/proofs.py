@@ -21,7 +21,7 @@ import numpy as np
 from autograde import planning, probe
 from autograde.answers import read
 from autograde.compare import Tolerance
-from autograde.exercises import cells
+from autograde.exercises import cells, kept_layers
 from autograde.exercises.spec import Exercise
 from autograde.judge import fault, judge
 from autograde.naming import same_outcome
@@ -252,8 +252,7 @@ class Proofs:
 
     def _answers(self, cell: str, questions: list[dict]) -> list[dict]:
         """The answers of a whole cell. Layers of one configuration and shape are constructed once."""
-        namespace, kept = cells.namespace(self.exercise, cell), self._layers.setdefault(cell, {})
-        return [probe.answer([question], _with_kept_layers(namespace, question, kept))[0] for question in questions]
+        return kept_layers.answers(questions, cells.namespace(self.exercise, cell), self._layers.setdefault(cell, {}))
 
     def _judged(self, plan: dict, cell: str) -> Verdict:
         """The verdict on a whole answer."""
@@ -268,9 +267,7 @@ class Proofs:
         """Whether a claim without a distance fails: a call that must raise, a fraction of zeros, varying results."""
         claims = [claim for part in self.plan["parts"] for claim in part["claims"]]
         answers = [read(outcome) for outcome in known["outcomes"]]
-        exact = [
-            claim | {"returns": "anything"} for claim in claims if claim["kind"] in ("raises", "dropped", "varies")
-        ]
+        exact = [claim | {"returns": "anything"} for claim in claims if _without_a_distance(claim)]
         return any(fault(claim, self.plan["questions"], answers) for claim in exact)
 
 
@@ -287,25 +284,10 @@ PROOFS: dict[str, Callable[[Proofs], Outcome]] = {
 }
 
 
-def _with_kept_layers(namespace: dict, question: dict, kept: dict) -> dict:
-    """The namespace with a class of layers that returns the layer made before for the same kind of question.
-
-    To construct a layer takes longer than to call it. Before it answers, it gets the question's own weights.
-    """
-    asked = question["probe"]
-    asked = asked["of"] if asked["kind"] == "gradient" else asked
-    name = asked.get("name")
-    if asked["kind"] != "layer" or name not in namespace or question["keywords"].get("training"):
-        return namespace  # a new layer draws from the question's seed, a kept one from its own state
-    given = (*question["arguments"], *question["keywords"].values(), *question.get("weights", {}).values())
-    key = repr((name, asked.get("config"), question["keywords"].keys(), [np.shape(value) for value in given]))
-
-    def made(**config):
-        if key not in kept:
-            kept[key] = namespace[name](**config)
-        return kept[key]
-
-    return namespace | {name: made}
+def _without_a_distance(claim: dict) -> bool:
+    if claim["kind"] == "equals":
+        return not isinstance(claim["expected"], np.ndarray)
+    return claim["kind"] in ("raises", "dropped", "varies", "alike")
 
 
 def _numeric_claims(plan: dict) -> list[dict]:

@@ -8,7 +8,9 @@ The answer is a list with one result for each call; the last call repeats the fi
 answer is one result. A right function leaves a claim's bounds with a probability of at most `chances.FALSE_ALARM`.
 
 A known mistake is recognised by its events, not by the numbers it drew: two programs with the same mistake need not
-draw the same numbers.
+draw the same numbers. So a plan keeps of a known mistake's answer only the tally:
+
+    {"faults": {"twice": 41}} or {"events": {"position 1": 113, …}}
 """
 
 from collections import Counter
@@ -19,18 +21,19 @@ from autograde.naming import same_outcome, same_value
 from autograde.rules import RULES
 
 KINDS = ("obeys", "rates")
+_FEW = 10  # calls, of which the counts must be equal
 _ALIKE = 4.0  # standard deviations between two counts that are taken for the same rate
 
 
 def obeys(claim, answers) -> Difference | None:
     """Whether every result obeys the rule."""
-    happened = _happened(claim, answers[claim["answer"]])
+    happened = _happened(claim, answers[claim["answer"]].value)
     return happened if isinstance(happened, Difference) else None
 
 
 def rates(claim, answers) -> Difference | None:
     """Whether each event happened about as often as it should."""
-    happened = _happened(claim, answers[claim["answer"]])
+    happened = _happened(claim, answers[claim["answer"]].value)
     if isinstance(happened, Difference):
         return happened
     for event, tries, probability, (lowest, highest) in _expectations(claim):
@@ -44,26 +47,49 @@ def _expectations(claim):
     return zip(claim["events"], claim["tries"], claim["probabilities"], claim["bounds"])
 
 
-def _happened(claim, answer) -> Counter | Difference:
+def _happened(claim, value) -> Counter | Difference:
     """The events of all calls except the repeated one, or the first result that breaks the rule."""
-    rule, value = RULES[claim["rule"]], answer.value
+    findings = _findings(claim, value)
+    if isinstance(findings, Difference):
+        return findings
+    fault = next((found for found in findings if isinstance(found, Difference)), None)
+    return fault or Counter(event for events in findings for event in events)
+
+
+def _findings(claim, value) -> list | Difference:
+    """The finding of the rule for each result, or the reason why the answer as a whole is wrong."""
+    rule = RULES[claim["rule"]]
     results = [value] if claim["calls"] == 0 else value
     if type(results) is not list or len(results) != max(claim["calls"], 1):
         return Difference("type", "expected one result for each call")
     if claim["calls"] == 0 and type(value) is not list:
         return Difference("type", "expected a result that can be iterated over")
-    counts: Counter = Counter()
-    for result in results[: max(claim["calls"] - 1, 1)]:
-        events = rule(claim["given"], result)
-        if isinstance(events, Difference):
-            return events
-        counts.update(events)
-    if not same_value(results[0], results[-1]):
+    findings = [rule(claim["given"], result) for result in results[: max(claim["calls"] - 1, 1)]]
+    if not any(isinstance(found, Difference) for found in findings) and not same_value(results[0], results[-1]):
         return Difference("own chance", "two calls with generators of the same seed differ: draw from `rng` only")
-    return counts
+    return findings
 
 
 # --- naming ---
+
+
+def tallied(plan: dict, outcomes: list[dict]) -> list[dict]:
+    """A known mistake's outcomes, with tallies in place of the results of many calls."""
+    claims = {claim["answer"]: claim for part in plan["parts"] for claim in part["claims"] if claim["kind"] in KINDS}
+    counted = {index for index in claims if outcomes[index]["status"] == "ok"}
+    return [
+        outcome | {"value": _tally(claims[index], outcome["value"])} if index in counted else outcome
+        for index, outcome in enumerate(outcomes)
+    ]
+
+
+def _tally(claim, value) -> dict:
+    """How often each fault occurred; if there is none, how often each event."""
+    findings = _findings(claim, value)
+    if isinstance(findings, Difference):
+        return {"faults": {findings.kind: claim["calls"]}}
+    faults = Counter(found.kind for found in findings if isinstance(found, Difference))
+    return {"faults": dict(faults)} if faults else {"events": dict(_happened(claim, value))}
 
 
 def recognise(plan: dict, answers: list[Answer]) -> dict | None:
@@ -71,11 +97,18 @@ def recognise(plan: dict, answers: list[Answer]) -> dict | None:
     claims = [claim for part in plan["parts"] for claim in part["claims"]]
     if not any(claim["kind"] in KINDS for claim in claims):
         return None
-    alike = [known for known in plan["misconceptions"] if all(_alike(claim, known, answers) for claim in claims)]
+    tallies = [
+        _tally(claim, answer.value) if claim["kind"] in KINDS and answer.status == "ok" else None
+        for claim, answer in ((claim, answers[claim["answer"]]) for claim in claims)
+    ]
+    alike = [
+        known for known in plan["misconceptions"]
+        if all(_alike(claim, tally, known, answers) for claim, tally in zip(claims, tallies))
+    ]  # fmt: skip
     return alike[0] if len(alike) == 1 else None
 
 
-def _alike(claim, known, answers) -> bool:
+def _alike(claim, tally, known, answers) -> bool:
     outcome, answer = read(known["outcomes"][claim["answer"]]), answers[claim["answer"]]
     if claim["kind"] not in KINDS:
         return same_outcome(outcome, answer)
@@ -83,14 +116,23 @@ def _alike(claim, known, answers) -> bool:
         return False
     if outcome.status != "ok":
         return outcome.failure.signature == answer.failure.signature
-    theirs, ours = _happened(claim, answer), _happened(claim, outcome)
-    if isinstance(theirs, Difference) or isinstance(ours, Difference):
-        return isinstance(theirs, Difference) and isinstance(ours, Difference) and theirs.kind == ours.kind
+    theirs, ours = tally, outcome.value
+    if theirs.keys() != ours.keys():
+        return False
+    if "faults" in theirs:
+        return _same_counts(theirs["faults"], ours["faults"], {**theirs["faults"], **ours["faults"]}, claim["calls"])
     if claim["kind"] == "obeys":
         return True
-    return all(_same_rate(theirs[event], ours[event], tries) for event, tries, *_ in _expectations(claim))
+    tries = zip(claim["events"], claim["tries"])
+    return all(_same_counts(theirs["events"], ours["events"], [event], n) for event, n in tries)
+
+
+def _same_counts(one: dict, other: dict, names, tries: int) -> bool:
+    return all(_same_rate(one.get(name, 0), other.get(name, 0), tries) for name in names)
 
 
 def _same_rate(one: int, other: int, tries: int) -> bool:
+    if tries < _FEW:
+        return one == other
     share = (one + other + 1) / (2 * tries + 2)
     return abs(one - other) <= _ALIKE * (2 * tries * share * (1 - share)) ** 0.5

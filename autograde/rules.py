@@ -8,6 +8,7 @@ known mistakes are distinguished by it.
 """
 
 from collections.abc import Callable
+from itertools import combinations
 
 import numpy as np
 
@@ -15,12 +16,19 @@ from autograde.compare import Difference
 from autograde.plain_values import is_whole_number, whole_numbers
 
 MOST_SHOWN = 60
+STREAMED = 60  # batches that are taken from a data set without end
+FEWEST_SHUFFLED = 24  # examples, of which an order is no accident
 
 
 def shown(value) -> str:
     """A value in a message, shortened."""
     text = repr(value) if type(value) in (list, tuple, str, int, float, bool, type(None)) else type(value).__name__
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"
+
+
+def _pairs(name: str, places: list[int]) -> list[str]:
+    """The event that two of these happen together, for every two."""
+    return [f"{name} {one} and {other}" for one, other in combinations(places, 2)]
 
 
 def _ascending(numbers: list[int]) -> bool:
@@ -45,9 +53,11 @@ def each_masked(given, result):
             return Difference("other token", f"at [{place}]: {before} became {after}, neither itself nor the mask")
     where = [place for place, token in enumerate(masked) if token == mask_id]
     if positions != where:
-        kind = "counted from 1" if positions == [place + 1 for place in where] else "positions"
+        others = [place for place in range(len(masked)) if place not in where]
+        kinds = {"counted from 1": [place + 1 for place in where], "positions of the others": others}
+        kind = next((kind for kind, places in kinds.items() if positions == places), "positions")
         return Difference(kind, f"the masks are at {shown(where)}; your positions are {shown(positions)}")
-    return [f"{len(where)} masked", *(f"position {place}" for place in where)]
+    return [f"{len(where)} masked", *(f"position {place}" for place in where), *_pairs("positions", where)]
 
 
 def chosen_positions(given, result):
@@ -58,7 +68,8 @@ def chosen_positions(given, result):
         return Difference("type", f"expected a list of whole numbers; yours is {shown(result)}")
     allowed = [place for place, token in enumerate(token_ids) if token not in special_ids]
     if any(not 0 <= place < len(token_ids) for place in positions):
-        return Difference("no position", f"{shown(positions)}: expected positions from 0 to {len(token_ids) - 1}")
+        kind = "ids" if set(positions) <= set(token_ids) else "no position"
+        return Difference(kind, f"{shown(positions)}: expected positions from 0 to {len(token_ids) - 1}")
     special = [place for place in positions if place not in allowed]
     if special:
         return Difference("special", f"position {special[0]} has a special token, {token_ids[special[0]]}")
@@ -66,10 +77,12 @@ def chosen_positions(given, result):
         return Difference("twice", f"{shown(positions)} holds a position twice")
     if len(positions) != min(count, len(allowed)):
         wanted = min(count, len(allowed))
-        return Difference("number", f"yours has {len(positions)} positions; expected {wanted}")
+        kind = f"{len(positions)} of {wanted} positions"
+        return Difference(kind, f"yours has {len(positions)} positions; expected {wanted}")
     if not _ascending(positions):
         return Difference("order", f"{shown(positions)} is not in ascending order")
-    return [f"position {place}" for place in positions]
+    together = " ".join(map(str, positions))
+    return [f"all of {together}", *(f"position {place}" for place in positions), *_pairs("positions", positions)]
 
 
 def replaced(given, result):
@@ -80,22 +93,37 @@ def replaced(given, result):
         return Difference("type", f"expected a list of whole numbers; yours is {shown(result)}")
     if len(masked) != len(token_ids):
         return Difference("length", f"{len(token_ids)} tokens went in, {len(masked)} came out")
-    fates, others = [], []
+    fates: dict[str, list[int]] = {"masked": [], "unchanged": [], "another": []}
     for place, (before, after) in enumerate(zip(token_ids, masked)):
         if place not in positions:
             if after != before:
-                return Difference("not chosen", f"at [{place}], which was not chosen: {before} became {after}")
+                changed = [t for t in range(len(masked)) if t not in positions and masked[t] != token_ids[t]]
+                return Difference(
+                    f"not chosen: {changed[0]}", f"at [{place}], which was not chosen: {before} became {after}"
+                )
         elif after == mask_id:
-            fates.append("masked")
+            fates["masked"].append(place)
         elif after == before:
-            fates.append("unchanged")
+            fates["unchanged"].append(place)
         elif after in replacements:
-            fates.append("another")
-            others.append(f"replaced by {after}")
+            fates["another"].append(place)
         else:
-            return Difference("no replacement", f"at [{place}]: {after} is neither the mask nor a replacement")
-    whole = ["all masked"] if fates and set(fates) == {"masked"} else []
-    return fates + others + whole
+            kind = "index" if 0 <= after < len(replacements) else "no replacement"
+            return Difference(kind, f"at [{place}]: {after} is neither the mask nor a replacement")
+    return _fates_together(fates, [masked[place] for place in fates["another"]])
+
+
+def _fates_together(fates: dict[str, list[int]], others: list[int]) -> list[str]:
+    """Events of one call: each fate with its position, by twos and in number; and the replacements, one by one and by
+    twos."""
+    events = [f"{len(fates['masked'])} masked", f"{len(fates['another'])} replaced"]
+    for fate, places in fates.items():
+        events += [fate for _ in places] + [f"{fate} at {place}" for place in places]
+        events += _pairs(f"{fate} at", places)
+    events += [f"replaced by {token}" for token in others]
+    if len(others) > 1:
+        events.append("first two replaced by the same" if others[0] == others[1] else "first two replaced by others")
+    return events
 
 
 def chosen_words(given, result):
@@ -117,7 +145,7 @@ def chosen_words(given, result):
         return Difference("too few", f"yours chose {len(positions)} of {count} tokens; {fitting[0]} would still fit")
     if not _ascending(positions):
         return Difference("order", f"{shown(positions)} is not in ascending order")
-    return [f"word {index}" for index in taken]
+    return [f"words {' '.join(map(str, taken))}", *(f"word {index}" for index in taken)]
 
 
 # --- pairs ---
@@ -143,9 +171,9 @@ def next_sentence(given, result):
         return Difference(kind, f"B is {'' if is_next else 'not '}the next sentence, but the label is {label}")
     if label == 1 and found[0] == document:
         return Difference("same document", "the label is 1, but B comes from the same document as A")
-    return (
-        ["next"] if is_next else ["not next", f"document {found[0]}", f"sentence {documents[found[0]].index(second)}"]
-    )
+    if is_next:
+        return ["next"]
+    return ["not next", f"document {found[0]}", f"sentence {documents[found[0]].index(second)} of document {found[0]}"]
 
 
 def truncated(given, result):
@@ -157,17 +185,17 @@ def truncated(given, result):
     if None in parts:
         return Difference("type", f"expected two lists of whole numbers; yours is {shown(result)}")
     events = []
-    for name, before, after, length in zip("AB", (first, second), parts, _lengths(len(first), len(second), room)):
+    for name, before, after, length in zip("AB", (first, second), parts, lengths_after(len(first), len(second), room)):
         if len(after) != length:
             return Difference(f"length of {name}", f"{name} has {len(after)} tokens, not {length}")
         front = before.index(after[0]) if after and after[0] in before else 0
         if after != before[front : front + length]:
             return Difference("not a stretch", f"{name} is {shown(after)}, which is not a slice of {shown(before)}")
         events.append(f"{front} from the front of {name}")
-    return events
+    return [*events, ", ".join(events)]
 
 
-def _lengths(first: int, second: int, room: int) -> tuple[int, int]:
+def lengths_after(first: int, second: int, room: int) -> tuple[int, int]:
     """The remaining lengths when each token is removed from the longer list, from the second if they are equal."""
     while first + second > room:
         first, second = (first - 1, second) if first > second else (first, second - 1)
@@ -191,11 +219,11 @@ def epochs(given, result):
         orders.append(rows)
     each = total // size
     orders = [sum(orders[start : start + each], []) for start in range(0, len(orders) - each + 1, each)]
-    if len(orders) < 2:
+    if len(result) < STREAMED:
         return Difference("end", f"your data set ended after {len(result)} batches; expected one without end")
     if any(len(set(order)) < len(order) for order in orders):
         return Difference("repeated", "an example occurs twice in one epoch, while others are missing")
-    return _fault_of_order(orders, size) or []
+    return _fault_of_order(orders, size, total) or []
 
 
 def _rows_of(batch, examples):
@@ -217,18 +245,28 @@ def _rows_of(batch, examples):
     return rows
 
 
-def _fault_of_order(orders, size):
-    """An order that chance would give less than once in 10⁹ times (24 examples or more, batches of 4)."""
+def _fault_of_order(orders, size, total):
+    """An order that chance would give less than once in 10⁹ times; None for few examples, of which all are likely."""
+    if total < FEWEST_SHUFFLED:
+        return None
     first = orders[0]
     if first == sorted(first):
         return Difference("unshuffled", "the examples come in the order in which they are stored")
-    if orders[0] == orders[1]:
-        return Difference("same order", "the second epoch has the order of the first")
+    if any(one == other for one, other in combinations(orders, 2)):
+        return Difference("same order", "two epochs have the same order")
     batches = [first[start : start + size] for start in range(0, len(first), size)]
     if all(batch == list(range(batch[0], batch[0] + size)) for batch in batches):
-        return Difference("whole batches", "consecutive examples stay together: you shuffled batches, not examples")
-    if all(row < place + size for place, row in enumerate(first)):
-        return Difference("small buffer", f"no example moves {size} positions or more to the front: hardly a shuffle")
+        return Difference("whole batches", "consecutive examples stay together: batches were shuffled, not examples")
+    farthest = max(row - place for order in orders for place, row in enumerate(order))
+    if farthest < size:
+        return Difference(
+            "batch as buffer", f"no example moves {size} positions or more to the front: hardly a shuffle"
+        )
+    if farthest < total // 2:
+        return Difference("small buffer", f"no example moves more than {farthest} of {total} positions to the front")
+    together = max(sum(row + 1 == after for row, after in zip(order, order[1:])) for order in orders)
+    if together > total // 2:
+        return Difference("neighbours", "most examples are followed by the one that is stored behind them")
     return None
 
 

@@ -99,7 +99,8 @@ blocks(
 # $$X \in \mathbb{R}^{\ell \times d_e} \;\to\; P \in (0, 1)^{\ell \times N_V}$$
 #
 # Name the parts `self.dense` ($W_f, b_f$), `self.norm` ($\gamma, \beta$, your `LayerNorm`) and `self.unembedding`
-# ($W_u$, made with `self.add_weight`; the algorithm has no bias there).
+# ($W_u$, made with `self.add_weight`; the algorithm has no bias there). `**kwargs` holds Keras's own arguments, such as
+# `name` and `trainable`: hand them on to `super().__init__` here and in all classes below.
 
 # %% nbgrader={"grade": false, "grade_id": "final-layers", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class FinalLayers(keras.layers.Layer):
@@ -271,7 +272,7 @@ check(Pooler)
 # \underbrace{\text{hidden}}_{(B, T, H)},\; \underbrace{\text{pooled}}_{(B, H)}$$
 #
 # The ones and zeros are not yet a mask: a mask also has an axis for the queries (3.6). Pass `training` on to the
-# embeddings and the encoder, which contain the dropout. Name the parts `self.embeddings`, `self.encoder`,
+# embeddings and the encoder, which contain the dropout, and give both the rate `dropout`. Name the parts `self.embeddings`, `self.encoder`,
 # `self.pooler`.
 
 # %% nbgrader={"grade": false, "grade_id": "bert", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -32,7 +32,7 @@
 # **Reproducible randomness.** Functions that draw random numbers get a NumPy generator, `rng`, as their last argument,
 # and use no other source. The same seed then gives the same data on every machine, and a run can be repeated. Useful
 # here: `rng.random()` (uniform in [0, 1)), `rng.integers(n)` (0 … n − 1), `rng.choice(items, size, replace=False)`,
-# `rng.permutation(n)`. `check` calls your function a few hundred times with different seeds and *counts* the results.
+# `rng.permutation(n)`. `check` calls your function a thousand times with different seeds and *counts* the results.
 # Its bounds are so wide that a correct function fails less than once in a million checks.
 #
 # All terms are in the [glossary](../glossary.md).
@@ -664,7 +664,7 @@ print(f"{100 * examples['masked_lm_weights'].sum() / examples['attention_mask'].
 # shuffled → collected in batches → repeated from the start → a few prepared in advance while the model computes. Each
 # step is one line. The important part is their *order*.
 #
-# - Each epoch has every example at most once, in a new order.
+# - Each epoch has every example at most once, in a new random order, in which any example may come first.
 # - Every batch has `batch_size` examples; a smaller rest at the end of an epoch is dropped.
 # - It never ends: the training loop decides when to stop.
 
@@ -673,6 +673,7 @@ def batches(examples: dict[str, np.ndarray], batch_size: int, seed: int) -> tf.d
     """An endless data set of batches of shuffled examples.
 
     examples: arrays with one row per example, all of the same length; "input_ids" is one of the keys
+    seed: the same seed gives the same order of examples, another seed another order
     returns a data set of dicts with the same keys
     """
     ### BEGIN SOLUTION

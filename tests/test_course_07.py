@@ -320,8 +320,8 @@ def _rows_and_logits(rng, right: float):
 
 def test_loss_and_accuracy_count_blanks_only():
     rows, logits = _rows_and_logits(np.random.default_rng(2), right=0.25)
-    loss, accuracy = training_runs.figures(logits, rows)
-    assert accuracy == 0.25
+    loss, accuracy, context = training_runs.figures(logits, rows)
+    assert accuracy == 0.25 and context > 1
     expected = [
         np.log(np.exp(logits[place].astype("float64")).sum()) - logits[place][rows["masked_lm_ids"][place]]
         for place in np.ndindex(10, 5)
@@ -330,17 +330,30 @@ def test_loss_and_accuracy_count_blanks_only():
     assert loss == pytest.approx(np.mean(expected), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("loss", "accuracy", "points"),
-    [(8.3, 0.0, 2), (6.5, 0.01, 4), (6.3, 0.01, 4), (6.5, 0.5, 4), (6.3, 0.08, 6), (float("nan"), 0.5, 0)],
-)
-def test_a_runs_points_follow_the_thresholds_that_the_notebook_states(loss, accuracy, points):
+def test_a_constant_prediction_gains_nothing_from_the_context_however_good_it_is():
+    rows, logits = _rows_and_logits(np.random.default_rng(2), right=0.25)
+    real = rows["masked_lm_weights"] > 0
+    frequencies = np.bincount(rows["masked_lm_ids"][real], minlength=50) + 1e-3
+    constant = np.broadcast_to(np.log(frequencies / frequencies.sum()), logits.shape)
+    loss, _, context = training_runs.figures(constant, rows)
+    assert loss < np.log(50) and context == pytest.approx(0, abs=1e-9)
     (run,) = runs.of_notebook("07_pretraining")
-    assert sum(mark.points for mark in run.marks if mark.earned(loss, accuracy)) == points
+    assert sum(mark.points for mark in run.marks if mark.earned(1.0, 1.0, context)) == 2
+
+
+@pytest.mark.parametrize(
+    ("loss", "accuracy", "context", "points"),
+    [(8.3, 0.0, 0.0, 2), (6.5, 0.01, 0.1, 4), (6.3, 0.01, 0.3, 4), (6.5, 0.5, 0.3, 4), (6.3, 0.08, 0.3, 6),
+     (6.2, 0.08, 0.0, 2), (6.2, 0.08, 0.1, 4), (float("nan"), 0.5, 1.0, 0), (6.2, 0.08, float("nan"), 0)],
+)  # fmt: skip
+def test_a_runs_points_follow_the_thresholds_that_the_notebook_states(loss, accuracy, context, points):
+    (run,) = runs.of_notebook("07_pretraining")
+    assert sum(mark.points for mark in run.marks if mark.earned(loss, accuracy, context)) == points
     text = (notebooks.SOLUTIONS / "07_pretraining.py").read_text(encoding="utf-8")
     assert '"grade_id": "pretraining-run", "locked": true, "points": 6,' in text and run.points == 6
     for mark in run.marks[1:]:
-        assert f"a loss of at most {mark.loss:g}" in text
+        assert f"a loss of at most {mark.loss:g}" in text.replace("\n# ", " ")
+        assert f" of at least {mark.context:g}" in text
     assert f"at least {run.marks[-1].accuracy:.0%}".replace("%", " %") in text
 
 

@@ -99,9 +99,13 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Varies:
-    """Calls under two seeds give different results, because of dropout: the case's `seed` and the next."""
+    """Calls under two seeds give different results, because of dropout: the case's `seed` and the next.
+
+    item: which one of several results, if the answer is a tuple.
+    """
 
     answer: int = 0
+    item: int | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,25 @@ class OwnLists:
     """
 
     answer: int = 0
+
+
+@dataclass(frozen=True)
+class OwnWeights:
+    """The layer has as many weights as the case gives it, and all of them can be trained; none with `trainable=False`.
+
+    A weight too many is a bias that the formula does not have, or a matrix that should be shared.
+    """
+
+    answer: int = 0
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Two answers are the same: the same seed, the same order. With `wanted=False`: they differ."""
+
+    answer: int = 0
+    other: int = 1
+    wanted: bool = True
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,10 @@ def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, laun
             continue
         logits = _logits(answer, rows)
         if logits is not None:
-            loss, accuracy = figures(logits, rows)
-            return GradedRun(_verdict(run, loss, accuracy, own), tuple(ends), doubts_about(run, loss, accuracy))
+            loss, accuracy, context = figures(logits, rows)
+            return GradedRun(
+                _verdict(run, loss, accuracy, context, own), tuple(ends), doubts_about(run, loss, accuracy)
+            )
     said = f"Neither your {run.model} nor the course's own version made predictions with these weights."
     verdict = Verdict(run.id, run.label, "wrong", 0.0, run.points, advice=(said,))
     return GradedRun(verdict, tuple(ends))
@@ -185,18 +187,24 @@ def _logits(answer: Answer, rows: dict) -> np.ndarray | None:
 # --- the points ---
 
 
-def figures(logits: np.ndarray, rows: dict) -> tuple[float, float]:
-    """Mean loss and accuracy over the masked positions, in float64."""
+def figures(logits: np.ndarray, rows: dict) -> tuple[float, float, float]:
+    """Mean loss, accuracy and gain from the context over the masked positions, in float64.
+
+    The gain is the mean loss of each prediction at all masked positions, minus its loss at its own.
+    """
     real = rows["masked_lm_weights"] > 0
     chosen, labels = logits[real].astype("float64"), rows["masked_lm_ids"][real]  # (n, V), (n,)
     chosen -= chosen.max(axis=1, keepdims=True)
-    losses = np.log(np.exp(chosen).sum(axis=1)) - chosen[np.arange(len(labels)), labels]
-    return float(losses.mean()), float((chosen.argmax(axis=1) == labels).mean())
+    log_sums = np.log(np.exp(chosen).sum(axis=1))
+    loss = (log_sums - chosen[np.arange(len(labels)), labels]).mean()
+    frequencies = np.bincount(labels, minlength=chosen.shape[1]) / len(labels)
+    elsewhere = (log_sums - chosen @ frequencies).mean()
+    return float(loss), float((chosen.argmax(axis=1) == labels).mean()), float(elsewhere - loss)
 
 
-def _verdict(run: TrainingRun, loss: float, accuracy: float, own: bool) -> Verdict:
+def _verdict(run: TrainingRun, loss: float, accuracy: float, context: float, own: bool) -> Verdict:
     parts = tuple(
-        PartResult(mark.name, mark.points if mark.earned(loss, accuracy) else 0.0, mark.points, _wanted(mark))
+        PartResult(mark.name, mark.points if mark.earned(loss, accuracy, context) else 0.0, mark.points, _wanted(mark))
         for mark in run.marks
     )
     points = sum(part.points for part in parts)
@@ -213,4 +221,5 @@ def _shown(loss: float) -> str:
 
 def _wanted(mark) -> str:
     share = f" and an accuracy of at least {mark.accuracy:.0%}" if mark.accuracy else ""
-    return f"needs a loss of at most {mark.loss:g}{share}"
+    gain = f" and a gain from the context of at least {mark.context:g}" if np.isfinite(mark.context) else ""
+    return f"needs a loss of at most {mark.loss:g}{share}{gain}"

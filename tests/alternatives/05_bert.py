@@ -24,8 +24,8 @@ class FinalLayers(keras.layers.Layer):
 
 # %% final-layers: dense as unembedding
 class FinalLayers(keras.layers.Layer):
-    def __init__(self, vocab_size):
-        super().__init__()
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
         self.norm = LayerNorm()
         self.unembedding = keras.layers.Dense(vocab_size, use_bias=False, activation="softmax")
 
@@ -107,8 +107,8 @@ class FinalLayers(keras.layers.Layer):
 
 # %% etransformer: first rows of the table
 class ETransformer(keras.Model):
-    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length):
-        super().__init__()
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
         self.token = keras.layers.Embedding(vocab_size, d_e)
         self.position = keras.layers.Embedding(max_length, d_e)
         self.position.build()
@@ -121,8 +121,8 @@ class ETransformer(keras.Model):
 
 # %% etransformer: layer by layer
 class ETransformer(keras.layers.Layer):
-    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length):
-        super().__init__()
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
         self.token, self.position = (keras.layers.Embedding(rows, d_e) for rows in (vocab_size, max_length))
         self.encoder = Encoder(num_layers, num_heads, d_mlp)
         self.final = FinalLayers(vocab_size)
@@ -135,8 +135,8 @@ class ETransformer(keras.layers.Layer):
 
 # %% etransformer: lines 10 to 12 written out
 class ETransformer(keras.layers.Layer):
-    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length):
-        super().__init__()
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
         self.token = keras.layers.Embedding(vocab_size, d_e)
         self.position = keras.layers.Embedding(max_length, d_e)
         self.encoder = Encoder(num_layers, num_heads, d_mlp)
@@ -151,8 +151,8 @@ class ETransformer(keras.layers.Layer):
 
 # %% etransformer: one hot products
 class ETransformer(keras.layers.Layer):
-    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length):
-        super().__init__()
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
         self.sizes = vocab_size, max_length
         self.token, self.position = keras.layers.Embedding(vocab_size, d_e), keras.layers.Embedding(max_length, d_e)
         self.encoder, self.final = Encoder(num_layers, num_heads, d_mlp), FinalLayers(vocab_size)
@@ -185,8 +185,8 @@ class ETransformer(keras.layers.Layer):
 
 # %% etransformer: text by text
 class ETransformer(keras.layers.Layer):
-    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length):
-        super().__init__()
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
         self.token = keras.layers.Embedding(vocab_size, d_e)
         self.position = keras.layers.Embedding(max_length, d_e)
         self.encoder = Encoder(num_layers, num_heads, d_mlp)
@@ -259,7 +259,7 @@ class Pooler(keras.layers.Layer):
 # %% bert: a keras model
 class Bert(keras.Model):
     def __init__(self, vocab_size, hidden_size, *stack, max_positions=512, dropout=0.1, **sizes):
-        super().__init__()
+        super().__init__(trainable=sizes.pop("trainable", True), name=sizes.pop("name", None))
         sizes = dict(zip(("num_layers", "num_heads", "intermediate_size"), stack)) | sizes
         self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions=max_positions, dropout=dropout)
         self.encoder = Encoder(**sizes, dropout=dropout)
@@ -275,9 +275,9 @@ class Bert(keras.Model):
 # %% bert: layer by layer
 class Bert(keras.layers.Layer):
     def __init__(
-        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
     ):
-        super().__init__()
+        super().__init__(**kwargs)
         self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, 2, dropout)
         self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout)
         self.pooler = Pooler()
@@ -291,9 +291,9 @@ class Bert(keras.layers.Layer):
 # %% bert: mask by hand
 class Bert(keras.layers.Layer):
     def __init__(
-        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
     ):
-        super().__init__()
+        super().__init__(**kwargs)
         self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
         self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout)
         self.pooler = Pooler()
@@ -331,9 +331,9 @@ class Bert(keras.layers.Layer):
 # %% bert: square mask
 class Bert(keras.layers.Layer):
     def __init__(
-        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
     ):
-        super().__init__()
+        super().__init__(**kwargs)
         self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
         self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout)
         self.pooler = Pooler()
@@ -351,9 +351,9 @@ class Bert(keras.layers.Layer):
 # %% bert: text by text
 class Bert(keras.layers.Layer):
     def __init__(
-        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
     ):
-        super().__init__()
+        super().__init__(**kwargs)
         self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
         self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout)
         self.pooler = Pooler()
@@ -406,8 +406,8 @@ class MlmHead(keras.layers.Layer):
 
 # %% mlm-head: einsum
 class MlmHead(keras.layers.Layer):
-    def __init__(self, vocab_size):
-        super().__init__()
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
         self.norm = LayerNorm()
         self.bias = self.add_weight(shape=(vocab_size,), initializer="zeros")
 

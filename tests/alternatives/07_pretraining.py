@@ -297,6 +297,7 @@ def train_step(model, optimizer, batch):
         tape.watch([variable.value for variable in model.trainable_variables])
         loss = total_loss()
     gradients = tape.gradient(loss, [variable.value for variable in model.trainable_variables])
+    gradients = list(map(tf.convert_to_tensor, gradients))
     optimizer.apply(clip_gradients(gradients), model.trainable_variables)
     return loss
 
@@ -309,7 +310,8 @@ def train_step(model, optimizer, batch):
         pairs = nsp_loss(follows, batch["next_sentence"])
         loss = masked + pairs
     weights = model.trainable_weights
-    optimizer.apply_gradients(zip(clip_gradients(tape.gradient(loss, weights), 1.0), weights))
+    slopes = [slope + tf.zeros_like(weight) for slope, weight in zip(map(tf.convert_to_tensor, tape.gradient(loss, weights)), weights)]
+    optimizer.apply_gradients(zip(clip_gradients(slopes, 1.0), weights))
     return loss
 
 # %% train-step: clipped by tensorflow
@@ -333,7 +335,9 @@ def train_step(model, optimizer, batch):
             batch["token_ids"], batch["token_type_ids"], batch["attention_mask"], batch["positions"], training=True
         )
         loss = mlm_loss(outputs[0], batch["labels"], batch["weights"]) + nsp_loss(outputs[1], batch["next_sentence"])
-    optimizer.apply(clip_gradients(tape.gradient(loss, model.trainable_variables)))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    rows = lambda slices: tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
+    optimizer.apply(clip_gradients([rows(g) if isinstance(g, tf.IndexedSlices) else g for g in gradients]))
     return loss
 
 # %% train-step: two gradients added
@@ -343,7 +347,7 @@ def train_step(model, optimizer, batch):
         logits, next_logits = model(*inputs, training=True)
         losses = [mlm_loss(logits, batch["labels"], batch["weights"]), nsp_loss(next_logits, batch["next_sentence"])]
     both = tape.gradient(losses, model.trainable_variables)  # of several targets: their gradients' sum
-    optimizer.apply(clip_gradients([ops.convert_to_tensor(gradient) for gradient in both]), model.trainable_variables)
+    optimizer.apply(clip_gradients([tf.convert_to_tensor(gradient) for gradient in both]), model.trainable_variables)
     return ops.sum(ops.stack(losses))
 
 # %% learning-rate: cases by where

@@ -1,10 +1,12 @@
 """Inputs and helpers shared by the exercises of notebook 05."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.spec import Forbidden
+from autograde.exercises.spec import Case, Forbidden, OwnWeights, Trial
 
 WHOLE_BERT = Forbidden(
     "In this exercise you assemble BERT yourself, from the layers of your earlier notebooks.",
@@ -44,6 +46,16 @@ def final_weights(rng: Random, d_e: int, vocabulary: int, prefix: str = "") -> d
 
 def token_ids(rng: Random, *shape: int, vocabulary: int = 9) -> np.ndarray:
     return rng.integers(0, vocabulary, shape).astype("int32")
+
+
+def own_weights(case: Case) -> list[Trial]:
+    """The layer has no other weights than the case's, and hands on what `**kwargs` holds."""
+    return [Trial((case,), (OwnWeights(),)), Trial((frozen(case),), (OwnWeights(),))]
+
+
+def frozen(case: Case) -> Case:
+    """The same call of a layer that was made with `trainable=False`."""
+    return replace(case, config=case.config | {"trainable": False})
 
 
 FINAL_ROLES = roles.dense("dense") | roles.norm("norm") | {"unembedding": ["unembedding", "unembedding.kernel"]}

@@ -1,15 +1,25 @@
 """BERT without its pre-training heads."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, encoder_weights, norm_weights, token_ids
+from autograde.exercises.n05_bert._shared import (
+    WHOLE_BERT,
+    dense_weights,
+    encoder_weights,
+    frozen,
+    norm_weights,
+    token_ids,
+)
 from autograde.exercises.numpy_bert import below, dense, encoder, norm
-from autograde.exercises.spec import Case, Exercise, cases, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, OwnWeights, Part, Reference, Trial, Varies, layer, mistake
 
 
-def bert(token_ids, token_type_ids, attention_mask, *, weights, config):
+def bert(token_ids, token_type_ids, attention_mask, training=None, *, weights, config):
+    """Without dropout, also in training."""
     x = weights["embeddings/token"][token_ids] + weights["embeddings/segment"][token_type_ids]
     x = x + weights["embeddings/position"][: token_ids.shape[1]]
     x = norm(x, weights, "embeddings/norm")
@@ -21,12 +31,16 @@ def bert(token_ids, token_type_ids, attention_mask, *, weights, config):
 
 def bert_case(rng: Random, ids, segments, is_real, **config) -> Case:
     config = {
-        "vocab_size": 9, "hidden_size": 4, "num_layers": 2, "num_heads": 2, "intermediate_size": 6, "max_positions": 6,
+        "vocab_size": 9, "hidden_size": 8, "num_layers": 2, "num_heads": 4, "intermediate_size": 5, "max_positions": 6,
+        "dropout": 0.5,
     } | config  # fmt: skip
+    places = config["max_positions"]
+    if places == 512:
+        del config["max_positions"]  # the default
     hidden = config["hidden_size"]
     weights = {
         "embeddings/token": normal(rng, config["vocab_size"], hidden),
-        "embeddings/position": normal(rng, config["max_positions"], hidden),
+        "embeddings/position": normal(rng, places, hidden),
         "embeddings/segment": normal(rng, 2, hidden),
     }
     weights |= norm_weights(rng, "embeddings/norm", hidden)
@@ -39,18 +53,73 @@ def real_tokens(lengths, tokens: int) -> np.ndarray:
     return (np.arange(tokens) < np.array(lengths)[:, None]).astype("int32")
 
 
-def nothing_padded(rng: Random) -> list[Case]:
-    ids = token_ids(rng, 2, 5)
-    segments = (np.arange(5) >= rng.integers(2, 4, (2, 1))).astype("int32")
-    return [bert_case(rng, ids, segments, np.ones((2, 5), "int32"), hidden_size=6, num_heads=3, num_layers=1)]
+def second_half(rng: Random, rows: int, tokens: int) -> np.ndarray:
+    """Segments: A, then B, which begins at another token in each row."""
+    return (np.arange(tokens) >= rng.integers(2, 4, (rows, 1))).astype("int32")
 
 
-def padded_texts(rng: Random) -> list[Case]:
-    """Pairs of several lengths, and texts of mostly padding, whose ids must have no effect."""
-    segments = (np.arange(6) >= rng.integers(2, 4, (3, 1))).astype("int32")
+def whole_texts(rng: Random, tokens: int = 6, **config) -> Case:
+    """Three texts without padding."""
+    ones = np.ones((3, tokens), "int32")
+    return bert_case(rng, token_ids(rng, 3, tokens), second_half(rng, 3, tokens), ones, **config)
+
+
+def nothing_padded(rng: Random) -> list[Trial]:
+    case = whole_texts(rng)
+    return [Trial((case,)), Trial((case,), (OwnWeights(),))]
+
+
+def wider_models(rng: Random) -> list[Trial]:
+    return [Trial((whole_texts(rng, 5, hidden_size=12, num_heads=2, num_layers=3, max_positions=5),))]
+
+
+def padded_ids(rng: Random, rows: int, is_real: np.ndarray) -> np.ndarray:
+    """Ids whose padding is not 0, and whose texts hold a 0: only the mask tells what is padding."""
+    ids = token_ids(rng, rows, is_real.shape[1])
+    ids[is_real == 0] = rng.integers(1, 9, int((is_real == 0).sum()))
+    ids[:, 0] = 0
+    return ids
+
+
+def padded_texts(rng: Random) -> list[Trial]:
+    """Pairs of several lengths, and texts of mostly padding; the table of positions once with its default size."""
+    lengths, short = real_tokens([6, 4, 5], 6), real_tokens([1, 2], 6)
     return [
-        bert_case(rng, token_ids(rng, 3, 6), segments, real_tokens([6, 4, 5], 6)),
-        bert_case(rng, token_ids(rng, 2, 6), np.zeros((2, 6), "int32"), real_tokens([1, 2], 6), num_layers=1),
+        Trial((bert_case(rng, padded_ids(rng, 3, lengths), second_half(rng, 3, 6), lengths),)),
+        Trial((bert_case(rng, padded_ids(rng, 2, short), np.zeros((2, 6), "int32"), short, hidden_size=6, num_heads=3,
+                         num_layers=1, max_positions=512),)),
+    ]  # fmt: skip
+
+
+def padding_in_front(rng: Random) -> list[Trial]:
+    """Padding before a text and inside it."""
+    is_real = np.array([[0, 0, 1, 1, 1], [1, 0, 1, 0, 1]], "int32")
+    return [Trial((bert_case(rng, padded_ids(rng, 2, is_real), second_half(rng, 2, 5), is_real, num_layers=1),))]
+
+
+def without_effect(case: Case, *parts: str) -> Case:
+    """The same call with weights that make dropout invisible in some parts."""
+    weights = dict(case.weights)
+    silent = {
+        "embeddings": ("embeddings/norm/gamma", "embeddings/norm/beta"),
+        "encoder": tuple(f"layers/{name}/{weight}" for name in ("attention/out", "feed_forward/outer")
+                         for weight in ("kernel", "bias")),
+    }  # fmt: skip
+    for role in (role for part in parts for role in silent[part]):
+        weights[role] = np.zeros_like(weights[role])
+    return replace(case, weights=weights)
+
+
+def chance_in_training(rng: Random) -> list[Trial]:
+    """In training dropout acts in the embeddings and in the encoder, each with the model's rate, and nowhere else."""
+    case = replace(whole_texts(rng), keywords={"training": True}, seed=int(rng.integers(2**20)))
+    no_chance = frozen(whole_texts(rng, num_layers=1, dropout=0.0))
+    return [
+        Trial((without_effect(case, "encoder"),), (Varies(item=0),)),
+        Trial((without_effect(case, "embeddings"),), (Varies(item=0),)),
+        Trial((without_effect(case, "embeddings", "encoder"),)),
+        Trial((replace(case, keywords={"training": False}),)),
+        Trial((replace(no_chance, keywords={"training": True}, seed=case.seed),), (Reference(), OwnWeights())),
     ]
 
 
@@ -64,8 +133,11 @@ EXERCISE = Exercise(
     reference=bert,
     returns="tuple",
     parts=(
-        values(3, nothing_padded),
-        cases("padding", 3, padded_texts, "with padding in the batch the result is different"),
+        Part("values", 3, nothing_padded, hidden=wider_models),
+        Part("padding", 2, padded_texts, "with padding in the batch the result is different", hidden=padding_in_front),
+        Part("dropout", 1, chance_in_training,
+            "in training, and only there, dropout must act in the embeddings and in the encoder, both with the rate "
+            "`dropout`; and `trainable=False` must have an effect"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"tokens": case.arguments[0].shape[1]},
@@ -76,6 +148,25 @@ EXERCISE = Exercise(
         "The pooler reads the last layer's hidden states, and both are returned: `return hidden, pooled`.",
     ),
     misconceptions=(
+        mistake("training-not-to-embeddings", "token_type_ids, training=training)", "token_type_ids, training=False)",
+            hint="The embeddings do not get `training`: their dropout never acts. Pass it on to both."),
+        mistake("training-not-to-encoder", "attention_mask=visible, training=training)",
+            "attention_mask=visible, training=False)",
+            hint="The encoder does not get `training`: its dropout never acts. Pass it on to both."),
+        mistake("dropout-not-to-encoder", "intermediate_size, dropout=dropout)", "intermediate_size)",
+            hint="`dropout` does not reach the encoder, which then has its own default rate. Pass it on to embeddings "
+                 "and encoder."),
+        mistake("dropout-not-to-embeddings", "max_positions, dropout=dropout)", "max_positions)",
+            hint="`dropout` does not reach the embeddings, which then have their own default rate. Pass it on to "
+                 "embeddings and encoder."),
+        mistake("positions-not-handed-on", "hidden_size, max_positions, dropout", "hidden_size, dropout",
+            hint="`max_positions` has no effect: pass it to `BertEmbeddings`, whose table of positions has that many "
+                 "rows."),
+        mistake("layers-for-heads", "Encoder(num_layers, num_heads,", "Encoder(num_heads, num_layers,",
+            hint="You exchanged the numbers of layers and heads: `Encoder` takes the number of layers first."),
+        mistake("kwargs-dropped", "super().__init__(**kwargs)", "super().__init__()",
+            hint="`**kwargs` has no effect: hand it on with `super().__init__(**kwargs)`. Keras's own arguments, such "
+                 "as `trainable` and `name`, arrive there."),
         mistake("mask-not-handed-on",
             "self.encoder(x, attention_mask=visible, training=training)", "self.encoder(x, training=training)",
             hint="With padding the result changes: the encoder does not get the mask, so every token reads the "

@@ -4,10 +4,17 @@ import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import FINAL_ROLES, WHOLE_BERT, encoder_weights, final_weights, token_ids
+from autograde.exercises.n05_bert._shared import (
+    FINAL_ROLES,
+    WHOLE_BERT,
+    encoder_weights,
+    final_weights,
+    frozen,
+    token_ids,
+)
 from autograde.exercises.n05_bert.final_layers import final_layers
 from autograde.exercises.numpy_bert import below, encoder
-from autograde.exercises.spec import Case, Exercise, cases, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, OwnWeights, Part, Reference, Trial, layer, mistake
 
 
 def etransformer(x, *, weights, config):
@@ -17,7 +24,7 @@ def etransformer(x, *, weights, config):
 
 
 def etransformer_case(rng: Random, x: np.ndarray, **config) -> Case:
-    config = {"vocab_size": 9, "d_e": 4, "num_layers": 2, "num_heads": 2, "d_mlp": 6, "max_length": 7} | config
+    config = {"vocab_size": 9, "d_e": 8, "num_layers": 2, "num_heads": 4, "d_mlp": 6, "max_length": 7} | config
     weights = {
         "token/embeddings": normal(rng, config["vocab_size"], config["d_e"]),
         "position/embeddings": normal(rng, config["max_length"], config["d_e"]),
@@ -27,16 +34,24 @@ def etransformer_case(rng: Random, x: np.ndarray, **config) -> Case:
     return Case((x,), {}, weights, config)
 
 
-def sequences(rng: Random) -> list[Case]:
+def sequences(rng: Random) -> list[Trial]:
+    """The numbers of layers, heads, tokens and places are all different; the second text has the greatest length."""
+    first = etransformer_case(rng, token_ids(rng, 2, 5))
+    second = etransformer_case(rng, token_ids(rng, 1, 7), d_e=6, num_heads=3, num_layers=1)
+    return [Trial((first,)), Trial((second,)), Trial((second,), (OwnWeights(),))]
+
+
+def other_sequences(rng: Random) -> list[Trial]:
     return [
-        etransformer_case(rng, token_ids(rng, 2, 5)),
-        etransformer_case(rng, token_ids(rng, 1, 7), d_e=6, num_heads=3, num_layers=1),
+        Trial((etransformer_case(rng, token_ids(rng, 3, 1, vocabulary=5), vocab_size=5, num_layers=1, num_heads=1),)),
+        Trial((etransformer_case(rng, token_ids(rng, 1, 4), d_e=4, num_heads=2, num_layers=3, d_mlp=9),)),
     ]
 
 
-def repeated_token(rng: Random) -> list[Case]:
-    """The same token at all positions: only the position vectors differ."""
-    return [etransformer_case(rng, np.full((1, 4), rng.integers(0, 9), "int32"), num_layers=1)]
+def repeated_token(rng: Random) -> list[Trial]:
+    """The same token at all positions: only the position vectors differ. The layer is made with `trainable=False`."""
+    case = frozen(etransformer_case(rng, np.full((1, 4), rng.integers(0, 9), "int32"), num_layers=1, num_heads=2))
+    return [Trial((case,), (Reference(), OwnWeights()))]
 
 
 _IN_THE_LOOP = """        for layer in self.encoder.layers_:
@@ -52,17 +67,28 @@ EXERCISE = Exercise(
     ),
     reference=etransformer,
     parts=(
-        values(3, sequences),
-        cases("positions", 2, repeated_token, "a text that repeats one token gives a different result"),
+        Part("values", 3, sequences, hidden=other_sequences),
+        Part("positions", 2, repeated_token,
+            "a text that repeats one token gives a different result, or `trainable=False` has no effect"),
     ),
     forbidden=WHOLE_BERT,
-    facts=lambda case: {"layers": case.config["num_layers"]},
+    facts=lambda case: {"layers": case.config["num_layers"], "heads": case.config["num_heads"]},
     hints=(
         "Three parts, one after the other: look up and add (lines 2–4), the encoder (5–9), the final layers (10–12).",
         "Position t gets row t of W_p, the same in every text of the batch: look up 0, 1, 2, … with `ops.arange`.",
         "`ops.shape(x)[1]` is ℓ. The positions' vectors are (ℓ, d_e); broadcasting adds them to (batch, ℓ, d_e).",
     ),
     misconceptions=(
+        mistake("layers-for-heads", "Encoder(num_layers, num_heads, d_mlp)", "Encoder(num_heads, num_layers, d_mlp)",
+            hint="You make {heads} layers with {layers} heads. `Encoder` takes the number of layers first: here "
+                 "{layers} layers with {heads} heads."),
+        mistake("kwargs-dropped", "super().__init__(**kwargs)", "super().__init__()",
+            hint="`**kwargs` has no effect: hand it on with `super().__init__(**kwargs)`. Keras's own arguments, such "
+                 "as `trainable` and `name`, arrive there."),
+        mistake("length-for-vocabulary", "keras.layers.Embedding(max_length, d_e)",
+            "keras.layers.Embedding(vocab_size, d_e)",
+            hint="Your table of positions has a row for each token of the vocabulary. It needs one for each position: "
+                 "`max_length`."),
         mistake("no-positions", "self.token(x) + self.position(places)", "self.token(x)",
             hint="W_p is missing: line 3 adds a vector for the position to the vector of the token."),
         mistake("positions-from-one",

@@ -5,10 +5,10 @@ import numpy as np
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n05_bert._shared import LOADERS
 from autograde.exercises.numpy_bert import softmax
-from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference, Trial, mistake, values
+from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Trial, mistake, values
 
 
-def fill_in(token_ids, logits, pieces, k):
+def fill_in(token_ids, logits, pieces, k=5):
     mask = pieces.index("[MASK]")
     guesses = []
     for row in softmax(logits)[[token == mask for token in token_ids]]:
@@ -20,32 +20,46 @@ def fill_in(token_ids, logits, pieces, k):
 PIECES = ("[PAD]", "[CLS]", "[SEP]", "a", "robin", "is", "not", "bird", "tree", "river", "bank", "the")
 
 
-def blanks(rng: Random, tokens: int, places, k: int) -> Case:
+def blanks(rng: Random, tokens: int, places, k: int | None, mask: int | None = None) -> Case:
     """A sequence of ids with some [MASK]; the id of [MASK] differs from draw to draw."""
     pieces = list(PIECES)
-    pieces.insert(int(rng.integers(1, len(pieces))), "[MASK]")
+    pieces.insert(int(rng.integers(1, len(pieces))) if mask is None else mask, "[MASK]")
     others = [i for i, piece in enumerate(pieces) if piece != "[MASK]"]
     ids = [int(i) for i in rng.choice(others, tokens)]
     for place in places:
         ids[place] = pieces.index("[MASK]")
-    return Case((ids, normal(rng, tokens, len(pieces), size=2), pieces, k))
+    more = () if k is None else (k,)
+    return Case((ids, normal(rng, tokens, len(pieces), size=2), pieces, *more))
 
 
 def one_blank(rng: Random) -> list[Case]:
-    return [blanks(rng, 6, [int(rng.integers(1, 5))], 5), blanks(rng, 5, [int(rng.integers(1, 4))], 3)]
+    """k is given, or 5 by default."""
+    return [
+        blanks(rng, 6, [int(rng.integers(1, 5))], 4), blanks(rng, 5, [int(rng.integers(1, 4))], None),
+        blanks(rng, 5, [int(rng.integers(1, 4))], 3),
+    ]  # fmt: skip
+
+
+def unusual_blanks(rng: Random) -> list[Case]:
+    """[MASK] is the first or the last token of the vocabulary and of the text; k is 1, or the whole vocabulary."""
+    return [blanks(rng, 4, [0], 1, mask=0), blanks(rng, 5, [4], len(PIECES) + 1, mask=len(PIECES))]
 
 
 def several_blanks(rng: Random) -> list[Trial]:
-    first, second = sorted(int(i) for i in rng.choice(np.arange(1, 7), 2, replace=False))
-    cases = (blanks(rng, 7, [first, second], 4), blanks(rng, 4, [], 2))
-    return [Trial((case,), (Reference(),)) for case in cases]
+    """Two apart, two side by side, all, and none."""
+    first = int(rng.integers(1, 3))
+    cases = (
+        blanks(rng, 7, [first, first + 3], 4), blanks(rng, 7, [first, first + 1], 2), blanks(rng, 3, [0, 1, 2], 3),
+        blanks(rng, 4, [], 2),
+    )  # fmt: skip
+    return [Trial((case,)) for case in cases]
 
 
 EXERCISE = Exercise(
     reference=fill_in,
     returns="list",
     parts=(
-        values(2, one_blank),
+        values(2, one_blank, hidden=unusual_blanks),
         Part("several masks, or none", 1, several_blanks, "with two masks, or with none, the list is wrong"),
     ),
     forbidden=Forbidden("In this exercise you read the head's logits yourself.", LOADERS.names),

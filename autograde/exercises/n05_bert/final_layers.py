@@ -3,9 +3,9 @@
 import numpy as np
 
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import FINAL_ROLES, WHOLE_BERT, final_weights
+from autograde.exercises.n05_bert._shared import FINAL_ROLES, WHOLE_BERT, final_weights, own_weights
 from autograde.exercises.numpy_bert import dense, gelu, norm, softmax
-from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, layer, mistake
 
 
 def final_layers(x, *, weights, config, prefix=""):
@@ -17,8 +17,25 @@ def final_case(rng: Random, x: np.ndarray, vocabulary: int) -> Case:
     return Case((x,), {}, final_weights(rng, x.shape[-1], vocabulary), {"vocab_size": vocabulary})
 
 
-def after_the_layers(rng: Random) -> list[Case]:
-    return [final_case(rng, normal(rng, 2, 3, 6), 9), final_case(rng, normal(rng, 1, 5, 5), 5)]
+def after_the_layers(rng: Random) -> list[Trial]:
+    cases = final_case(rng, normal(rng, 2, 3, 6), 9), final_case(rng, normal(rng, 1, 5, 5), 5)
+    return [Trial((case,)) for case in (*cases, large_scores(rng, 2, 4))]
+
+
+def large_scores(rng: Random, batch: int, tokens: int) -> Case:
+    """Scores of several hundred, of which a plain exponential is infinite."""
+    case = final_case(rng, normal(rng, batch, tokens, 5), 7)
+    case.weights["norm/beta"][:] += 3
+    case.weights["unembedding"][:] += 12  # the same for every token of the vocabulary
+    return case
+
+
+def other_sizes(rng: Random) -> list[Trial]:
+    return [Trial((final_case(rng, normal(rng, 3, 1, 8), 4),)), Trial((large_scores(rng, 1, 6),))]
+
+
+def weights_of_final_layers(rng: Random) -> list[Trial]:
+    return own_weights(final_case(rng, normal(rng, 2, 3, 4), 7))
 
 
 def slopes_of_final_layers(rng: Random) -> list[Trial]:
@@ -31,8 +48,10 @@ EXERCISE = Exercise(
     probe=layer(FINAL_ROLES),
     reference=final_layers,
     parts=(
-        values(2, after_the_layers),
-        Part("gradients", 1, slopes_of_final_layers,
+        Part("values", 2, after_the_layers, hidden=other_sizes),
+        Part("weights", 0.5, weights_of_final_layers,
+            "the layer has other weights than W_f, b_f, γ, β and W_u, or `trainable=False` has no effect"),
+        Part("gradients", 0.5, slopes_of_final_layers,
             "the weights cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=WHOLE_BERT,
@@ -44,6 +63,15 @@ EXERCISE = Exercise(
         "W_u is (d_e, vocab_size), so a plain matrix product works; apply softmax along the axis of the vocabulary.",
     ),
     misconceptions=(
+        mistake("kwargs-dropped", "super().__init__(**kwargs)", "super().__init__()",
+            hint="`**kwargs` has no effect: hand it on with `super().__init__(**kwargs)`. Keras's own arguments, such "
+                 "as `trainable` and `name`, arrive there."),
+        mistake("output-bias", "self.unembedding = self.add_weight(",
+            'self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")\n'
+            "        self.unembedding = self.add_weight(",
+            "ops.matmul(x, self.unembedding)", "ops.matmul(x, self.unembedding) + self.bias",
+            hint="Your layer adds a bias per token of the vocabulary. The algorithm has none there; BERT's head (5.5) "
+                 "has one."),
         mistake("no-softmax",
             "ops.softmax(ops.matmul(x, self.unembedding), axis=-1)", "ops.matmul(x, self.unembedding)",
             hint="These are the scores X W_u. Line 12 returns P: the softmax of each row."),

@@ -21,6 +21,13 @@ def load_published(variables, tensors):
     return {"returned": (missing, unused), "variables": after}
 
 
+SQUARE = {
+    "bert.embeddings.token.embeddings": (3, 3),
+    "bert.embeddings.norm.gamma": (3,),
+    "bert.encoder.layers_.1.attention.query.kernel": (3, 3),
+    "bert.encoder.layers_.1.attention.query.bias": (3,),
+    "bert.pooler.dense.kernel": (3, 3),
+}
 SHAPES = {
     "bert.embeddings.token.embeddings": (5, 3),
     "bert.embeddings.norm.gamma": (3,),
@@ -32,20 +39,19 @@ SHAPES = {
 }
 
 
-def checkpoint(rng: Random, paths, left_out=(), extra=()) -> Case:
+def checkpoint(rng: Random, shapes: dict, left_out=(), extra=()) -> Case:
     """Variables with random values, and a checkpoint with other values for most of them."""
-    variables = {path: normal(rng, *SHAPES[path]) for path in paths}
+    variables = {path: normal(rng, *shape) for path, shape in shapes.items()}
     stored = {}
-    for path in rng.permutation([path for path in paths if path not in left_out]):
-        shape = SHAPES[path][::-1] if path.endswith("kernel") else SHAPES[path]
+    for path in rng.permutation([path for path in shapes if path not in left_out]):
+        shape = shapes[path][::-1] if path.endswith("kernel") else shapes[path]
         stored[published_name(path)] = normal(rng, *shape)
-    return Case((variables, stored | {name: normal(rng, 2) for name in extra}))
+    return Case((variables, {name: normal(rng, 2) for name in extra} | stored))
 
 
 def square_checkpoint(rng: Random) -> list[Case]:
-    """Every matrix is square, so that one put in the wrong way round fits too."""
-    paths = [path for path in SHAPES if path.endswith("query.kernel") or len(SHAPES[path]) == 1]
-    return [checkpoint(rng, paths)]
+    """Every matrix is square, tables too, so that one put in the wrong way round fits."""
+    return [checkpoint(rng, SQUARE)]
 
 
 def whole_checkpoint(rng: Random) -> list[Case]:
@@ -53,9 +59,17 @@ def whole_checkpoint(rng: Random) -> list[Case]:
 
 
 def checkpoint_with_holes(rng: Random) -> list[Case]:
-    """Without a next-sentence head, and with two arrays that belong to no variable."""
-    extra = ("bert.embeddings.position_ids", "cls.predictions.decoder.bias")
-    return [checkpoint(rng, SHAPES, left_out=("nsp_head.dense.kernel",), extra=extra)]
+    """Three variables without an array, three arrays without a variable: neither in alphabetical order."""
+    left_out = ("nsp_head.dense.kernel", "bert.encoder.layers_.1.output_norm.beta", "bert.embeddings.norm.gamma")
+    extra = ("cls.predictions.decoder.bias", "bert.embeddings.position_ids", "cls.predictions.bias")
+    shapes = {path: SHAPES[path] for path in sorted(SHAPES, reverse=True)}
+    return [checkpoint(rng, shapes, left_out, extra), checkpoint(rng, {}, (), extra[:1])]
+
+
+def other_checkpoints(rng: Random) -> list[Case]:
+    """Nothing in the file; a model of two layers."""
+    two = {f"bert.encoder.layers_.{number}.attention.out.kernel": (2, 4) for number in (10, 2)}
+    return [checkpoint(rng, SHAPES, left_out=SHAPES), checkpoint(rng, two | {"mlm_head.bias": (5,)})]
 
 
 EXERCISE = Exercise(
@@ -67,7 +81,7 @@ EXERCISE = Exercise(
         cases("matrices that are not square", 1, whole_checkpoint, "a table or a kernel has other values than the "
                                                                    "file"),
         cases("left-over names", 1, checkpoint_with_holes,
-            "variables without an array, or arrays without a variable"),
+            "variables without an array, or arrays without a variable", other_checkpoints),
     ),
     forbidden=LOADERS,
     hints=(
@@ -96,5 +110,11 @@ EXERCISE = Exercise(
         mistake("nothing-reported", "return sorted(missing), sorted(unused)", "return [], []",
             hint="The weights are right, but you do not report the left-over names. Half a checkpoint would not be "
                  "noticed."),
+        mistake("lists-exchanged", "return sorted(missing), sorted(unused)", "return sorted(unused), sorted(missing)",
+            hint="You exchanged the two lists: first the paths without an array, then the names without a variable."),
+        mistake("names-for-paths", "missing.append(path)", "missing.append(name)",
+            hint="You report the published names of the variables without an array. Report their paths."),
+        mistake("not-sorted", "return sorted(missing), sorted(unused)", "return missing, list(unused)",
+            hint="Your lists are right, but not sorted."),
     ),
 )  # fmt: skip

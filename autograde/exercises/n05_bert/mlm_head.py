@@ -4,7 +4,7 @@ import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, norm_weights
+from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, norm_weights, own_weights
 from autograde.exercises.numpy_bert import dense, gelu, norm
 from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, layer, mistake, values
 
@@ -24,9 +24,19 @@ def hidden_and_table(rng: Random) -> list[Case]:
     return [mlm_case(rng, normal(rng, 2, 3, 6), 9), mlm_case(rng, normal(rng, 2, 4, 5), 5)]
 
 
+def other_sizes(rng: Random) -> list[Case]:
+    return [mlm_case(rng, normal(rng, 1, 1, 3), 11), mlm_case(rng, normal(rng, 3, 2, 8), 4)]
+
+
+def weights_of_mlm_head(rng: Random) -> list[Trial]:
+    return own_weights(mlm_case(rng, normal(rng, 2, 3, 4), 7))
+
+
 def slopes_of_mlm_head(rng: Random) -> list[Trial]:
+    """Of the head's weights, of the hidden states (argument 0) and of the table (argument 1)."""
     case = mlm_case(rng, normal(rng, 2, 3, 4), 7)
     directions = {role: normal(rng, *case.weights[role].shape) for role in ("dense/kernel", "norm/gamma", "bias")}
+    directions |= {index: normal(rng, *case.arguments[index].shape) for index in (0, 1)}
     return [Trial((case,), (Slopes(normal(rng, 2, 3, 7), directions),))]
 
 
@@ -34,8 +44,12 @@ EXERCISE = Exercise(
     probe=layer(roles.dense("dense") | roles.norm("norm") | {"bias": ["bias"]}),
     reference=mlm_head,
     parts=(
-        values(3, hidden_and_table),
-        Part("gradients", 1, slopes_of_mlm_head, "the weights cannot be trained: their gradients are wrong or missing"),
+        values(3, hidden_and_table, hidden=other_sizes),
+        Part("weights", 0.5, weights_of_mlm_head,
+            "the head has other weights than those of its Dense, its LayerNorm and one bias, or `trainable=False` has "
+            "no effect"),
+        Part("gradients", 0.5, slopes_of_mlm_head,
+            "weights or table cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"vocabulary": case.config["vocab_size"], "hidden": case.arguments[0].shape[-1]},
@@ -45,6 +59,11 @@ EXERCISE = Exercise(
         "Add one number per token of the vocabulary at the end, and apply no softmax.",
     ),
     misconceptions=(
+        mistake("kwargs-dropped", "super().__init__(**kwargs)", "super().__init__()",
+            hint="`**kwargs` has no effect: hand it on with `super().__init__(**kwargs)`. Keras's own arguments, such "
+                 "as `trainable` and `name`, arrive there."),
+        mistake("table-not-trained", "ops.transpose(table)", "ops.transpose(ops.stop_gradient(table))",
+            hint="No gradient reaches the table. The weights are tied: every token vector is trained from both sides."),
         mistake("no-output-bias", " + self.bias", "",
             hint="The output bias is missing: one number per token of the vocabulary, added to the logits."),
         mistake("probabilities", "ops.matmul(x, ops.transpose(table)) + self.bias",

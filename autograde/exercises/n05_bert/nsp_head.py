@@ -21,6 +21,10 @@ def pooled_vectors(rng: Random) -> list[Case]:
     return [nsp_case(rng, np.tanh(normal(rng, 4, 6))), nsp_case(rng, np.tanh(normal(rng, 2, 3)))]
 
 
+def other_sizes(rng: Random) -> list[Case]:
+    return [nsp_case(rng, np.tanh(normal(rng, 1, 2))), nsp_case(rng, np.tanh(normal(rng, 5, 9)))]
+
+
 def slopes_of_nsp_head(rng: Random) -> list[Trial]:
     case = nsp_case(rng, np.tanh(normal(rng, 3, 5)))
     directions = {"dense/kernel": normal(rng, 5, 2), "dense/bias": normal(rng, 2)}
@@ -31,7 +35,7 @@ EXERCISE = Exercise(
     probe=layer(roles.dense("dense")),
     reference=nsp_head,
     parts=(
-        values(1, pooled_vectors),
+        values(1, pooled_vectors, hidden=other_sizes),
         Part("gradients", 1, slopes_of_nsp_head, "the weights cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=WHOLE_BERT,

@@ -45,14 +45,24 @@ def published_sizes(rng: Random) -> list[Case]:
 
 
 def with_heads(rng: Random) -> list[Case]:
-    return [Case(size(rng), {"pretraining_heads": True}), Case(tuple(BASE.values()), {"pretraining_heads": True})]
+    """With the heads, alone and together with other tables."""
+    other = {"max_positions": int(rng.integers(20, 99)), "num_segments": 1, "pretraining_heads": True}
+    return [
+        Case(size(rng), {"pretraining_heads": True}), Case(tuple(BASE.values()), {"pretraining_heads": True}),
+        Case(size(rng), other), Case(size(rng), other | {"pretraining_heads": False}),
+    ]  # fmt: skip
+
+
+def unusual_sizes(rng: Random) -> list[Case]:
+    """No layer at all; one head; a network that is narrower than its input."""
+    return [Case((50, 8, 0, 2, 20)), Case((int(rng.integers(30, 99)), 9, 1, 1, 5)), Case((7, 6, 4, 3, 6, 4, 3, True))]
 
 
 EXERCISE = Exercise(
     reference=parameter_count,
     returns="int",
     parts=(
-        values(2, small_sizes),
+        values(2, small_sizes, hidden=unusual_sizes),
         cases("BERT's own sizes", 1, published_sizes, "wrong number for Base, Large or other tables"),
         cases("with the heads", 1, with_heads, "wrong number with the pre-training heads"),
     ),
@@ -88,5 +98,13 @@ EXERCISE = Exercise(
         mistake("table-counted-twice", "+ norm + vocab_size", "+ norm + vocab_size + vocab_size * h",
             hint="With the heads you count the token table a second time. It is tied: the MLM head uses the "
                  "existing table and adds only one bias per token."),
+        mistake("always-two-segments", "max_positions + num_segments)", "max_positions + 2)",
+            hint="You count two segments always. Use `num_segments`."),
+        mistake("always-512-positions", "max_positions + num_segments)", "512 + num_segments)",
+            hint="You count 512 positions always. Use `max_positions`."),
+        mistake("no-norm-in-the-head", "(h * h + h) + norm + vocab_size", "(h * h + h) + vocab_size",
+            hint="The LayerNorm of the MLM head is missing: γ and β, 2·H numbers."),
+        mistake("no-norm-of-the-embeddings", "num_segments) * h + norm", "num_segments) * h",
+            hint="The LayerNorm of the embeddings is missing: γ and β, 2·H numbers."),
     ),
 )  # fmt: skip

@@ -21,6 +21,10 @@ def hidden_states(rng: Random) -> list[Case]:
     return [pooler_case(rng, normal(rng, 2, 5, 6)), pooler_case(rng, normal(rng, 4, 4, 4))]
 
 
+def other_sizes(rng: Random) -> list[Case]:
+    return [pooler_case(rng, normal(rng, 1, 7, 3)), pooler_case(rng, normal(rng, 5, 1, 8))]
+
+
 def other_tokens_changed(rng: Random) -> list[Trial]:
     """Two texts with the same vector of [CLS] and different other vectors."""
     case = pooler_case(rng, normal(rng, 2, 4, 3))
@@ -34,7 +38,7 @@ EXERCISE = Exercise(
     probe=layer(roles.dense("dense")),
     reference=pooler,
     parts=(
-        values(1, hidden_states),
+        values(1, hidden_states, hidden=other_sizes),
         Part("only [CLS]", 1, other_tokens_changed, "the other tokens' vectors must have no effect"),
     ),
     forbidden=WHOLE_BERT,

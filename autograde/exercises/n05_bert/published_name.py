@@ -37,15 +37,19 @@ def published_name(path):
     return f"bert.encoder.layer.{layer}.{PUBLISHED_IN_A_LAYER[inside]}.{last}"
 
 
-def some_layer(rng: Random) -> str:
-    return f"bert.encoder.layers_.{rng.integers(1, 24)}"
-
-
 def paths_in_a_layer(rng: Random) -> list[Case]:
-    denses = [role.replace("/", ".") for role in roles.IN_A_LAYER if role.endswith("kernel")]
-    norms = ["attention_norm.gamma", "output_norm.gamma", "attention_norm.beta", "output_norm.beta"]
-    biases = ["attention.value.bias", "attention.out.bias", "feed_forward.outer.bias"]
-    return [Case((f"{some_layer(rng)}.{part}",)) for part in (*denses, *norms, *biases)]
+    """All weights of a layer, in layer 0 and in layers whose number has one and two digits."""
+    parts = [role.replace("/", ".") for role in roles.IN_A_LAYER]
+    numbers = [0, int(rng.integers(1, 10)), int(rng.integers(10, 24))]
+    return [
+        Case((f"bert.encoder.layers_.{numbers[place % 3]}.{parts[index]}",))
+        for place, index in enumerate(rng.permutation(len(parts)))
+    ]
+
+
+def deepest_layers(rng: Random) -> list[Case]:
+    """Those of BERT-Large."""
+    return [Case((f"bert.encoder.layers_.{number}.output_norm.beta",)) for number in (11, 12, 23)]
 
 
 def paths_of_embeddings(rng: Random) -> list[Case]:
@@ -63,7 +67,7 @@ EXERCISE = Exercise(
     reference=published_name,
     returns="str",
     parts=(
-        values(1, paths_in_a_layer, name="in a layer"),
+        values(1, paths_in_a_layer, name="in a layer", hidden=deepest_layers),
         cases("embeddings", 1, paths_of_embeddings, "a name of the embeddings is wrong"),
         cases("pooler and heads", 1, paths_of_heads, "a name of the pooler or of a head is wrong"),
     ),

@@ -1,17 +1,19 @@
 """Inputs and helpers shared by the exercises of notebook 06."""
 
+from itertools import combinations
 from math import comb
 
 import numpy as np
 
 from autograde.exercises.draws import Random
-from autograde.exercises.spec import Case, Forbidden, Obeys, Rates, Trial
+from autograde.exercises.spec import Case, Forbidden, Obeys, OwnLists, Rates, Trial
 
 LIBRARY = Forbidden(
     "In this exercise you write it yourself; afterwards you may use the library's version.", ("bertlab.data",)
 )
 CLS, SEP, PAD, MASK = 101, 102, 0, 103  # as in BERT's published vocabulary
-CALLS = 300
+OTHER_CLS, OTHER_SEP, OTHER_PAD, OTHER_MASK = 2, 3, 1, 4  # as in another vocabulary
+CALLS = 1000
 
 
 def seeds(rng: Random, calls: int = CALLS) -> tuple[int, ...]:
@@ -33,6 +35,16 @@ def chancy(rng: Random, rule: str, rates: dict, *arguments, calls: int = CALLS) 
 def tokens(rng: Random, count: int) -> list[int]:
     """Different ids of regular tokens."""
     return [int(token) for token in rng.choice(np.arange(1000, 2000), count, replace=False)]
+
+
+def own_lists(rng: Random, *arguments) -> Trial:
+    """The result shares no list with the arguments."""
+    return Trial((Case(arguments, seeds=seeds(rng, 1)),), (OwnLists(),))
+
+
+def pair_rates(name: str, places, probability: float) -> dict:
+    """The event that two of these happen together, for every two."""
+    return {f"{name} {one} and {other}": (1, probability) for one, other in combinations(places, 2)}
 
 
 def binomial(n: int, k: int, p: float) -> float:

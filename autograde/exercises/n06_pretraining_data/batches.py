@@ -4,31 +4,49 @@ import numpy as np
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import LIBRARY
-from autograde.exercises.spec import Case, Exercise, Obeys, Part, Trial, mistake, stream
+from autograde.exercises.spec import Alike, Case, Exercise, Obeys, Part, Trial, mistake, stream
+from autograde.rules import STREAMED
 
 
 def stored_examples(rng: Random, count: int) -> dict[str, np.ndarray]:
-    """Examples that differ from one another, each with its label."""
+    """Examples that differ from one another, each with its label and its weights."""
     ids = rng.choice(np.arange(1000, 30000), (count, 5), replace=False).astype("int32")
-    return {"input_ids": ids, "next_sentence_labels": (ids.sum(axis=1) % 7).astype("int32")}
+    weights, labels = (ids[:, :2] % 3 / 2).astype("float32"), (ids.sum(axis=1) % 7).astype("int32")
+    return {"masked_lm_weights": weights, "input_ids": ids, "next_sentence_labels": labels}
 
 
-def epochs_of(count: int):
-    """Trials on a number of examples, in batches of 4."""
+def epochs_of(rng: Random, count: int, size: int) -> Trial:
+    """Trials on a number of examples, in batches of this size."""
+    return Trial((Case((stored_examples(rng, count), size, int(rng.integers(1000)))),), (Obeys("epochs"),))
 
-    def trials(rng: Random) -> list[Trial]:
-        case = Case((stored_examples(rng, count), 4, int(rng.integers(1000))))
-        return [Trial((case,), (Obeys("epochs"),))]
 
-    return trials
+def whole_epochs(rng: Random) -> list[Trial]:
+    return [epochs_of(rng, 32, 4)]
+
+
+def one_batch_per_epoch(rng: Random) -> list[Trial]:
+    return [epochs_of(rng, 48, 4), epochs_of(rng, 3, 3), epochs_of(rng, 30, 10)]
+
+
+def epochs_with_a_rest(rng: Random) -> list[Trial]:
+    return [epochs_of(rng, 27, 5)]
+
+
+def seeds_of_the_order(rng: Random) -> list[Trial]:
+    """The same examples with one seed twice, and with another seed."""
+    stored, seed = stored_examples(rng, 32), int(rng.integers(1000))
+    cases = tuple(Case((stored, 4, number)) for number in (seed, seed, seed + 1))
+    return [Trial(cases, (Alike(0, 1), Alike(0, 2, wanted=False)))]
 
 
 EXERCISE = Exercise(
-    probe=stream(20),
+    probe=stream(STREAMED),
     returns="anything",
     parts=(
-        Part("epochs", 3, epochs_of(32)),
-        Part("left-over names", 1, epochs_of(27), "every batch must be full; drop the rest of an epoch"),
+        Part("epochs", 2, whole_epochs, hidden=one_batch_per_epoch),
+        Part("full batches", 1, epochs_with_a_rest, "every batch must be full; drop the rest of an epoch"),
+        Part("seed", 1, seeds_of_the_order,
+            "the same seed must give the same order of examples, another seed another order"),
     ),
     forbidden=LIBRARY,
     hints=(
@@ -45,18 +63,23 @@ EXERCISE = Exercise(
             hint="You shuffle whole batches, so the same examples always stay together. Shuffle the examples, then "
                  "make batches."),
         mistake("small-buffer", 'shuffle(len(examples["input_ids"])', "shuffle(batch_size",
-            hint="Your shuffle buffer has the size of one batch, so the order hardly changes. It must hold all "
-                 "examples."),
+            hint="No example moves further to the front than one batch, so the order hardly changes. The buffer of "
+                 "`shuffle` must be as long as all examples."),
+        mistake("buffer-too-small", 'shuffle(len(examples["input_ids"])', "shuffle(10",
+            hint="Only some examples may come first: the buffer of `shuffle` is shorter than the number of examples. "
+                 "It must be as long as all of them."),
+        mistake("seed-not-used", ", seed=seed)", ")",
+            hint="`seed` has no effect: another seed must give another order. Pass it to `shuffle`."),
         mistake("same-order-every-epoch", "seed=seed)", "seed=seed, reshuffle_each_iteration=False)",
             hint="Every epoch has the order of the first. Shuffle again in each epoch (the default of `shuffle`)."),
         mistake("repeated-before-shuffling",
             "dataset.shuffle(", "dataset.repeat().shuffle(",
             "dataset.repeat().prefetch", "dataset.prefetch",
-            hint="You repeat before you shuffle: epochs are mixed, and one example occurs twice before another has "
-                 "occurred once."),
+            hint="One example occurs twice before another has occurred once, so epochs are mixed, as when `repeat` "
+                 "comes before `shuffle`. Shuffle first, then repeat."),
         mistake("remainder-kept", ", drop_remainder=True", "",
             hint="The last batch of an epoch is smaller. Each new shape costs a compilation: drop the remainder."),
         mistake("one-epoch", "dataset.repeat().prefetch", "dataset.prefetch",
-            hint="Your data set ends after one epoch. Training goes through the examples many times: repeat."),
+            hint="Your data set ends. Training goes through the examples many times: repeat without end."),
     ),
 )  # fmt: skip

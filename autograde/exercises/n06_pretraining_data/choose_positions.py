@@ -1,33 +1,74 @@
 """Draws `count` different positions to predict, without special tokens; ascending."""
 
+from itertools import combinations
+from math import comb
+
 import numpy as np
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n06_pretraining_data._shared import CLS, LIBRARY, PAD, SEP, chancy, obeying, tokens
+from autograde.exercises.n06_pretraining_data._shared import (
+    CALLS,
+    CLS,
+    LIBRARY,
+    OTHER_CLS,
+    OTHER_PAD,
+    OTHER_SEP,
+    PAD,
+    SEP,
+    chancy,
+    obeying,
+    pair_rates,
+    tokens,
+)
 from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
 
 
-def row(rng: Random, first: int, second: int, padding: int) -> list[int]:
+def row(rng: Random, first: int, second: int, padding: int, special=(CLS, SEP, PAD)) -> list[int]:
     """[CLS] A [SEP] B [SEP] [PAD] …, with repeated tokens."""
     pieces = tokens(rng, 3)
     drawn = [pieces[index] for index in rng.permutation(np.arange(first + second) % 3)]
-    return [CLS, *drawn[:first], SEP, *drawn[first:], SEP, *[PAD] * padding]
+    cls, sep, pad = special
+    return [cls, *drawn[:first], sep, *drawn[first:], sep, *[pad] * padding]
 
 
 def rows_to_choose_from(rng: Random) -> list[Trial]:
-    special = [CLS, SEP, PAD]
-    trials = [(row(rng, 3, 4, 2), 3), (row(rng, 4, 3, 3), int(rng.integers(4, 6)))]
-    return [obeying(rng, "chosen positions", ids, special, count) for ids, count in trials]
+    """With the ids of the published vocabulary, and with those of another."""
+    others = (OTHER_CLS, OTHER_SEP, OTHER_PAD)
+    return [
+        obeying(rng, "chosen positions", row(rng, 3, 4, 2), [CLS, SEP, PAD], 3),
+        obeying(rng, "chosen positions", row(rng, 4, 3, 3, others), list(others), int(rng.integers(4, 6))),
+        obeying(rng, "chosen positions", row(rng, 3, 2, 0), [PAD, SEP, CLS], 0, calls=5),
+    ]
+
+
+def all_alike(rng: Random, ids: list[int], special: list[int], count: int) -> Trial:
+    """Each position, each two and each whole choice has the same probability."""
+    places = [place for place, token in enumerate(ids) if token not in special]
+    n = len(places)
+    rates = {f"position {place}": (1, count / n) for place in places}
+    rates |= pair_rates("positions", places, count * (count - 1) / (n * (n - 1)))
+    rates |= {f"all of {' '.join(map(str, some))}": (1, 1 / comb(n, count)) for some in combinations(places, count)}
+    return chancy(rng, "chosen positions", rates, ids, special, count)
 
 
 def every_position(rng: Random) -> list[Trial]:
-    ids = row(rng, 4, 4, 1)
-    rates = {f"position {place}": (1, 3 / 8) for place in (1, 2, 3, 4, 6, 7, 8, 9)}
-    return [chancy(rng, "chosen positions", rates, ids, [CLS, SEP, PAD], 3)]
+    """In a pair of segments, and in a row without any special token."""
+    return [
+        all_alike(rng, row(rng, 4, 4, 1), [CLS, SEP, PAD], 3),
+        all_alike(rng, [*tokens(rng, 2), *tokens(rng, 3)], [CLS, SEP, PAD], 2),
+    ]
+
+
+def every_position_of_a_longer_row(rng: Random) -> list[Trial]:
+    special = [OTHER_PAD, OTHER_CLS, OTHER_SEP]
+    return [all_alike(rng, row(rng, 6, 4, 2, (OTHER_CLS, OTHER_SEP, OTHER_PAD)), special, 2)]
 
 
 def more_than_there_are(rng: Random) -> list[Trial]:
-    return [obeying(rng, "chosen positions", row(rng, 2, 1, 2), [CLS, SEP, PAD], 5, calls=10)]
+    """Fewer regular tokens than requested, exactly as many, and none."""
+    special = [CLS, SEP, PAD]
+    rows = [(row(rng, 2, 1, 2), 5), (row(rng, 2, 2, 1), 4), ([CLS, SEP, SEP, PAD], 2)]
+    return [obeying(rng, "chosen positions", ids, special, count, calls=10) for ids, count in rows]
 
 
 EXERCISE = Exercise(
@@ -35,7 +76,9 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         Part("regular tokens only", 1, rows_to_choose_from),
-        Part("all with the same probability", 1, every_position, "over 300 calls some positions come far too often"),
+        Part("all with the same probability", 1, every_position,
+            f"over {CALLS} calls some positions, or some positions together, come far too often or too rarely",
+            hidden=every_position_of_a_longer_row),
         Part("fewer than requested", 1, more_than_there_are, "if there are fewer regular tokens, take all of them"),
     ),
     forbidden=LIBRARY,
@@ -55,6 +98,11 @@ EXERCISE = Exercise(
             "rng.choice(allowed, size=min(count, len(allowed)), replace=False)", "allowed[:count]",
             hint="You take the first `count` regular tokens every time. Then the rest of the sentence is never "
                  "predicted."),
+        mistake("one-stretch", "chosen = rng.choice(allowed, size=min(count, len(allowed)), replace=False)",
+            "n = min(count, len(allowed))\n"
+            "    start = int(rng.integers(len(allowed) - n + 1))\n"
+            "    chosen = allowed[start : start + n]",
+            hint="Your positions always lie side by side. Draw each one: all choices have the same probability."),
         mistake("dropped-afterwards",
             " if token not in special_ids", "",
             "for t in chosen)", "for t in chosen if token_ids[t] not in special_ids)",

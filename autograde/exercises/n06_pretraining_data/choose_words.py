@@ -1,17 +1,45 @@
 """Positions to predict, ascending: whole words, at most `count` tokens, as many words as fit."""
 
+from collections import Counter
+from itertools import permutations
+from math import factorial
+
 from autograde.exercises.draws import Random
-from autograde.exercises.n06_pretraining_data._shared import LIBRARY, chancy, obeying
+from autograde.exercises.n06_pretraining_data._shared import CALLS, LIBRARY, chancy, obeying
 from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
 
 
 def places_of_words(rng: Random, sizes: list[int]) -> list[list[int]]:
-    """Words of the given sizes after [CLS], in a random order."""
+    """Words of the given sizes after [CLS], in a random order, with a [SEP] between the second and the third."""
     words, place = [], 1
     for size in rng.permutation(sizes):
+        place += len(words) == 2
         words.append(list(range(place, place + int(size))))
         place += int(size)
     return words
+
+
+def choices(sizes: list[int], count: int) -> dict[str, float]:
+    """The probability of each choice of words, in which all orders are equally likely: by trying all orders."""
+    found: Counter[tuple[int, ...]] = Counter()
+    for order in permutations(range(len(sizes))):
+        left, taken = count, []
+        for index in order:
+            if sizes[index] <= left:
+                left -= sizes[index]
+                taken.append(index)
+        found[tuple(sorted(taken))] += 1
+    return {" ".join(map(str, taken)): n / factorial(len(sizes)) for taken, n in found.items()}
+
+
+def all_orders(rng: Random, sizes: list[int], count: int) -> Trial:
+    words = places_of_words(rng, sizes)
+    drawn = choices([len(word) for word in words], count)
+    rates = {f"words {taken}": (1, probability) for taken, probability in drawn.items()}
+    for index in range(len(words)):
+        chosen = sum(probability for taken, probability in drawn.items() if str(index) in taken.split())
+        rates[f"word {index}"] = (1, min(chosen, 1.0))
+    return chancy(rng, "chosen words", rates, words, count)
 
 
 def words_to_choose(rng: Random) -> list[Trial]:
@@ -22,12 +50,18 @@ def words_to_choose(rng: Random) -> list[Trial]:
 
 
 def every_word(rng: Random) -> list[Trial]:
-    rates = {f"word {index}": (1, 1 / 2) for index in range(6)}
-    return [chancy(rng, "chosen words", rates, places_of_words(rng, [2] * 6), 6)]
+    """Words of one length; and words of several lengths, of which the short ones fit more often."""
+    return [all_orders(rng, [2] * 6, 6), all_orders(rng, [1, 1, 2, 3, 4], 5)]
+
+
+def every_word_of_other_lengths(rng: Random) -> list[Trial]:
+    return [all_orders(rng, [1, 2, 2, 3, 3, 5], 6)]
 
 
 def nothing_fits(rng: Random) -> list[Trial]:
-    return [obeying(rng, "chosen words", places_of_words(rng, [3, 4, 3]), 2, calls=10)]
+    """Words that are all too long; and words that all fit, exactly and with tokens to spare."""
+    rows = [(places_of_words(rng, sizes), count) for sizes, count in (([3, 4, 3], 2), ([3, 1, 2], 6), ([2, 2], 9))]
+    return [obeying(rng, "chosen words", words, count, calls=10) for words, count in rows]
 
 
 EXERCISE = Exercise(
@@ -35,8 +69,11 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         Part("whole words that fit", 1.5, words_to_choose),
-        Part("all with the same probability", 1, every_word, "over 300 calls some words come far too often"),
-        Part("nothing fits", 0.5, nothing_fits, "if every word is too long, choose none"),
+        Part("all orders alike", 1, every_word,
+            f"over {CALLS} calls some words, or some words together, come far too often or too rarely",
+            hidden=every_word_of_other_lengths),
+        Part("nothing or everything fits", 0.5, nothing_fits,
+            "if every word is too long, choose none; if all fit, choose all"),
     ),
     forbidden=LIBRARY,
     hints=(
@@ -49,18 +86,22 @@ EXERCISE = Exercise(
             "            positions.extend(word)\n"
             "        else:\n"
             "            break",
-            hint="You stop at the first word that is too long. Skip it and continue: a shorter one may still fit."),
+            hint="Words remain that would still fit, as if you stopped at the first word that is too long. Skip it and "
+                 "continue."),
         mistake("one-word-too-many", "len(positions) + len(word) <= count", "len(positions) < count",
             hint="You test whether there is any space left, but not how much: the last word may exceed `count`."),
         mistake("last-word-torn",
             "if len(positions) + len(word) <= count:", "if True:",
             "positions.extend(word)", "positions.extend(word[: count - len(positions)])",
-            hint="You cut the last word so that it fits. Then half of a word is masked, and the other half reveals "
-                 "it."),
+            hint="You choose only a part of a word. The other half then reveals it: take a word whole, or skip it."),
         mistake("words-counted",
             "rng.permutation(len(words))", "rng.permutation(len(words))[:count]",
             "if len(positions) + len(word) <= count:", "if True:",
             hint="You choose `count` words. `count` is a number of tokens: a word of three tokens counts three."),
+        mistake("short-words-first", "rng.permutation(len(words))",
+            "sorted(rng.permutation(len(words)), key=lambda index: len(words[index]))",
+            hint="You take the short words first. Every order of the words is equally likely; a long word that comes "
+                 "first is taken."),
         mistake("from-the-left", "rng.permutation(len(words))", "range(len(words))",
             hint="You take the words from left to right. Then the same ones are predicted every time: draw the order."),
     ),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n06_pretraining_data._shared import CLS, LIBRARY, MASK, SEP, tokens
+from autograde.exercises.n06_pretraining_data._shared import CLS, LIBRARY, MASK, OTHER_CLS, OTHER_SEP, SEP, tokens
 from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
 
 
@@ -26,24 +26,41 @@ def example(original_ids, masked_ids, token_type_ids, positions, label, length, 
     }
 
 
-def _example_case(rng: Random, a: int, b: int, count: int, length: int, most: int) -> Case:
-    original = [CLS, *tokens(rng, a), SEP, *tokens(rng, b), SEP]
-    regular = [place for place, token in enumerate(original) if token not in (CLS, SEP)]
+def _example_case(
+    rng: Random, a: int, b: int, count: int, length: int, most: int, label: int, special=(CLS, SEP)
+) -> Case:
+    cls, sep = special
+    original = [cls, *tokens(rng, a), sep, *tokens(rng, b), sep]
+    regular = [place for place, token in enumerate(original) if token not in special]
     positions = sorted(int(place) for place in rng.choice(regular, count, replace=False))
     masked = list(original)
     for place, token in zip(positions[1:], [MASK, *tokens(rng, count)]):
         masked[place] = token
     segments = [0] * (a + 2) + [1] * (b + 1)
-    return Case((original, masked, segments, positions, int(rng.integers(2)), length, most))
+    return Case((original, masked, segments, positions, label, length, most))
 
 
 def examples(rng: Random) -> list[Case]:
-    return [_example_case(rng, 4, 3, 3, 14, 5), _example_case(rng, 3, 5, 2, 13, 4)]
+    """Both labels; the special tokens of two vocabularies."""
+    return [
+        _example_case(rng, 4, 3, 3, 14, 5, label=1),
+        _example_case(rng, 3, 5, 2, 13, 4, label=0, special=(OTHER_CLS, OTHER_SEP)),
+    ]
 
 
 def full_examples(rng: Random) -> list[Case]:
-    """An example that needs no padding."""
-    return [_example_case(rng, 4, 3, 4, 10, 4)]
+    """An example that needs no padding; only the sequence, and only the predictions."""
+    return [
+        _example_case(rng, 4, 3, 4, 10, 4, label=0),
+        _example_case(rng, 2, 3, 2, 8, 4, label=0),
+        _example_case(rng, 3, 2, 3, 12, 3, label=1),
+    ]
+
+
+def other_examples(rng: Random) -> list[Case]:
+    """More predictions than tokens are left to fill; a second segment of one token."""
+    other = OTHER_CLS, OTHER_SEP
+    return [_example_case(rng, 9, 1, 2, 14, 20, label=1), _example_case(rng, 1, 1, 2, 30, 2, label=0, special=other)]
 
 
 EXERCISE = Exercise(
@@ -51,7 +68,7 @@ EXERCISE = Exercise(
     reference=example,
     returns="dict",
     parts=(
-        values(3, examples),
+        values(3, examples, hidden=other_examples),
         cases("no padding needed", 1, full_examples, "a sequence of exactly the full length needs no padding"),
     ),
     forbidden=LIBRARY,

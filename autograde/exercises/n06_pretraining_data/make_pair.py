@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n06_pretraining_data._shared import LIBRARY, chancy, obeying
+from autograde.exercises.n06_pretraining_data._shared import CALLS, LIBRARY, chancy, obeying
 from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
 
 SUBJECTS = "the robin|a daisy|the hammer|my dog|the penguin|a boat|the man|her sister|the milk|an old bank".split("|")
@@ -19,10 +19,11 @@ def library(rng: Random, sizes: tuple[int, ...]) -> list[list[str]]:
 
 
 def pairs(rng: Random) -> list[Trial]:
+    """The first, a middle and the last document; the first and the last sentence that has a next one."""
     sizes = tuple(int(size) for size in rng.permutation([3, 4, 6]))
-    document = int(rng.integers(3))
+    places = [(0, 0), (1, int(rng.integers(sizes[1] - 1))), (2, sizes[2] - 2)]
     return [
-        obeying(rng, "next sentence", library(rng, sizes), document, int(rng.integers(sizes[document] - 1))),
+        *(obeying(rng, "next sentence", library(rng, sizes), *place) for place in places),
         obeying(rng, "next sentence", library(rng, (2, 4)), 0, 0),
     ]
 
@@ -32,11 +33,22 @@ def half_and_half(rng: Random) -> list[Trial]:
     return [chancy(rng, "next sentence", rates, library(rng, (4, 4, 4)), int(rng.integers(3)), int(rng.integers(3)))]
 
 
+def any_other(rng: Random, sizes: tuple[int, ...], document: int) -> Trial:
+    """All other documents are equally likely, also the short ones, and all sentences of each."""
+    others = [index for index in range(len(sizes)) if index != document]
+    rates = {f"document {index}": (1, 1 / 2 / len(others)) for index in others}
+    for index in others:
+        each = 1 / 2 / len(others) / sizes[index]
+        rates |= {f"sentence {place} of document {index}": (1, each) for place in range(sizes[index])}
+    return chancy(rng, "next sentence", rates, library(rng, sizes), document, 1)
+
+
 def any_other_document(rng: Random) -> list[Trial]:
-    document = int(rng.integers(4))
-    rates = {f"document {index}": (1, 1 / 6) for index in range(4) if index != document}
-    rates |= {f"sentence {index}": (1, 1 / 8) for index in range(4)}
-    return [chancy(rng, "next sentence", rates, library(rng, (4, 4, 4, 4)), document, 1)]
+    return [any_other(rng, (4, 1, 6, 3), int(rng.choice([0, 2, 3])))]
+
+
+def any_of_two(rng: Random) -> list[Trial]:
+    return [any_other(rng, (3, 9), 0), any_other(rng, (1, 2, 3, 4, 5), 4)]
 
 
 EXERCISE = Exercise(
@@ -44,9 +56,10 @@ EXERCISE = Exercise(
     returns="tuple",
     parts=(
         Part("A, B and the label", 2, pairs),
-        Part("half and half", 1, half_and_half, "over 300 calls the labels are not half and half"),
+        Part("half and half", 1, half_and_half, f"over {CALLS} calls the labels are not half and half"),
         Part("any other document", 1, any_other_document,
-            "over 300 calls B comes from some documents, or some sentences of them, far more often than from others"),
+            f"over {CALLS} calls B comes from some documents, or some sentences of them, far more often than from "
+            "others: first a document is drawn, all with the same probability, then one of its sentences", any_of_two),
     ),
     forbidden=LIBRARY,
     hints=(
@@ -69,6 +82,10 @@ EXERCISE = Exercise(
                  "probability."),
         mistake("opening-sentence", "int(rng.integers(len(other)))", "0",
             hint="B is always the first sentence of its document, which is easy to recognise. Draw any sentence."),
+        mistake("all-sentences-alike",
+            "other = documents[int(rng.choice(others))]", "other = [text for d in others for text in documents[d]]",
+            hint="You draw among all sentences of the other documents, so long documents come more often. First draw "
+                 "a document, then one of its sentences."),
         mistake("always-next", "rng.random() < 0.5", "rng.random() < 1",
             hint="Every pair is IsNext. With only one label there is nothing to learn: draw NotNext with "
                  "probability ½."),

@@ -1,21 +1,49 @@
 """Masks each token with probability p, independently: lines 5-7 of ETraining."""
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n06_pretraining_data._shared import LIBRARY, MASK, binomial, chancy, obeying, tokens
+from autograde.exercises.n06_pretraining_data._shared import (
+    CALLS,
+    LIBRARY,
+    MASK,
+    OTHER_MASK,
+    binomial,
+    chancy,
+    obeying,
+    own_lists,
+    pair_rates,
+    tokens,
+)
 from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
 
 
 def masked_one_by_one(rng: Random) -> list[Trial]:
     share = float(rng.choice([0.2, 0.25, 0.3]))
     example = obeying(rng, "each masked", [21, 11987, 5438], 50001, 0.5, note="the lecture's example")
-    return [example, obeying(rng, "each masked", tokens(rng, 8), MASK, share)]
+    return [
+        example, obeying(rng, "each masked", tokens(rng, 8), OTHER_MASK, share),
+        own_lists(rng, tokens(rng, 3), MASK, 0.0),
+    ]  # fmt: skip
+
+
+def one_token(rng: Random) -> list[Trial]:
+    return [obeying(rng, "each masked", tokens(rng, 1), OTHER_MASK, 0.5)]
+
+
+def independently(rng: Random, ids: list[int]) -> Trial:
+    length, p = len(ids), float(rng.choice([0.2, 0.25, 0.3]))
+    rates = {f"position {place}": (1, p) for place in range(length)}
+    rates |= {f"{k} masked": (1, binomial(length, k, p)) for k in range(length + 1)}
+    return chancy(rng, "each masked", rates | pair_rates("positions", range(length), p * p), ids, MASK, p)
 
 
 def independent(rng: Random) -> list[Trial]:
-    length, p = 6, float(rng.choice([0.2, 0.25, 0.3]))
-    rates = {f"position {place}": (1, p) for place in range(length)}
-    rates |= {f"{k} masked": (1, binomial(length, k, p)) for k in range(length + 1)}
-    return [chancy(rng, "each masked", rates, tokens(rng, length), MASK, p)]
+    """Each position and each two of them, also where the same token occurs several times."""
+    one, other = tokens(rng, 2)
+    return [independently(rng, [one, other, one, one, other, other])]
+
+
+def independent_in_a_long_text(rng: Random) -> list[Trial]:
+    return [independently(rng, tokens(rng, 9))]
 
 
 def all_or_nothing(rng: Random) -> list[Trial]:
@@ -30,9 +58,10 @@ EXERCISE = Exercise(
     probe=random_function(),
     returns="tuple",
     parts=(
-        Part("masks and positions", 1, masked_one_by_one),
+        Part("masks and positions", 1, masked_one_by_one, hidden=one_token),
         Part("each with probability p", 1, independent,
-            "over 300 calls the numbers of masks do not match independent draws with probability p"),
+            f"over {CALLS} calls the numbers of masks do not match independent draws with probability p",
+            hidden=independent_in_a_long_text),
         Part("p of 0 and 1", 1, all_or_nothing, "p = 1 masks every token, p = 0 none"),
     ),
     forbidden=LIBRARY,

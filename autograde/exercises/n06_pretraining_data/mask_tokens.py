@@ -3,7 +3,20 @@
 import numpy as np
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n06_pretraining_data._shared import CLS, LIBRARY, MASK, SEP, chancy, obeying, tokens
+from autograde.exercises.n06_pretraining_data._shared import (
+    CALLS,
+    CLS,
+    LIBRARY,
+    MASK,
+    OTHER_MASK,
+    SEP,
+    binomial,
+    chancy,
+    obeying,
+    own_lists,
+    pair_rates,
+    tokens,
+)
 from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
 
 
@@ -13,32 +26,59 @@ def rows_to_mask(rng: Random) -> list[Trial]:
     replacements = tokens(rng, 40)
     return [
         obeying(rng, "replaced", first, sorted(set(inner) - {5}), MASK, replacements),
-        obeying(rng, "replaced", [CLS, *replacements[:6], SEP], [2, 4], MASK, replacements),
+        obeying(rng, "replaced", [CLS, *replacements[:6], SEP], [2, 4], OTHER_MASK, replacements),
+        own_lists(rng, first, [1], MASK, replacements),
     ]
 
 
+def other_rows(rng: Random) -> list[Trial]:
+    """The same token in chosen and in other positions; all chosen."""
+    one, *replacements = tokens(rng, 5)
+    return [
+        obeying(rng, "replaced", [CLS, one, one, one, SEP, one, SEP], [2, 5], MASK, replacements),
+        obeying(rng, "replaced", [one] * 4, [0, 1, 2, 3], OTHER_MASK, replacements),
+    ]
+
+
+def fates_of(rng: Random, ids: list[int], chosen: list[int]) -> Trial:
+    """The fates of all chosen tokens, of each, of each two, and their number."""
+    n = len(chosen)
+    rates = {"masked": (n, 0.8), "another": (n, 0.1), "unchanged": (n, 0.1)}
+    for fate, probability in (("masked", 0.8), ("another", 0.1), ("unchanged", 0.1)):
+        rates |= {f"{fate} at {place}": (1, probability) for place in chosen}
+        rates |= pair_rates(f"{fate} at", chosen, probability**2)
+    rates |= {f"{k} masked": (1, binomial(n, k, 0.8)) for k in range(n + 1)}
+    rates |= {f"{k} replaced": (1, binomial(n, k, 0.1)) for k in range(n + 1)}
+    return chancy(rng, "replaced", rates, ids, chosen, MASK, tokens(rng, 4))
+
+
 def fates(rng: Random) -> list[Trial]:
-    ids = [CLS, *range(2001, 2009), SEP]
-    replacements, chosen = tokens(rng, 4), [1, 2, 4, 5, 8]
-    rates = {"masked": (5, 0.8), "another": (5, 0.1), "unchanged": (5, 0.1), "all masked": (1, 0.8**5)}
-    return [chancy(rng, "replaced", rates, ids, chosen, MASK, replacements)]
+    return [fates_of(rng, [CLS, *range(2001, 2009), SEP], [1, 2, 4, 5, 8])]
+
+
+def fates_of_few(rng: Random) -> list[Trial]:
+    return [fates_of(rng, [CLS, 2001, 2002, SEP], [1, 2]), fates_of(rng, list(range(2001, 2009)), [0, 3, 7])]
 
 
 def every_replacement(rng: Random) -> list[Trial]:
-    ids, replacements = [CLS, *range(2001, 2009), SEP], tokens(rng, 3)
+    """Each replacement, and whether two tokens of a row get the same one."""
+    ids, replacements, chosen = [CLS, *range(2001, 2009), SEP], tokens(rng, 3), list(range(1, 9))
     rates = {f"replaced by {token}": (8, 0.1 / 3) for token in replacements}
-    return [chancy(rng, "replaced", rates, ids, list(range(1, 9)), MASK, replacements)]
+    two = 1 - binomial(8, 0, 0.1) - binomial(8, 1, 0.1)  # two or more are replaced
+    rates |= {"first two replaced by the same": (1, two / 3), "first two replaced by others": (1, two * 2 / 3)}
+    return [chancy(rng, "replaced", rates, ids, chosen, MASK, replacements)]
 
 
 EXERCISE = Exercise(
     probe=random_function(),
     returns="list",
     parts=(
-        Part("only the chosen ones", 1, rows_to_mask),
-        Part("80, 10, 10", 2, fates, "over 300 calls the fractions are not 80, 10 and 10 %, independently for each "
-                                     "token"),
+        Part("only the chosen ones", 1, rows_to_mask, hidden=other_rows),
+        Part("80, 10, 10", 2, fates,
+            f"over {CALLS} calls the fractions are not 80, 10 and 10 %, independently for each token",
+            hidden=fates_of_few),
         Part("every replacement", 1, every_replacement,
-            "over 300 calls some replacements come far more often than others"),
+            f"over {CALLS} calls some replacements, or two equal ones in a row, come far more often than others"),
     ),
     forbidden=LIBRARY,
     hints=(
@@ -63,7 +103,18 @@ EXERCISE = Exercise(
             hint="One draw decides for all chosen tokens. Draw inside the loop."),
         mistake("place-in-the-list", "int(rng.choice(replacements))", "int(rng.integers(len(replacements)))",
             hint="You use the *index* of a replacement, a number from 0 up, as the id. Look up the id at that index."),
+        mistake("one-replacement-for-all",
+            "int(rng.choice(replacements))", "other",
+            "    for t in positions:", "    other = int(rng.choice(replacements))\n    for t in positions:",
+            hint="All tokens of a row that become another one become the same. Draw a replacement for each."),
+        mistake("fixed-numbers",
+            "fate = rng.random()", "fate = fates.pop()",
+            "    for t in positions:",
+            "    fates = [(place + 0.5) / len(positions) for place in rng.permutation(len(positions))]\n"
+            "    for t in positions:",
+            hint="Your numbers of masked and of replaced tokens never vary. Each chosen token has a draw of its own, "
+                 "independent of the others."),
         mistake("every-token", "for t in positions:", "for t in range(len(token_ids)):",
-            hint="You change all tokens. Only those at `positions` were chosen; the others stay."),
+            hint="Tokens everywhere change. Only those at `positions` were chosen; the others stay."),
     ),
 )  # fmt: skip

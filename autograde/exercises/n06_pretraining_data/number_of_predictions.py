@@ -15,6 +15,12 @@ def usual_lengths(rng: Random) -> list[Case]:
     return [Case((64, 20)), *(Case((int(n), 20)) for n in drawn), Case((80, 40), {"share": 0.4})]
 
 
+def defaults(rng: Random) -> list[Case]:
+    """`most` is 20 if nothing else is given; both other arguments by position."""
+    rows = (int(rng.integers(150, 300)),), (60,), (50, 9, 0.1), (2 * int(rng.integers(30, 45)), 76, 0.5)
+    return [Case(arguments) for arguments in rows]
+
+
 def short_rows(rng: Random) -> list[Case]:
     return [Case((1, 20)), Case((3, 20)), Case((int(rng.integers(4, 8)), 20))]
 
@@ -24,7 +30,12 @@ def long_rows(rng: Random) -> list[Case]:
 
 
 def ties(rng: Random) -> list[Case]:
-    return [Case((30, 20)), Case((10, 20)), Case((70, 20))]
+    """Halves above an even and above an odd number."""
+    return [Case((30, 20)), Case((10, 20)), Case((70, 20)), Case((50, 20))]
+
+
+def other_ties(rng: Random) -> list[Case]:
+    return [Case((90, 20)), Case((110, 20)), Case((5, 20), {"share": 0.5}), Case((7, 20), {"share": 0.5})]
 
 
 EXERCISE = Exercise(
@@ -32,10 +43,11 @@ EXERCISE = Exercise(
     reference=number_of_predictions,
     returns="int",
     parts=(
-        values(0.5, usual_lengths),
+        values(0.5, lambda rng: usual_lengths(rng) + defaults(rng)),
         cases("short rows", 0.5, short_rows, "even the shortest sequence needs one prediction"),
         cases("long rows", 0.5, long_rows, "never more than `most`"),
-        cases("ties", 0.5, ties, "4.5 must be rounded to 4 and 1.5 to 2: Python's `round` takes the even neighbour"),
+        cases("ties", 0.5, ties, "4.5 must be rounded to 4 and 1.5 to 2: Python's `round` takes the even neighbour",
+            other_ties),
     ),
     hints=(
         "Three steps: 15 % of the tokens, rounded; at least one; at most `most`.",
@@ -43,6 +55,10 @@ EXERCISE = Exercise(
         "Use Python's own `round`, and do not truncate the number before it.",
     ),
     misconceptions=(
+        mistake("half-rounded-down", "round(share * tokens)", "int(np.ceil(share * tokens - 0.5))",
+            hint="Right except for ties: your 1.5 becomes 1. Python 3's `round` takes the even neighbour, 2."),
+        mistake("always-fifteen-percent", "share * tokens", "0.15 * tokens",
+            hint="You take 15 % always. Use `share`."),
         mistake("cut-off", "round(share * tokens)", "int(share * tokens)",
             hint="`int` truncates: 9.6 becomes 9. The published script rounds to the nearest number."),
         mistake("rounded-up", "round(share * tokens)", "int(np.ceil(share * tokens))",

@@ -1,8 +1,17 @@
 """Shortens the longer of two lists, token by token, each from a random end, to `room` tokens together."""
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n06_pretraining_data._shared import LIBRARY, binomial, chancy, obeying, tokens
+from autograde.exercises.n06_pretraining_data._shared import (
+    CALLS,
+    LIBRARY,
+    binomial,
+    chancy,
+    obeying,
+    own_lists,
+    tokens,
+)
 from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
+from autograde.rules import lengths_after
 
 
 def too_long(rng: Random) -> list[Trial]:
@@ -12,7 +21,15 @@ def too_long(rng: Random) -> list[Trial]:
         obeying(rng, "truncated", tokens(rng, b), tokens(rng, a), a + b - 4),
         obeying(rng, "truncated", tokens(rng, 9), tokens(rng, 6), 9),
         obeying(rng, "truncated", tokens(rng, b), tokens(rng, a), a + b + 2, note="fits already"),
+        obeying(rng, "truncated", tokens(rng, 5), tokens(rng, 5), 9),
+        own_lists(rng, tokens(rng, b), tokens(rng, a), a + b),
     ]
+
+
+def edges(rng: Random) -> list[Trial]:
+    """An empty list, a limit of 0, two equally long lists of which much is removed."""
+    sizes = [(0, 6, 4), (5, 0, 3), (3, 4, 0), (7, 7, 6), (1, 1, 1)]
+    return [obeying(rng, "truncated", tokens(rng, a), tokens(rng, b), room) for a, b, room in sizes]
 
 
 def from_either_end(rng: Random) -> list[Trial]:
@@ -22,16 +39,33 @@ def from_either_end(rng: Random) -> list[Trial]:
     return [
         chancy(rng, "truncated", first, tokens(rng, a), tokens(rng, b), a + b - taken),
         chancy(rng, "truncated", second, tokens(rng, b), tokens(rng, a), a + b - taken),
+        from_both(rng, 6, 6, 8),
     ]
+
+
+def from_both(rng: Random, a: int, b: int, room: int) -> Trial:
+    """Both lists lose tokens, independently of each other."""
+    taken = [size - left for size, left in zip((a, b), lengths_after(a, b, room))]
+    first, second = ([binomial(n, k, 0.5) for k in range(n + 1)] for n in taken)
+    rates = {
+        f"{k} from the front of A, {m} from the front of B": (1, one * other)
+        for k, one in enumerate(first) for m, other in enumerate(second)
+    }  # fmt: skip
+    return chancy(rng, "truncated", rates, tokens(rng, a), tokens(rng, b), room)
+
+
+def from_both_at_other_sizes(rng: Random) -> list[Trial]:
+    return [from_both(rng, 8, 5, 7)]
 
 
 EXERCISE = Exercise(
     probe=random_function(),
     returns="tuple",
     parts=(
-        Part("the longer one must be shortened", 2, too_long),
+        Part("the longer one must be shortened", 2, too_long, hidden=edges),
         Part("from either end", 1, from_either_end,
-            "over 300 calls front and end are not chosen with probability ½ each"),
+            f"over {CALLS} calls front and end are not chosen with probability ½ each, independently for each token",
+            hidden=from_both_at_other_sizes),
     ),
     forbidden=LIBRARY,
     hints=(

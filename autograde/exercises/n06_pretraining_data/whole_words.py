@@ -31,8 +31,17 @@ def rows_of_words(rng: Random) -> list[Case]:
 
 
 def cut_words(rng: Random) -> list[Case]:
-    """Truncation at the front leaves the end of a word after a special token."""
-    return [Case((["[CLS]", *_pieces(rng, 2), "[SEP]", "##ing", "##s", *_pieces(rng, 2), "[SEP]"],))]
+    """Truncation at the front leaves the end of a word after a special token: after [SEP], and after [CLS]."""
+    return [
+        Case((["[CLS]", *_pieces(rng, 2), "[SEP]", "##ing", "##s", *_pieces(rng, 2), "[SEP]"],)),
+        Case((["[CLS]", "##s", *_pieces(rng, 2), "[SEP]", "##able", "[SEP]", "[PAD]"],)),
+    ]
+
+
+def unusual_rows(rng: Random) -> list[Case]:
+    """Nothing but special tokens; no special token at all; the same word twice, side by side; a word of one #."""
+    word = _pieces(rng, 1)
+    return [Case((["[CLS]", "[SEP]", "[PAD]"],)), Case(([],)), Case(([*word, *word, "#", "##s", *_pieces(rng, 2)],))]
 
 
 EXERCISE = Exercise(
@@ -40,7 +49,7 @@ EXERCISE = Exercise(
     reference=whole_words,
     returns="list",
     parts=(
-        values(2, rows_of_words),
+        values(2, rows_of_words, hidden=unusual_rows),
         cases("cut words", 1, cut_words, "a word must never extend across [CLS] or [SEP]"),
     ),
     forbidden=LIBRARY,

@@ -8,25 +8,40 @@ from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, 
 
 def clip_gradients(gradients, most=1.0):
     length = np.linalg.norm(np.concatenate([np.ravel(gradient) for gradient in gradients]))
-    return [(gradient * min(1.0, most / length)).astype("float32") for gradient in gradients]
+    factor = min(1.0, most / length) if length else 1.0
+    return [np.asarray(gradient * factor, "float32") for gradient in gradients]
 
 
 def large_gradients(rng: Random) -> list[Case]:
     return [
         Case(([normal(rng, 3, 4), normal(rng, 4), normal(rng, 2, 2)],)),
         Case(([normal(rng, 5), normal(rng, 2, 3, size=0.2)], 0.5)),
+        Case(([3 + normal(rng, 2, 2, 2), normal(rng, 1)], 4.0)),
+    ]
+
+
+def other_gradients(rng: Random) -> list[Case]:
+    """One tensor; a single number; a tensor of zeros beside a long one."""
+    return [
+        Case(([5 + normal(rng, 4)],)),
+        Case(([np.array(7, "float32"), normal(rng, 2), np.zeros((2, 3), "float32")], 2.0)),
     ]
 
 
 def small_gradients(rng: Random) -> list[Case]:
-    return [Case(([normal(rng, 3, 4, size=0.05), normal(rng, 4, size=0.05)],))]
+    """Shorter than 1, and shorter than another maximum; and nothing but zeros."""
+    zeros = [np.zeros((2, 2), "float32"), np.zeros(3, "float32")]
+    return [
+        Case(([normal(rng, 3, 4, size=0.05), normal(rng, 4, size=0.05)],)), Case(([1 + normal(rng, 3, size=0.1)], 5.0)),
+        Case((zeros,)),
+    ]  # fmt: skip
 
 
 EXERCISE = Exercise(
     reference=clip_gradients,
     returns="list",
     parts=(
-        values(2, large_gradients),
+        values(2, large_gradients, hidden=other_gradients),
         cases("short gradients", 1, small_gradients, "gradients that are short enough must not change"),
     ),
     forbidden=Forbidden(

@@ -25,8 +25,23 @@ def lecture_example(rng: Random) -> Case:
 
 
 def masked_sentences(rng: Random) -> list[Case]:
-    positions = np.sort(rng.choice(8, 3, replace=False)).astype("int32")
-    return [lecture_example(rng), Case((chances(rng, 8, 6), whole_numbers(rng, 6, 8), positions))]
+    """The lecture's example; three of eight positions, among them the first and the last; and only one."""
+    positions = np.array([0, rng.integers(1, 7), 7], "int32")
+    one = np.array([rng.integers(1, 4)], "int32")
+    return [
+        lecture_example(rng), Case((chances(rng, 8, 6), whole_numbers(rng, 6, 8), positions)),
+        Case((chances(rng, 5, 5), whole_numbers(rng, 5, 5), one)),
+    ]  # fmt: skip
+
+
+def repeated_tokens(rng: Random) -> list[Case]:
+    """The same token at all positions; every position masked, and not in order."""
+    same = np.full(6, rng.integers(9), "int32")
+    every = rng.permutation(4).astype("int32")
+    return [
+        Case((chances(rng, 6, 9), same, np.array([1, 2, 4], "int32"))),
+        Case((chances(rng, 4, 3), whole_numbers(rng, 3, 4), every)),
+    ]
 
 
 def nothing_masked(rng: Random) -> list[Case]:
@@ -36,7 +51,7 @@ def nothing_masked(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=etraining_loss,
     parts=(
-        values(2, masked_sentences),
+        values(2, masked_sentences, hidden=repeated_tokens),
         cases("nothing masked", 1, nothing_masked, "a sum over no positions is 0"),
     ),
     hints=(

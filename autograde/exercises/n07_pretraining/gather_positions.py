@@ -18,6 +18,16 @@ def hidden_and_positions(rng: Random) -> list[Case]:
     ]
 
 
+def other_positions(rng: Random) -> list[Case]:
+    """One row; one prediction per row; all positions, backwards."""
+    backwards = np.tile(np.arange(4)[::-1], (2, 1)).astype("int32")
+    return [
+        Case((normal(rng, 1, 6, 3), places_in_rows(rng, 1, 6, 4))),
+        Case((normal(rng, 4, 3, 5), places_in_rows(rng, 4, 3, 1))),
+        Case((normal(rng, 2, 4, 3), backwards)),
+    ]
+
+
 def filled_up_positions(rng: Random) -> list[Case]:
     """Rows with fewer predictions are padded with position 0."""
     positions = places_in_rows(rng, 3, 6, 4)
@@ -28,7 +38,7 @@ def filled_up_positions(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=gather_positions,
     parts=(
-        values(2, hidden_and_positions),
+        values(2, hidden_and_positions, hidden=other_positions),
         cases("filling", 1, filled_up_positions, "the same position may occur more than once in a row"),
     ),
     forbidden=Forbidden("The library has this function; here you write it.", ("bertlab.layers", "bertlab.models")),

@@ -16,25 +16,37 @@ def learning_rate(step, peak, warmup_steps, total_steps):
 
 
 def schedules(rng: Random) -> list[Case]:
+    """Many steps; the steps around the end of the warm-up; one number, and a matrix of steps."""
     steps = np.arange(0, 100, 9).astype("float32")
     second = np.sort(rng.choice(60, 8, replace=False)).astype("float32")
-    return [Case((steps, 1e-4, 10, 100)), Case((second, 3e-3, int(rng.integers(12, 24)), 60))]
+    warmup = int(rng.integers(12, 24))
+    around = np.arange(warmup - 2, warmup + 3).astype("float32")
+    return [
+        Case((steps, 1e-1, 10, 100)), Case((second, 3e-1, warmup, 60)), Case((around, 0.2, warmup, 60)),
+        Case((np.array(rng.integers(2, 40), "float32"), 0.5, 8, 50)), Case((second.reshape(2, 4), 0.3, warmup, 60)),
+    ]  # fmt: skip
+
+
+def other_schedules(rng: Random) -> list[Case]:
+    """A warm-up of one step; a warm-up of nearly all steps; a tensor with three axes."""
+    steps = np.arange(12).astype("float32")
+    return [Case((steps, 0.4, 1, 9)), Case((steps, 0.4, 10, 11)), Case((steps.reshape(2, 3, 2), 0.4, 3, 30))]
 
 
 def after_the_end(rng: Random) -> list[Case]:
     start = int(rng.integers(45, 55))
-    return [Case((np.arange(start, start + 12).astype("float32"), 2e-3, 5, 50))]
+    return [Case((np.arange(start, start + 12).astype("float32"), 2e-1, 5, 50))]
 
 
 def no_warmup(rng: Random) -> list[Case]:
     total = int(rng.integers(20, 40))
-    return [Case((np.arange(0, 20, 3).astype("float32"), 1e-3, 0, total))]
+    return [Case((np.arange(0, 20, 3).astype("float32"), 0.1, 0, total))]
 
 
 EXERCISE = Exercise(
     reference=learning_rate,
     parts=(
-        values(1, schedules),
+        values(1, schedules, hidden=other_schedules),
         cases("after the end", 1, after_the_end, "after total_steps the rate must stay 0"),
         cases("no warm-up", 1, no_warmup, "with warmup_steps = 0 the first step must use the peak"),
     ),

@@ -28,6 +28,16 @@ def batches_of_guesses(rng: Random) -> list[Case]:
     return [guesses(rng, 3, 4, 9), guesses(rng, 5, 3, 8)]
 
 
+def other_guesses(rng: Random) -> list[Case]:
+    """One row; all right; a row whose predictions are all padding; the best token is the first or the last."""
+    logits, labels, weights = guesses(rng, 2, 3, 4).arguments
+    everything = logits.copy()
+    np.put_along_axis(everything, labels[..., None], 30, axis=-1)
+    labels_at_the_ends = np.array([[0, 3, 0], [3, 0, 3]], "int32")
+    some = np.array([[0, 0, 0], [1, 0, 1]], "float32")
+    return [Case((everything, labels, weights)), Case((logits, labels_at_the_ends, some))]
+
+
 def all_wrong_but_the_filling(rng: Random) -> list[Case]:
     logits, labels, weights = predictions_of(rng, 3, 4, 7, size=1)
     real = weights > 0
@@ -39,7 +49,7 @@ def all_wrong_but_the_filling(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=masked_accuracy,
     parts=(
-        values(2, batches_of_guesses),
+        values(2, batches_of_guesses, hidden=other_guesses),
         cases("right only in the padding", 1, all_wrong_but_the_filling, "right predictions in the padding must not "
                                                                          "count"),
     ),

@@ -20,6 +20,13 @@ def batches_of_predictions(rng: Random) -> list[Case]:
     return [Case(predictions_of(rng, 2, 3, 7)), Case(predictions_of(rng, 4, 4, 9))]
 
 
+def other_batches(rng: Random) -> list[Case]:
+    """One row; a row whose predictions are all padding; padding in front of a prediction."""
+    logits, labels, weights = predictions_of(rng, 3, 3, 4)
+    weights[0], weights[1] = 0, (0, 1, 0)
+    return [Case(predictions_of(rng, 1, 5, 3)), Case((logits, labels, weights))]
+
+
 def no_predictions(rng: Random) -> list[Case]:
     logits, labels, weights = predictions_of(rng, 2, 3, 5)
     return [Case((logits, labels, np.zeros_like(weights)))]
@@ -35,7 +42,7 @@ def large_logits(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=mlm_loss,
     parts=(
-        values(2, batches_of_predictions),
+        values(2, batches_of_predictions, hidden=other_batches),
         cases("no predictions", 1, no_predictions, "a batch whose weights are all 0 has loss 0"),
         cases("large logits", 1, large_logits, "a model that is confident and wrong must have a large, finite loss"),
     ),

@@ -20,6 +20,12 @@ def pairs(rng: Random) -> list[Case]:
     ]
 
 
+def other_pairs(rng: Random) -> list[Case]:
+    """One pair; only false pairs, of which a model is confident that they are true."""
+    sure = normal(rng, 4, 2) + np.array([8, -8], "float32")
+    return [Case((normal(rng, 1, 2), np.ones(1, "int32"))), Case((sure, np.ones(4, "int32")))]
+
+
 def only_true_pairs(rng: Random) -> list[Case]:
     """All IsNext: a model that is confident of column 0 has hardly any loss."""
     logits = normal(rng, 4, 2) + np.array([6, -6], "float32")
@@ -29,7 +35,7 @@ def only_true_pairs(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=nsp_loss,
     parts=(
-        values(1, pairs),
+        values(1, pairs, hidden=other_pairs),
         cases("true pairs", 1, only_true_pairs, "a model that is confident of IsNext, and right, must have hardly "
                                                 "any loss"),
     ),

@@ -18,6 +18,12 @@ def losses_of_batches(rng: Random) -> list[Case]:
     return [case(3), case(5)]
 
 
+def unusual_batches(rng: Random) -> list[Case]:
+    """A batch without predictions; a perfect one."""
+    losses, counts = np.array([3.0, 0.0, 1.5], "float32"), np.array([4, 3, 0], "float32")
+    return [Case((losses + rng.random(3).astype("float32"), counts)), Case((np.zeros(2, "float32"), counts[:2]))]
+
+
 def one_batch(rng: Random) -> list[Case]:
     """Equal probabilities for V tokens: the loss is ln V, the perplexity V."""
     pieces = int(rng.integers(20, 60))
@@ -27,7 +33,7 @@ def one_batch(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=perplexity,
     parts=(
-        values(1, losses_of_batches),
+        values(1, losses_of_batches, hidden=unusual_batches),
         cases("one batch", 1, one_batch, "random predictions among V tokens must have perplexity V"),
     ),
     hints=(

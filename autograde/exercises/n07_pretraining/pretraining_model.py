@@ -1,21 +1,34 @@
 """BERT with its two pre-training heads."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n07_pretraining._shared import rows_of_tokens
 from autograde.exercises.n07_pretraining.gather_positions import gather_positions
 from autograde.exercises.numpy_bert import below, dense, encoder_layer, gelu, norm
-from autograde.exercises.spec import Case, Exercise, Forbidden, cases, layer, mistake, values
+from autograde.exercises.spec import (
+    Case,
+    Exercise,
+    Forbidden,
+    OwnWeights,
+    Part,
+    Reference,
+    Trial,
+    Varies,
+    layer,
+    mistake,
+)
 from autograde.roles import model_roles, weight_shapes
 
 SIZES = {"vocab_size": 11, "hidden_size": 8, "num_layers": 1, "num_heads": 2, "intermediate_size": 12,
-         "max_positions": 7}  # fmt: skip
+         "max_positions": 7, "dropout": 0.5}  # fmt: skip
 MODEL_ROLES = model_roles(SIZES["num_layers"])
 
 
-def pretraining_model(token_ids, token_type_ids, attention_mask, positions, *, weights, config):
-    """BERT with both heads: MLM logits (B, P, V) of the positions, NSP logits (B, 2)."""
+def pretraining_model(token_ids, token_type_ids, attention_mask, positions, training=None, *, weights, config):
+    """BERT with both heads, without dropout: MLM logits (B, P, V) of the positions, NSP logits (B, 2)."""
     x = weights["embeddings/token"][token_ids] + weights["embeddings/segment"][token_type_ids]
     x = norm(x + weights["embeddings/position"][: token_ids.shape[1]], weights, "embeddings/norm")
     for number in range(config["num_layers"]):
@@ -35,17 +48,38 @@ def model_weights(rng: Random, config: dict) -> dict[str, np.ndarray]:
     }
 
 
-def model_case(rng: Random, rows: int, tokens: int, predictions: int, padded: bool) -> Case:
-    arguments = rows_of_tokens(rng, rows, tokens, predictions, padded, SIZES["vocab_size"])
-    return Case(arguments, {}, model_weights(rng, SIZES), SIZES)
+def model_case(rng: Random, rows: int, tokens: int, predictions: int, padded: bool, **config) -> Case:
+    config = SIZES | config
+    arguments = rows_of_tokens(rng, rows, tokens, predictions, padded, config["vocab_size"])
+    weights = model_weights(rng, {"max_positions": 512} | config)
+    return Case(arguments, {}, weights, config)
 
 
-def inputs_of_model(rng: Random) -> list[Case]:
-    return [model_case(rng, 3, 5, 2, padded=False)]
+def inputs_of_model(rng: Random) -> list[Trial]:
+    case = model_case(rng, 3, 6, 2, padded=False)
+    return [Trial((case,)), Trial((case,), (OwnWeights(),))]
 
 
-def padded_inputs(rng: Random) -> list[Case]:
-    return [model_case(rng, 3, 6, 2, padded=True)]
+def other_models(rng: Random) -> list[Trial]:
+    return [Trial((model_case(rng, 2, 5, 3, False, vocab_size=9, hidden_size=6, num_heads=3, intermediate_size=4),))]
+
+
+def padded_inputs(rng: Random) -> list[Trial]:
+    """With padding; once with the default number of positions, 512."""
+    case = model_case(rng, 2, 5, 1, padded=True)
+    weights = case.weights | {"embeddings/position": normal(rng, 512, SIZES["hidden_size"], size=0.4)}
+    sizes = {name: size for name, size in SIZES.items() if name != "max_positions"}
+    return [Trial((model_case(rng, 3, 6, 2, padded=True),)), Trial((replace(case, weights=weights, config=sizes),))]
+
+
+def training_and_rate(rng: Random) -> list[Trial]:
+    """In training the model's dropout acts; with the rate 0 it does not; and the model hands on `trainable=False`."""
+    case = replace(model_case(rng, 3, 6, 2, padded=False), keywords={"training": True}, seed=int(rng.integers(2**20)))
+    no_chance = replace(case, config=case.config | {"dropout": 0.0, "trainable": False})
+    return [
+        Trial((case,), (Varies(item=0),)), Trial((replace(case, keywords={"training": False}),)),
+        Trial((no_chance,), (Reference(), OwnWeights())),
+    ]  # fmt: skip
 
 
 EXERCISE = Exercise(
@@ -53,8 +87,10 @@ EXERCISE = Exercise(
     reference=pretraining_model,
     returns="tuple",
     parts=(
-        values(4, inputs_of_model),
-        cases("padding", 1, padded_inputs, "with padding in a sequence the result is different"),
+        Part("values", 3, inputs_of_model, hidden=other_models),
+        Part("padding", 1, padded_inputs, "with padding in a sequence the result is different"),
+        Part("training", 1, training_and_rate,
+            "`training`, `dropout` or `trainable=False` has no effect: hand each of them on"),
     ),
     forbidden=Forbidden("In this exercise you assemble your own layers.", ("bertlab.models", "bertlab.layers")),
     hints=(
@@ -64,6 +100,16 @@ EXERCISE = Exercise(
         "tied.",
     ),
     misconceptions=(
+        mistake("training-not-passed", "attention_mask, training=training)", "attention_mask, training=False)",
+            hint="`training` has no effect: pass it on to `self.bert`, which contains the dropout."),
+        mistake("dropout-not-handed-on", "max_positions, dropout, name", "max_positions, name",
+            hint="`dropout` has no effect: pass it on to `Bert`, which then has its own default rate."),
+        mistake("positions-not-handed-on",
+            "intermediate_size, max_positions, dropout,", "intermediate_size, dropout=dropout,",
+            hint="`max_positions` has no effect: pass it on to `Bert`."),
+        mistake("layers-for-heads", "hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout,",
+            "hidden_size, num_heads, num_layers, intermediate_size, max_positions, dropout,",
+            hint="You exchanged the numbers of layers and heads: `Bert` takes the number of layers first."),
         mistake("pooler-passed-over", "self.nsp(pooled)", "self.nsp(hidden[:, 0])",
             hint="Your next-sentence head reads the [CLS] vector of the encoder. BERT's reads the output of the "
                  "pooler: the second result of `self.bert`."),

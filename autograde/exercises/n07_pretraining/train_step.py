@@ -41,7 +41,7 @@ def tiny_gradients(batch, weights, small=1e-6):
     return gradients
 
 
-def train_step(batch, *, weights, config, steps, rate):
+def train_step(batch, *, weights, config, steps, rate, compiled=False):
     """The last step's loss and the weights after so many steps of plain gradient descent, clipped at 1."""
     weights, loss = dict(weights), None
     for _ in range(steps):
@@ -52,9 +52,11 @@ def train_step(batch, *, weights, config, steps, rate):
     return {"loss": np.array(loss, "float32")} | {role: array.astype("float32") for role, array in weights.items()}
 
 
-def tiny_case(rng: Random, size: float, steps: int = 1) -> Case:
+def tiny_case(rng: Random, size: float, steps: int = 1, **keywords) -> Case:
+    """Three rows of five tokens, in which every token of the table but one is looked up several times."""
     pieces, hidden = TINY["vocab_size"], TINY["hidden_size"]
     token_ids, segments, is_real, positions = rows_of_tokens(rng, 3, 5, 2, True, pieces)
+    token_ids = rng.permutation(np.arange(15) % 4).reshape(3, 5).astype("int32")
     batch = {
         "token_ids": token_ids, "token_type_ids": segments, "attention_mask": is_real, "positions": positions,
         "labels": whole_numbers(rng, pieces, 3, 2), "weights": some_padding(rng, 3, 2),
@@ -65,7 +67,7 @@ def tiny_case(rng: Random, size: float, steps: int = 1) -> Case:
         "bias": normal(rng, pieces, size=size), "nsp/kernel": normal(rng, hidden, 2, size=size),
         "nsp/bias": normal(rng, 2, size=size),
     }  # fmt: skip
-    return Case((batch,), {"steps": steps, "rate": 0.5}, weights, TINY)
+    return Case((batch,), {"steps": steps, "rate": 0.5} | keywords, weights, TINY)
 
 
 def steep(rng: Random) -> list[Case]:
@@ -82,6 +84,11 @@ def gentle(rng: Random) -> list[Case]:
     return [tiny_case(rng, 0.05)]
 
 
+def compiled(rng: Random) -> list[Case]:
+    """Two steps inside tf.function, as in the run."""
+    return [tiny_case(rng, 2.0, steps=2, compiled=True)]
+
+
 EXERCISE = Exercise(
     probe=training_step("TinyModel", TINY_ROLES),
     reference=train_step,
@@ -89,7 +96,8 @@ EXERCISE = Exercise(
     parts=(
         values(3, steep),
         cases("a short gradient", 1, gentle, "if the gradient is shorter than 1 the step is wrong"),
-        cases("two steps", 1, two_steps, "after a second step on the same batch the weights are wrong"),
+        cases("two steps", 0.5, two_steps, "after a second step on the same batch the weights are wrong"),
+        cases("compiled", 0.5, compiled, "inside `tf.function`, as in the run, the step is wrong"),
     ),
     hints=(
         "In the order of the lines: run the model, the loss, its gradient, the step. The first two inside the tape.",
@@ -97,6 +105,15 @@ EXERCISE = Exercise(
         "The loss is a sum of two: `mlm_loss` of the model's first result, `nsp_loss` of the second.",
     ),
     misconceptions=(
+        mistake("rows-not-added-up", "[tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]",
+            "[getattr(gradient, 'values', gradient) for gradient in tape.gradient(loss, variables)]\n"
+            "    length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))\n"
+            "    gradients = [tf.convert_to_tensor(gradient) / ops.maximum(length, 1.0)\n"
+            "                 for gradient in tape.gradient(loss, variables)]",
+            hint="You measure the length of a list of rows: a token that occurs several times in the batch has several "
+                 "rows, which must be added up first. `tf.convert_to_tensor(gradient)` does that."),
+        mistake("not-in-training", 'batch["positions"], training=True', 'batch["positions"], training=False',
+            hint="You run the model with `training=False`: its dropout would never act. Pass `training=True`."),
         mistake("not-clipped",
             "optimizer.apply(clip_gradients(gradients), variables)", "optimizer.apply(gradients, variables)",
             hint="You pass the gradient to the optimizer at full length. Clip it to length 1 first."),

@@ -28,7 +28,14 @@ def _sentence(rng: Random, words: int) -> tuple[list, list]:
 
 def sentences(rng: Random) -> list[Case]:
     example = Case(([["paris"], ["'", "s"], ["geo", "##gu", "##es", "##sr"]], [3, 0, 1]), note="the example above")
-    return [example, *(Case(_sentence(rng, words)) for words in (3, 6))]
+    """Tags of which one is 0, words that begin with ##, and the same word twice in a row."""
+    twice = Case(([["the"], ["the"], ["##s"], ["play", "##ing"], ["play", "##ing"]], [0, 2, 1, 3, 0]))
+    return [example, *(Case(_sentence(rng, words)) for words in (3, 6)), twice]
+
+
+def other_sentences(rng: Random) -> list[Case]:
+    """One word; tags that are not small."""
+    return [Case(([["geo", "##gu"]], [int(rng.integers(5))])), Case(([["a"], ["b", "c"]], [40, 99]))]
 
 
 def with_empty_words(rng: Random) -> list[Case]:
@@ -37,7 +44,9 @@ def with_empty_words(rng: Random) -> list[Case]:
         pieces, tags = _sentence(rng, words)
         pieces[int(rng.integers(words))] = []
         found.append(Case((pieces, tags)))
-    return found
+    pieces, tags = _sentence(rng, 5)
+    pieces[0] = pieces[2] = pieces[3] = pieces[4] = []  # at the beginning, at the end, and two in a row
+    return [*found, Case((pieces, tags)), Case(([[], []], [1, 2]))]
 
 
 EXERCISE = Exercise(
@@ -45,7 +54,7 @@ EXERCISE = Exercise(
     reference=align,
     returns="list",
     parts=(
-        values(2, sentences),
+        values(2, sentences, hidden=other_sentences),
         cases("a word without tokens", 1, with_empty_words, "a word without tokens must get no label"),
     ),
     forbidden=READY_MADE,

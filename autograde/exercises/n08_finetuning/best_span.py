@@ -1,5 +1,7 @@
 """The answer as its first and last token, or (0, 0) for "no answer"."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises.draws import Random, normal
@@ -15,7 +17,7 @@ def best_span(start, end, first, last, longest, threshold=0.0):
 """
 
 
-def best_span(start, end, first, last, longest, threshold):
+def best_span(start, end, first, last, longest, threshold=0.0):
     """All sums as a matrix, without those of impossible spans."""
     i, j = np.indices((len(start), len(end)))
     possible = (first <= i) & (i <= j) & (j <= last) & (j - i < longest)
@@ -39,11 +41,23 @@ def _span(rng: Random, starts: dict, ends: dict, null=-3.0, longest=3, threshold
     return Case((*_logits(rng, starts, ends, null), FIRST, LAST, longest, threshold))
 
 
+def other_paragraphs(rng: Random) -> list[Case]:
+    """A paragraph of one token; one that begins behind [CLS]; `longest` longer than the paragraph; 1; all below 0."""
+    start, end = _logits(rng, {1: 5}, {3: 5}, -9.0)
+    one_start, one_end = _logits(rng, {4: 5}, {5: 5}, -9.0)
+    low_start, low_end = (row - 50 for row in _logits(rng, {6: 5}, {8: 5}, -60.0))
+    return [
+        Case((start, end, 1, 6, 30)), Case((one_start, one_end, 4, 4, 3)), Case((one_start, one_end, 3, 8, 1)),
+        Case((low_start, low_end, FIRST, LAST, 4, -1.5)),
+    ]  # fmt: skip
+
+
 def plain_spans(rng: Random) -> list[Case]:
-    """Spans of one, two and the maximum number of tokens, including the last token of the paragraph."""
-    places = [int(rng.integers(FIRST, LAST - 1)) for _ in range(2)]
-    spans = [(places[0], places[0]), (places[1], places[1] + 1), (LAST - 2, LAST)]
-    return [_span(rng, {i: 6}, {j: 6}) for i, j in spans]
+    """Spans of one, two and the maximum number of tokens, at both ends of the paragraph; once without a threshold."""
+    places = [int(rng.integers(FIRST + 1, LAST - 1)) for _ in range(2)]
+    spans = [(FIRST, FIRST), (places[0], places[0]), (places[1], places[1] + 1), (LAST - 2, LAST), (LAST, LAST)]
+    default = _span(rng, {places[0]: 6}, {places[0] + 1: 6})
+    return [*(_span(rng, {i: 6}, {j: 6}) for i, j in spans), replace(default, arguments=default.arguments[:-1])]
 
 
 def impossible_spans(rng: Random) -> list[Case]:
@@ -70,7 +84,30 @@ def no_answers(rng: Random) -> list[Case]:
         _span(rng, {place: 4}, {place: 4}, null=8.0),
         _span(rng, {place: 6}, {place: 6}, null=4.0, threshold=8.0),
         _span(rng, {place: 6}, {place: 6}, null=8.0, threshold=-8.0),
+        *null_by_two_numbers(rng, place),
+        *ties_with_null(rng),
     ]
+
+
+def null_by_two_numbers(rng: Random, place: int) -> list[Case]:
+    """[CLS] has different numbers as start and as end, and other tokens outside of the paragraph have larger ones."""
+    found = []
+    for start_null, end_null, height in ((9.0, -8.0, 3.0), (-8.0, 9.0, 3.0), (2.0, 9.0, 4.0), (9.0, 2.0, 4.0)):
+        start, end = _logits(rng, {place: height, 2: 30}, {place: height, 3: 30}, 0.0)
+        start[0], end[0] = start_null, end_null
+        found.append(Case((start, end, FIRST, LAST, 3, 0.0)))
+    return found
+
+
+def ties_with_null(rng: Random) -> list[Case]:
+    """Whole numbers: the best span has exactly the score of [CLS] plus threshold, and one more."""
+    place, found = int(rng.integers(FIRST, LAST)), []
+    for height, threshold in ((4, 0.0), (5, 0.0), (6, 4.0), (5, 2.0)):
+        start, end = np.full(TOKENS, -3, "float32"), np.full(TOKENS, -3, "float32")
+        start[0] = end[0] = 4
+        start[place] = end[place + 1] = height
+        found.append(Case((start, end, FIRST, LAST, 3, threshold)))
+    return found
 
 
 EXERCISE = Exercise(
@@ -78,9 +115,11 @@ EXERCISE = Exercise(
     reference=best_span,
     returns="anything",
     parts=(
-        values(2, plain_spans),
-        cases("order and length of spans", 1, impossible_spans, "an impossible span was chosen"),
-        cases("answers only from the paragraph", 1, tempting_questions, "a span outside of the paragraph was chosen"),
+        values(2, plain_spans, hidden=other_paragraphs),
+        cases("order and length of spans", 1, impossible_spans,
+            "the best span must be chosen that does not end before it begins and has at most `longest` tokens"),
+        cases("answers only from the paragraph", 1, tempting_questions,
+            "high scores outside of the paragraph must have no effect"),
         cases("no answer", 1, no_answers, "(0, 0) is right exactly if no span is better than [CLS] by more than "
                                           "threshold"),
     ),
@@ -105,6 +144,10 @@ EXERCISE = Exercise(
         mistake("always-an-answer", "if best > start[0] + end[0] + threshold else (0, 0)", "",
             hint="You always return a span. If the best sum is not larger than start[0] + end[0] + threshold, "
                  "return (0, 0)."),
+        mistake("null-counted-once", "start[0] + end[0] + threshold", "start[0] + threshold",
+            hint="The score of [CLS] has two parts, as that of a span: start[0] + end[0]."),
+        mistake("not-larger", "best > start[0]", "best >= start[0]",
+            hint="A span whose score is exactly that of [CLS] plus the threshold is no answer: it must be *larger*."),
         mistake("threshold-reversed", "end[0] + threshold", "end[0] - threshold",
             hint='You use the threshold with the wrong sign: a larger threshold must make "no answer" *more* '
                  'frequent. It is added to the score of [CLS].'),

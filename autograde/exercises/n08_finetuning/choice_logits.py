@@ -15,6 +15,14 @@ def choices(rng: Random) -> list[Case]:
     ]
 
 
+def other_choices(rng: Random) -> list[Case]:
+    """One question; one choice for each; two; one token in a sequence."""
+    return [
+        Case((normal(rng, 4, 3, 2), normal(rng, 2), 4)), Case((normal(rng, 3, 2, 4), normal(rng, 4), 1)),
+        Case((normal(rng, 6, 1, 3), normal(rng, 3), 2)),
+    ]  # fmt: skip
+
+
 def each_question_alone(rng: Random) -> list[Trial]:
     hidden, v = normal(rng, 12, 3, 5), normal(rng, 5)
     second = Case((hidden[3:6], v, 3))
@@ -26,7 +34,7 @@ EXERCISE = Exercise(
         [[row[0] @ v for row in hidden[start : start + choices]] for start in range(0, len(hidden), choices)]
     ),
     parts=(
-        values(2, choices),
+        values(2, choices, hidden=other_choices),
         Part("each question independently", 1, each_question_alone, "one question's scores must not change another's"),
     ),
     forbidden=READY_MADE,

@@ -1,11 +1,26 @@
 """Classifies a whole text by the vector of [CLS]."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n08_finetuning._shared import READY_MADE, head_case
-from autograde.exercises.spec import Case, Exercise, Part, Same, Slopes, Trial, layer, mistake, values
+from autograde.exercises.spec import (
+    Case,
+    Dropped,
+    Exercise,
+    OwnWeights,
+    Part,
+    Reference,
+    Same,
+    Slopes,
+    Trial,
+    layer,
+    mistake,
+    values,
+)
 
 
 def texts(rng: Random) -> list[Case]:
@@ -13,6 +28,34 @@ def texts(rng: Random) -> list[Case]:
         head_case(rng, normal(rng, 4, 3, 6), 5, {"num_labels": 5}),
         head_case(rng, normal(rng, 3, 3, 3), 3, {"num_labels": 3}),
     ]
+
+
+def other_texts(rng: Random) -> list[Case]:
+    return [
+        head_case(rng, normal(rng, 1, 1, 4), 1, {"num_labels": 1}),
+        head_case(rng, normal(rng, 5, 2, 3), 2, {"num_labels": 2}),
+    ]
+
+
+def dropout_in_training(rng: Random) -> list[Trial]:
+    """With an identity for W and b of 0 the logits show which numbers of C were dropped; equal columns of W and equal
+    numbers of b give equal logits, if C is dropped and not the logits."""
+    wide = 96
+    weights = {"dense/kernel": np.eye(wide, dtype="float32"), "dense/bias": np.zeros(wide, "float32")}
+    config, seed = {"num_labels": wide, "dropout": 0.4}, int(rng.integers(2**20))
+    case = Case((1 + rng.random((4, 2, wide)).astype("float32"),), {"training": True}, weights, config, seed=seed)
+    other = replace(case, seed=seed + 1)
+    default = {"num_labels": wide}
+    frozen = replace(case, config={"num_labels": wide, "dropout": 0.0, "trainable": False})
+    ones = {"dense/kernel": np.ones((6, 3), "float32"), "dense/bias": np.ones(3, "float32")}
+    sums = replace(case, arguments=(normal(rng, 8, 2, 6),), weights=ones, config={"num_labels": 3, "dropout": 0.4})
+    return [
+        Trial((sums,), (Same((0, -1, (0,)), (0, -1, (1,))), Same((0, -1, (0,)), (0, -1, (2,))))),
+        Trial((case, other), (Dropped(0.4), Dropped(0.4, answer=1, unlike=0))),
+        Trial((replace(case, config=default),), (Dropped(0.1),)),
+        Trial((replace(case, keywords={"training": False}),)), Trial((replace(case, keywords={}),)),
+        Trial((frozen,), (Reference(), OwnWeights())),
+    ]  # fmt: skip
 
 
 def only_cls_changes(rng: Random) -> list[Trial]:
@@ -32,13 +75,16 @@ def slopes_of_head(rng: Random) -> list[Trial]:
 
 EXERCISE = Exercise(
     probe=layer(roles.dense("dense")),
-    reference=lambda hidden, weights, config: (
+    reference=lambda hidden, training=None, *, weights, config: (
         np.einsum("bh,hc->bc", hidden[:, 0], weights["dense/kernel"]) + weights["dense/bias"]
     ),
     parts=(
-        values(1, texts),
-        Part("[CLS] decides", 1, only_cls_changes, "the vectors after [CLS] must not change the result"),
-        Part("gradients", 1, slopes_of_head, "the weights cannot be trained: their gradients are wrong or missing"),
+        values(1, texts, hidden=other_texts),
+        Part("[CLS] decides", 0.5, only_cls_changes, "the vectors after [CLS] must not change the result"),
+        Part("dropout", 1, dropout_in_training,
+            "in training, and only there, dropout must act on C with the rate `dropout`, before W; and "
+            "`trainable=False` must have an effect"),
+        Part("gradients", 0.5, slopes_of_head, "the weights cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=READY_MADE,
     hints=(
@@ -47,6 +93,18 @@ EXERCISE = Exercise(
         "Three lines: take that vector, apply self.dropout (with training=training), then self.dense.",
     ),
     misconceptions=(
+        mistake("kwargs-dropped", "super().__init__(**kwargs)", "super().__init__()",
+            hint="`**kwargs` has no effect: hand it on with `super().__init__(**kwargs)`. Keras's own arguments, such "
+                 "as `trainable` and `name`, arrive there."),
+        mistake("always-ten-percent", "keras.layers.Dropout(dropout)", "keras.layers.Dropout(0.1)",
+            hint="Your dropout has the rate 0.1 always. Use the argument `dropout`."),
+        mistake("logits-dropped",
+            "        cls = self.dropout(cls, training=training)\n        return self.dense(cls)",
+            "        return self.dropout(self.dense(cls), training=training)",
+            hint="You apply dropout to the logits. It acts between C and W: on the vector of [CLS], before the linear "
+                 "layer."),
+        mistake("dropout-always", "training=training)", "training=True)",
+            hint="Numbers are dropped outside of training: pass on `training` unchanged."),
         mistake("mean-of-tokens", "hidden[:, 0]", "ops.mean(hidden, axis=1)",
             hint="You average over all tokens, [PAD] included. BERT's head reads one vector: that of [CLS]."),
         mistake("last-token", "hidden[:, 0]", "hidden[:, -1]",

@@ -30,9 +30,21 @@ def two_classes(rng: Random) -> list[Case]:
     return [_rows(rng, *four) for four in counts]
 
 
+def unusual_rows(rng: Random) -> list[Case]:
+    """One example; perfect predictions, their opposite, and predictions without any information; thousands."""
+    return [
+        Case(([1], [0])), _rows(rng, 3, 0, 0, 4), _rows(rng, 0, 3, 2, 0), _rows(rng, 2, 2, 2, 2),
+        _rows(rng, 700, 300, 200, 800),
+    ]  # fmt: skip
+
+
 def one_sided(rng: Random) -> list[Case]:
     many, few = int(rng.integers(4, 9)), int(rng.integers(1, 4))
-    return [_rows(rng, 0, 0, 0, many), _rows(rng, many, few, 0, 0), _rows(rng, 0, few, 0, many)]
+    """Each of the four sums of Matthews' root is 0 once; F1's denominator is 0 once."""
+    return [
+        _rows(rng, 0, 0, 0, many), _rows(rng, many, few, 0, 0), _rows(rng, 0, few, 0, many),
+        _rows(rng, 0, 0, few, many), _rows(rng, many, 0, few, 0), _rows(rng, many, 0, 0, 0),
+    ]  # fmt: skip
 
 
 EXERCISE = Exercise(
@@ -40,7 +52,7 @@ EXERCISE = Exercise(
     reference=f1_and_matthews,
     returns="anything",
     parts=(
-        values(2, two_classes),
+        values(2, two_classes, hidden=unusual_rows),
         cases("denominators of 0", 1, one_sided, "where a denominator is 0, the metric must be 0.0"),
     ),
     forbidden=READY_MADE,

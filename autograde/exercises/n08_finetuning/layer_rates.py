@@ -5,7 +5,7 @@ from autograde.exercises.n08_finetuning._shared import READY_MADE
 from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
 
 
-def _rates(num_layers, rate, decay, frozen):
+def _rates(num_layers, rate, decay, frozen=0):
     """From the head down, each layer's rate computed from the one above it."""
     rates = [rate]
     for _ in range(num_layers + 1):
@@ -24,11 +24,18 @@ def _rate(rng: Random) -> float:
 def _nothing_frozen(rng: Random) -> list[Case]:
     """Rates far above practical ones, so that the absolute tolerance does not hide differences."""
     example = Case((2, 0.1, 0.5, 0), note="the example above")
-    return [example, *(Case((layers, _rate(rng), _decay(rng), 0)) for layers in (3, 5))]
+    drawn = [Case((layers, _rate(rng), _decay(rng), 0)) for layers in (3, 5)]
+    return [example, *drawn, Case((4, _rate(rng), _decay(rng)))]  # `frozen` left out
+
+
+def _unusual_sizes(rng: Random) -> list[Case]:
+    """No layer; one layer; many; no decay at all."""
+    return [Case((layers, _rate(rng), _decay(rng))) for layers in (0, 1, 12)] + [Case((3, _rate(rng), 1.0))]
 
 
 def _some_frozen(rng: Random) -> list[Case]:
-    return [Case((4, _rate(rng), _decay(rng), frozen)) for frozen in (1, 3, int(rng.integers(4, 6)))]
+    """Some layers, all layers, and everything, the head too."""
+    return [Case((4, _rate(rng), _decay(rng), frozen)) for frozen in (1, 3, 4, 5, 6)]
 
 
 EXERCISE = Exercise(
@@ -36,7 +43,7 @@ EXERCISE = Exercise(
     reference=_rates,
     returns="list",
     parts=(
-        values(2, _nothing_frozen),
+        values(2, _nothing_frozen, hidden=_unusual_sizes),
         cases("freezing", 1, _some_frozen, "the lowest `frozen` entries must be 0.0 and the others unchanged"),
     ),
     forbidden=READY_MADE,

@@ -1,11 +1,13 @@
 """Start and end logits of every token."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n08_finetuning._shared import READY_MADE, head_case
-from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, cases, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, OwnWeights, Part, Reference, Slopes, Trial, layer, mistake, values
 
 MASKED_SCORE = -1e9
 
@@ -27,10 +29,24 @@ def all_may_answer(rng: Random) -> list[Case]:
     ]
 
 
-def some_may_answer(rng: Random) -> list[Case]:
+def other_texts(rng: Random) -> list[Case]:
+    return [_span_case(rng, 1, 7, 3, np.ones((1, 7), bool)), _span_case(rng, 4, 1, 2, np.ones((4, 1), bool))]
+
+
+def some_may_answer(rng: Random) -> list[Trial]:
+    """Other tokens in each row; a row in which only [CLS] may; the layer is made with `trainable=False`."""
     may = rng.random((3, 6)) < 0.5
     may[:, 0], may[:, -1] = True, False
-    return [_span_case(rng, 3, 6, 4, may)]
+    may[1, 1:] = False
+    case = _span_case(rng, 3, 6, 4, may)
+    frozen = replace(case, config={"trainable": False})
+    return [Trial((case,), (Reference(), OwnWeights())), Trial((frozen,), (Reference(), OwnWeights()))]
+
+
+def nobody_may(rng: Random) -> list[Trial]:
+    may = np.zeros((2, 4), bool)
+    may[0, 2] = True
+    return [Trial((_span_case(rng, 2, 4, 3, may),))]
 
 
 def slopes_of_spans(rng: Random) -> list[Trial]:
@@ -43,8 +59,10 @@ EXERCISE = Exercise(
     probe=layer(roles.dense("dense")),
     reference=span_head,
     parts=(
-        values(2, all_may_answer),
-        cases("hidden positions", 1, some_may_answer, "where may_answer is False, both logits must be MASKED_SCORE"),
+        values(2, all_may_answer, hidden=other_texts),
+        Part("hidden positions", 1, some_may_answer,
+            "where may_answer is False, both logits must be MASKED_SCORE; and `trainable=False` must have an effect",
+            hidden=nobody_may),
         Part("gradients", 1, slopes_of_spans, "the weights cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=READY_MADE,
@@ -54,6 +72,9 @@ EXERCISE = Exercise(
         "may_answer is (batch, tokens): add the axis of start and end before `ops.where`.",
     ),
     misconceptions=(
+        mistake("kwargs-dropped", "super().__init__(**kwargs)", "super().__init__()",
+            hint="`**kwargs` has no effect: hand it on with `super().__init__(**kwargs)`. Keras's own arguments, such "
+                 "as `trainable` and `name`, arrive there."),
         mistake("reshaped", "ops.transpose(logits, (0, 2, 1))", "ops.reshape(logits, (ops.shape(logits)[0], 2, -1))",
             hint="You reshape where axes must be swapped: start and end logits of half of the tokens end up in the "
                  "row of starts. Transpose."),

@@ -35,17 +35,36 @@ def one_answer(rng: Random) -> list[Case]:
         Case((f"{a.title()}, {a} {b} {d} {e}", [f"an {a} {c} {b} {a}"])),
         Case((f"a {c} {d}", [f"{a} {b} {c}"])),
         Case((a, [b])),
+        Case((f"{a} {a} {a} {b}", [f"{a} {c} {a}"])),  # a word three times here and twice there
+        Case((f"{a} {b}", [f"{a} {a} {a}"])),
+        Case((f"{c} {b} {a}", [f"{a} {b} {c}"])),  # other order: not exact, but all shared
     ]
+
+
+def other_texts(rng: Random) -> list[Case]:
+    a, b, c = (str(word) for word in rng.permutation(NAMES)[:3])
+    return [
+        Case((f"{a} {a} {b} {b}", [f"{b} {b} {b} {a} {c}"])), Case((f"  THE   {a}-{b}!", [f"{a}{b}"])),
+        Case((f"Theatre {a} another", [f"atre {a} another", f"theatre {b}"])),
+    ]  # fmt: skip
 
 
 def several_answers(rng: Random) -> list[Case]:
     a, b, c, d = (str(word) for word in rng.permutation(NAMES)[:4])
-    return [Case((f"{a} {b}", [f"{c} {a}", f"{a} {b} {d}", f"the {a} {b}"])), Case((f"{a} {b}", [c, f"{a} {d} {b}"]))]
+    """The best is the last, the first, one in the middle; and exact match and F1 come from different answers."""
+    return [
+        Case((f"{a} {b}", [f"{c} {a}", f"{a} {b} {d}", f"the {a} {b}"])), Case((f"{a} {b}", [c, f"{a} {d} {b}"])),
+        Case((f"{a} {b}", [f"{b} {a}!", f"{c}", f"{d} {c}"])), Case((f"{a} {b} {c}", [d, f"{a} {c}", f"{b} {d} {d}"])),
+    ]  # fmt: skip
 
 
 def empty_answers(rng: Random) -> list[Case]:
     a, b = (str(word) for word in rng.permutation(NAMES)[:2])
-    return [Case(("", [])), Case((f"{a} {b}", [])), Case(("", [f"{a} {b}"])), Case(("the", [f"{b}"]))]
+    """Nothing on one side or on both, also where only articles and punctuation are left."""
+    return [
+        Case(("", [])), Case((f"{a} {b}", [])), Case(("", [f"{a} {b}"])), Case(("the", [f"{b}"])),
+        Case(("The.", ["a!"])), Case((a, ["an", b])), Case(("a", [b, "the"])),
+    ]  # fmt: skip
 
 
 EXERCISE = Exercise(
@@ -53,7 +72,7 @@ EXERCISE = Exercise(
     reference=span_scores,
     returns="anything",
     parts=(
-        values(1, one_answer),
+        values(1, one_answer, hidden=other_texts),
         cases("several right answers", 1, several_answers, "of several right answers the best score must count"),
         cases("no answer", 1, empty_answers, "if there is no answer, only an empty prediction is right"),
     ),

@@ -28,6 +28,12 @@ def numbers(rng: Random) -> list[Case]:
     return found
 
 
+def other_numbers(rng: Random) -> list[Case]:
+    """Two examples; negative and whole numbers; the exact opposite order."""
+    gold = [float(x) for x in rng.permutation(np.arange(-4, 5))]
+    return [Case(([2.0, 1.0], [0.5, 7.0])), Case((gold, [-(x**3) for x in gold])), Case(([3, 1, 2, 5], [10, -2, 8, 9]))]
+
+
 def numbers_with_ties(rng: Random) -> list[Case]:
     """STS-B's scores are means of a few annotators' scores: many examples have the same."""
     found = []
@@ -36,7 +42,9 @@ def numbers_with_ties(rng: Random) -> list[Case]:
         guess = [float(round(x / 2 + rng.normal())) for x in gold]
         guess[0], guess[-1] = 9.0, -9.0  # never constant
         found.append(Case((gold, guess)))
-    return found
+    only_gold, all_but_one = [1.0, 1.0, 2.0, 2.0, 3.0], [4.0, 4.0, 4.0, 4.0, 1.0]
+    found.append(Case((only_gold, [float(x) for x in rng.permutation(5)])))  # ties on one side only
+    return [*found, Case(([float(x) for x in rng.permutation(5)], all_but_one))]
 
 
 EXERCISE = Exercise(
@@ -44,7 +52,7 @@ EXERCISE = Exercise(
     reference=spearman,
     returns="anything",
     parts=(
-        values(2, numbers),
+        values(2, numbers, hidden=other_numbers),
         cases("ties", 1, numbers_with_ties, "equal values must get the mean of their ranks"),
     ),
     forbidden=READY_MADE,

@@ -18,7 +18,7 @@ def tagging_loss(logits, labels):
 
 def _labels(rng: Random, rows: int, tokens: int, classes: int) -> np.ndarray:
     """At least two labels in every row, of all classes, and rows with different numbers of them."""
-    labels = rng.integers(classes, size=(rows, tokens)).astype("int32")
+    labels = rng.permutation(np.arange(rows * tokens) % classes).reshape(rows, tokens).astype("int32")
     for row in range(rows):
         labels[row, tokens - 1 - row :] = IGNORED
     labels[:, 0] = IGNORED
@@ -32,6 +32,15 @@ def logits_and_labels(rng: Random) -> list[Case]:
     ]
 
 
+def a_sentence_without_labels(rng: Random) -> list[Case]:
+    """One sentence of the batch has no label; labels between ignored positions; one label alone."""
+    labels = _labels(rng, 3, 6, 3)
+    labels[1], labels[2, 2] = IGNORED, IGNORED
+    alone = np.full((2, 3), IGNORED, "int32")
+    alone[1, 2] = 2
+    return [Case((normal(rng, 3, 6, 3), labels)), Case((normal(rng, 2, 3, 4), alone))]
+
+
 def all_ignored(rng: Random) -> list[Case]:
     return [Case((normal(rng, 2, 4, 3), np.full((2, 4), IGNORED, "int32")))]
 
@@ -39,7 +48,7 @@ def all_ignored(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=tagging_loss,
     parts=(
-        values(3, logits_and_labels),
+        values(3, logits_and_labels, hidden=a_sentence_without_labels),
         cases("no labels", 1, all_ignored, "a batch without labels must have the loss 0, not NaN"),
     ),
     forbidden=Forbidden(READY_MADE.because, (*READY_MADE.names, "keras.losses")),
