@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograde import random_claims, shortcuts
+from autograde import drawn_numbers, random_claims, shortcuts
 from autograde.answers import Answer, read
 from autograde.compare import Difference, Tolerance, compare, exactly_same, kind_of
 from autograde.naming import recognise, same_value
@@ -213,20 +213,32 @@ def _slopes(claim, answers):
     return compare(claim["expected"], np.array(slopes, "float32"), Tolerance(claim["rtol"], claim["atol"]))
 
 
+def _zeros(value, signs) -> np.ndarray:
+    """The numbers that dropout has made 0; behind a LayerNorm they are negative."""
+    if type(value) is not np.ndarray or value.dtype.kind != "f":
+        return np.zeros(0, bool)
+    return value < 0 if signs else value == 0
+
+
 def _dropped(claim, answers):
     """Each number is 0 or the whole / (1 − rate), with a plausible number of zeros (five standard deviations)."""
-    got, rate = answers[claim["answer"]].value, claim["rate"]
+    got, rate, signs = answers[claim["answer"]].value, claim["rate"], claim.get("signs", False)
     scaled = (claim["whole"].astype("float64") / (1 - rate)).astype("float32")
     if type(got) is not np.ndarray or got.shape != scaled.shape or got.dtype.kind != "f":
         return compare(scaled, got)
-    zero = got == 0
-    if "unlike" in claim and np.array_equal(zero, answers[claim["unlike"]].value == 0):
+    zero = _zeros(got, signs)
+    if "unlike" in claim and np.array_equal(zero, _zeros(answers[claim["unlike"]].value, signs)):
         return Difference(
             "values", "two calls drop the same numbers; expected new random numbers at each call (is a seed fixed?)"
         )
     share = float(zero.mean())
     if abs(share - rate) > 5 * (rate * (1 - rate) / got.size) ** 0.5:
         return Difference("values", f"{share:.0%} of the numbers are 0; expected about {rate:.0%}")
+    together = drawn_numbers.drawn_together(zero, rate)
+    if together:
+        return Difference("values", together)
+    if signs:
+        return None
     return compare(np.where(zero, np.float32(0), scaled), got, Tolerance(claim["rtol"], claim["atol"]))
 
 
@@ -267,7 +279,7 @@ def _alike(claim, answers):
 
 _CLAIMS = {
     "equals": _equals, "same": _same, "sums": _sums, "slopes": _slopes, "dropped": _dropped, "varies": _varies,
-    "alike": _alike, "obeys": random_claims.obeys, "rates": random_claims.rates,
+    "alike": _alike, "initial": drawn_numbers.initial, "obeys": random_claims.obeys, "rates": random_claims.rates,
 }  # fmt: skip
 
 

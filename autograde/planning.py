@@ -23,6 +23,8 @@ from autograde.exercises.spec import (
     Case,
     Dropped,
     Exercise,
+    HandsOn,
+    Initial,
     Obeys,
     OwnLists,
     OwnWeights,
@@ -119,7 +121,8 @@ def _claims(exercise, trial, questions):
     for claim in trial.claims:
         if isinstance(claim, Reference):
             expected = expected_of(exercise, trial.cases[claim.answer])
-            yield common | {"kind": "equals", "answer": first + claim.answer, "expected": expected}
+            exactly = {"rtol": 0.0, "atol": 0.0} if claim.exact else {}
+            yield common | exactly | {"kind": "equals", "answer": first + claim.answer, "expected": expected}
         elif isinstance(claim, Sums):
             yield common | {"kind": "sums", "answer": first + claim.answer, "axis": claim.axis, "total": claim.total}
         elif isinstance(claim, Raises):
@@ -129,6 +132,7 @@ def _claims(exercise, trial, questions):
             other = {} if claim.unlike is None else {"unlike": first + claim.unlike}
             yield common | other | {
                 "kind": "dropped", "answer": first + claim.answer, "rate": claim.rate, "whole": whole,
+                "signs": claim.signs,
             }  # fmt: skip
         elif isinstance(claim, Varies):
             case = trial.cases[claim.answer]
@@ -145,6 +149,16 @@ def _claims(exercise, trial, questions):
             yield {
                 "kind": "slopes", "answer": len(questions) - 1, "directions": list(claim.directions.values()),
                 "expected": _expected_slopes(exercise, case, claim), "rtol": 1e-3, "atol": 1e-3, "returns": "list",
+            }  # fmt: skip
+        elif isinstance(claim, HandsOn):
+            for config, expected in _handed_on(trial.cases[claim.answer]):
+                questions.append(_made_question(exercise, trial.cases[claim.answer], config))
+                yield common | {"kind": "equals", "answer": len(questions) - 1, "expected": expected, "returns": "dict"}
+        elif isinstance(claim, Initial):
+            questions.append(_made_question(exercise, trial.cases[claim.answer], {}, values=True))
+            yield common | {
+                "kind": "initial", "answer": len(questions) - 1, "spreads": claim.spreads, "limit": float(claim.limit),
+                "returns": "dict",
             }  # fmt: skip
         elif isinstance(claim, OwnLists):
             case = trial.cases[claim.answer]
@@ -193,6 +207,8 @@ def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
     question = {"probe": exercise.probe | more, "arguments": list(case.arguments), "keywords": case.keywords}
     if case.weights:
         question["weights"] = case.weights
+    if case.first:
+        question["first"] = list(case.first)
     if case.seed is not None:
         question["seed"] = case.seed
     if watch:
@@ -217,6 +233,19 @@ def _gradient_question(exercise, case, claim):
     question = as_question(exercise, case)
     probe = {"kind": "gradient", "of": question["probe"], "with_respect_to": list(claim.directions)}
     return question | {"probe": probe, "cotangent": claim.cotangent}
+
+
+def _handed_on(case):
+    """Further arguments of a constructor, and what the layer must be then."""
+    trained = {"named": True, "trainable": True, "trained": list(case.weights)}
+    yield {"name": "mine"}, trained
+    yield {"name": "mine", "trainable": False}, trained | {"trainable": False, "trained": []}
+
+
+def _made_question(exercise, case, config, values=False):
+    question = as_question(exercise, case)
+    probe = question["probe"] | {"config": case.config | config}
+    return question | {"probe": {"kind": "made", "of": probe, "values": values}}
 
 
 def _own_lists_question(exercise, case):

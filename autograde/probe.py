@@ -8,6 +8,7 @@ A **question** is a plain value (see `values`), a dict:
      "arguments": [array, …],          NumPy arrays arrive as tensors, unless the probe says {"tensors": False}
      "keywords": {"mask": array},      optional
      "weights": {role: array},         optional: for layers
+     "first": [array, …],              optional: for layers, the arguments of the call in which it builds itself
      "seed": 7,                        optional: random seed, set before the layer is made or the function called
      "watch": ["keras.ops.softmax"]}   optional: note whether any of these functions or layers ran
 
@@ -23,6 +24,9 @@ A **question** is a plain value (see `values`), a dict:
     {"kind": "repeat", "of": probe, "seeds": [1, 2, …]}  the same call under several random seeds → list
     {"kind": "seeded", "name": …, "seeds": [1, 2, …]}    calls a function once for each seed, with a NumPy generator of
                                                          that seed as its last argument → list of what it returns
+    {"kind": "made", "of": layer probe, "values": …}     constructs a layer and calls it once → {"named": has it its
+                                                         name?, "trainable": …, "trained": roles}, or its initial
+                                                         weights by role
     {"kind": "own lists", "of": probe}                   calls a function, changes the lists and dicts that it returns
                                                          → the arguments as they are then
     {"kind": "items", "name": …, "most": 12}             calls a function and takes the first items of what it returns
@@ -178,6 +182,8 @@ def _ask(probe, question, namespace, notes):
         return _repeat(probe, question, namespace, notes)
     if kind == "seeded":
         return _seeded(probe, question, namespace, notes)
+    if kind == "made":
+        return _made(probe, question, namespace, notes)
     if kind == "own lists":
         return _arguments_after_changes(probe["of"], question, namespace)
     if kind == "trainable":
@@ -194,7 +200,8 @@ def _ask(probe, question, namespace, notes):
         return _filled(_named(probe, namespace), question, notes)
     if kind in ("layer", "weights"):
         arguments, keywords = _inputs(probe, question)
-        layer = _built_layer(probe, arguments, keywords, namespace, notes)
+        before = to_tensors(list(question["first"])) if "first" in question else arguments
+        layer = _built_layer(probe, before, keywords, namespace, notes)
         if kind == "weights":
             return notes["weights"]
         _put_weights(layer, probe.get("roles", {}), question.get("weights", {}))
@@ -352,6 +359,18 @@ def _built_layer(probe, arguments, keywords, namespace, notes):
     layer(*arguments, **keywords)
     notes["weights"] = [[weight.path, list(weight.shape)] for weight in getattr(layer, "weights", [])]
     return layer
+
+
+def _made(probe, question, namespace, notes):
+    inner = probe["of"]
+    layer = _built_layer(inner, *_inputs(inner, question), namespace, notes)
+    places = {role: places_of(layer, paths) or [] for role, paths in inner["roles"].items()}
+    if probe["values"]:
+        return {role: to_plain(found[0]) for role, found in places.items() if found}
+    trained = {id(variable) for variable in layer.trainable_variables}
+    roles = [role for role in question["weights"] if places[role] and all(id(one) in trained for one in places[role])]
+    named = layer.name == inner["config"].get("name", layer.name)
+    return {"named": named, "trainable": layer.trainable, "trained": roles}
 
 
 def _trainable(probe, question, namespace, notes):

@@ -757,7 +757,8 @@ check(truncate_pair)
 def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int], length: int) -> dict[str, list[int]]:
     """One example of BERT's input.
 
-    first, second: tokens, without special tokens; second may be None
+    first, second: tokens, without special tokens; second is None if there is one text only (an
+    empty list is a text)
     vocabulary: token → id    length: number of tokens, special tokens and padding included
     returns {"token_ids": …, "token_type_ids": …, "attention_mask": …}, each a list of `length`
     integers

@@ -454,7 +454,8 @@ def masked_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
     """Attention from queries, keys and values with a mask that hides some keys.
 
     q: (batch, tokens, d_attn)    k: (batch, keys, d_attn)    v: (batch, keys, d_out)
-    mask: booleans that broadcast to (batch, tokens, keys), True where a query may see a key
+    mask: booleans that broadcast to (batch, tokens, keys), True where a query may see a key; a query
+    that may see none gives the same weight to all keys
     returns (batch, tokens, d_out)
     """
     # 1. scores   2. hide   3. weighted sum of the values

@@ -29,6 +29,7 @@ class Case:
     config: dict = field(default_factory=dict)  # for a layer: the arguments of its constructor
     note: str = ""  # "the lecture's example"
     seed: int | None = None  # for what uses chance: set before the call, so that the same code answers the same
+    first: tuple = ()  # for a layer: the arguments of an earlier call, in which it builds itself
     seeds: tuple[int, ...] = ()  # for a random function: one call with a generator of each; the last repeats the first
 
 
@@ -37,9 +38,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Reference:
-    """The answer to case `answer` equals the result of the reference."""
+    """The answer to case `answer` equals the result of the reference; exact: to the last digit."""
 
     answer: int = 0
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,12 +87,14 @@ class Dropped:
     """Dropout acts on the result: about `rate` of its numbers are 0, the others are the reference's / (1 − rate).
 
     The reference gives the result without dropout; the case has a `seed`. unlike: another answer, of the same arguments
-    under another seed, in which other numbers must be 0.
+    under another seed, in which other numbers must be 0. signs: behind a LayerNorm, the negative numbers are those that
+    were 0 before; only these are counted.
     """
 
     rate: float
     answer: int = 0
     unlike: int | None = None
+    signs: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,28 @@ class Varies:
 
     answer: int = 0
     item: int | None = None
+
+
+@dataclass(frozen=True)
+class HandsOn:
+    """A layer's constructor hands `name` and `trainable` on to Keras, and all its weights can be trained.
+
+    The layer of the case is constructed again, with a name and with `trainable=False`.
+    """
+
+    answer: int = 0
+
+
+@dataclass(frozen=True)
+class Initial:
+    """The initial weights of a new layer: of each role the standard deviation; no two roles have the same numbers.
+
+    limit: the largest number, without its sign.
+    """
+
+    spreads: dict[str, float]
+    limit: float = np.inf
+    answer: int = 0
 
 
 @dataclass(frozen=True)

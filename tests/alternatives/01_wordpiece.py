@@ -513,18 +513,6 @@ def pair_scores(spelled):
             pairs_seen[pair] += count
     return {(a, b): n / (pieces_seen[a] * pieces_seen[b]) for (a, b), n in pairs_seen.items()}
 
-# %% pair-scores: divided twice
-def pair_scores(spelled):
-    pairs = count_pairs(spelled)
-    singles = {}
-    for pieces, count in spelled:
-        for piece in set(pieces):
-            singles[piece] = singles.get(piece, 0) + pieces.count(piece) * count
-    scores = {}
-    for pair in pairs:
-        scores[pair] = pairs[pair] / singles[pair[0]] / singles[pair[1]]
-    return scores
-
 # %% pair-scores: fractions
 from fractions import Fraction
 
@@ -551,27 +539,21 @@ def pair_scores(spelled):
     scores = pairs / numpy.outer(singles, singles)
     return {(pieces[i], pieces[j]): float(scores[i, j]) for i, j in zip(*numpy.nonzero(pairs))}
 
-# %% pair-scores: probabilities
-from collections import defaultdict
-
-
+# %% pair-scores: dataframe-like columns
 def pair_scores(spelled):
-    singles = defaultdict(int)
-    for pieces, count in spelled:
-        for piece in pieces:
-            singles[piece] += count
-    total = sum(singles.values())
-    share = {piece: n / total for piece, n in singles.items()}
-    return {(a, b): n / total / (share[a] * share[b]) / total for (a, b), n in count_pairs(spelled).items()}
+    pieces = [(piece, count) for word, count in spelled for piece in word]
+    names = {name for name, _ in pieces}
+    total = {name: sum(count for piece, count in pieces if piece == name) for name in names}
+    return {pair: n / (total[pair[0]] * total[pair[1]]) for pair, n in count_pairs(spelled).items()}
 
 # %% pair-scores: written out words
 from collections import Counter
 
 
 def pair_scores(spelled):
-    stream = [piece for pieces, count in spelled for piece in pieces * count]
-    how_often = Counter(stream)
-    return {pair: n * (1 / (how_often[pair[0]] * how_often[pair[1]])) for pair, n in count_pairs(spelled).items()}
+    how_often = Counter(piece for pieces, count in spelled for piece in pieces * count)
+    both = {(a, b): how_often[a] * how_often[b] for a, b in count_pairs(spelled)}
+    return {pair: n / both[pair] for pair, n in count_pairs(spelled).items()}
 
 # %% merge-pair: copy and delete
 def merge_pair(pair, spelled):

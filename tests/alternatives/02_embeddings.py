@@ -307,7 +307,9 @@ class BertEmbeddings(keras.layers.Layer):
         self.rate = dropout
 
     def build(self, token_ids_shape, token_type_ids_shape):
-        self.token, self.segment, self.position = (keras.layers.Embedding(n, self.hidden_size) for n in self.sizes)
+        self.token, self.segment, self.position = (
+            keras.layers.Embedding(n, self.hidden_size, keras.initializers.TruncatedNormal(stddev=0.02)) for n in self.sizes
+        )
         self.norm = keras.layers.LayerNormalization(epsilon=1e-12)
         self.drop = keras.layers.Dropout(self.rate)
         for part in (self.token, self.segment, self.position):
@@ -324,9 +326,9 @@ class BertEmbeddings(keras.layers.Layer):
     def __init__(self, vocab_size, hidden_size, max_positions=512, num_segments=2, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
         self.vocab_size, self.num_segments = vocab_size, num_segments
-        self.token = keras.layers.Dense(hidden_size, use_bias=False)
-        self.segment = keras.layers.Dense(hidden_size, use_bias=False)
-        self.position = keras.layers.Dense(hidden_size, use_bias=False)
+        self.token = keras.layers.Dense(hidden_size, use_bias=False, kernel_initializer=keras.initializers.TruncatedNormal(stddev=0.02))
+        self.segment = keras.layers.Dense(hidden_size, use_bias=False, kernel_initializer=keras.initializers.TruncatedNormal(stddev=0.02))
+        self.position = keras.layers.Dense(hidden_size, use_bias=False, kernel_initializer=keras.initializers.TruncatedNormal(stddev=0.02))
         self.max_positions = max_positions
         self.norm = keras.layers.LayerNormalization(epsilon=1e-12)
         self.drop = keras.layers.Dropout(dropout)
@@ -346,7 +348,7 @@ class BertEmbeddings(keras.layers.Layer):
 
     def build(self, token_ids_shape, token_type_ids_shape):
         for name, count in self.rows.items():
-            setattr(self, name, self.add_weight(shape=(count, self.hidden_size), name=name))
+            setattr(self, name, self.add_weight(shape=(count, self.hidden_size), initializer=keras.initializers.TruncatedNormal(stddev=0.02), name=name))
         self.gamma = self.add_weight(shape=(self.hidden_size,), initializer="ones", name="gamma")
         self.beta = self.add_weight(shape=(self.hidden_size,), initializer="zeros", name="beta")
         self.seeds = keras.random.SeedGenerator()
@@ -362,9 +364,9 @@ class BertEmbeddings(keras.layers.Layer):
 class BertEmbeddings(keras.Model):
     def __init__(self, vocab_size, hidden_size, max_positions=512, num_segments=2, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
-        self.token = keras.layers.Embedding(vocab_size, hidden_size)
-        self.segment = keras.layers.Embedding(num_segments, hidden_size)
-        self.position = keras.layers.Embedding(max_positions, hidden_size)
+        self.token = keras.layers.Embedding(vocab_size, hidden_size, embeddings_initializer=keras.initializers.TruncatedNormal(stddev=0.02))
+        self.segment = keras.layers.Embedding(num_segments, hidden_size, embeddings_initializer=keras.initializers.TruncatedNormal(stddev=0.02))
+        self.position = keras.layers.Embedding(max_positions, hidden_size, embeddings_initializer=keras.initializers.TruncatedNormal(stddev=0.02))
         self.position.build((None,))
         self.norm = keras.layers.LayerNormalization(axis=-1, epsilon=1e-12)
         self.drop = keras.layers.Dropout(dropout)
@@ -378,9 +380,9 @@ class BertEmbeddings(keras.Model):
 class BertEmbeddings(keras.layers.Layer):
     def __init__(self, vocab_size, hidden_size, max_positions=512, num_segments=2, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
-        self.token = self.add_weight(shape=(vocab_size, hidden_size), name="token")
-        self.segment = self.add_weight(shape=(num_segments, hidden_size), name="segment")
-        self.position = self.add_weight(shape=(max_positions, hidden_size), name="position")
+        self.token = self.add_weight(shape=(vocab_size, hidden_size), initializer=keras.initializers.TruncatedNormal(stddev=0.02), name="token")
+        self.segment = self.add_weight(shape=(num_segments, hidden_size), initializer=keras.initializers.TruncatedNormal(stddev=0.02), name="segment")
+        self.position = self.add_weight(shape=(max_positions, hidden_size), initializer=keras.initializers.TruncatedNormal(stddev=0.02), name="position")
         self.norm = keras.layers.LayerNormalization(epsilon=1e-12)
         self.rate, self.seeds = dropout, keras.random.SeedGenerator(0)
 

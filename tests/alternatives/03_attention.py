@@ -188,11 +188,6 @@ def attention(x, w_q, b_q, w_k, b_k, w_v, b_v):
 def padding_mask(is_real):
     return ops.cast(ops.expand_dims(is_real, -2), "bool")
 
-# %% padding-mask: from lengths
-def padding_mask(is_real):
-    lengths = ops.sum(is_real, axis=1)
-    return ops.arange(is_real.shape[1])[None, None, :] < lengths[:, None, None]
-
 # %% padding-mask: index with none
 def padding_mask(is_real):
     return (is_real == 1)[:, None, :]
@@ -256,14 +251,6 @@ def masked_attention(q, k, v, mask):
     weights = softmax_rows(ops.where(hidden, ops.full_like(scores, MASKED_SCORE), scores))
     return ops.einsum("bts,bso->bto", weights, v)
 
-# %% masked-attention: minus infinity
-MASKED_SCORE = -1e9
-
-
-def masked_attention(q, k, v, mask):
-    scores = ops.where(mask, attention_scores(q, k), -np.inf)
-    return ops.matmul(ops.softmax(scores, axis=-1), v)
-
 # %% masked-attention: query by query
 MASKED_SCORE = -1e9
 
@@ -286,14 +273,11 @@ def masked_attention(q, k, v, mask):
     scores = attention_scores(q, k) * seen + MASKED_SCORE * (1 - seen)
     return ops.matmul(softmax_rows(scores), v)
 
-# %% masked-attention: zeroed and renormalised
-MASKED_SCORE = -1e9
-
-
+# %% masked-attention: added number
 def masked_attention(q, k, v, mask):
     scores = attention_scores(q, k)
-    powers = ops.exp(scores - ops.max(scores, axis=-1, keepdims=True)) * ops.cast(mask, scores.dtype)
-    return powers @ v / ops.sum(powers, axis=-1, keepdims=True)
+    hidden = ops.cast(ops.logical_not(mask), scores.dtype)
+    return softmax_rows(scores * (1 - hidden) - 1e9 * hidden) @ v
 
 # %% mh-attention: comprehension
 def mh_attention(x, heads, w_o, b_o):
@@ -461,8 +445,8 @@ class Projection(keras.layers.Layer):
 
 
 class MultiHeadAttention(keras.layers.Layer):
-    def __init__(self, num_heads):
-        super().__init__()
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
         self.num_heads = num_heads
 
     def build(self, x_shape):

@@ -113,8 +113,8 @@ class LayerNorm(keras.layers.Layer):
 
 # %% layer-norm-layer: variables
 class LayerNorm(keras.layers.Layer):
-    def __init__(self, epsilon=1e-12):
-        super().__init__()
+    def __init__(self, epsilon=1e-12, **kwargs):
+        super().__init__(**kwargs)
         self.epsilon = epsilon
 
     def build(self, x_shape):
@@ -372,8 +372,8 @@ class Linear(keras.layers.Layer):
 
 
 class FeedForward(keras.layers.Layer):
-    def __init__(self, intermediate_size):
-        super().__init__()
+    def __init__(self, intermediate_size, **kwargs):
+        super().__init__(**kwargs)
         self.inner = Linear(intermediate_size)
         self.size = intermediate_size
 
@@ -612,8 +612,8 @@ class EncoderLayer(keras.layers.Layer):
 
 # %% encoder-layer: own residual
 class EncoderLayer(keras.layers.Layer):
-    def __init__(self, num_heads, intermediate_size, dropout=0.1):
-        super().__init__()
+    def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
         self.rate = dropout
         self.attention = MultiHeadAttention(num_heads)
         self.attention_norm = LayerNorm()

@@ -1,2 +1,149 @@
 # Wrong answers to the exercises of notebook 01 that the checks must find; known mistakes with a name are in the catalogue.
 # A cell has the set-up and the answers before it in the notebook. It must never earn all points, whatever the inputs.
+
+# %% clean-text: everything of category C deleted
+def clean_text(text):
+    text = "".join(" " if c in "\t\n\r" or unicodedata.category(c) == "Zs" else c for c in text)
+    kept = (c for c in text if not unicodedata.category(c).startswith("C") and c != "\ufffd")
+    return "".join(f" {c} " if "\u3400" <= c and "CJK" in unicodedata.name(c, "") else c for c in kept)
+
+# %% strip-accents: combining classes in place of categories
+def strip_accents(text):
+    return "".join(c for c in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(c))
+
+# %% split-punctuation: decimal points kept
+import re
+
+
+def split_punctuation(word):
+    found = re.findall(r"\d[.,]\d|.", word, flags=re.S)
+    parts = [""]
+    for one in found:
+        if len(one) == 1 and (one in "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~" or unicodedata.category(one)[0] == "P"):
+            parts += [one, ""]
+        else:
+            parts[-1] += one
+    return [part for part in parts if part]
+
+# %% basic-tokenize: split before it is cleaned
+def basic_tokenize(text, lower_case=True):
+    words = [word for part in text.split() for word in clean_text(part).split()]
+    return [p for word in words for p in split_punctuation(strip_accents(word) if lower_case else word)]
+
+# %% basic-tokenize: punctuation before accents
+def basic_tokenize(text, lower_case=True):
+    parts = [part for word in clean_text(text).split() for part in split_punctuation(word)]
+    return [part for part in (strip_accents(part) if lower_case else part for part in parts) if part]
+
+# %% wordpiece: the limit counts bytes
+def wordpiece(word, vocabulary):
+    if len(word.encode()) > 200:
+        return ["[UNK]"]
+    pieces, start = [], 0
+    while start < len(word):
+        for end in range(len(word), start, -1):
+            piece = ("##" if start else "") + word[start:end]
+            if piece in vocabulary:
+                break
+        else:
+            return ["[UNK]"]
+        pieces.append(piece)
+        start = end
+    return pieces
+
+# %% tokenize: cut at 512
+def tokenize(text, vocabulary, lower_case=True):
+    return [piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)][:512]
+
+# %% pair-scores: divided twice
+def pair_scores(spelled):
+    pairs = count_pairs(spelled)
+    singles = {}
+    for pieces, count in spelled:
+        for piece in set(pieces):
+            singles[piece] = singles.get(piece, 0) + pieces.count(piece) * count
+    scores = {}
+    for pair in pairs:
+        scores[pair] = pairs[pair] / singles[pair[0]] / singles[pair[1]]
+    return scores
+
+# %% pair-scores: probabilities
+from collections import defaultdict
+
+
+def pair_scores(spelled):
+    singles = defaultdict(int)
+    for pieces, count in spelled:
+        for piece in pieces:
+            singles[piece] += count
+    total = sum(singles.values())
+    share = {piece: n / total for piece, n in singles.items()}
+    return {(a, b): n / total / (share[a] * share[b]) / total for (a, b), n in count_pairs(spelled).items()}
+
+# %% pair-scores: written out words
+from collections import Counter
+
+
+def pair_scores(spelled):
+    stream = [piece for pieces, count in spelled for piece in pieces * count]
+    how_often = Counter(stream)
+    return {pair: n * (1 / (how_often[pair[0]] * how_often[pair[1]])) for pair, n in count_pairs(spelled).items()}
+
+# %% merge-pair: number signs stripped
+def merge_pair(pair, spelled):
+    result = []
+    for word, count in spelled:
+        new = []
+        for piece in word:
+            if new and new[-1:] == [pair[0]] and piece == pair[1] and not (new and new[-1] is None):
+                new[-1] = pair[0] + pair[1].lstrip("#")
+            else:
+                new.append(piece)
+        result.append((new, count))
+    return result
+
+# %% learn-vocabulary: more than min_count
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def alphabet(word_counts):
+    letters = sorted(set("".join(word_counts)))
+    return letters + sorted({"##" + letter for word in word_counts if len(word) > 1 for letter in word})
+
+
+def learn_vocabulary(word_counts, size, min_count=2):
+    pieces = SPECIAL_PIECES + alphabet(word_counts)
+    spelled = [(spell(word), count) for word, count in word_counts.items()]
+    while len(pieces) < size:
+        counts, scores = count_pairs(spelled), pair_scores(spelled)
+        often = [pair for pair in counts if counts[pair] > min_count]
+        if not often:
+            break
+        pair = min(often, key=lambda pair: (-scores[pair], -counts[pair], pair))
+        spelled = merge_pair(pair, spelled)
+        pieces.append(pair[0] + pair[1][2:])
+    return pieces
+
+# %% truncate-pair: a list that fits is returned itself
+def truncate_pair(first, second, room):
+    while len(first) + len(second) > room:
+        if len(first) > len(second):
+            first = first[:-1]
+        else:
+            second = second[:-1]
+    return first, second
+
+# %% pack: an empty second text taken for none
+def pack(first, second, vocabulary, length):
+    if not second:
+        pieces, kinds = ["[CLS]", *first[: length - 2], "[SEP]"], []
+    else:
+        first, second = truncate_pair(first, second, length - 3)
+        pieces, kinds = ["[CLS]", *first, "[SEP]"], [*second, "[SEP]"]
+    row = pieces + kinds
+    empty = length - len(row)
+    return {
+        "token_ids": [vocabulary[piece] for piece in row + ["[PAD]"] * empty],
+        "token_type_ids": [0] * len(pieces) + [1] * len(kinds) + [0] * empty,
+        "attention_mask": [1] * len(row) + [0] * empty,
+    }

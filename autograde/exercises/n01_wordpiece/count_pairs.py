@@ -1,6 +1,12 @@
 """Counts how often two tokens are neighbours."""
 
-from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, count_pairs, partly_merged, spelled_words
+from autograde.exercises.n01_wordpiece._shared import (
+    WHOLE_TOKENIZERS,
+    count_pairs,
+    many_words,
+    partly_merged,
+    spelled_words,
+)
 from autograde.exercises.spec import Exercise, cases, mistake, values
 
 ACROSS_WORDS = """def count_pairs(spelled):
@@ -18,8 +24,8 @@ EXERCISE = Exercise(
     returns="dict",
     parts=(
         values(1, spelled_words),
-        cases("tokens of any length", 1, partly_merged, "neighbours are whole tokens of any length; a word of one "
-                                                        "token has no neighbours"),
+        cases("tokens of any length", 1, partly_merged,
+            "neighbours are whole tokens of any length; a word of one token has no neighbours", many_words),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
@@ -30,6 +36,9 @@ EXERCISE = Exercise(
     misconceptions=(
         mistake("words-counted-once", "counts.get(pair, 0) + count", "counts.get(pair, 0) + 1",
             hint="Every different word counts once in your result. A word that occurs 10 times adds 10 to its pairs."),
+        mistake("last-word-only", "counts.get(pair, 0) + count", "count",
+            hint="A pair gets the count of the last word that contains it: `=` overwrites what other words gave. Add "
+                 "to the count."),
         mistake("once-per-word", "in zip(pieces, pieces[1:]):", "in dict.fromkeys(zip(pieces, pieces[1:])):",
             hint="You count a pair that occurs twice in a word only once. Count every occurrence."),
         mistake("across-words", cell=ACROSS_WORDS,

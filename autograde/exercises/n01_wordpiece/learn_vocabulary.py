@@ -70,7 +70,23 @@ def words_to_learn_from(rng: Random) -> list[Case]:
 def rare_pairs(rng: Random) -> list[Case]:
     rare = learning_case(rng, merges=6, least=5, lowest=1)
     few = {"ab": int(rng.integers(2, 9)), "c": int(rng.integers(2, 9))}
-    return [rare, Case((few, 40), {"min_count": 2})]
+    a, b, c, d, e, f, g = some(rng, "abcdefghijklm", 7)
+    least = int(rng.integers(3, 7))
+    limit = {e + f: least - 1, c + d: least + 3, a + b: least, g: 9}  # the pair at the limit has the highest score
+    usual = {e + f: 1, c + d: 5, a + b: 2}  # the same for the usual limit, 2
+    return [
+        rare,
+        Case((few, 40), {"min_count": 2}),
+        Case((limit, 40), {"min_count": least}),
+        Case((usual, 40)),
+        Case((usual, 40), {"min_count": 1}),
+        Case((usual, fixed_size(usual)), {"min_count": 1}),  # nothing to merge
+        Case((usual, fixed_size(usual) + 1), {"min_count": 9}),
+    ]
+
+
+def longer_lists(rng: Random) -> list[Case]:
+    return [learning_case(rng, merges=14, least=1, lowest=1), learning_case(rng, merges=40, least=3, lowest=1)]
 
 
 def ties(rng: Random) -> list[Case]:
@@ -79,14 +95,15 @@ def ties(rng: Random) -> list[Case]:
     often = int(rng.integers(3, 9))
     same_count = {c + d: often, a + b: often}  # 1 / often each
     other_count = {a + b: often - 1, e + b: 1, e: 20, c + d: often}  # 1 / often for ab and for cd
-    return [Case((words, fixed_size(words) + 1), {"min_count": 2}) for words in (same_count, other_count)]
+    marked = {b + c: often, a + d + e: often}  # the mark counts in the order: ("##d", "##e") is the first
+    return [Case((words, fixed_size(words) + 1), {"min_count": 2}) for words in (same_count, other_count, marked)]
 
 
 EXERCISE = Exercise(
     reference=learn_vocabulary,
     returns="list",
     parts=(
-        values(2, words_to_learn_from),
+        values(2, words_to_learn_from, hidden=longer_lists),
         cases("rare pairs", 1, rare_pairs,
             "pairs seen less often than min_count must not be merged; stop when there are no others"),
         cases("ties", 1, ties, "of equal scores the more frequent pair must win, then the first in order"),

@@ -1,7 +1,15 @@
 """Merges every occurrence of a pair of neighbours into one token."""
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, counted, in_letters, repeating_words, some
+from autograde.exercises.n01_wordpiece._shared import (
+    WHOLE_TOKENIZERS,
+    count_pairs,
+    counted,
+    in_letters,
+    many_words,
+    repeating_words,
+    some,
+)
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
@@ -31,8 +39,23 @@ def awkward_merges(rng: Random) -> list[Case]:
     """The same letter many times, and tokens that only begin or end like those of the pair."""
     a, b, c = some(rng, "abdegilmn", 3)
     same = [(in_letters(a * 4), 3), (in_letters(c + a * 5), 2), (in_letters(b + c), 4)]
-    alike = [([c + a, "##" + b], 4), ([a, "##" + b + c], 2), ([a, "##" + b, "##" + a, "##" + b], 3)]
-    return [Case((("##" + a, "##" + a), same)), Case(((a, "##" + b), alike))]
+    alike = [([c + a, "##" + b], 4), ([a, "##" + b + c], 2), ([a, "##" + b, "##" + a, "##" + b], 3), ([a], 7)]
+    signs = [([c, "###"], 4), ([c, "###", "##" + a], 2), ([a, "###", "###"], 5)]  # words with the character "#"
+    return [
+        Case((("##" + a, "##" + a), same)),
+        Case(((a, "##" + a), same)),
+        Case(((a, "##" + b), alike)),
+        Case(((b, "##" + a), alike)),  # occurs nowhere
+        Case(((c, "###"), signs)),
+        Case((("###", "##" + a), signs)),
+        Case(((a, "##" + b), [])),
+    ]
+
+
+def all_pairs(rng: Random) -> list[Case]:
+    """Every pair of a longer list."""
+    spelled = many_words(rng)[0].arguments[0]
+    return [Case((pair, spelled)) for pair in some(rng, list(count_pairs(spelled)), 6)]
 
 
 EXERCISE = Exercise(
@@ -40,7 +63,8 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, pairs_to_merge),
-        cases("awkward words", 1, awkward_merges, "from left to right, each token once, and whole tokens only"),
+        cases("awkward words", 1, awkward_merges, "from left to right, each token once, and whole tokens only",
+            all_pairs),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

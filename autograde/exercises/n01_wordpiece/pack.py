@@ -19,21 +19,47 @@ def pack(first, second, vocabulary, length):
 
 
 def vocabulary_of_packing(rng: Random) -> dict[str, int]:
-    """Special tokens at any index of the vocabulary except 0."""
+    """Special tokens at any index of the vocabulary except 0, which a word has."""
     pieces = [*SPECIAL, *WORDS, *("##" + ending for ending in ENDINGS)]
-    return {piece: number for number, piece in enumerate(shuffled(rng, pieces), start=3)}
+    return {piece: number for number, piece in enumerate(shuffled(rng, pieces), start=3)} | {WORDS[0]: 0}
 
 
 def rows_to_pack(rng: Random) -> list[Case]:
     vocabulary = vocabulary_of_packing(rng)
     a, b = pieces_of(rng, int(rng.integers(2, 4))), pieces_of(rng, int(rng.integers(3, 5)))
-    return [Case((a, b, vocabulary, 12)), Case((a, None, vocabulary, 8)), Case((b, a, vocabulary, len(a) + len(b) + 3))]
+    return [
+        Case((a, b, vocabulary, 12)),
+        Case((a, None, vocabulary, 8)),
+        Case((b, a, vocabulary, len(a) + len(b) + 3)),
+        Case((b, None, vocabulary, len(b) + 2)),
+        Case((a, [], vocabulary, 9)),
+        Case(([], b, vocabulary, 9)),
+        Case(([], None, vocabulary, 4)),
+    ]
 
 
 def rows_too_long(rng: Random) -> list[Case]:
     vocabulary = vocabulary_of_packing(rng)
     a, b = pieces_of(rng, int(rng.integers(5, 8))), pieces_of(rng, int(rng.integers(3, 5)))
-    return [Case((a, b, vocabulary, 9)), Case((b, a, vocabulary, 8)), Case((a, None, vocabulary, 5))]
+    return [
+        Case((a, b, vocabulary, 9)),
+        Case((b, a, vocabulary, 8)),
+        Case((a, None, vocabulary, 5)),
+        Case((a, None, vocabulary, len(a) + 1)),
+        Case((a, b, vocabulary, len(a) + len(b) + 2)),
+        Case((a, [], vocabulary, 5)),
+        Case((b, b, vocabulary, 8)),
+        Case((a, b, vocabulary, 3)),  # no position for a text
+        Case((a, None, vocabulary, 2)),
+    ]
+
+
+def any_rows(rng: Random) -> list[Case]:
+    vocabulary, made = vocabulary_of_packing(rng), []
+    for _ in range(6):
+        a, b = (pieces_of(rng, int(length)) for length in rng.integers(0, 12, size=2))
+        made += [Case((a, second, vocabulary, int(rng.integers(3, 24)))) for second in (b, None)]
+    return made
 
 
 EXERCISE = Exercise(
@@ -41,7 +67,7 @@ EXERCISE = Exercise(
     returns="dict",
     parts=(
         values(2, rows_to_pack),
-        cases("too long", 2, rows_too_long, "special tokens must stay; only the texts are shortened"),
+        cases("too long", 2, rows_too_long, "special tokens must stay; only the texts are shortened", any_rows),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

@@ -1,11 +1,44 @@
 """The WordPiece score of every pair of neighbours."""
 
-from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, exact_scores, partly_merged, spelled_words
-from autograde.exercises.spec import Exercise, cases, mistake, values
+from autograde.exercises.draws import Random
+from autograde.exercises.n01_wordpiece._shared import (
+    WHOLE_TOKENIZERS,
+    exact_scores,
+    many_words,
+    partly_merged,
+    some,
+    spelled_words,
+)
+from autograde.exercises.spec import Case, Exercise, Part, Reference, Trial, mistake, values
 
 
 def pair_scores(spelled):
     return {pair: float(score) for pair, score in exact_scores(spelled).items()}
+
+
+def otherwise(together: int, left: int, right: int, total: int) -> tuple[float, ...]:
+    """The same ratio, rounded more than once."""
+    return (
+        together / left / right,
+        together * (1 / (left * right)),
+        together / total / (left / total * (right / total)) / total,
+    )
+
+
+def equal_ratios(rng: Random) -> list[Trial]:
+    """Pairs whose ratio has another last digit if one rounds more than once."""
+    while True:
+        a, b, c, d = some(rng, "abcdefgh", 4)
+        n, m, k = (int(count) for count in rng.integers(2, 90, size=3))
+        spelled = [([a, "##" + b], n), ([a, "##" + d], m), ([c, "##" + b], k)]
+        counts = ((n, n + m, n + k), (m, n + m, m), (k, k, n + k))
+        differ = [[value != x / (y * z) for value in otherwise(x, y, z, 2 * (n + m + k))] for x, y, z in counts]
+        if all(map(any, zip(*differ))):
+            return [Trial((Case((spelled,)),), (Reference(exact=True),))]
+
+
+def other_words(rng: Random) -> list[Trial]:
+    return [Trial((case,)) for case in partly_merged(rng)] + equal_ratios(rng)
 
 
 EXERCISE = Exercise(
@@ -13,7 +46,9 @@ EXERCISE = Exercise(
     returns="dict",
     parts=(
         values(2, spelled_words),
-        cases("tokens of any length", 1, partly_merged, "a token counts at every position, also if it is a whole word"),
+        Part("tokens of any length", 1, other_words,
+            "a token counts at every position, also if it is a whole word; divide once, by the product",
+            hidden=lambda rng: [Trial((case,)) for case in many_words(rng)]),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

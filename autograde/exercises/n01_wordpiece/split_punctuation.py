@@ -30,6 +30,7 @@ def punctuated_words(rng: Random) -> list[Case]:
         Case((f"{pick(rng, ASCII_MARKS)}{one}{pick(rng, ASCII_MARKS) * 3}{two}",)),
         Case((one,)),
         Case((between_letters(rng, ASCII_MARKS),)),
+        Case(("7".join(["", *shuffled(rng, list(ASCII_MARKS)), ""]),)),
         Case(("".join(shuffled(rng, list(ASCII_MARKS))),)),
         Case((pick(rng, ASCII_MARKS),)),
         Case(("",)),

@@ -17,7 +17,16 @@ NO_ACCENT = ("Øre", "Straße", "Łódź", "ʻOkina", "Мир", "´", "^", "a\u2
 GREEK = ("ΟΔΟΣ", "ΛΟΓΟΣ")
 COMPATIBLE = ("\ufb01ne", "x²", "№")  # a ligature, a superscript digit, a sign: NFKD would rewrite them
 SPACING_MARKS = ("कि", "हिन्दी")  # Devanagari: spacing and nonspacing vowels
-OTHER_MARKS = ("שָׁלוֹם", "مُحَمَّد", "が", "й", "ế")  # marks of other scripts; two on one letter
+OTHER_MARKS = (
+    "שָׁלוֹם",
+    "مُحَمَّد",
+    "が",
+    "й",
+    "ế",
+    "कु",
+    "นั้น",
+    "❤\ufe0f",
+)  # of other scripts, of any combining class; two on a letter
 HANGUL = ("공연은", "끝났어", "개막을")
 
 

@@ -1,7 +1,7 @@
 """Splits a text into tokens."""
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, pick, stems_and_endings
+from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, pick, shuffled, stems_and_endings
 from autograde.exercises.n01_wordpiece.basic_tokenize import basic_tokenize
 from autograde.exercises.n01_wordpiece.wordpiece import wordpiece
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values
@@ -14,7 +14,33 @@ def tokenize(text, vocabulary, lower_case=True):
 def texts_to_cut(rng: Random) -> list[Case]:
     vocabulary, stem, endings = stems_and_endings(rng, more=["zoe", "!", "."])
     one, two = f"{stem.title()}{endings[0]} zoë{pick(rng, '.!')}", f"{stem}{endings[1]}{pick(rng, '.!')} {stem}xyz"
-    return [Case((f"{one} {two}", vocabulary)), Case((f"{two} {one}", vocabulary)), Case(("", vocabulary))]
+    return [
+        Case((f"{one} {two}", vocabulary)),
+        Case((f"{two} {one}", vocabulary)),
+        Case((f"xyz ZYX\t{two} {two} x\u00adyz\n", vocabulary)),  # unknown words, and equal words, beside each other
+        Case((" ".join([stem + endings[0]] * 300 + ["zoe"]), vocabulary)),  # more tokens than BERT has positions
+        Case((" \n", vocabulary)),
+        Case(("", vocabulary)),
+    ]
+
+
+def longer_texts(rng: Random) -> list[Case]:
+    vocabulary, stem, endings = stems_and_endings(rng, more=["zoe", "!", ".", "字", "a", "##b"])
+    words = [
+        stem,
+        stem + endings[0],
+        stem.upper() + endings[1],
+        "Zoë!",
+        "字字",
+        "ab",
+        "b",
+        "abb…",
+        "xyz",
+        "[UNK]",
+        "a≠b",
+    ]
+    texts = [pick(rng, (" ", "\t", "\u3000")).join(shuffled(rng, words)) for _ in range(3)]
+    return [Case((text, vocabulary), {"lower_case": lower}) for text, lower in zip(texts, (True, True, False))]
 
 
 def cased_texts(rng: Random) -> list[Case]:
@@ -28,7 +54,7 @@ EXERCISE = Exercise(
     reference=tokenize,
     returns="list",
     parts=(
-        values(1, texts_to_cut),
+        values(1, texts_to_cut, hidden=longer_texts),
         cases("cased and uncased", 1, cased_texts, "`lower_case` must reach `basic_tokenize`"),
     ),
     forbidden=WHOLE_TOKENIZERS,

@@ -2,7 +2,7 @@
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, pieces_of
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.spec import Case, Exercise, OwnLists, Part, Reference, Trial, cases, mistake
 
 
 def truncate_pair(first, second, room):
@@ -19,6 +19,25 @@ def lists_to_shorten(rng: Random) -> list[Case]:
     return [Case((a, b, longer + shorter - 2)), Case((b, a, longer + shorter - 3)), Case((b, a, 40))]
 
 
+def new_lists(rng: Random) -> list[Trial]:
+    """Both results are new lists, whether one, both or none is shortened; nothing is left of them at the end."""
+    a, b = pieces_of(rng, 6), pieces_of(rng, 4)
+    rooms = (40, 10, 9, 8, 7, 5, 1, 0)
+    pairs = [(a, b, room) for room in rooms] + [(b, a, 8), ([], b, 3), (a, [], 6), (a, [], 4), ([], [], 0)]
+    return [Trial((Case(pair),), (Reference(), OwnLists())) for pair in pairs]
+
+
+def any_lengths(rng: Random) -> list[Trial]:
+    lengths = rng.integers(0, 12, size=(8, 2))
+    pairs = [(pieces_of(rng, int(one)), pieces_of(rng, int(two)), int(rng.integers(0, one + two + 2)))
+             for one, two in lengths]  # fmt: skip
+    return [Trial((Case(pair),)) for pair in pairs]
+
+
+def first_lists(rng: Random) -> list[Trial]:
+    return [Trial((case,)) for case in lists_to_shorten(rng)] + new_lists(rng)
+
+
 def equally_long(rng: Random) -> list[Case]:
     length = int(rng.integers(4, 7))
     alike = [Case((pieces_of(rng, length), pieces_of(rng, length), 2 * length - cut)) for cut in (1, 2, 3)]
@@ -29,7 +48,7 @@ EXERCISE = Exercise(
     reference=truncate_pair,
     returns="tuple",
     parts=(
-        values(2, lists_to_shorten),
+        Part("values", 2, first_lists, "expected two new lists of the right lengths", hidden=any_lengths),
         cases("ties", 1, equally_long, "if both are equally long, the second one must lose a token"),
     ),
     forbidden=WHOLE_TOKENIZERS,

@@ -1,7 +1,14 @@
 """Splits a word into the longest tokens of the vocabulary, from left to right."""
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, numbered, pick, some, stems_and_endings
+from autograde.exercises.n01_wordpiece._shared import (
+    WHOLE_TOKENIZERS,
+    numbered,
+    pick,
+    shuffled,
+    some,
+    stems_and_endings,
+)
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
@@ -20,27 +27,49 @@ def wordpiece(word, vocabulary):
 def words_to_cut(rng: Random) -> list[Case]:
     vocabulary, stem, endings = stems_and_endings(rng)
     letter = pick(rng, "xz")
+    a, b, c = some(rng, "bcfhj", 3)
+    single = numbered_from_zero(rng, [a, "##" + a, "##" + b, a + b, c, "##" + letter])
     return [
         Case((stem + endings[0], vocabulary)),
         Case((stem + endings[1] + endings[0], vocabulary)),
         Case((stem, vocabulary)),
         Case((stem + endings[0] + letter + endings[1], vocabulary)),
         Case((letter + stem, vocabulary)),
+        Case((stem + endings[0] + letter, vocabulary)),
+        *(Case((word, single)) for word in (a, letter, c + b + a, a + a + a, a + b + b + letter, b, b + c, letter + a)),
     ]
+
+
+def numbered_from_zero(rng: Random, pieces: list[str]) -> dict[str, int]:
+    """A vocabulary without special tokens: some id is 0."""
+    return {piece: number for number, piece in enumerate(shuffled(rng, pieces))}
+
+
+def many_words(rng: Random) -> list[Case]:
+    """Random words of few letters, and a vocabulary of a third of their parts."""
+    letters = some(rng, "abcdefghé", 3)
+    words = ["".join(pick(rng, letters) for _ in range(int(rng.integers(1, 9)))) for _ in range(12)]
+    parts = [joiner + word[i:j] for word in words for i in range(len(word)) for j in range(i + 1, len(word) + 1)
+             for joiner in ("", "##")]  # fmt: skip
+    vocabulary = numbered_from_zero(rng, some(rng, sorted(set(parts)), len(set(parts)) // 3))
+    return [Case((word, vocabulary)) for word in words]
 
 
 def greedy_traps(rng: Random) -> list[Case]:
     """Words that can be split, but not by taking the longest token first; and the other way round."""
     a, b, c, d = some(rng, "abcdefgh", 4)
+    late = numbered(rng, [a, "##" + b, "##" + b + c, "##" + c + d, "##" + d])
     trap = numbered(rng, [a, a + b, "##" + b + c, "##" + d])
     two_ways = numbered(rng, [a, a + b, "##" + b + c + d, "##" + b, "##" + c, "##" + d, "##" + c + d])
-    return [Case((a + b + c + d, trap)), Case((a + b + c + d, two_ways))]
+    return [Case((a + b + c + d, trap)), Case((a + b + c + d, two_ways)), Case((a + b + c + d, late))]
 
 
 def long_words(rng: Random) -> list[Case]:
-    letter = pick(rng, "abc")
-    vocabulary = numbered(rng, [letter * 3, "##" + letter * 40, "##" + letter])
-    return [Case((letter * length, vocabulary)) for length in (200, 201)]
+    """At the limit: in letters of one and of several bytes, and a token of more characters than a word may have."""
+    letter, wide = pick(rng, "abc"), pick(rng, "éжü")
+    vocabulary = numbered(rng, [letter * 3, "##" + letter * 40, "##" + letter, letter * 201, wide, "##" + wide])
+    words = [*(letter * length for length in (200, 201, 260)), wide * 101, wide * 200]
+    return [Case((word, vocabulary)) for word in words]
 
 
 # Mistakes that are a different algorithm, not an error in this one.
@@ -81,7 +110,7 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, words_to_cut),
-        cases("greedy", 1, greedy_traps, "always take the longest token, and never go back"),
+        cases("greedy", 1, greedy_traps, "always take the longest token, and never go back", many_words),
         cases("long words", 1, long_words, "a word of 200 characters must be split, one of 201 must be [UNK]"),
     ),
     forbidden=WHOLE_TOKENIZERS,

@@ -4,7 +4,7 @@ from autograde.exercises.draws import Random, normal
 from autograde.exercises.n02_embeddings._shared import READY_MADE, ids
 from autograde.exercises.n02_embeddings.input_embeddings import summed
 from autograde.exercises.numpy_bert import norm
-from autograde.exercises.spec import Case, Dropped, Exercise, Part, Slopes, Trial, layer, mistake, values
+from autograde.exercises.spec import Case, Dropped, Exercise, HandsOn, Initial, Part, Slopes, Trial, layer, mistake
 
 
 def bert_embeddings(token_ids, token_type_ids, training=None, *, weights, config):
@@ -14,31 +14,69 @@ def bert_embeddings(token_ids, token_type_ids, training=None, *, weights, config
     return norm(x, weights, "norm")
 
 
-def layer_case(rng: Random, batch=2, tokens=5, hidden=8, size=1.0, dropout=0.1, **keywords) -> Case:
-    """A layer for 11 tokens and 9 positions. size: standard deviation of the three tables."""
-    config = {"vocab_size": 11, "hidden_size": hidden, "max_positions": 9, "num_segments": 2, "dropout": dropout}
-    rows = {"token": 11, "segment": 2, "position": 9}
+USUAL = {"max_positions": 512, "num_segments": 2, "dropout": 0.1}  # where the constructor is given nothing else
+
+
+def layer_case(rng: Random, batch=2, tokens=5, hidden=8, size=1.0, given=None, first=(), **keywords) -> Case:
+    """A layer for 11 tokens. size: standard deviation of the tables; given: some of the USUAL, with other values."""
+    given = {"max_positions": 9, "num_segments": 2, "dropout": 0.1} if given is None else given
+    config = {"vocab_size": 11, "hidden_size": hidden} | given
+    segments = (USUAL | given)["num_segments"]
+    rows = {"token": 11, "segment": segments, "position": (USUAL | given)["max_positions"]}
     weights = {f"{name}/table": normal(rng, count, hidden, size=size) for name, count in rows.items()}
     weights |= {"norm/gamma": 1 + normal(rng, hidden, size=0.3), "norm/beta": normal(rng, hidden, size=0.3)}
-    kinds = rng.integers(0, 2, size=(batch, tokens)).astype("int32")
+    kinds = rng.integers(0, segments, size=(batch, tokens)).astype("int32")
+    kinds[0, 0] = segments - 1
     seed = int(rng.integers(1, 2**31))
-    return Case((ids(rng, 11, batch, tokens), kinds), keywords, weights, config, seed=seed)
+    return Case((ids(rng, 11, batch, tokens), kinds), keywords, weights, config, seed=seed, first=first)
 
 
-def layers(rng: Random) -> list[Case]:
-    """Tables with numbers as small as BERT's initial weights, and with larger numbers."""
-    return [layer_case(rng, size=0.02), layer_case(rng, batch=3, tokens=4, hidden=12)]
+def layers(rng: Random) -> list[Trial]:
+    """Small and larger numbers; what the constructor is given and what not; other shapes later."""
+    earlier = layer_case(rng, batch=1, tokens=3).arguments
+    given = [
+        layer_case(rng, size=0.02),
+        layer_case(rng, batch=3, tokens=4, hidden=12),
+        layer_case(rng, batch=1, tokens=6, given={"num_segments": 4, "max_positions": 6}),
+        layer_case(rng, tokens=12, given={}),
+        layer_case(rng, batch=4, tokens=7, first=earlier, training=False),
+    ]
+    return [*(Trial((case,)) for case in given), Trial((layer_case(rng),), (HandsOn(),))]
+
+
+TRUNCATED = 0.8796  # standard deviation of a standard normal number that is drawn again beyond ±2
+
+
+def other_layers(rng: Random) -> list[Trial]:
+    sizes = [(int(rng.integers(1, 5)), int(rng.integers(1, 9)), 4 * int(rng.integers(1, 9))) for _ in range(2)]
+    return [Trial((layer_case(rng, *size, given={"num_segments": 3, "max_positions": 10}),)) for size in sizes]
 
 
 def training(rng: Random) -> list[Trial]:
-    case = layer_case(rng, batch=4, tokens=6, hidden=32, dropout=0.3, training=True)
-    return [Trial((case,), (Dropped(0.3),))]
+    """The rate that the constructor is given, and the usual one; another seed drops other numbers."""
+    given, usual = (
+        layer_case(rng, batch=8, tokens=6, hidden=32, given=more, training=True)
+        for more in ({"dropout": 0.3, "num_segments": 3}, {})
+    )
+    return [
+        Trial((given,), (Dropped(0.3),)),
+        Trial((usual,), (Dropped(USUAL["dropout"]),)),
+        Trial((layer_case(rng, given={"dropout": 0.0}, training=True),)),
+    ]
 
 
 def slopes_of_layer(rng: Random) -> list[Trial]:
     case = layer_case(rng, hidden=6)
     directions = {role: normal(rng, *weight.shape) for role, weight in case.weights.items()}
-    return [Trial((case,), (Slopes(normal(rng, 2, 5, 6), directions),))]
+    return [Trial((case,), (Slopes(normal(rng, 2, 5, 6), directions),)), new_tables(rng)]
+
+
+def new_tables(rng: Random) -> Trial:
+    """Three tables of the same size, each with numbers of its own, as small as the text asks."""
+    config = {"vocab_size": 64, "hidden_size": 32, "num_segments": 64, "max_positions": 64}
+    new = Case(layer_case(rng).arguments, config=config)
+    spreads = dict.fromkeys(("token/table", "segment/table", "position/table"), 0.02 * TRUNCATED)
+    return Trial((new,), (Initial(spreads, limit=0.05),))
 
 
 # Paths of a layer's weights: in a Keras Embedding, or in its own variable.
@@ -49,9 +87,10 @@ EXERCISE = Exercise(
     probe=layer(ROLES),
     reference=bert_embeddings,
     parts=(
-        values(4, layers),
+        Part("values", 4, layers, hidden=other_layers),
         Part("dropout", 1, training, "in training dropout must be applied to the layer's result, and only in training"),
-        Part("gradients", 1, slopes_of_layer, "the weights cannot be trained: their gradients are wrong or missing"),
+        Part("gradients", 1, slopes_of_layer,
+            "the weights cannot be trained: their gradients or their initial numbers are wrong or missing"),
     ),
     forbidden=READY_MADE,
     facts=lambda case: {"hidden": case.config["hidden_size"]},

@@ -15,7 +15,14 @@ def arguments_of_sum(rng: Random, batch: int, tokens: int, d_e: int) -> tuple:
 
 
 def sums(rng: Random) -> list[Case]:
-    return [Case(arguments_of_sum(rng, 2, 5, 4)), Case(arguments_of_sum(rng, 3, 3, 6))]
+    """Also a batch of one, a single token, and as many tokens as the position table has rows."""
+    sizes = ((2, 5, 4), (3, 3, 6), (1, 4, 4), (2, 1, 3), (8, 8, 8))
+    return [Case(arguments_of_sum(rng, *size)) for size in sizes]
+
+
+def other_sizes(rng: Random) -> list[Case]:
+    sizes = ((int(rng.integers(1, 6)), int(rng.integers(1, 9)), int(rng.integers(1, 40))) for _ in range(3))
+    return [Case(arguments_of_sum(rng, *size)) for size in sizes]
 
 
 def each_sentence_alone(rng: Random) -> list[Trial]:
@@ -36,7 +43,7 @@ def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
 EXERCISE = Exercise(
     reference=summed,
     parts=(
-        values(2, sums),
+        values(2, sums, hidden=other_sizes),
         Part("each sentence independently", 1, each_sentence_alone, "a sentence must give the same result alone as in "
                                                                  "a batch"),
     ),

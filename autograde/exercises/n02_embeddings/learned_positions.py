@@ -16,11 +16,16 @@ def shorter_than_the_table(rng: Random) -> list[Case]:
 
 
 def as_long_as_the_table(rng: Random) -> list[Case]:
-    return [Case((5, normal(rng, 5, 3)))]
+    return [Case((5, normal(rng, 5, 3))), Case((1, normal(rng, 1, 4))), Case((530, normal(rng, 530, 2)))]
+
+
+def any_length(rng: Random) -> list[Case]:
+    rows = int(rng.integers(3, 700))
+    return [Case((length, normal(rng, rows, 3))) for length in (1, rows - 1, rows)]
 
 
 def longer_than_the_table(rng: Random) -> list[Trial]:
-    return [Trial((Case((6 + more, normal(rng, 6, 3))),), (Raises("ValueError"),)) for more in (1, 5)]
+    return [Trial((Case((6 + more, normal(rng, 6, 3))),), (Raises("ValueError"),)) for more in (1, 5, 600)]
 
 
 SILENT = """
@@ -45,7 +50,7 @@ def learned_positions(length, w_p):
 EXERCISE = Exercise(
     reference=first_rows,
     parts=(
-        values(1, shorter_than_the_table),
+        values(1, shorter_than_the_table, hidden=any_length),
         cases("the whole table", 1, as_long_as_the_table, "a sequence of exactly ℓ_max tokens must be accepted"),
         Part("no further", 1, longer_than_the_table,
             "more tokens than the table has rows must raise a ValueError"),

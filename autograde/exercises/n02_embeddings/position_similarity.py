@@ -12,20 +12,33 @@ def cosines(x):
 
 
 def rows_of_vectors(rng: Random) -> list[Case]:
-    return [Case((normal(rng, 4, 6),)), Case((normal(rng, 2, 3, 3),))]
+    return [Case((normal(rng, *shape),)) for shape in ((4, 6), (2, 3, 3), (2, 3, 4, 2), (1, 5), (1, 3, 4), (3, 1))]
+
+
+def large_and_small(rng: Random) -> list[Case]:
+    """Vectors of very different lengths, some in the same and in opposite directions."""
+    sizes = np.array([[1e-4], [1e3], [1], [1e-2]], "float32")
+    x = normal(rng, 4, 5) * sizes
+    return [Case((x,)), Case((np.concatenate([x, -3 * x[:2], x[2:] * 10]),))]
+
+
+def other_shapes(rng: Random) -> list[Case]:
+    n, d = (int(size) for size in rng.integers(2, 30, size=2))
+    return [Case((normal(rng, *shape),)) for shape in ((n, d), (2, n, d), (1, 2, 2, d, n))]
 
 
 def lengths_do_not_matter(rng: Random) -> list[Trial]:
     """Each vector scaled by its own factor: the angles stay."""
     x, factors = normal(rng, 5, 4), rng.uniform(0.2, 5, size=(5, 1)).astype("float32")
     everyone = tuple(range(5))
-    return [Trial((Case((x,)), Case((x * factors,))), (Reference(0), Same((1, -2, everyone), (0, -2, everyone))))]
+    return [Trial((Case((x,)), Case((x * factors,))), (Reference(0), Same((1, -2, everyone), (0, -2, everyone)))),
+            *(Trial((case,)) for case in large_and_small(rng))]  # fmt: skip
 
 
 EXERCISE = Exercise(
     reference=cosines,
     parts=(
-        values(2, rows_of_vectors),
+        values(2, rows_of_vectors, hidden=other_shapes),
         Part("vector length has no effect", 1, lengths_do_not_matter,
             "a longer vector in the same direction must have the same cosines"),
     ),

@@ -23,23 +23,53 @@ def segments(token_ids, sep_id, pad_id):
     return result
 
 
-def packed(rng: Random, first: int, second: int, padding: int = 0) -> np.ndarray:
+def packed(rng: Random, first: int, second: int, padding: int = 0, sep_id: int = SEP, pad_id: int = PAD) -> np.ndarray:
     """[CLS] first [SEP] second [SEP] [PAD] …; without a second segment if it is 0."""
     words = rng.integers(FIRST_WORD, 20, size=first + second)
-    row = [CLS, *words[:first], SEP] + ([*words[first:], SEP] if second else [])
-    return np.array(row + [PAD] * padding, "int32")
+    row = [CLS, *words[:first], sep_id] + ([*words[first:], sep_id] if second else [])
+    return np.array(row + [pad_id] * padding, "int32")
+
+
+def other_ids(rng: Random) -> list[Case]:
+    """[SEP] and [PAD] with other ids; the usual ones belong to words."""
+    made = []
+    for sep_id, pad_id in ((102, 0), (30, 21), (1000, 300)):
+        batch = np.stack([packed(rng, 3, 2, 2, sep_id, pad_id), packed(rng, 1, 4, 2, sep_id, pad_id),
+                          packed(rng, 2, 0, 6, sep_id, pad_id), packed(rng, 0, 4, 3, sep_id, pad_id)])  # fmt: skip
+        if pad_id:
+            batch[0, 1:4] = [PAD, SEP, PAD]  # words here
+            batch[1, 3:5] = [SEP, PAD]
+        made.append(Case((batch, sep_id, pad_id)))
+    return made
+
+
+def other_batches(rng: Random) -> list[Case]:
+    """Longer rows, also one that is cut off before its [SEP], and one of padding alone; ids of 64 bits."""
+    sep_id, pad_id = (int(number) for number in some_ids(rng))
+    length = int(rng.integers(12, 40))
+    rows = [packed(rng, int(a), int(b), 60, sep_id, pad_id)[:length] for a, b in rng.integers(0, 18, size=(7, 2))]
+    rows.append(np.full(length, pad_id, "int32"))
+    return [Case((np.stack(rows), sep_id, pad_id)), Case((rows[0][None], sep_id, pad_id))]
+
+
+def some_ids(rng: Random) -> np.ndarray:
+    return rng.choice(np.arange(20, 40000), 2, replace=False)
 
 
 def pairs(rng: Random) -> list[Case]:
     first = int(rng.integers(1, 4))
     batch = np.stack([packed(rng, first, 6 - first), packed(rng, 5 - first, 1 + first), packed(rng, 7, 0)])
-    return [Case((LECTURE_IDS, SEP, PAD), note="the lecture's eleven tokens"), Case((batch, SEP, PAD))]
+    return [
+        Case((LECTURE_IDS, SEP, PAD), note="the lecture's eleven tokens"),
+        Case((batch, SEP, PAD)),
+        Case((batch[:1], SEP, PAD)),
+    ]
 
 
 def padded(rng: Random) -> list[Case]:
     first = int(rng.integers(1, 4))
     batch = [packed(rng, first, 4 - first, 3), packed(rng, first + 1, 0, 7 - first), packed(rng, 3, 1, 3)]
-    return [Case((np.stack(batch), SEP, PAD))]
+    return [Case((np.stack(batch), SEP, PAD)), *other_ids(rng)]
 
 
 EXERCISE = Exercise(
@@ -47,7 +77,8 @@ EXERCISE = Exercise(
     dtype="int32",
     parts=(
         values(2, pairs),
-        cases("padding", 1, padded, "with padding after the last [SEP] the result is different"),
+        cases("padding", 1, padded,
+            "with padding, or with other ids of [SEP] and [PAD], the result is different", other_batches),
     ),
     forbidden=READY_MADE,
     hints=(
@@ -59,6 +90,9 @@ EXERCISE = Exercise(
     misconceptions=(
         mistake("separator-begins-B", " - is_separator", "",
             hint="Your first [SEP] belongs to B. It ends sentence A: only tokens *after* it are B's."),
+        mistake("counted-inclusively", " - is_separator", "", "ops.equal(before, 1)", "before >= 1",
+            hint="Your count of [SEP] includes the token itself, so the first [SEP] already belongs to B. Count only "
+                 "those *before* each token: subtract the token's own."),
         mistake("padding-is-B",
             "ops.logical_and(ops.equal(before, 1), ops.not_equal(token_ids, pad_id))", "ops.equal(before, 1)",
             hint="Where there is no second sentence your padding becomes one. [PAD] belongs to segment 0, as in the "

@@ -19,11 +19,15 @@ def sinusoids(length, d_e):
 
 def small_tables(rng: Random) -> list[Case]:
     width = int(rng.choice([6, 10]))
-    return [Case((4, 8)), Case((int(rng.integers(5, 9)), width)), Case((width, width))]
+    return [Case((4, 8)), Case((int(rng.integers(5, 9)), width)), Case((width, width)), Case((1, 4)), Case((5, 2))]
 
 
 def long_tables(rng: Random) -> list[Case]:
-    return [Case((int(rng.integers(60, 100)), 4 * int(rng.integers(3, 6))))]
+    return [Case((int(rng.integers(60, 100)), 4 * int(rng.integers(3, 6)))), Case((300, 6)), Case((3, 130))]
+
+
+def other_tables(rng: Random) -> list[Case]:
+    return [Case((int(rng.integers(1, 400)), 2 * int(rng.integers(1, 40)))) for _ in range(3)]
 
 
 A_FREQUENCY_PER_COLUMN = """
@@ -39,7 +43,8 @@ EXERCISE = Exercise(
     tolerance=Tolerance(1e-3, 5e-4),  # a power and a sine of float32 numbers up to 100
     parts=(
         values(3, small_tables),
-        cases("long sequences", 1, long_tables, "for a longer sequence or wider vectors the result is another"),
+        cases("long sequences", 1, long_tables,
+            "for a longer sequence or wider vectors the result is another", other_tables),
     ),
     forbidden=READY_MADE,
     hints=(

@@ -1,5 +1,7 @@
 """Looks up the rows of a table for some ids, as a product with one-hot vectors."""
 
+import numpy as np
+
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n02_embeddings._shared import ids
 from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Slopes, Trial, mistake, values
@@ -22,7 +24,16 @@ def ids_and_tables(rng: Random) -> list[Case]:
     return [
         Case((ids(rng, 6, 4), normal(rng, 6, 3))),
         Case((ids(rng, 5, 2, 3), normal(rng, 5, 5))),
+        Case((ids(rng, 7, 1, 4), normal(rng, 7, 2))),  # a batch of one keeps its axis
+        Case((ids(rng, 4, 2, 3, 2), normal(rng, 4, 3))),
+        Case((ids(rng, 300, 3, 2), normal(rng, 300, 2))),
+        Case((np.array([2], "int32"), normal(rng, 3, 4))),
     ]
+
+
+def larger_tables(rng: Random) -> list[Case]:
+    rows, d_e = int(rng.integers(20, 700)), int(rng.integers(2, 20))
+    return [Case((ids(rng, rows, *shape), normal(rng, rows, d_e))) for shape in ((9,), (1, 1, 6), (2, 1, 2, 3))]
 
 
 def slopes_of_table(rng: Random) -> list[Trial]:
@@ -34,7 +45,7 @@ def slopes_of_table(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=look_up,
     parts=(
-        values(2, ids_and_tables),
+        values(2, ids_and_tables, hidden=larger_tables),
         Part("gradients", 1, slopes_of_table, "the table cannot be trained: its gradient is wrong or missing"),
     ),
     forbidden=Forbidden("Write the look-up as a matrix product here; afterwards you may use either.", LOOK_UPS),

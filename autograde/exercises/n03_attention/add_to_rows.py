@@ -12,14 +12,21 @@ def rows_and_vectors(rng: Random) -> list[Case]:
 
 
 def batches_and_vectors(rng: Random) -> list[Case]:
-    return [Case((normal(rng, 2, 3, 4), normal(rng, 4))), Case((normal(rng, 2, 2, 3, 5), normal(rng, 5)))]
+    shapes = ((2, 3, 4), (2, 2, 3, 5), (4, 4, 4), (1, 2, 3), (3, 1, 2))
+    return [Case((normal(rng, *shape), normal(rng, shape[-1]))) for shape in shapes]
+
+
+def other_shapes(rng: Random) -> list[Case]:
+    m, n = (int(size) for size in rng.integers(1, 12, size=2))
+    return [Case((normal(rng, *shape), normal(rng, n))) for shape in ((m, n), (1, m, n), (2, 1, 2, m, n), (n, n, n))]
 
 
 EXERCISE = Exercise(
     reference=lambda x, b: x + np.ones(x.shape[:-1])[..., None] * b,
     parts=(
         values(1, rows_and_vectors),
-        cases("axes in front", 1, batches_and_vectors, "with a batch in front of the matrix the result is different"),
+        cases("axes in front", 1, batches_and_vectors,
+            "with a batch in front of the matrix the result is different", other_shapes),
     ),
     hints=(
         "b has one number per column. Every row gets the whole of b.",

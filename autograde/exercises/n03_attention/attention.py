@@ -22,8 +22,16 @@ def inputs_of_attention(rng: Random) -> list[Case]:
     return [
         Case((normal(rng, 4, 6), *head_parameters(rng, 6, 3, 5))),
         Case((normal(rng, 2, 5, 4), *head_parameters(rng, 4, 4, 4))),
+        Case((normal(rng, 2, 2, 3, 4), *head_parameters(rng, 4, 2, 3))),
+        Case((30 * normal(rng, 1, 4, 5), *head_parameters(rng, 5, 3, 2))),  # large scores
         Case((EXAMPLE_X, EXAMPLE_W_Q, zero, EXAMPLE_W_K, zero, EXAMPLE_W_V, zero), note="the lecture's example"),
     ]
+
+
+def other_shapes(rng: Random) -> list[Case]:
+    tokens, d_x, d_attn, d_out = (int(size) for size in rng.integers(1, 10, size=4))
+    fronts = ((), (1,), (3, 2))
+    return [Case((normal(rng, *front, tokens, d_x), *head_parameters(rng, d_x, d_attn, d_out))) for front in fronts]
 
 
 def arguments_of_attention(rng: Random) -> tuple:
@@ -33,7 +41,7 @@ def arguments_of_attention(rng: Random) -> tuple:
 EXERCISE = Exercise(
     reference=attention,
     parts=(
-        values(3, inputs_of_attention),
+        values(3, inputs_of_attention, hidden=other_shapes),
         Part("order of tokens", 1, shuffled(arguments_of_attention),
             "shuffling the tokens must shuffle the outputs and change nothing else"),
     ),
@@ -55,6 +63,11 @@ EXERCISE = Exercise(
             "add_to_rows(ops.matmul(x, w_k), b_k)", "ops.matmul(x, w_k)",
             "add_to_rows(ops.matmul(x, w_v), b_v)", "ops.matmul(x, w_v)",
             hint="The biases b_q, b_k and b_v are missing: lines 2–4 add one to every row."),
+        mistake("no-value-bias", "add_to_rows(ops.matmul(x, w_v), b_v)", "ops.matmul(x, w_v)",
+            hint="b_v is missing: line 4 adds it to every row, as lines 2 and 3 do with b_q and b_k."),
+        mistake("value-bias-twice", "return ops.matmul(weights, v)", "return add_to_rows(ops.matmul(weights, v), b_v)",
+            hint="b_v is added twice: to the values and again to the result. Line 4 adds it once; the weights of a row "
+                 "sum to 1, so it reaches the result whole."),
         mistake("inputs-as-values", "ops.matmul(weights, v)", "ops.matmul(weights, x)",
             hint="You apply the weights to the inputs x. Apply them to the values: V = X W_v + b_v, line 4."),
         mistake("keys-as-values", "ops.matmul(weights, v)", "ops.matmul(weights, k)",

@@ -7,7 +7,11 @@ from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
 def some_lengths(rng: Random) -> list[Case]:
-    return [Case((int(n),)) for n in rng.choice(np.arange(3, 9), 2, replace=False)]
+    return [Case((int(n),)) for n in (*rng.choice(np.arange(3, 9), 2, replace=False), 2, 150)]
+
+
+def other_lengths(rng: Random) -> list[Case]:
+    return [Case((int(n),)) for n in rng.integers(9, 300, size=2)]
 
 
 def one_token(rng: Random) -> list[Case]:
@@ -22,7 +26,7 @@ EXERCISE = Exercise(
     reference=lower_triangle,
     dtype="bool",
     parts=(
-        values(1, some_lengths),
+        values(1, some_lengths, hidden=other_lengths),
         cases("a single token", 1, one_token, "a sequence of one token must see that token"),
     ),
     hints=(

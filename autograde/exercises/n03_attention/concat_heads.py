@@ -15,14 +15,24 @@ def two_matrices(rng: Random) -> list[Case]:
 
 
 def batches_of_heads(rng: Random) -> list[Case]:
-    return [Case(([normal(rng, 2, 3, 4) for _ in range(2)],)), Case(([normal(rng, 2, 2, 5, 3) for _ in range(3)],))]
+    """One and two axes in front; a single head; two equal heads."""
+    equal = normal(rng, 3, 4, 2)
+    sizes = ((2, (2, 3, 4)), (3, (2, 2, 5, 3)), (1, (2, 4, 3)), (4, (1, 1, 2)))
+    return [*(Case(([normal(rng, *shape) for _ in range(heads)],)) for heads, shape in sizes), Case(([equal, equal],))]
+
+
+def other_heads(rng: Random) -> list[Case]:
+    heads, tokens, width = (int(size) for size in rng.integers(1, 9, size=3))
+    shapes = ((tokens, width), (1, tokens, width), (2, 1, 3, tokens, width))
+    return [Case(([normal(rng, *shape) for _ in range(heads)],)) for shape in shapes]
 
 
 EXERCISE = Exercise(
     reference=lambda heads: np.concatenate(heads, axis=-1),
     parts=(
         values(1, two_matrices),
-        cases("axes in front", 1, batches_of_heads, "with a batch in front of the matrices the result is different"),
+        cases("axes in front", 1, batches_of_heads,
+            "with a batch in front of the matrices, or with equal heads, the result is different", other_heads),
     ),
     hints=(
         "Look at the lecture's example: how many rows go in, how many come out?",

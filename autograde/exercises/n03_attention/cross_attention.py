@@ -14,7 +14,19 @@ def two_sequences(rng: Random) -> list[Case]:
     return [
         Case((normal(rng, 3, 6), normal(rng, 5, 6), *head_parameters(rng, 6, 4, 2))),
         Case((normal(rng, 2, 4, 6), normal(rng, 2, 4, 6), *head_parameters(rng, 6, 3, 5))),
+        Case((normal(rng, 2, 5, 4), normal(rng, 2, 3, 4), *head_parameters(rng, 4, 2, 4))),
+        Case((normal(rng, 1, 2, 1, 5), normal(rng, 1, 2, 4, 5), *head_parameters(rng, 5, 3, 2))),
+        Case((30 * normal(rng, 3, 4), 30 * normal(rng, 2, 4), *head_parameters(rng, 4, 3, 3))),  # large scores
     ]
+
+
+def other_shapes(rng: Random) -> list[Case]:
+    tokens, others, d_x, d_attn, d_out = (int(size) for size in rng.integers(1, 9, size=5))
+    return [
+        Case((normal(rng, *front, tokens, d_x), normal(rng, *front, others, d_x),
+              *head_parameters(rng, d_x, d_attn, d_out)))
+        for front in ((), (1,), (2, 3))
+    ]  # fmt: skip
 
 
 def order_of_the_other(rng: Random) -> list[Trial]:
@@ -27,7 +39,7 @@ def order_of_the_other(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=cross,
     parts=(
-        values(2, two_sequences),
+        values(2, two_sequences, hidden=other_shapes),
         Part("the other sequence is a set", 1, order_of_the_other,
             "the order of the other sequence's tokens must not matter"),
     ),

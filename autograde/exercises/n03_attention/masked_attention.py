@@ -13,7 +13,43 @@ def masked_inputs(rng: Random) -> list[Case]:
     return [
         Case((normal(rng, 2, 4, 8), normal(rng, 2, 5, 8), normal(rng, 2, 5, 3), some_seen(rng, 2, 1, 5))),
         Case((normal(rng, 2, 5, 4), normal(rng, 2, 5, 4), normal(rng, 2, 5, 3), some_seen(rng, 2, 5, 5))),
+        *masks_that_broadcast(rng),
+        *rows_that_see_nothing(rng),
+        low_scores(rng),
     ]
+
+
+def masks_that_broadcast(rng: Random) -> list[Case]:
+    q, k, v = normal(rng, 3, 4, 5), normal(rng, 3, 6, 5), normal(rng, 3, 6, 2)
+    return [Case((q, k, v, some_seen(rng, *shape))) for shape in ((1, 4, 6), (4, 6), (1, 1, 6), (6,))]
+
+
+def rows_that_see_nothing(rng: Random) -> list[Case]:
+    """A query that may see no key gets the same weight for all; so does a whole sentence, whose mask is False."""
+    q, k, v = normal(rng, 2, 4, 3), normal(rng, 2, 5, 3), normal(rng, 2, 5, 3)
+    some, none = some_seen(rng, 2, 4, 5), some_seen(rng, 2, 1, 5)
+    some[0, 1], some[1, 3], none[1] = False, False, False
+    return [Case((q, k, v, some)), Case((q, k, v, none))]
+
+
+def low_scores(rng: Random) -> Case:
+    """All visible scores far below 0, down to −10⁵: a hidden one must be lower still."""
+    q = np.abs(normal(rng, 1, 3, 4)) + 1
+    k = -(np.abs(normal(rng, 1, 5, 4)) + 1) * np.float32(1e4)
+    k[:, 2:] = np.abs(k[:, 2:])  # hidden: these would win
+    return Case((q, k, normal(rng, 1, 5, 2), np.array([[[True, True, False, False, False]]])))
+
+
+def other_shapes(rng: Random) -> list[Case]:
+    batch, tokens, keys = (int(size) for size in rng.integers(2, 9, size=3))
+    made = []
+    for shape in ((batch, tokens, keys), (batch, 1, keys), (tokens, keys)):
+        mask = rng.random(shape) < 0.5
+        mask[..., 0, :] = False
+        made.append(
+            Case((normal(rng, batch, tokens, 3), normal(rng, batch, keys, 3), normal(rng, batch, keys, 5), mask))
+        )
+    return made
 
 
 def padding_changes_nothing(rng: Random) -> list[Trial]:
@@ -35,7 +71,7 @@ def no_looking_ahead(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=masked_attention,
     parts=(
-        values(2, masked_inputs),
+        values(2, masked_inputs, hidden=other_shapes),
         Part("padding changes nothing", 1, padding_changes_nothing,
             "masked padding after a sentence must not change its result, for any padding"),
         Part("no token looks ahead", 1, no_looking_ahead,
@@ -56,6 +92,9 @@ EXERCISE = Exercise(
         mistake("score-zero", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, scores, 0.0)",
             hint="A score of 0 is an ordinary score: exp(0) = 1, so hidden keys still get weight. Hiding needs "
                  "(nearly) −∞."),
+        mistake("minus-infinity", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, scores, -np.inf)",
+            hint="You hide with −∞. A query that may see no key then has ∞ − ∞ = NaN; with −10⁹ its weights are all "
+                 "equal."),
         mistake("inverted", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, MASKED_SCORE, scores)",
             hint="You hide exactly the visible keys. True means: may be seen."),
         mistake("mask-ignored", "    scores = ops.where(mask, scores, MASKED_SCORE)\n", "",

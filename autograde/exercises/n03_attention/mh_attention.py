@@ -12,19 +12,31 @@ def multi_head(x, heads, w_o, b_o):
     return np.concatenate([attention(x, *parameters) for parameters in heads], axis=-1) @ w_o + b_o
 
 
-def arguments_of_heads(rng: Random, d_x=6, d_attn=3, d_mid=4, d_out=5, heads=2) -> tuple:
+def arguments_of_heads(rng: Random, d_x=6, d_attn=3, d_mid=4, d_out=5, heads=2, front=()) -> tuple:
     parameters = [head_parameters(rng, d_x, d_attn, d_mid) for _ in range(heads)]
-    return normal(rng, 5, d_x), parameters, normal(rng, heads * d_mid, d_out, size=0.5), normal(rng, d_out)
+    return normal(rng, *front, 5, d_x), parameters, normal(rng, heads * d_mid, d_out, size=0.5), normal(rng, d_out)
 
 
 def inputs_of_heads(rng: Random) -> list[Case]:
-    return [Case(arguments_of_heads(rng)), Case(arguments_of_heads(rng, d_x=4, d_mid=4, d_out=4, heads=3))]
+    """Also one head, a square matrix W_o, and one and two axes in front of the tokens."""
+    return [
+        Case(arguments_of_heads(rng)),
+        Case(arguments_of_heads(rng, d_x=4, d_mid=4, d_out=4, heads=3)),
+        Case(arguments_of_heads(rng, d_mid=3, d_out=6, front=(2,))),
+        Case(arguments_of_heads(rng, d_x=4, heads=1, front=(2, 3))),
+        Case(arguments_of_heads(rng, heads=4, front=(1,))),
+    ]
+
+
+def other_shapes(rng: Random) -> list[Case]:
+    d_x, d_attn, d_mid, d_out, heads = (int(size) for size in rng.integers(1, 8, size=5))
+    return [Case(arguments_of_heads(rng, d_x, d_attn, d_mid, d_out, heads, front)) for front in ((), (1,), (2, 1, 2))]
 
 
 EXERCISE = Exercise(
     reference=multi_head,
     parts=(
-        values(3, inputs_of_heads),
+        values(3, inputs_of_heads, hidden=other_shapes),
         Part("order of tokens", 1, shuffled(arguments_of_heads),
             "shuffling the tokens must shuffle the outputs and change nothing else"),
     ),
@@ -39,6 +51,8 @@ EXERCISE = Exercise(
             hint="This is Y, the heads side by side. Line 5 mixes them: Y W_o + b_o."),
         mistake("no-output-bias", "add_to_rows(ops.matmul(y, w_o), b_o)", "ops.matmul(y, w_o)",
             hint="b_o is missing: line 5 adds it to every row."),
+        mistake("output-bias-of-each-head", "ops.matmul(y, w_o), b_o)", "ops.matmul(y, w_o), b_o * len(heads))",
+            hint="b_o is added once for every head. Line 5 adds it once, after the heads are mixed."),
         mistake("always-the-first-head", "attention(x, *parameters)", "attention(x, *heads[0])",
             hint="Every head uses the first head's parameters, so all results are the same. Use those of the loop."),
         mistake("heads-in-a-chain", "        found.append(attention(x, *parameters))",

@@ -1,5 +1,7 @@
 """Self-attention with `num_heads` heads of hidden / num_heads numbers each."""
 
+import dataclasses
+
 import numpy as np
 
 from autograde.exercises import roles
@@ -7,7 +9,7 @@ from autograde.exercises.draws import Random, attention_weights, normal, some_se
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
 from autograde.exercises.n03_attention.causal_mask import lower_triangle
 from autograde.exercises.numpy_bert import multi_head_attention
-from autograde.exercises.spec import Case, Exercise, Part, Same, Slopes, Trial, cases, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, HandsOn, Part, Same, Slopes, Trial, cases, layer, mistake
 
 
 def layer_case(rng: Random, x, num_heads, mask=None) -> Case:
@@ -16,11 +18,33 @@ def layer_case(rng: Random, x, num_heads, mask=None) -> Case:
 
 
 def inputs_of_layer(rng: Random) -> list[Case]:
-    return [layer_case(rng, normal(rng, 2, 5, 8), 2), layer_case(rng, normal(rng, 3, 4, 12), 3)]
+    """Also one head, heads of one number, large scores, and a batch of another shape than the one it was built for."""
+    return [
+        layer_case(rng, normal(rng, 2, 5, 8), 2),
+        layer_case(rng, normal(rng, 3, 4, 12), 3),
+        layer_case(rng, normal(rng, 1, 3, 4), 1),
+        layer_case(rng, 20 * normal(rng, 2, 2, 4), 4),
+        dataclasses.replace(layer_case(rng, normal(rng, 3, 6, 8), 2), first=(normal(rng, 2, 4, 8),)),
+    ]
+
+
+def inputs_and_arguments(rng: Random) -> list[Trial]:
+    named = Trial((layer_case(rng, normal(rng, 2, 3, 4), 2),), (HandsOn(),))
+    return [*(Trial((case,)) for case in inputs_of_layer(rng)), named]
+
+
+def other_shapes(rng: Random) -> list[Trial]:
+    heads, d, batch, tokens = (int(size) for size in rng.integers(1, 6, size=4))
+    mask = rng.random((batch, tokens, tokens)) < 0.5
+    x = normal(rng, batch, tokens, heads * d)
+    return [Trial((layer_case(rng, x, heads),)), Trial((layer_case(rng, x, heads, mask),))]
 
 
 def masked_layer(rng: Random) -> list[Case]:
+    nothing = some_seen(rng, 2, 4, 4)
+    nothing[0, 1], nothing[1] = False, False  # queries that see no key
     return [
+        layer_case(rng, normal(rng, 2, 4, 6), 3, nothing),
         layer_case(rng, normal(rng, 2, 5, 8), 2, some_seen(rng, 2, 1, 5)),
         layer_case(rng, normal(rng, 2, 4, 8), 4, np.broadcast_to(lower_triangle(4), (2, 4, 4)).copy()),
     ]
@@ -37,6 +61,7 @@ def slopes_of_layer(rng: Random) -> list[Trial]:
     """How the output changes with small changes of each kernel."""
     case = layer_case(rng, normal(rng, 2, 4, 6), 2)
     directions = {f"{name}/kernel": normal(rng, 6, 6) for name in ("query", "key", "value", "out")}
+    directions |= {"value/bias": normal(rng, 6), "out/bias": normal(rng, 6), 0: normal(rng, 2, 4, 6)}
     return [Trial((case,), (Slopes(normal(rng, 2, 4, 6), directions),))]
 
 
@@ -44,7 +69,7 @@ EXERCISE = Exercise(
     probe=layer(roles.ATTENTION),
     reference=multi_head_attention,
     parts=(
-        values(3, inputs_of_layer),
+        Part("values", 3, inputs_and_arguments, hidden=other_shapes),
         cases("mask", 1, masked_layer, "with a mask the result is different"),
         Part("gradients", 1, slopes_of_layer, "the weights cannot be trained: their gradients are wrong or missing"),
         Part("each sentence independently", 1, batch_of_one, "a sentence must give the same result in any batch"),
@@ -73,6 +98,14 @@ EXERCISE = Exercise(
             "return ops.transpose(x, (0, 2, 1, 3))", "return x",
             hint="Reshaping directly to (batch, heads, tokens, d) splits the sentence, not the vectors: a head gets "
                  "numbers of several tokens. First (batch, tokens, heads, d), then swap two axes."),
+        mistake("number-by-number",
+            "(batch, tokens, self.num_heads, hidden // self.num_heads)",
+            "(batch, tokens, hidden // self.num_heads, self.num_heads)",
+            "return ops.transpose(x, (0, 2, 1, 3))", "return ops.transpose(x, (0, 3, 1, 2))",
+            "ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))",
+            "ops.reshape(ops.transpose(found, (0, 2, 3, 1)), ops.shape(x))",
+            hint="You split each row into {d} groups of {heads}, so a head gets every {heads}th number. Split into "
+                 "{heads} heads of {d} neighbouring numbers: (batch, tokens, heads, d)."),
         mistake("merged-without-transpose",
             "ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))", "ops.reshape(found, ops.shape(x))",
             hint="You join the heads without swapping the axes back: rows then mix several tokens. Transpose to "

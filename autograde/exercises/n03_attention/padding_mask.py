@@ -8,7 +8,15 @@ from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 def ones_and_zeros(rng: Random) -> list[Case]:
     lengths = rng.integers(1, 5, size=3)
-    return [Case(((np.arange(5) < lengths[:, None]).astype("int32"),))]
+    anywhere = rng.permuted(np.tile([1, 1, 0, 0, 0], (4, 1)), axis=1)
+    anywhere[0], anywhere[1] = [0, 0, 1, 1, 1], 0  # padding in front; a row of padding alone
+    real = (np.arange(5) < lengths[:, None], anywhere, np.array([[1, 1, 0]]), np.eye(4))
+    return [Case((one.astype("int32"),)) for one in real]
+
+
+def other_sizes(rng: Random) -> list[Case]:
+    sizes = ((1, 1), (3, 3), tuple(int(size) for size in rng.integers(2, 40, size=2)))
+    return [Case((rng.integers(0, 2, size=size).astype("int32"),)) for size in sizes]
 
 
 def nothing_padded(rng: Random) -> list[Case]:
@@ -19,7 +27,7 @@ EXERCISE = Exercise(
     reference=lambda is_real: (is_real == 1)[:, None, :],
     dtype="bool",
     parts=(
-        values(1, ones_and_zeros),
+        values(1, ones_and_zeros, hidden=other_sizes),
         cases("no padding", 1, nothing_padded, "without padding every key may be seen"),
     ),
     hints=(

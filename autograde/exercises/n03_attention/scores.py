@@ -7,7 +7,16 @@ from autograde.exercises.spec import Case, Exercise, Part, Reference, Same, Tria
 
 
 def queries_and_keys(rng: Random) -> list[Case]:
-    return [Case((normal(rng, 2, 5, 16), normal(rng, 2, 5, 16))), Case((normal(rng, 4, 9), normal(rng, 4, 9)))]
+    """Also more and fewer keys than queries, and an axis of heads."""
+    shapes = (((2, 5, 16), (2, 5, 16)), ((4, 9), (4, 9)), ((2, 3, 4), (2, 5, 4)), ((2, 3, 4, 5), (2, 3, 6, 5)))
+    return [Case((normal(rng, *q), normal(rng, *k))) for q, k in shapes]
+
+
+def other_shapes(rng: Random) -> list[Case]:
+    tokens, keys, d = (int(size) for size in rng.integers(1, 12, size=3))
+    return [
+        Case((normal(rng, *front, tokens, d), normal(rng, *front, keys, d))) for front in ((), (1,), (2, 2), (2, 1, 3))
+    ]
 
 
 def each_query_alone(rng: Random) -> list[Trial]:
@@ -21,7 +30,7 @@ def each_query_alone(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=scores,
     parts=(
-        values(2, queries_and_keys),
+        values(2, queries_and_keys, hidden=other_shapes),
         Part("each query independently", 1, each_query_alone,
             "a query's row must not depend on the other queries, nor on the number of keys"),
     ),

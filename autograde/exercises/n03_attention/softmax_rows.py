@@ -8,13 +8,24 @@ from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference,
 
 
 def usual_rows(rng: Random) -> list[Case]:
-    return [Case((normal(rng, 4, 4, size=2),)), Case((normal(rng, 2, 3, 5, size=2),))]
+    shapes = ((4, 4), (2, 3, 5), (2, 2, 3, 4), (3, 1), (1, 6))
+    return [Case((normal(rng, *shape, size=2),)) for shape in shapes]
 
 
 def large_scores(rng: Random) -> list[Trial]:
     """Scores whose exp exceeds float32, and such a row beside an ordinary one."""
     rows = normal(rng, 3, 6) + np.array([[100], [500], [1000]], "float32")
-    return [Trial((Case((rows,)),), (Reference(), Sums(1.0)))]
+    peaks = normal(rng, 3, 6)
+    peaks[[0, 1, 2], [1, 4, 2]] = [1000, 300, 95]  # one large score among small ones: also far above the mean
+    masked = normal(rng, 2, 3, 5)
+    masked[0, 1, :4], masked[1, :, 2:] = -1e9, -1e9
+    return [Trial((Case((scores,)),), (Reference(), Sums(1.0))) for scores in (rows, peaks, -rows, -peaks, masked)]
+
+
+def other_scores(rng: Random) -> list[Trial]:
+    m, n = (int(size) for size in rng.integers(1, 12, size=2))
+    shapes, sizes = ((m, n), (2, m, n), (1, 2, 2, m, n)), (1, 30, 500)
+    return [Trial((Case((normal(rng, *shape, size=size),)),)) for shape, size in zip(shapes, sizes)]
 
 
 def rows_far_apart(rng: Random) -> list[Trial]:
@@ -26,13 +37,13 @@ EXERCISE = Exercise(
     reference=softmax,
     parts=(
         values(1, usual_rows),
-        Part("large scores", 1, large_scores, "scores of 100 to 1000 must give weights that sum to 1"),
+        Part("large scores", 1, large_scores, "scores of 100 to 1000 must give weights that sum to 1", other_scores),
         Part("rows far apart", 1, rows_far_apart, "a row far below the others must give its own weights"),
     ),
     forbidden=Forbidden(
         "In this exercise you write softmax yourself; afterwards you may use either.",
         ("keras.ops.softmax", "keras.ops.log_softmax", "keras.activations.softmax", "keras.layers.Softmax",
-         "tensorflow.nn.softmax", "scipy.special.softmax"),
+         "tensorflow.nn.softmax", "tensorflow.nn.log_softmax", "scipy.special.softmax"),
     ),
     hints=(
         "Three steps: shift each row so that its largest score is 0, take exp, divide by each row's sum.",

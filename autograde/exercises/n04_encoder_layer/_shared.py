@@ -1,9 +1,11 @@
 """Inputs and helpers shared by the exercises of notebook 04."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from autograde.exercises.draws import Random, attention_weights, normal
-from autograde.exercises.spec import Case, Forbidden
+from autograde.exercises.draws import Random, attention_weights, normal, some_seen
+from autograde.exercises.spec import Case, Dropped, Forbidden, Trial
 
 LIBRARY = Forbidden(
     "In this exercise you build it yourself; afterwards you may use either.",
@@ -49,10 +51,53 @@ def layer_weights(rng: Random, hidden: int, inner: int) -> dict:
     return weights
 
 
-def layer_case(rng: Random, x, mask=None, **keywords) -> Case:
+def layer_case(rng: Random, x, mask=None, heads=2, inner=10, dropout: dict | None = None, **keywords) -> Case:
+    """dropout: the constructor's argument of this name, if it is given one."""
     keywords |= {} if mask is None else {"attention_mask": mask}
-    config = {"num_heads": 2, "intermediate_size": 10, "dropout": 0.5}
-    return Case((x,), keywords, layer_weights(rng, x.shape[-1], inner=10), config, seed=SEED)
+    config = {"num_heads": heads, "intermediate_size": inner} | ({"dropout": 0.5} if dropout is None else dropout)
+    return Case((x,), keywords, layer_weights(rng, x.shape[-1], inner), config, seed=SEED)
+
+
+def shown_by_signs(case: Case, part: str, layers: int = 1) -> Case:
+    """The same case with x = 0 and one sub-layer, of the last layer, that returns ones.
+
+    γ = 1, β = 0: behind the LayerNorms a number is negative where dropout has made it 0, otherwise positive.
+    """
+    one = {"attention": "attention/out/bias", "feed_forward": "feed_forward/outer/bias"}[part]
+    weights = {}
+    for role, array in case.weights.items():
+        weights[role] = np.full_like(array, role.endswith("/gamma"))
+        if role == one:
+            weights[role][-array.size // layers :] = 1
+    return replace(case, arguments=(np.zeros_like(case.arguments[0]),), weights=weights)
+
+
+def dropped_by_signs(case: Case, part: str, rate: float, layers: int = 1) -> Trial:
+    """The sub-layer's result goes through dropout of this rate. (A layer may have a seed of its own.)"""
+    return Trial((shown_by_signs(case, part, layers),), (Dropped(rate, signs=True),))
+
+
+def small_inputs(case: Case) -> Case:
+    """The same case with numbers so small that Keras's ε in the first LayerNorm changes the result."""
+    weights = {
+        role: array / 100 if role.startswith("attention/out/") else array for role, array in case.weights.items()
+    }
+    return replace(case, arguments=(case.arguments[0] / 100,), weights=weights)
+
+
+def any_layers(rng: Random) -> list[Case]:
+    """Other sizes, each with a mask in which queries may also see nothing."""
+    heads, d, batch, tokens, inner = (int(size) for size in rng.integers(1, 6, size=5))
+    x, mask = normal(rng, batch, tokens, 2 * heads * d), rng.random((batch, tokens, tokens)) < 0.6
+    return [layer_case(rng, x, heads=heads, inner=inner), layer_case(rng, x, mask, heads=heads, inner=inner)]
+
+
+def masks_of_layer(rng: Random) -> list[Case]:
+    """A mask for all queries, one for each, and queries that may see nothing."""
+    nothing = some_seen(rng, 2, 4, 4)
+    nothing[0, 1], nothing[1] = False, False
+    masks = (some_seen(rng, 2, 1, 4), nothing)
+    return [layer_case(rng, normal(rng, 2, 4, 6), mask=mask) for mask in masks]
 
 
 def silenced(case: Case, *parts: str) -> Case:
@@ -64,4 +109,10 @@ def silenced(case: Case, *parts: str) -> Case:
 
 
 def inputs_of_layer(rng: Random) -> list[Case]:
-    return [layer_case(rng, normal(rng, 2, 5, 8))]
+    """Also another number of heads, small numbers, and a batch of another shape than the one it was built for."""
+    return [
+        layer_case(rng, normal(rng, 2, 5, 8)),
+        layer_case(rng, normal(rng, 1, 3, 6), heads=3, inner=7, training=False),
+        small_inputs(layer_case(rng, normal(rng, 2, 3, 4))),
+        replace(layer_case(rng, normal(rng, 3, 2, 4)), first=(normal(rng, 2, 4, 4),)),
+    ]

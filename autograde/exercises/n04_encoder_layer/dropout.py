@@ -21,11 +21,25 @@ def dropped_in_training(rng: Random) -> list[Trial]:
             (Dropped(0.4), Dropped(0.4, answer=1, unlike=0)),
         ),
         Trial((Case(seldom, seed=SEED),), (Dropped(0.1),)),
+        *(
+            Trial((Case((away_from_zero(rng, *shape), rate, True), seed=SEED),), (Dropped(rate),))
+            for shape, rate in SHAPES
+        ),
     ]
 
 
+SHAPES = (((1500,), 0.3), ((6, 8, 40), 0.4), ((40, 3, 4, 10), 0.5), ((60, 60), 0.9))  # of any number of axes
+
+
+def other_shapes(rng: Random) -> list[Trial]:
+    rate = float(rng.uniform(0.2, 0.8))
+    shapes = ((2000,), (20, 100), (3, 30, 30), (5, 4, 9, 20))
+    return [Trial((Case((away_from_zero(rng, *shape), rate, True), seed=SEED),), (Dropped(rate),)) for shape in shapes]
+
+
 def nobody_trains(rng: Random) -> list[Case]:
-    return [Case((normal(rng, 4, 6), 0.4, False), seed=SEED), Case((normal(rng, 2, 3, 5), 0.1, False), seed=SEED)]
+    return [Case((normal(rng, 4, 6), 0.4, False), seed=SEED), Case((normal(rng, 2, 3, 5), 0.1, False), seed=SEED),
+            Case((normal(rng, 7), 0.9, False), seed=SEED)]  # fmt: skip
 
 
 def rate_of_zero(rng: Random) -> list[Case]:
@@ -35,7 +49,7 @@ def rate_of_zero(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=dropout,
     parts=(
-        Part("training", 1, dropped_in_training, "in training the zeros or the other numbers are wrong"),
+        Part("training", 1, dropped_in_training, "in training the zeros or the other numbers are wrong", other_shapes),
         cases("nobody trains", 1, nobody_trains, "outside training the result must be x"),
         cases("a rate of 0", 1, rate_of_zero, "with a rate of 0 nothing may be dropped, also in training"),
     ),

@@ -1,37 +1,64 @@
 """`num_layers` encoder layers, one after the other."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal, some_seen
-from autograde.exercises.n04_encoder_layer._shared import LIBRARY, layer_weights
+from autograde.exercises.n04_encoder_layer._shared import LIBRARY, SEED, dropped_by_signs, layer_weights
 from autograde.exercises.numpy_bert import encoder
-from autograde.exercises.spec import Case, Exercise, cases, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, HandsOn, Part, Trial, cases, layer, mistake
 
 # In a stack a role has the arrays of all layers side by side; the star splits them along the last axis.
 STACK_ROLES = {role: [f"layers_.*.{path}" for path in paths] for role, paths in roles.ENCODER_LAYER.items()}
 
 
-def stack_case(rng: Random, x, layers: int, inner: int, mask=None) -> Case:
+def stack_case(rng: Random, x, layers: int, inner: int, mask=None, more: dict | None = None, **keywords) -> Case:
+    """more: further arguments of the constructor."""
     each = [layer_weights(rng, x.shape[-1], inner) for _ in range(layers)]
     weights = {role: np.concatenate([one[role] for one in each], axis=-1) for role in each[0]}
-    config = {"num_layers": layers, "num_heads": 2, "intermediate_size": inner}
-    return Case((x,), {} if mask is None else {"attention_mask": mask}, weights, config)
+    config = {"num_layers": layers, "num_heads": 2, "intermediate_size": inner} | (more or {})
+    keywords |= {} if mask is None else {"attention_mask": mask}
+    return Case((x,), keywords, weights, config, seed=SEED)
 
 
-def inputs_of_stack(rng: Random) -> list[Case]:
-    return [stack_case(rng, normal(rng, 2, 4, 6), 3, 8)]
+def inputs_of_stack(rng: Random) -> list[Trial]:
+    """Also a single layer, in training dropout with the rate that the constructor is given and the usual one."""
+    given = [
+        stack_case(rng, normal(rng, 2, 4, 6), 3, 8),
+        stack_case(rng, normal(rng, 1, 3, 4), 1, 5, training=False),
+        replace(stack_case(rng, normal(rng, 3, 2, 4), 2, 3), first=(normal(rng, 1, 4, 4),)),
+    ]
+    named = Trial((stack_case(rng, normal(rng, 1, 2, 4), 2, 3),), (HandsOn(),))
+    return [*(Trial((case,)) for case in given), named, *in_training(rng)]
+
+
+def in_training(rng: Random) -> list[Trial]:
+    """In the last layer of one and of two."""
+    trials = []
+    for more, rate, layers in (({"dropout": 0.4}, 0.4, 1), ({}, 0.1, 2)):
+        case = stack_case(rng, normal(rng, 6, 10, 32), layers, 4, more=more, training=True)
+        trials.append(dropped_by_signs(case, "feed_forward", rate, layers))
+    return trials
 
 
 def masked_stack(rng: Random) -> list[Case]:
-    return [stack_case(rng, normal(rng, 2, 5, 4), 2, 6, some_seen(rng, 2, 1, 5))]
+    masks = (some_seen(rng, 2, 1, 5), some_seen(rng, 2, 5, 5))
+    return [stack_case(rng, normal(rng, 2, 5, 4), 2, 6, mask) for mask in masks]
+
+
+def other_stacks(rng: Random) -> list[Trial]:
+    layers, batch, tokens, inner = (int(size) for size in rng.integers(1, 5, size=4))
+    mask = rng.random((batch, tokens, tokens)) < 0.6
+    return [Trial((stack_case(rng, normal(rng, batch, tokens, 6), layers, inner, mask),))]
 
 
 EXERCISE = Exercise(
     probe=layer(STACK_ROLES),
     reference=encoder,
     parts=(
-        values(2, inputs_of_stack),
+        Part("values", 2, inputs_of_stack, hidden=other_stacks),
         cases("mask", 1, masked_stack, "with a mask the result is different"),
     ),
     forbidden=LIBRARY,

@@ -1,23 +1,40 @@
 """One encoder layer of BERT: attention and feed-forward network, each added and normalised (post-LN)."""
 
 from autograde.exercises import roles
-from autograde.exercises.draws import Random, normal, some_seen
-from autograde.exercises.n04_encoder_layer._shared import LIBRARY, inputs_of_layer, layer_case, silenced
+from autograde.exercises.draws import Random, normal
+from autograde.exercises.n04_encoder_layer._shared import (
+    LIBRARY,
+    any_layers,
+    dropped_by_signs,
+    inputs_of_layer,
+    layer_case,
+    masks_of_layer,
+    silenced,
+)
 from autograde.exercises.numpy_bert import encoder_layer
-from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, Varies, cases, layer, mistake, values
+from autograde.exercises.spec import Exercise, HandsOn, Part, Slopes, Trial, cases, layer, mistake
 
 
-def masked_layer(rng: Random) -> list[Case]:
-    return [layer_case(rng, normal(rng, 2, 4, 6), mask=some_seen(rng, 2, 1, 4))]
+def inputs_and_arguments(rng: Random) -> list[Trial]:
+    named = Trial((layer_case(rng, normal(rng, 1, 2, 4)),), (HandsOn(),))
+    return [*(Trial((case,)) for case in inputs_of_layer(rng)), named]
 
 
 def chance_in_training(rng: Random) -> list[Trial]:
-    """Dropout acts on the result of each sub-layer; if both return zeros, it has no effect."""
-    case = layer_case(rng, normal(rng, 2, 4, 8), training=True)
+    """Dropout of the given rate, or of the usual 0.1, acts on the result of each sub-layer.
+
+    If both return zeros, it has no effect: the sum itself is not dropped.
+    """
+    given, usual = (
+        layer_case(rng, normal(rng, 6, 10, 32), inner=5, dropout=dropout, training=True)
+        for dropout in ({"dropout": 0.4}, {})
+    )
+    silent = silenced(layer_case(rng, normal(rng, 2, 4, 8), training=True), "attention", "feed_forward")
     return [
-        Trial((silenced(case, "feed_forward"),), (Varies(),)),
-        Trial((silenced(case, "attention"),), (Varies(),)),
-        Trial((silenced(case, "attention", "feed_forward"),)),
+        dropped_by_signs(given, "attention", 0.4),
+        dropped_by_signs(given, "feed_forward", 0.4),
+        dropped_by_signs(usual, "feed_forward", 0.1),
+        Trial((silent,)),
     ]
 
 
@@ -32,8 +49,8 @@ EXERCISE = Exercise(
     probe=layer(roles.ENCODER_LAYER),
     reference=encoder_layer,
     parts=(
-        values(3, inputs_of_layer),
-        cases("mask", 1, masked_layer, "with a mask the result is different"),
+        Part("values", 3, inputs_and_arguments, hidden=lambda rng: [Trial((case,)) for case in any_layers(rng)]),
+        cases("mask", 1, masks_of_layer, "with a mask the result is different"),
         Part("dropout", 1, chance_in_training,
             "in training dropout must be applied to the results of attention and of the network, and to nothing else"),
         Part("gradients", 1, slopes_of_layer, "the layer cannot be trained: its gradients are wrong or missing"),
@@ -53,6 +70,11 @@ EXERCISE = Exercise(
             "return self.output_norm(x)", "return x",
             hint="You normalise before attention and before the network. That is pre-LN, the next exercise; in BERT "
                  "each LayerNorm comes after an addition."),
+        mistake("keras-epsilon",
+            "self.attention_norm = LayerNorm()", "self.attention_norm = keras.layers.LayerNormalization()",
+            "self.output_norm = LayerNorm()", "self.output_norm = keras.layers.LayerNormalization()",
+            hint="Right for large numbers, wrong for small ones: Keras's LayerNormalization has ε = 0.001, BERT's is "
+                 "1e-12. Use your LayerNorm, or give the other one its ε."),
         mistake("no-residuals",
             "x = x + self.dropout(attended,", "x = self.dropout(attended,",
             "x = x + self.dropout(transformed,", "x = self.dropout(transformed,",

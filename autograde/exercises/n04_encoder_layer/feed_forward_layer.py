@@ -1,10 +1,12 @@
 """A dense layer to `intermediate_size`, GELU, and a dense layer back, at every position."""
 
+import dataclasses
+
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, network_weights
 from autograde.exercises.numpy_bert import feed_forward
-from autograde.exercises.spec import Case, Exercise, Part, Same, Slopes, Trial, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, HandsOn, Part, Same, Slopes, Trial, layer, mistake
 
 
 def network_case(rng: Random, x, inner: int) -> Case:
@@ -12,12 +14,23 @@ def network_case(rng: Random, x, inner: int) -> Case:
 
 
 def inputs_of_network_layer(rng: Random) -> list[Case]:
-    return [network_case(rng, normal(rng, 2, 3, 5, size=1.5), 12), network_case(rng, normal(rng, 1, 4, 6), 6)]
+    return [network_case(rng, normal(rng, 2, 3, 5, size=1.5), 12), network_case(rng, normal(rng, 1, 4, 6), 6),
+            dataclasses.replace(network_case(rng, normal(rng, 3, 2, 4), 7), first=(normal(rng, 1, 5, 4),))]  # fmt: skip
+
+
+def inputs_and_arguments(rng: Random) -> list[Trial]:
+    named = Trial((network_case(rng, normal(rng, 2, 3, 4), 5),), (HandsOn(),))
+    return [*(Trial((case,)) for case in inputs_of_network_layer(rng)), named]
+
+
+def other_shapes(rng: Random) -> list[Trial]:
+    batch, tokens, hidden, inner = (int(size) for size in rng.integers(1, 12, size=4))
+    return [Trial((network_case(rng, normal(rng, batch, tokens, hidden, size=1.5), inner),))]
 
 
 def slopes_of_network(rng: Random) -> list[Trial]:
     case = network_case(rng, normal(rng, 2, 3, 4), 7)
-    directions = {role: normal(rng, *array.shape) for role, array in case.weights.items() if "kernel" in role}
+    directions = {role: normal(rng, *array.shape) for role, array in case.weights.items()}
     return [Trial((case,), (Slopes(normal(rng, 2, 3, 4), {0: normal(rng, 2, 3, 4)} | directions),))]
 
 
@@ -33,7 +46,7 @@ EXERCISE = Exercise(
     probe=layer(roles.FEED_FORWARD),
     reference=feed_forward,
     parts=(
-        values(2, inputs_of_network_layer),
+        Part("values", 2, inputs_and_arguments, hidden=other_shapes),
         Part("gradients", 1, slopes_of_network, "the weights cannot be trained: their gradients are wrong or missing"),
         Part("each position alone", 1, same_vector_twice_in_a_layer,
             "the same vector must give the same result at every position and with any neighbours"),

@@ -13,7 +13,13 @@ def numbers_around_zero(rng: Random) -> list[Case]:
     return [
         Case((normal(rng, 3, 5, size=1.5),)),
         Case((np.array([-3, -2.25, -1, -0.75, 0, 0.75, 1, 2.25, 3], "float32"),)),
+        Case((np.array([[-40, -6, -4.5, -1e-3], [40, 6, 4.5, 1e-3]], "float32"),)),
+        Case((normal(rng, 2, 1, 3, 2),)),
     ]
+
+
+def other_shapes(rng: Random) -> list[Case]:
+    return [Case((normal(rng, *shape, size=size),)) for shape, size in (((30,), 3), ((2, 3, 4), 0.1), ((1, 1), 1))]
 
 
 def slopes_of_gelu(rng: Random) -> list[Trial]:
@@ -24,7 +30,7 @@ def slopes_of_gelu(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=gelu,
     parts=(
-        values(2, numbers_around_zero),
+        values(2, numbers_around_zero, hidden=other_shapes),
         Part("gradients", 1, slopes_of_gelu, "gradients must pass through it"),
     ),
     forbidden=Forbidden(LIBRARY.because, (*READY_GELU, *LIBRARY.names)),

@@ -16,8 +16,13 @@ def gelu_approximation(x, kind):
 
 
 def both_kinds(rng: Random) -> list[Case]:
-    x = normal(rng, 3, 5, size=2)
-    return [Case((x, "sigmoid")), Case((x, "tanh"))]
+    numbers = (normal(rng, 3, 5, size=2), np.linspace(-3, 3, 9).astype("float32"), normal(rng, 2, 2, 3))
+    return [Case((x, kind)) for x in numbers for kind in ("sigmoid", "tanh")]
+
+
+def other_shapes(rng: Random) -> list[Case]:
+    numbers = (normal(rng, 40, size=3), normal(rng, 1, 2, 1, 3), np.float32([0]))
+    return [Case((x, kind)) for x in numbers for kind in ("sigmoid", "tanh")]
 
 
 def far_from_zero(rng: Random) -> list[Case]:
@@ -28,7 +33,7 @@ def far_from_zero(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=gelu_approximation,
     parts=(
-        values(2, both_kinds),
+        values(2, both_kinds, hidden=other_shapes),
         cases("far out", 1, far_from_zero, "far from 0 it must be nearly ReLU: 0 on the left, x on the right"),
     ),
     forbidden=Forbidden(LIBRARY.because, (*READY_GELU, *LIBRARY.names)),

@@ -14,6 +14,21 @@ def rows_to_normalise(rng: Random) -> list[Case]:
         Case((1 + normal(rng, 5, 5, size=2), *scale_and_offset(rng, 5))),
         Case((normal(rng, 2, 3, 6, size=2) - 1, *scale_and_offset(rng, 6))),
         by_hand,
+        Case((normal(rng, 2, 2, 3, 4), *scale_and_offset(rng, 4))),
+        Case((normal(rng, 1, 7), *scale_and_offset(rng, 7))),
+        Case((far_from_zero(rng), scale_and_offset(rng, 8)[0], 5 + normal(rng, 8, size=0.1))),
+    ]
+
+
+def far_from_zero(rng: Random) -> np.ndarray:
+    """A large mean, exact in float32, and a small variance: the mean of the squares has too few digits for it."""
+    return (50 + rng.permuted(np.tile(np.arange(8) * 71 / 512, (9, 1)), axis=-1)).astype("float32")
+
+
+def other_shapes(rng: Random) -> list[Case]:
+    tokens, d = int(rng.integers(1, 9)), int(rng.integers(3, 40))
+    return [
+        Case((normal(rng, *front, tokens, d, size=3), *scale_and_offset(rng, d))) for front in ((), (1,), (2, 1, 2))
     ]
 
 
@@ -23,6 +38,8 @@ def rows_that_need_epsilon(rng: Random) -> list[Case]:
     small[1] = small[1, 0]
     return [
         Case((small, *scale_and_offset(rng, 6)), {"epsilon": 0.01}),
+        Case((normal(rng, 3, 6, size=2e-5), *scale_and_offset(rng, 6))),
+        Case((normal(rng, 2, 3, 6), *scale_and_offset(rng, 6)), {"epsilon": 0.5}),
         Case((np.zeros((2, 8), "float32"), *scale_and_offset(rng, 8))),
     ]
 
@@ -37,7 +54,7 @@ def each_row_alone(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=layer_norm,
     parts=(
-        values(2, rows_to_normalise),
+        values(2, rows_to_normalise, hidden=other_shapes),
         cases("epsilon", 1, rows_that_need_epsilon, "where the variance is as small as ε, or 0, the result is "
                                                     "different"),
         Part("each row independently", 1, each_row_alone,
@@ -69,6 +86,11 @@ EXERCISE = Exercise(
         mistake("epsilon-outside", "ops.sqrt(variance + epsilon)", "(ops.sqrt(variance) + epsilon)",
             hint="ε is outside the root in your code, σ + ε, as in one of the lectures. It belongs inside: √(v + "
                  "ε). The two differ where the variance is small."),
+        mistake("fixed-epsilon", "ops.sqrt(variance + epsilon)", "ops.sqrt(variance + 1e-12)",
+            hint="The argument `epsilon` has no effect: a fixed number is used. Add `epsilon` to v."),
+        mistake("keras-epsilon", "epsilon: float = 1e-12", "epsilon: float = 1e-3",
+            hint="Your ε is 0.001 where none is given, as in Keras. BERT's is 1e-12: a vector of small numbers is "
+                 "scaled up all the same."),
         mistake("no-epsilon", "ops.sqrt(variance + epsilon)", "ops.sqrt(variance)",
             hint="There is no ε in your root. A row of equal numbers has variance 0, and 0/0 is NaN: √(v + ε)."),
         mistake("divided-by-variance", "ops.sqrt(variance + epsilon)", "(variance + epsilon)",

@@ -3,7 +3,7 @@
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, READY_NORMS, SEED, norm_weights
 from autograde.exercises.numpy_bert import layer_norm
-from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Slopes, Trial, cases, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, Forbidden, HandsOn, Part, Slopes, Trial, cases, layer, mistake
 
 
 def layer_norm_layer(x, *, weights, config):
@@ -15,6 +15,23 @@ def inputs_of_norm(rng: Random) -> list[Case]:
     return [
         Case((normal(rng, 2, 3, 6, size=2) + 1,), weights=norm_weights(rng, 6)),
         Case((normal(rng, 4, 5),), weights=norm_weights(rng, 5), config={"epsilon": 0.5}),
+        Case((normal(rng, 2, 3, 5, size=2e-5),), weights=norm_weights(rng, 5)),
+        Case((normal(rng, 2, 1, 3, 4),), weights=norm_weights(rng, 4)),
+        Case((normal(rng, 3, 6, 4),), weights=norm_weights(rng, 4), first=(normal(rng, 2, 5, 4),)),
+    ]
+
+
+def inputs_and_arguments(rng: Random) -> list[Trial]:
+    named = Trial((Case((normal(rng, 2, 3, 4),), weights=norm_weights(rng, 4)),), (HandsOn(),))
+    return [*(Trial((case,)) for case in inputs_of_norm(rng)), named]
+
+
+def other_shapes(rng: Random) -> list[Trial]:
+    d = int(rng.integers(3, 30))
+    shapes = ((2, d), (1, 4, d), (2, 1, 2, d))
+    return [
+        Trial((Case((normal(rng, *shape),), weights=norm_weights(rng, d), config={"epsilon": epsilon}),))
+        for shape, epsilon in zip(shapes, (1e-12, 0.1, 2.0))
     ]
 
 
@@ -32,7 +49,7 @@ EXERCISE = Exercise(
     probe=layer({"gamma": ["gamma", "scale"], "beta": ["beta", "offset"]}),
     reference=layer_norm_layer,
     parts=(
-        values(1, inputs_of_norm),
+        Part("values", 1, inputs_and_arguments, hidden=other_shapes),
         cases("a new layer", 1, fresh_norm, "a new layer must only normalise: γ starts at 1, β at 0"),
         Part("gradients", 1, slopes_of_norm, "gradients must pass through the layer"),
     ),

@@ -4,9 +4,16 @@ import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random
-from autograde.exercises.n04_encoder_layer._shared import LIBRARY, inputs_of_layer, layer_case, silenced
+from autograde.exercises.n04_encoder_layer._shared import (
+    LIBRARY,
+    any_layers,
+    inputs_of_layer,
+    layer_case,
+    masks_of_layer,
+    silenced,
+)
 from autograde.exercises.numpy_bert import below, feed_forward, multi_head_attention, norm
-from autograde.exercises.spec import Dropped, Exercise, Part, Trial, layer, mistake, values
+from autograde.exercises.spec import Case, Dropped, Exercise, Part, Trial, layer, mistake, values
 
 
 def pre_norm_layer(x, attention_mask=None, training=None, *, weights, config):
@@ -19,14 +26,20 @@ def pre_norm_layer(x, attention_mask=None, training=None, *, weights, config):
 def dropped_by_layer(rng: Random) -> list[Trial]:
     """For x = 0 and one sub-layer that returns zeros, the result is the other's result after dropout."""
     case = layer_case(rng, np.zeros((6, 10, 8), "float32"), training=True)
-    return [Trial((silenced(case, part),), (Dropped(0.5),)) for part in ("feed_forward", "attention")]
+    seldom = layer_case(rng, np.zeros((6, 10, 8), "float32"), dropout={"dropout": 0.2}, training=True)
+    pairs = ((case, "feed_forward"), (case, "attention"), (seldom, "attention"))
+    return [Trial((silenced(case, part),), (Dropped(case.config["dropout"]),)) for case, part in pairs]
+
+
+def inputs_and_masks(rng: Random) -> list[Case]:
+    return inputs_of_layer(rng) + masks_of_layer(rng)
 
 
 EXERCISE = Exercise(
     probe=layer(roles.ENCODER_LAYER),
     reference=pre_norm_layer,
     parts=(
-        values(2, inputs_of_layer),
+        values(2, inputs_and_masks, hidden=any_layers),
         Part("dropout", 1, dropped_by_layer,
             "in training x must get the result of each sub-layer after dropout"),
     ),
@@ -64,6 +77,10 @@ EXERCISE = Exercise(
                  "network."),
         mistake("network-reads-the-stream", "self.feed_forward(self.output_norm(x))", "self.feed_forward(x)",
             hint="The network reads x without normalisation. Apply a LayerNorm before each of the two sub-layers."),
+        mistake("mask-not-passed",
+            "self.attention(self.attention_norm(x), attention_mask=attention_mask)",
+            "self.attention(self.attention_norm(x))",
+            hint="The mask has no effect: pass it to attention."),
         mistake("no-dropout",
             "self.dropout(attended, training=training)", "attended",
             "self.dropout(transformed, training=training)", "transformed",

@@ -15,6 +15,15 @@ def inputs_of_network(rng: Random) -> list[Case]:
     return [
         Case((normal(rng, 3, 4), *network_parameters(rng, 4, 9))),
         Case((normal(rng, 2, 3, 5), *network_parameters(rng, 5, 7))),
+        Case((normal(rng, 4, 4), *network_parameters(rng, 4, 4))),
+        Case((normal(rng, 2, 1, 3, 5), *network_parameters(rng, 5, 3))),
+    ]
+
+
+def other_shapes(rng: Random) -> list[Case]:
+    d_e, d_mlp = (int(size) for size in rng.integers(1, 12, size=2))
+    return [
+        Case((normal(rng, *front, 3, d_e), *network_parameters(rng, d_e, d_mlp))) for front in ((), (1,), (2, 1, 2))
     ]
 
 
@@ -30,7 +39,7 @@ def same_vector_twice(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=relu_ffn,
     parts=(
-        values(2, inputs_of_network),
+        values(2, inputs_of_network, hidden=other_shapes),
         Part("each position alone", 1, same_vector_twice,
             "the same vector must give the same result at every position and with any neighbours"),
     ),

@@ -16,6 +16,8 @@ def added_outside_training(rng: Random) -> list[Case]:
     return [
         Case((normal(rng, 4, 6), normal(rng, 4, 6), 0.4, False), seed=SEED),
         Case((normal(rng, 2, 3, 5), normal(rng, 2, 3, 5), 0.1, False), seed=SEED),
+        Case((normal(rng, 3, 5), normal(rng, 3, 5), 0.0, True), seed=SEED),
+        Case((normal(rng, 2, 2, 3, 4), normal(rng, 2, 2, 3, 4), 0.5, False), seed=SEED),
     ]
 
 
@@ -25,14 +27,30 @@ def road_and_change(rng: Random) -> list[Trial]:
     return [
         Trial((Case((empty, full, 0.4, True), seed=SEED),), (Dropped(0.4),)),
         Trial((Case((full, empty, 0.4, True), seed=SEED),)),
+        *of_rate(rng, 0.1, 4, 9, 50),
+        *of_rate(rng, 0.7, 20, 60),
     ]
+
+
+def of_rate(rng: Random, rate: float, *shape: int) -> list[Trial]:
+    """The same for another rate, and another seed that drops other numbers."""
+    arguments = np.zeros(shape, "float32"), away_from_zero(rng, *shape), rate, True
+    calls = Case(arguments, seed=SEED), Case(arguments, seed=SEED + 1)
+    return [Trial(calls, (Dropped(rate), Dropped(rate, answer=1, unlike=0)))]
+
+
+def other_rates(rng: Random) -> list[Trial]:
+    return of_rate(rng, float(rng.uniform(0.2, 0.8)), 3, 20, 30) + of_rate(
+        rng, float(rng.uniform(0.2, 0.8)), 2, 2, 10, 40
+    )
 
 
 EXERCISE = Exercise(
     reference=residual,
     parts=(
         cases("nobody trains", 1, added_outside_training, ""),
-        Part("training", 1, road_and_change, "in training dropout must be applied to `found`, and never to x"),
+        Part("training", 1, road_and_change, "in training dropout must be applied to `found`, and never to x",
+            other_rates),
     ),
     forbidden=LIBRARY,
     hints=(

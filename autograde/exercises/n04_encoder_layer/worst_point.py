@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
+from autograde.exercises.draws import Random
 from autograde.exercises.spec import Case, Exercise, mistake, values
 
 
@@ -12,21 +12,28 @@ def worst_point(x, exact, approximate):
 
 
 def two_functions(rng: Random) -> list[Case]:
-    """The worst point is below the exact function, and not at its minimum or maximum."""
-    made = []
-    for size in (9, 12):
-        x = np.sort(normal(rng, size, size=2))
-        exact = 1 + rng.uniform(0, 4, size).astype("float32")
-        error = rng.uniform(-0.2, 0.2, size).astype("float32")
-        error[int(rng.integers(2, size - 2))] = -rng.uniform(0.5, 0.8)
-        made.append(Case((x, exact, exact + error)))
-    return made
+    """The worst point is below or above the exact function, left or right of 0, at the first, last or another point."""
+    made = [functions(rng, size, place, sign) for size, place, sign in ((9, 2, -1), (12, 9, -1), (7, 0, 1), (6, 5, 1))]
+    return [*made, functions(rng, 1, 0, -1)]
+
+
+def functions(rng: Random, size: int, place: int, sign: int) -> Case:
+    x = (np.sort(rng.uniform(-3, 3, size)) + (np.arange(size) - size / 2)).astype("float32")
+    exact = 1 + rng.uniform(0, 4, size).astype("float32")
+    error = rng.uniform(-0.2, 0.2, size).astype("float32")
+    error[place] = sign * rng.uniform(0.5, 0.8)
+    return Case((x, exact, exact + error))
+
+
+def other_sizes(rng: Random) -> list[Case]:
+    sizes = rng.integers(2, 60, size=4)
+    return [functions(rng, int(n), int(rng.integers(0, n)), int(rng.choice([-1, 1]))) for n in sizes]
 
 
 EXERCISE = Exercise(
     reference=worst_point,
     parts=(
-        values(2, two_functions),
+        values(2, two_functions, hidden=other_sizes),
     ),
     hints=(
         "First compute the distance at every point, then find the point where it is largest.",

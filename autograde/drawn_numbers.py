@@ -1,0 +1,50 @@
+"""Arrays of numbers that a layer draws: the zeros of dropout, and initial weights."""
+
+import numpy as np
+
+from autograde import chances
+from autograde.compare import Difference
+
+FEWEST_ROWS, FEWEST_PAIRS = 20, 50  # below these numbers chance explains nearly everything
+LARGEST_CORRELATION = 0.5  # of two tables of one size with numbers of their own
+DEVIATIONS = 5  # standard deviations of chance that a spread may be away
+
+
+def drawn_together(zero: np.ndarray, rate: float) -> str:
+    """A sentence if zeros depend on each other along an axis, more than chance does once in 10⁹ times; else ""."""
+    for axis, size in enumerate(zero.shape):
+        rows = np.moveaxis(zero, axis, -1).reshape(-1, size)
+        if size == 1 or len(rows) == 1 and size < FEWEST_PAIRS:
+            continue
+        alike = rows.all(axis=1) | ~rows.any(axis=1)
+        if alike.sum() > chances.bounds(alike.size, rate**size + (1 - rate) ** size)[1]:
+            return "numbers are dropped together; expected that each number is drawn by itself"
+        pairs = rows[:, : size // 2 * 2].reshape(-1, 2)  # neighbours; no number is in two pairs
+        equal = int((pairs[:, 0] == pairs[:, 1]).sum())
+        lowest, highest = chances.bounds(len(pairs), rate**2 + (1 - rate) ** 2)
+        if len(pairs) >= FEWEST_PAIRS and not lowest <= equal <= highest:
+            return "neighbouring numbers depend on each other; expected that each number is drawn by itself"
+        if len(rows) >= FEWEST_ROWS and size >= FEWEST_ROWS and np.ptp(rows.sum(axis=1)) == 0:
+            return "all rows have the same number of zeros; expected that each number is drawn by itself"
+    return ""
+
+
+def initial(claim, answers) -> Difference | None:
+    """The spread of each role's initial numbers, and whether no two roles have the same ones."""
+    weights, seen = answers[claim["answer"]].value, []
+    for role, spread in claim["spreads"].items():
+        numbers = weights.get(role) if type(weights) is dict else None
+        if type(numbers) is not np.ndarray or numbers.dtype.kind != "f" or numbers.size < 2:
+            return Difference("type", f"expected the initial numbers of {role}")
+        numbers = numbers.astype("float64").ravel()
+        got, largest = numbers.std(), np.abs(numbers).max()
+        if not abs(got / spread - 1) <= DEVIATIONS / (2 * numbers.size) ** 0.5:
+            return Difference("values", f"the initial numbers of {role} have a standard deviation of {got:.4g}")
+        if not largest <= claim["limit"]:
+            return Difference("values", f"an initial number of {role} is {largest:.4g}: larger than expected")
+        if any(
+            abs(np.corrcoef(numbers, other)[0, 1]) > LARGEST_CORRELATION for other in seen if other.size == numbers.size
+        ):
+            return Difference("values", f"the initial numbers of {role} are those of another table")
+        seen.append(numbers)
+    return None
