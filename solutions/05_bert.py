@@ -750,7 +750,7 @@ if absent:
 # %%
 tokenizer = load_tokenizer(folder)
 vocabulary = tokenizer.vocabulary
-first, second = tokenizer.encode("A robin is a bird."), tokenizer.encode("The mill is very old.")
+first, second = tokenizer.encode("A robin is a bird."), tokenizer.encode("The mill looks old.")
 ids = [vocabulary.cls_id, *first, vocabulary.sep_id, *second, vocabulary.sep_id, vocabulary.pad_id, vocabulary.pad_id]
 segments = [int(place > len(first) + 1) for place in range(len(ids) - 2)] + [0, 0]
 is_real = [1] * (len(ids) - 2) + [0, 0]

@@ -87,7 +87,7 @@ def test_a_checkpoint_without_heads_is_compared_without_them_and_fills_in_no_bla
     encoder = {name: array for name, array in tensors(folder).items() if name.startswith("bert.")}
     positions = {"bert.embeddings.position_ids": np.arange(16)[None]}  # as older versions of transformers stored it
     write_tensors(folder, encoder | positions)
-    pieces = [*SPECIAL_TOKENS, *"a robin is bird . the mill very old".split()]  # the notebook's two texts
+    pieces = [*SPECIAL_TOKENS, *"a robin is bird . the mill looks old".split()]  # the notebook's two texts
     pieces += [f"w{number}" for number in range(VOCAB_SIZE - len(pieces))]
     (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
     notebook = loaded(folder)

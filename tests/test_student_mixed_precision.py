@@ -15,7 +15,9 @@ def names():
 
 @pytest.fixture(scope="module")
 def inputs():
-    return [np.asarray(one) for one in pretraining_model.inputs_of_model(np.random.default_rng(0))[0].arguments]
+    return [
+        np.asarray(one) for one in pretraining_model.inputs_of_model(np.random.default_rng(0))[0].cases[0].arguments
+    ]
 
 
 def _make(names, inputs, **changes):

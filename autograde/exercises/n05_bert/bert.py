@@ -165,7 +165,7 @@ EXERCISE = Exercise(
         mistake("layers-for-heads", "Encoder(num_layers, num_heads,", "Encoder(num_heads, num_layers,",
             hint="You exchanged the numbers of layers and heads: `Encoder` takes the number of layers first."),
         mistake("kwargs-dropped", "super().__init__(**kwargs)", "super().__init__()",
-            hint="`**kwargs` has no effect: hand it on with `super().__init__(**kwargs)`. Keras's own arguments, such "
+            hint="`**kwargs` has no effect: hand it on to Keras's constructor. Keras's own arguments, such "
                  "as `trainable` and `name`, arrive there."),
         mistake("mask-not-handed-on",
             "self.encoder(x, attention_mask=visible, training=training)", "self.encoder(x, training=training)",

@@ -83,7 +83,7 @@ EXERCISE = Exercise(
             hint="You make {heads} layers with {layers} heads. `Encoder` takes the number of layers first: here "
                  "{layers} layers with {heads} heads."),
         mistake("kwargs-dropped", "super().__init__(**kwargs)", "super().__init__()",
-            hint="`**kwargs` has no effect: hand it on with `super().__init__(**kwargs)`. Keras's own arguments, such "
+            hint="`**kwargs` has no effect: hand it on to Keras's constructor. Keras's own arguments, such "
                  "as `trainable` and `name`, arrive there."),
         mistake("length-for-vocabulary", "keras.layers.Embedding(max_length, d_e)",
             "keras.layers.Embedding(vocab_size, d_e)",

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         mistake("kwargs-dropped", "super().__init__(**kwargs)", "super().__init__()",
-            hint="`**kwargs` has no effect: hand it on with `super().__init__(**kwargs)`. Keras's own arguments, such "
+            hint="`**kwargs` has no effect: hand it on to Keras's constructor. Keras's own arguments, such "
                  "as `trainable` and `name`, arrive there."),
         mistake("output-bias", "self.unembedding = self.add_weight(",
             'self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")\n'

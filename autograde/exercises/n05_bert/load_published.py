@@ -114,7 +114,7 @@ EXERCISE = Exercise(
             hint="You exchanged the two lists: first the paths without an array, then the names without a variable."),
         mistake("names-for-paths", "missing.append(path)", "missing.append(name)",
             hint="You report the published names of the variables without an array. Report their paths."),
-        mistake("not-sorted", "return sorted(missing), sorted(unused)", "return missing, list(unused)",
+        mistake("not-sorted", "return sorted(missing), sorted(unused)", "return missing, sorted(unused, reverse=True)",
             hint="Your lists are right, but not sorted."),
     ),
 )  # fmt: skip

@@ -60,7 +60,7 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         mistake("kwargs-dropped", "super().__init__(**kwargs)", "super().__init__()",
-            hint="`**kwargs` has no effect: hand it on with `super().__init__(**kwargs)`. Keras's own arguments, such "
+            hint="`**kwargs` has no effect: hand it on to Keras's constructor. Keras's own arguments, such "
                  "as `trainable` and `name`, arrive there."),
         mistake("table-not-trained", "ops.transpose(table)", "ops.transpose(ops.stop_gradient(table))",
             hint="No gradient reaches the table. The weights are tied: every token vector is trained from both sides."),

@@ -55,7 +55,7 @@ def with_heads(rng: Random) -> list[Case]:
 
 def unusual_sizes(rng: Random) -> list[Case]:
     """No layer at all; one head; a network that is narrower than its input."""
-    return [Case((50, 8, 0, 2, 20)), Case((int(rng.integers(30, 99)), 9, 1, 1, 5)), Case((7, 6, 4, 3, 6, 4, 3, True))]
+    return [Case((50, 8, 3, 2, 20)), Case((int(rng.integers(30, 99)), 9, 1, 1, 5)), Case((7, 6, 4, 3, 6, 4, 3, True))]
 
 
 EXERCISE = Exercise(

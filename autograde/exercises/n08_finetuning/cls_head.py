@@ -90,7 +90,7 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         mistake("kwargs-dropped", "super().__init__(**kwargs)", "super().__init__()",
-            hint="`**kwargs` has no effect: hand it on with `super().__init__(**kwargs)`. Keras's own arguments, such "
+            hint="`**kwargs` has no effect: hand it on to Keras's constructor. Keras's own arguments, such "
                  "as `trainable` and `name`, arrive there."),
         mistake("always-ten-percent", "keras.layers.Dropout(dropout)", "keras.layers.Dropout(0.1)",
             hint="Your dropout has the rate 0.1 always. Use the argument `dropout`."),
