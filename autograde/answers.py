@@ -133,8 +133,8 @@ def _failure(error: dict, own: bool) -> Failure:
 
 
 def digest_of(message: str) -> str:
-    """A short code for an error's message without its numbers and quoted names."""
-    plain = re.sub(r"\d+|'[^']*'|`[^`]*`", "", message)
+    """A short code for an error's message without its numbers (Keras counts its layers: dense, dense_1) and quoted names."""
+    plain = re.sub(r"_?\d+|'[^']*'|`[^`]*`", "", message)
     return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:12]
 
 
