@@ -133,7 +133,7 @@ def _failure(error: dict, own: bool) -> Failure:
 
 
 def digest_of(message: str) -> str:
-    """A short code for an error's message without its numbers (Keras counts its layers: dense, dense_1) and quoted names."""
+    """A short code for an error's message without quoted names and numbers (Keras counts layers: dense, dense_1)."""
     plain = re.sub(r"_?\d+|'[^']*'|`[^`]*`", "", message)
     return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:12]
 
