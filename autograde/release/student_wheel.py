@@ -18,7 +18,8 @@ from autograde.release.editions import ReleaseError
 ROOT = Path(__file__).resolve().parents[2]
 # All of the autograder that a student's machine gets.
 PARTS = (
-    "__init__", "compare", "dependencies", "drawn_numbers", "errors", "fingerprints", "fresh_machine", "judge",
+    "__init__", "answers", "chances", "compare", "dependencies", "drawn_numbers", "errors", "fingerprints",
+    "fresh_machine", "judge",
     "mybert_importer", "naming", "plain_values", "probe", "random_claims", "rendering", "roles", "rules", "shortcuts",
     "syntax", "texts", "tracing", "values", "verdict", "weights_file", "wording",
 )  # fmt: skip
