@@ -35,3 +35,6 @@ def shuffled(make_arguments):
         return [Trial(pair, (Same((1, -2, everyone), (0, -2, order)),))]
 
     return trials
+
+
+LIBRARY_MASKS = Forbidden("The library has this mask; in this exercise you write it.", ("bertlab.layers",))

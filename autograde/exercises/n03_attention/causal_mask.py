@@ -3,6 +3,7 @@
 import numpy as np
 
 from autograde.exercises.draws import Random
+from autograde.exercises.n03_attention._shared import LIBRARY_MASKS
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
@@ -29,6 +30,7 @@ EXERCISE = Exercise(
         values(1, some_lengths, hidden=other_lengths),
         cases("a single token", 1, one_token, "a sequence of one token must see that token"),
     ),
+    forbidden=LIBRARY_MASKS,
     hints=(
         "Write the mask of 3 tokens by hand: 9 cells, row i, column j.",
         "[i, j] is True where j ≤ i: at and below the diagonal.",

@@ -3,6 +3,7 @@
 import numpy as np
 
 from autograde.exercises.draws import Random
+from autograde.exercises.n03_attention._shared import LIBRARY_MASKS
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
@@ -30,6 +31,7 @@ EXERCISE = Exercise(
         values(1, ones_and_zeros, hidden=other_sizes),
         cases("no padding", 1, nothing_padded, "without padding every key may be seen"),
     ),
+    forbidden=LIBRARY_MASKS,
     hints=(
         "Compare with 1 to get booleans, then add an axis for the queries.",
         "The mask is (batch, queries, keys). Padding hides keys for all queries: which axis has size 1?",
