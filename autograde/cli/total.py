@@ -82,7 +82,10 @@ def total(course, path):
         raise CourseError(f"{course}: nothing is graded yet; run `autograde grade` first")
     unknown = sorted(set(read_policy(course).weights) - {row["assignment"] for row in rows})
     if unknown:
-        raise CourseError(f"{course}: the policy weighs {unknown[0]!r}, which is no assignment of this course")
+        raise CourseError(
+            f"{course}: expected weights of this course's assignments, got one of {unknown[0]!r}; "
+            "correct it with `autograde policy`"
+        )
     names, name = sorted(given), namer(course)
     found = totals([row for row in rows if row["assignment"] in given], read_policy(course))
     lines = [
