@@ -121,7 +121,7 @@ def too_late() -> Answer:
 def _failure(error: dict, own: bool) -> Failure:
     message = _own_words(error.get("message"))
     failure = Failure(
-        kind=_one_of(ERRORS, error.get("type"), AN_ERROR),
+        kind=_kind(error),
         line=_line(error.get("line")),
         shapes=_shapes(message),
         digest=_digest(error) or digest_of(message),
@@ -130,6 +130,19 @@ def _failure(error: dict, own: bool) -> Failure:
     if not own:
         return failure
     return replace(failure, type=_own_words(error.get("type")), message=message, text=_own_words(error.get("text")))
+
+
+def _kind(error: dict) -> str:
+    """Of ERRORS: the error's own type or the class of Python's own that it extends, unless that is just "an error"."""
+    own = _one_of(ERRORS, error.get("type"), AN_ERROR)
+    base = _one_of(ERRORS, error.get("base"), AN_ERROR)
+    return base if own == AN_ERROR and base not in ("Exception", "BaseException") else own
+
+
+def is_a(kind: str, expected: str) -> bool:
+    """Whether an error of this kind is one of the expected kind: a UnicodeError is a ValueError."""
+    own, base = _CLASSES.get(kind), _CLASSES.get(expected)
+    return kind == expected or (own is not None and base is not None and issubclass(own, base))
 
 
 def digest_of(message: str) -> str:

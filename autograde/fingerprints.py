@@ -15,7 +15,8 @@ from autograde.errors import AutogradeError
 from autograde.values import Limits, decode, encode
 
 INDEX = "index.json"
-LIMITS = Limits(nodes=200_000)  # what known mistakes return in hundreds of calls is more than one answer may hold
+RUNS = "runs.json"  # training runs: points that are given when their weights are handed in
+LIMITS = Limits(nodes=500_000)  # what known mistakes return in hundreds of calls is more than one answer may hold
 
 
 class FingerprintError(AutogradeError, ValueError):
@@ -42,20 +43,18 @@ def load(path: Path) -> dict:
         raise FingerprintError(f"{path}: damaged ({error}); install the course package again") from None
 
 
-def save_index(exercises: list[dict], folder: Path) -> None:
-    """Writes the list of exercises: number, title, points, names …"""
+def save_index(exercises: list[dict], folder: Path, name: str = INDEX) -> None:
+    """Writes the list of exercises, or of training runs: number, title, points, names …"""
     text = json.dumps(exercises, indent=1, ensure_ascii=False) + "\n"
-    _replace(folder / INDEX, lambda file: file.write(text.encode()))
+    _replace(folder / name, lambda file: file.write(text.encode()))
 
 
-def load_index(folder: Path) -> list[dict]:
-    """Reads the list of exercises. Raises FingerprintError."""
+def load_index(folder: Path, name: str = INDEX) -> list[dict]:
+    """Reads the list of exercises, or of training runs. Raises FingerprintError."""
     try:
-        return json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        return json.loads((folder / name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise FingerprintError(
-            f"{folder / INDEX}: cannot be read ({error}); install the course package again"
-        ) from None
+        raise FingerprintError(f"{folder / name}: cannot be read ({error}); install the course package again") from None
 
 
 def _replace(path, write):

@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from autograde import chances, fingerprints, random_claims
-from autograde.exercises import catalogue, cells, kept_layers
+from autograde.exercises import catalogue, cells, kept_layers, notebooks, runs
 from autograde.exercises.spec import (
     Alike,
+    AnyCount,
     Case,
     Dropped,
     Exercise,
@@ -121,7 +122,8 @@ def _claims(exercise, trial, questions):
     for claim in trial.claims:
         if isinstance(claim, Reference):
             expected = expected_of(exercise, trial.cases[claim.answer])
-            exactly = {"rtol": 0.0, "atol": 0.0} if claim.exact else {}
+            closely = {"rtol": claim.rtol, "atol": 0.0} if claim.rtol else {}
+            exactly = {"rtol": 0.0, "atol": 0.0} if claim.exact else closely
             yield common | exactly | {"kind": "equals", "answer": first + claim.answer, "expected": expected}
         elif isinstance(claim, Sums):
             yield common | {"kind": "sums", "answer": first + claim.answer, "axis": claim.axis, "total": claim.total}
@@ -130,10 +132,13 @@ def _claims(exercise, trial, questions):
         elif isinstance(claim, Dropped):
             whole = expected_of(exercise, trial.cases[claim.answer])
             other = {} if claim.unlike is None else {"unlike": first + claim.unlike}
+            other |= {} if claim.beside is None else {"beside": claim.beside}
             yield common | other | {
                 "kind": "dropped", "answer": first + claim.answer, "rate": claim.rate, "whole": whole,
                 "signs": claim.signs,
             }  # fmt: skip
+        elif isinstance(claim, AnyCount):
+            yield common | {"kind": "any count", "answer": first, "rates": list(claim.rates)}
         elif isinstance(claim, Varies):
             case = trial.cases[claim.answer]
             questions.append(as_question(exercise, replace(case, seed=case.seed + 1)))
@@ -217,8 +222,10 @@ def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
 
 
 def expected_of(exercise: Exercise, case: Case):
-    """The reference's result, computed in float64; an array takes the dtype that the exercise asks for."""
+    """The reference's result, computed in float64; arrays take the dtype that the exercise asks for."""
     result = _reference(exercise, case.arguments, case.keywords, case.weights, case.config)
+    if exercise.probe["kind"] == "layer" and type(result) is tuple:
+        return tuple(item.astype(exercise.dtype) for item in result)
     return result.astype(exercise.dtype) if isinstance(result, (np.ndarray, np.generic)) else result
 
 
@@ -232,7 +239,8 @@ def _reference(exercise, arguments, keywords, weights, config):
 def _gradient_question(exercise, case, claim):
     question = as_question(exercise, case)
     probe = {"kind": "gradient", "of": question["probe"], "with_respect_to": list(claim.directions)}
-    return question | {"probe": probe, "cotangent": claim.cotangent}
+    item = {} if claim.item is None else {"item": claim.item}
+    return question | item | {"probe": probe, "cotangent": claim.cotangent}
 
 
 def _handed_on(case):
@@ -272,7 +280,8 @@ def _expected_slopes(exercise, case, claim, step=1e-5):
         arguments, weights = list(case.arguments), dict(case.weights)
         moved = arguments if type(name) is int else weights
         moved[name] = moved[name].astype("float64") + shift * claim.directions[name]
-        return np.sum(_reference(exercise, arguments, case.keywords, weights, case.config) * claim.cotangent)
+        result = _reference(exercise, arguments, case.keywords, weights, case.config)
+        return np.sum((result if claim.item is None else result[claim.item]) * claim.cotangent)
 
     return np.array([(total(name, step) - total(name, -step)) / (2 * step) for name in claim.directions], "float32")
 
@@ -318,7 +327,22 @@ def reader_facts(exercise: Exercise) -> dict:
 
 def index() -> list[dict]:
     """The facts of every exercise of the course, in order."""
-    return [reader_facts(exercise) for exercise in catalogue.EXERCISES]
+    return index_of(catalogue.EXERCISES)
+
+
+def index_of(exercises) -> list[dict]:
+    """The facts of some exercises, with the titles of their notebooks."""
+    return [reader_facts(one) | {"notebook_title": notebooks.title_of(one.notebook)} for one in exercises]
+
+
+def runs_of(exercises) -> list[dict]:
+    """The facts of the training runs of these exercises' notebooks: their points count, `check` cannot give them."""
+    names = list(dict.fromkeys(exercise.notebook for exercise in exercises))
+    return [
+        {"id": run.id, "notebook": run.notebook, "number": run.number, "title": run.title, "points": run.points}
+        for name in names
+        for run in runs.of_notebook(name)
+    ]
 
 
 def plan_of(exercise: str) -> dict:
@@ -330,4 +354,5 @@ def write_fingerprints(exercises, folder: Path, progress=iter) -> None:
     """Writes the visible plan of each exercise and the index: all that a student's machine needs for `check`."""
     for exercise in progress(exercises):
         fingerprints.save(make_plan(exercise), folder / f"{exercise.id}.npz")
-    fingerprints.save_index([reader_facts(exercise) for exercise in exercises], folder)
+    fingerprints.save_index(index_of(exercises), folder)
+    fingerprints.save_index(runs_of(exercises), folder, fingerprints.RUNS)

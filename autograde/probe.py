@@ -20,7 +20,8 @@ A **question** is a plain value (see `values`), a dict:
                                                          the question's weights by role, calls it again
     {"kind": "gradient", "of": probe, "with_respect_to": [0, role, …]}
                                                          gradients of Σ output · question["cotangent"] with
-                                                         respect to arguments by index or weights by role
+                                                         respect to arguments by index or weights by role; of several
+                                                         outputs of the one with the number question["item"]
     {"kind": "repeat", "of": probe, "seeds": [1, 2, …]}  the same call under several random seeds → list
     {"kind": "seeded", "name": …, "seeds": [1, 2, …]}    calls a function once for each seed, with a NumPy generator of
                                                          that seed as its last argument → list of what it returns
@@ -32,9 +33,10 @@ A **question** is a plain value (see `values`), a dict:
     {"kind": "items", "name": …, "most": 12}             calls a function and takes the first items of what it returns
     {"kind": "step", "name": …, "model": …, "config": {…}, "roles": {…}}
                                                          constructs the model, sets weights by role, calls the
-                                                         function with (model, plain SGD, the batch) keywords["steps"]
-                                                         times at keywords["rate"], with keywords["compiled"] inside
-                                                         tf.function → {"loss": …, role: weight after it}
+                                                         function with (model, SGD, the batch) keywords["steps"]
+                                                         times at keywords["rate"] and keywords["momentum"] (or 0),
+                                                         with keywords["compiled"] inside tf.function
+                                                         → {"loss": …, role: weight after it}
     {"kind": "fill", "name": …}                          calls a function whose first argument, a dict of arrays,
                                                          arrives as Keras variables; the others as NumPy arrays →
                                                          {"returned": …, "variables": what they hold afterwards}
@@ -65,11 +67,13 @@ points is compared outside, `after` with the arguments that were sent and `again
 
 import contextlib
 import dis
+import inspect
 import io
 import itertools
 import math
 import sys
 import types
+from collections.abc import Callable
 from functools import partial
 
 from autograde import tracing
@@ -80,6 +84,7 @@ from autograde.values import Limits, encode
 LONGEST_MESSAGE = 600
 WATCHED_CALLS = 20  # number of calls after which changed arguments are searched, for functions called hundreds of times
 _MODEL_READS = ("token_ids", "token_type_ids", "attention_mask", "positions")  # of a batch, in the order of its call
+Build = Callable[[dict, list, dict, dict], object]  # (layer probe, arguments, keywords, namespace) → a built layer
 _STUB_INSTRUCTIONS = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "POP_TOP"}
 
 
@@ -104,18 +109,23 @@ class _Lines(io.TextIOBase):
         return len(text)
 
 
-def answer(questions: list[dict], namespace: dict, limits: Limits | None = None) -> list[dict]:
-    """Asks the code in `namespace` each question. limits: caps on each answer's value."""
-    return [_answer_one(question, namespace, limits or Limits()) for question in questions]
+def answer(
+    questions: list[dict], namespace: dict, limits: Limits | None = None, build: Build | None = None
+) -> list[dict]:
+    """Asks the code in `namespace` each question.
+
+    limits: caps on each answer's value. build: what makes the layers; None: `build_layer`, a new one for each question.
+    """
+    return [_answer_one(question, namespace, limits or Limits(), build or build_layer) for question in questions]
 
 
-def _answer_one(question, namespace, limits):
+def _answer_one(question, namespace, limits, build):
     notes, printed, watched = {}, _Lines(), set()
     error, value, status = None, None, "ok"
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(_Lines()), _plain_tracebacks():
             with tracing.watching(question.get("watch", ())) as watched:
-                raw = _ask(question["probe"], question, namespace, notes)
+                raw = _ask(question["probe"], question, namespace, notes, build)
         notes.setdefault("returned", describe(raw))
         if (raw is None or raw is ...) and _is_stub(namespace.get(question["probe"].get("name"))):
             raise NotImplementedError
@@ -172,26 +182,26 @@ def _is_stub(thing) -> bool:
 # --- the kinds of probe ---
 
 
-def _ask(probe, question, namespace, notes):
+def _ask(probe, question, namespace, notes, build):
     kind = probe["kind"]
     if "seed" in question:
         _set_seed(question["seed"])
     if kind == "attribute":
         return _named(probe, namespace)
     if kind == "repeat":
-        return _repeat(probe, question, namespace, notes)
+        return _repeat(probe, question, namespace, notes, build)
     if kind == "seeded":
         return _seeded(probe, question, namespace, notes)
     if kind == "made":
-        return _made(probe, question, namespace, notes)
+        return _made(probe, question, namespace, notes, build)
     if kind == "own lists":
         return _arguments_after_changes(probe["of"], question, namespace)
     if kind == "trainable":
-        return _trainable(probe["of"], question, namespace, notes)
+        return _trainable(probe["of"], question, namespace, notes, build)
     if kind == "items":
         return _items(probe, question, namespace, notes)
     if kind == "gradient":
-        return _gradient(probe, question, namespace, notes)
+        return _gradient(probe, question, namespace, notes, build)
     if kind == "step":
         return _steps(probe, question, namespace, notes)
     if kind == "function":
@@ -201,7 +211,7 @@ def _ask(probe, question, namespace, notes):
     if kind in ("layer", "weights"):
         arguments, keywords = _inputs(probe, question)
         before = to_tensors(list(question["first"])) if "first" in question else arguments
-        layer = _built_layer(probe, before, keywords, namespace, notes)
+        layer = _built_layer(probe, before, keywords, namespace, notes, build)
         if kind == "weights":
             return notes["weights"]
         _put_weights(layer, probe.get("roles", {}), question.get("weights", {}))
@@ -247,11 +257,11 @@ def _set_seed(seed):
     keras.utils.set_random_seed(seed)
 
 
-def _repeat(probe, question, namespace, notes):
+def _repeat(probe, question, namespace, notes, build):
     results = []
     for seed in probe["seeds"]:
         _set_seed(seed)
-        results.append(to_plain(_ask(probe["of"], question, namespace, notes)))
+        results.append(to_plain(_ask(probe["of"], question, namespace, notes, build)))
     return results
 
 
@@ -312,6 +322,8 @@ def _items(probe, question, namespace, notes):
     notes["returned"] = describe(result)
     if result is None or result is ...:
         return result
+    if not hasattr(result, "take"):  # a generator can be read once only
+        raise RefusedError(f"expected a data set (`tf.data.Dataset`), got a {describe(result)}", "no plain form")
     return [to_plain(item) for item in itertools.islice(result, probe["most"])]
 
 
@@ -323,7 +335,7 @@ def _steps(probe, question, namespace, notes):
     (batch,), asked = _inputs(probe, question)
     model(*(batch[name] for name in _MODEL_READS))  # so that its weights exist
     _put_weights(model, probe["roles"], question["weights"])
-    optimizer = keras.optimizers.SGD(asked["rate"])
+    optimizer = keras.optimizers.SGD(asked["rate"], momentum=asked.get("momentum", 0.0))
     optimizer.build(model.trainable_variables)
     step = _compiled(function, model, optimizer) if asked.get("compiled") else partial(function, model, optimizer)
     for _ in range(asked["steps"]):
@@ -351,19 +363,24 @@ def _joined_places(variables):
 # --- layers ---
 
 
-def _built_layer(probe, arguments, keywords, namespace, notes):
+def build_layer(probe: dict, arguments: list, keywords: dict, namespace: dict):
     """Constructs the layer and calls it once, so that its weights exist."""
     layer = _named(probe, namespace)(**probe.get("config", {}))
     if not callable(layer):
         raise RefusedError(f"{probe['name']}(…) gives a {type(layer).__name__}, which cannot be called", "not callable")
     layer(*arguments, **keywords)
+    return layer
+
+
+def _built_layer(probe, arguments, keywords, namespace, notes, build):
+    layer = build(probe, arguments, keywords, namespace)
     notes["weights"] = [[weight.path, list(weight.shape)] for weight in getattr(layer, "weights", [])]
     return layer
 
 
-def _made(probe, question, namespace, notes):
+def _made(probe, question, namespace, notes, build):
     inner = probe["of"]
-    layer = _built_layer(inner, *_inputs(inner, question), namespace, notes)
+    layer = _built_layer(inner, *_inputs(inner, question), namespace, notes, build)
     places = {role: places_of(layer, paths) or [] for role, paths in inner["roles"].items()}
     if probe["values"]:
         return {role: to_plain(found[0]) for role, found in places.items() if found}
@@ -373,9 +390,9 @@ def _made(probe, question, namespace, notes):
     return {"named": named, "trainable": layer.trainable, "trained": roles}
 
 
-def _trainable(probe, question, namespace, notes):
+def _trainable(probe, question, namespace, notes, build):
     """How many numbers the layer's weights hold: those that can be trained, and the others."""
-    layer = _built_layer(probe, *_inputs(probe, question), namespace, notes)
+    layer = _built_layer(probe, *_inputs(probe, question), namespace, notes, build)
     counts = [
         sum(math.prod(weight.shape) for weight in weights) for weights in (layer.trainable_weights, layer.weights)
     ]
@@ -384,13 +401,32 @@ def _trainable(probe, question, namespace, notes):
 
 def _call_layer(layer, arguments, keywords, notes, twice):
     """The result of a call. twice: notes also that of an equal call, so that the two can be compared."""
-    result = _call(layer, arguments, keywords, notes)
+    call = layer
+    if keywords.get("training") and not _takes_training(layer):
+        call, keywords = _in_training(layer), {}
+    result = _call(call, arguments, keywords, notes)
     if twice:
-        again = layer(*arguments, **keywords)
+        again = call(*arguments, **keywords)
         notes["new_weights"] = len(getattr(layer, "weights", [])) != len(notes["weights"])
         if _is_tensors(result) and _is_tensors(again):
             notes["again"] = to_plain(again)
     return result
+
+
+def _takes_training(layer):
+    return "training" in inspect.signature(getattr(layer, "call", layer)).parameters
+
+
+def _in_training(layer):
+    """A call of a layer inside of another one that is being trained: what Keras hands on by itself acts."""
+    import keras
+
+    class Outer(keras.layers.Layer):
+        def call(self, *arguments, training=None):
+            return layer(*arguments)
+
+    outer = Outer()
+    return lambda *arguments: outer(*arguments, training=True)
 
 
 def _is_tensors(value):
@@ -442,7 +478,7 @@ def places_of(layer, paths):
 # --- gradients ---
 
 
-def _gradient(probe, question, namespace, notes):
+def _gradient(probe, question, namespace, notes, build):
     """Gradients of the sum of output × cotangent. Arguments are named by index, weights by role."""
     import tensorflow as tf
 
@@ -450,7 +486,7 @@ def _gradient(probe, question, namespace, notes):
     arguments, keywords = _inputs(inner, question)
     weights = question.get("weights", {})
     if inner["kind"] == "layer":
-        thing = _built_layer(inner, arguments, keywords, namespace, notes)
+        thing = _built_layer(inner, arguments, keywords, namespace, notes, build)
         _put_weights(thing, inner.get("roles", {}), weights)
     else:
         thing = _named(inner, namespace)
@@ -461,6 +497,8 @@ def _gradient(probe, question, namespace, notes):
     with tf.GradientTape() as tape:
         tape.watch(sources)
         output = thing(*arguments, **keywords)
+        if type(output) in (list, tuple) and question.get("item", len(output)) < len(output):
+            output = output[question["item"]]
         if not is_tensor(output):
             return output  # it has no gradient; its type is reported like that of any other answer
         total = tf.reduce_sum(output * tf.cast(question["cotangent"], output.dtype))

@@ -33,7 +33,10 @@ ALTERNATIVES, WRONG_ANSWERS = TESTS / "alternatives", TESTS / "wrong"
 FEWEST_ALTERNATIVES, FEWEST_MISCONCEPTIONS, HINTS = 5, 3, 3
 MOST_NOISE, LEAST_DISTANCE = 0.5, 20  # in tolerances: the most that rounding may reach, the least for a mistake
 # Whole layers and models take seconds for each draw: their quick proofs use the visible inputs only.
-SLOW = ("multi-head-layer", "encoder-layer", "etransformer", "bert", "pretraining-model", "train-step")
+SLOW = (
+    "bert-embeddings", "multi-head-layer", "encoder-layer", "pre-norm-layer", "encoder", "etransformer", "bert",
+    "pretraining-model", "train-step",
+)  # fmt: skip
 FEW_DRAWS = ("padding-mask",)  # it has so few different inputs that two draws may agree
 
 Outcome = tuple[str, list[str]]  # what was examined, and the problems
@@ -70,18 +73,22 @@ def _cells_of(path: Path) -> dict[str, dict[str, str]]:
 
 
 class Proofs:
-    """The proofs of one exercise. plan: the visible one with its misconceptions, if it exists already.
+    """The proofs of one exercise.
+
+    plan, mistaken_answers: the visible plan with its misconceptions, and their answers to it, if they exist already.
 
     Example:
         for finding in Proofs(catalogue.find("scores")).run():
             print(finding.proof, finding.problems or "holds")
     """
 
-    def __init__(self, exercise: Exercise, plan: dict | None = None):
+    def __init__(self, exercise: Exercise, plan: dict | None = None, mistaken_answers: dict | None = None):
         self.exercise = exercise
         self._layers: dict[str, dict] = {}  # of each cell
         if plan is not None:
-            self.plan = plan
+            self.plan = self._visible = plan
+        if mistaken_answers is not None:
+            self.mistaken_answers = mistaken_answers
 
     def run(self, draws: int = 0) -> list[Finding]:
         """All proofs. draws: the number of fresh draws that must all give the same verdicts."""
@@ -99,7 +106,11 @@ class Proofs:
     @functools.cached_property
     def plan(self) -> dict:
         """The plan of the visible inputs, with the misconceptions' answers."""
-        return planning.make_plan(self.exercise)
+        return planning.with_misconceptions(self.exercise, self._visible, self.mistaken_answers)
+
+    @functools.cached_property
+    def _visible(self) -> dict:
+        return planning.make_plan(self.exercise, misconceptions=False)
 
     @functools.cached_property
     def right(self) -> list[dict]:
@@ -124,7 +135,7 @@ class Proofs:
     @functools.cached_property
     def mistaken_answers(self) -> dict[str, list[dict]]:
         """The misconceptions' answers to the visible questions, with the notes that a plan leaves out."""
-        return {name: self._answers(cell, self.plan["questions"]) for name, cell in self.mistaken.items()}
+        return {name: self._answers(cell, self._visible["questions"]) for name, cell in self.mistaken.items()}
 
     # --- the proofs ---
 
@@ -264,7 +275,7 @@ class Proofs:
         return max(_excess(claim, answers[claim["answer"]]["value"]) for claim in _numeric_claims(plan))
 
     def _fails_without_a_distance(self, known: dict) -> bool:
-        """Whether a claim without a distance fails: a call that must raise, a fraction of zeros, varying results."""
+        """Whether a claim without a distance fails: a call that must raise, zeros, varying or equal results."""
         claims = [claim for part in self.plan["parts"] for claim in part["claims"]]
         answers = [read(outcome) for outcome in known["outcomes"]]
         exact = [claim | {"returns": "anything"} for claim in claims if _without_a_distance(claim)]
@@ -287,7 +298,7 @@ PROOFS: dict[str, Callable[[Proofs], Outcome]] = {
 def _without_a_distance(claim: dict) -> bool:
     if claim["kind"] == "equals":
         return not isinstance(claim["expected"], np.ndarray)
-    return claim["kind"] in ("raises", "dropped", "varies", "alike")
+    return claim["kind"] in ("raises", "dropped", "any count", "varies", "alike", "same")
 
 
 def _numeric_claims(plan: dict) -> list[dict]:
@@ -305,5 +316,7 @@ def _excess(claim: dict, value) -> float:
     if type(value) is not np.ndarray or value.shape != expected.shape or value.dtype.kind != expected.dtype.kind:
         return np.inf
     allowed = tolerance.atol + tolerance.rtol * np.abs(expected.astype("float64"))
-    ratio = np.abs(value.astype("float64") - expected) / allowed
+    distance = np.abs(value.astype("float64") - expected)
+    ratio = np.divide(distance, allowed, out=np.where(distance == 0, 0.0, np.inf), where=allowed > 0)
+    ratio[np.isnan(distance)] = np.nan
     return np.inf if np.isnan(ratio).any() else float(ratio.max())

@@ -15,6 +15,8 @@ from autograde.verdict import Picture, Verdict
 
 MARKS = {"passed": "✓", "partly": "◐", "wrong": "✗", "raised": "✗", "refused": "✗", "missing": "?",
          "not attempted": "○", "technical": "!"}  # fmt: skip
+_LOOKS = {"passed": ("solid", "42,106,52"), "partly": ("dotted", "176,128,16")}  # as on the feedback page: edge, colour
+_LOST = ("dashed", "156,61,6")
 WIDTH = 78
 _LABEL = 8
 
@@ -74,16 +76,17 @@ def _cell(value):
 
 
 def as_html(verdict: Verdict) -> str:
-    """The verdict for a notebook: a table of facts, and pictures with alternative texts; no colour needed."""
+    """The verdict for a notebook: a table of facts, and pictures with alternative texts; readable without colour."""
     score = f"{points_text(verdict.points)} / {points_text(verdict.max_points)}"
     head = f"{MARKS[verdict.status]} {verdict.label}"
     rows = "".join(_row(label, text) for label, text in _facts(verdict))
     sentences = "".join(f'<p style="margin:.4em 0">{_sentence(s)}</p>' for s in verdict.advice + verdict.notes)
     picture = _picture_html(verdict.picture) if verdict.picture else ""
-    edge = "solid" if verdict.passed else "dashed"
+    edge, colour = ("dashed", "128,128,128") if verdict.status == "not attempted" else _LOOKS.get(verdict.status, _LOST)
     return (
         f'<div role="group" aria-label="{html.escape(head)}: {verdict.status}, {score} points" '
-        f'style="border-left:4px {edge} currentColor;padding:.3em .9em;color:inherit;max-width:60em">'
+        f'style="border-left:4px {edge} rgb({colour});background:rgba({colour},.1);padding:.3em .9em;color:inherit;'
+        f'max-width:60em">'
         f"<p style='margin:.2em 0'><strong>{html.escape(head)}</strong> — {verdict.status} · "
         f"<strong>{score}</strong> points</p>"
         f'<table style="color:inherit;background:transparent"><tbody>{rows}</tbody></table>{picture}{sentences}</div>'

@@ -18,6 +18,7 @@ from autograde.plain_values import is_whole_number, whole_numbers
 MOST_SHOWN = 60
 STREAMED = 60  # batches that are taken from a data set without end
 FEWEST_SHUFFLED = 24  # examples, of which an order is no accident
+FEWEST_EPOCHS, LARGEST_AGREEMENT = 5, 0.7  # their orders are correlated by more once in 10¹⁰ times
 
 
 def shown(value) -> str:
@@ -57,7 +58,8 @@ def each_masked(given, result):
         kinds = {"counted from 1": [place + 1 for place in where], "positions of the others": others}
         kind = next((kind for kind, places in kinds.items() if positions == places), "positions")
         return Difference(kind, f"the masks are at {shown(where)}; your positions are {shown(positions)}")
-    return [f"{len(where)} masked", *(f"position {place}" for place in where), *_pairs("positions", where)]
+    each = [event for place in where for event in ("masked", f"position {place}")]
+    return [f"{len(where)} masked", *each, *_pairs("positions", where)]
 
 
 def chosen_positions(given, result):
@@ -108,7 +110,7 @@ def replaced(given, result):
         elif after in replacements:
             fates["another"].append(place)
         else:
-            kind = "index" if 0 <= after < len(replacements) else "no replacement"
+            kind = f"index {after}" if 0 <= after < len(replacements) else "no replacement"  # a constant is no index
             return Difference(kind, f"at [{place}]: {after} is neither the mask nor a replacement")
     return _fates_together(fates, [masked[place] for place in fates["another"]])
 
@@ -127,7 +129,7 @@ def _fates_together(fates: dict[str, list[int]], others: list[int]) -> list[str]
 
 
 def chosen_words(given, result):
-    """Ascending positions of whole words, as many words as fit. Events: which words."""
+    """Ascending positions of whole words, until no other word fits. Events: which words."""
     words, count = given
     positions = whole_numbers(result)
     if positions is None:
@@ -164,16 +166,19 @@ def next_sentence(given, result):
         return Difference("other A", f"A is {shown(first)}, not sentence {sentence} of document {document}")
     is_next = second == documents[document][sentence + 1]
     found = [index for index, sentences in enumerate(documents) if second in sentences]
+    others = [index for index in found if index != document]  # several, if documents have equal sentences
     if not found:
         return Difference("unknown B", f"B is not in any document: {shown(second)}")
-    if is_next != (label == 0):
+    if label == 0 and not is_next or label == 1 and is_next and not others:
         kind = "next, called 1" if is_next else "not next, called 0"
         return Difference(kind, f"B is {'' if is_next else 'not '}the next sentence, but the label is {label}")
-    if label == 1 and found[0] == document:
+    if label == 1 and not others:
         return Difference("same document", "the label is 1, but B comes from the same document as A")
-    if is_next:
+    if label == 0:
         return ["next"]
-    return ["not next", f"document {found[0]}", f"sentence {documents[found[0]].index(second)} of document {found[0]}"]
+    places = [f"sentence {documents[index].index(second)} of document {index}" for index in others[:1]]
+    like_a = ["a document like A's"] * (documents[others[0]] == documents[document])
+    return ["not next", f"document {others[0]}", *places, *like_a]
 
 
 def truncated(given, result):
@@ -209,16 +214,17 @@ def epochs(given, result):
     """Batches of whole examples; each epoch has every example at most once, in an order of its own."""
     examples, size, _ = given
     total = len(examples["input_ids"])
-    orders = []
+    orders, known = [], {row.tobytes(): number for number, row in enumerate(examples["input_ids"])}
     for number, batch in enumerate(result):
-        rows = _rows_of(batch, examples)
+        rows = _rows_of(batch, examples, known)
         if isinstance(rows, Difference):
             return rows
         if len(rows) != size:
             return Difference("size", f"batch {number} has {len(rows)} examples, not {size}")
         orders.append(rows)
     each = total // size
-    orders = [sum(orders[start : start + each], []) for start in range(0, len(orders) - each + 1, each)]
+    whole = [sum(orders[start : start + each], []) for start in range(0, len(orders) - each + 1, each)]
+    orders = whole or [sum(orders, [])]  # of very many examples, the beginning of the first epoch
     if len(result) < STREAMED:
         return Difference("end", f"your data set ended after {len(result)} batches; expected one without end")
     if any(len(set(order)) < len(order) for order in orders):
@@ -226,8 +232,8 @@ def epochs(given, result):
     return _fault_of_order(orders, size, total) or []
 
 
-def _rows_of(batch, examples):
-    """The numbers of the examples that a batch holds; or what is wrong with it."""
+def _rows_of(batch, examples, known):
+    """The numbers of the examples that a batch holds; or what is wrong with it. known: bytes of a row → its number."""
     if type(batch) is not dict or set(batch) != set(examples):
         return Difference("type", f"expected a batch to be a dict of {', '.join(examples)}; yours is {shown(batch)}")
     for name, array in batch.items():
@@ -236,7 +242,6 @@ def _rows_of(batch, examples):
             return Difference("shape", f"{name} of a batch differs in shape or dtype from {name} of the examples")
     if len({len(array) for array in batch.values()}) != 1:
         return Difference("apart", "the parts of a batch have different numbers of examples")
-    known = {row.tobytes(): number for number, row in enumerate(examples["input_ids"])}
     rows = [known.get(row.tobytes(), -1) for row in batch["input_ids"]]
     if -1 in rows:
         return Difference("no example", "a batch contains a row that is not one of the examples")
@@ -262,12 +267,22 @@ def _fault_of_order(orders, size, total):
         return Difference(
             "batch as buffer", f"no example moves {size} positions or more to the front: hardly a shuffle"
         )
+    if _agreement([order for order in orders if len(order) == total]) > LARGEST_AGREEMENT:
+        return Difference("like the last", "an epoch has nearly the order of the one before: hardly a shuffle")
     if farthest < total // 2:
         return Difference("small buffer", f"no example moves more than {farthest} of {total} positions to the front")
     together = max(sum(row + 1 == after for row, after in zip(order, order[1:])) for order in orders)
     if together > total // 2:
         return Difference("neighbours", "most examples are followed by the one that is stored behind them")
     return None
+
+
+def _agreement(orders) -> float:
+    """The mean correlation of an epoch's order with that of the epoch before; 0 for few epochs."""
+    if len(orders) < FEWEST_EPOCHS:
+        return 0.0
+    places = np.argsort(orders, axis=1)
+    return float(np.mean([np.corrcoef(one, other)[0, 1] for one, other in zip(places, places[1:])]))
 
 
 RULES: dict[str, Callable] = {

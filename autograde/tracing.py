@@ -12,9 +12,14 @@ LONGEST_LINE = 160
 
 
 def describe_error(error: BaseException, namespace: dict, question: dict) -> dict:
-    """The error's type and message with the student's own innermost line: {"type", "message", "line", "text", …}."""
+    """The error's type and message with the student's own innermost line: {"type", "message", "line", "text", …}.
+
+    base: the nearest class of Python's own that the error belongs to; a student may define a kind of ValueError.
+    """
     line, text, function = _student_line(error, namespace, question)
-    return {"type": type(error).__name__, "message": _message(error), "line": line, "text": text, "function": function}
+    base = next(own.__name__ for own in type(error).__mro__ if own.__module__ == "builtins")
+    return {"type": type(error).__name__, "base": base, "message": _message(error), "line": line, "text": text,
+            "function": function}  # fmt: skip
 
 
 def empty_stub_used(error: BaseException, namespace: dict, question: dict) -> str:

@@ -28,6 +28,7 @@ _NO_TENSORS = {
     "NumPy scalar": _NUMPY,
 }
 
+_ABOUT_LAYERS = ("no such weight", "shape of a weight", "not callable")
 _SEQUENCES = ("tuple", "map", "filter", "zip", "dict_keys", "dict_values", "deque", "chain")
 
 TOO_LONG = "did not end within"  # start of the message of a TimeoutError raised by `check` itself
@@ -159,7 +160,9 @@ def error_advice(answer: Answer) -> list[str]:
     if "forgot to call `super().__init__()`" in failure.message:
         return ["Call `super().__init__()` first in your `__init__`: Keras needs it to store the weights of a layer."]
     if "cannot add new elements of state" in failure.message:
-        return ["Your layer creates weights or sub-layers in `call`. Create them once, in `__init__` or `build`."]
+        return [
+            "A layer gets new weights or sub-layers after it was built. Create them once, in `__init__` or `build`."
+        ]
     mixed = _MIXED.search(failure.message)
     if mixed:
         return [f"Two dtypes are mixed here, {mixed[1]} and {mixed[2]}. Convert one with `ops.cast(x, ...)`."]
@@ -174,6 +177,8 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
     wanted = "tensor" if claim["kind"] == "slopes" else claim["returns"]
     if answer.status not in ("ok", "refused"):
         return []
+    if answer.status == "refused" and answer.failure.reason in _ABOUT_LAYERS:  # it was not called
+        return [answer.failure.message or _refusal(answer, plan["questions"][claim["answer"]])]
     if returned == "nothing":
         return [f"`{name}` returned None: did you forget `return`?"]
     if returned == "...":

@@ -114,11 +114,12 @@ def our_training(job: dict, tokenizer, config) -> tuple[float, float]:
     rows = [SentenceRow(text, label) for text, label in zip(job["train"], job["train_labels"], strict=True)]
     train, dev = problem.encode(rows), problem.encode(rows[:AT_ONCE])  # judging does not count
     recipe = Recipe(LEARNING_RATE, job["batch_size"], epochs=1, weight_decay=WEIGHT_DECAY, max_length=job["max_length"])
-    trainer = Trainer(lambda: BertForSequenceClassification(config, num_labels=len(job["labels"])), problem, recipe)
+    labels = len(job["labels"])
+    trainer = Trainer(lambda dtype: BertForSequenceClassification(config, labels, dtype=dtype), problem, recipe)
     trainer.begin(1, None)
-    first = trainer.run(train, dev, recipe, 1, lambda steps, note: None).seconds
+    first = trainer.run(train, dev, recipe, 1).seconds
     more = dataclasses.replace(recipe, epochs=job["epochs"])
-    return first, trainer.run(train, dev, more, 2, lambda steps, note: None).seconds
+    return first, trainer.run(train, dev, more, 2).seconds
 
 
 # === transformers on PyTorch ===

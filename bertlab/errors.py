@@ -4,9 +4,40 @@ The command line prints the message of a `BertLabError` as one line and exits wi
 exception is a bug in BertLab and keeps its traceback.
 """
 
+import re
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_IN_SHELL = ContextVar("in_shell", default=False)
+
+
+@contextmanager
+def in_shell():
+    """Inside, advice names the options of the command line; elsewhere the arguments of Python."""
+    before = _IN_SHELL.set(True)
+    try:
+        yield
+    finally:
+        _IN_SHELL.reset(before)
+
+
+def asked(shell: str, python: str) -> str:
+    """How a user asks for something: an option where a command runs, an argument where Python is used."""
+    return shell if _IN_SHELL.get() else python
+
 
 class BertLabError(Exception):
-    """Base class of the errors that a user's input, files or settings can cause."""
+    """Base class of the errors that a user's input, files or settings can cause.
+
+    A message is plain text: colours of a terminal, which a backend's message may have, are removed.
+    """
+
+    # Keras would put the message, in bold, before all arguments of the layers that the error came through.
+    _keras_call_info_injected = True
+
+    def __init__(self, *args):
+        super().__init__(*(_COLOUR.sub("", one) if isinstance(one, str) else one for one in args))
 
 
 class ConfigError(BertLabError, ValueError):

@@ -128,6 +128,22 @@ def _most_confused(counts: np.ndarray, most: int) -> np.ndarray:
     return np.sort(np.argsort(-mistakes, kind="stable")[:most])
 
 
+def reliability_diagram(confidences: Sequence[float], accuracies: Sequence[float], counts: Sequence[int], error: float):
+    """Accuracy against confidence, a dot for each bin, as large as its number of predictions.
+
+    confidences, accuracies, counts: of each bin. error: the expected calibration error, for the title.
+    """
+    figure, axes = new_figure(5, 5)
+    axes.plot([0, 1], [0, 1], color=GREY, linestyle="--", linewidth=1, label="calibrated")
+    axes.plot(confidences, accuracies, color=BLUE, linewidth=1)
+    sizes = 30 + 300 * np.asarray(counts) / max(max(counts), 1)
+    axes.scatter(confidences, accuracies, s=sizes, color=BLUE, label="predictions")
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy")
+    axes.set_title(f"expected calibration error {error:.3f}")
+    axes.legend(frameon=False, loc="upper left")
+    return figure
+
+
 def compared_runs(curves: dict[str, np.ndarray], chance: float):
     """Accuracy after each epoch from several starting points. curves: name → (seeds, epochs); chance: the baseline."""
     figure, axes = new_figure(6.2, 3.8)

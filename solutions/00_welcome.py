@@ -270,8 +270,8 @@ heat_maps(
 #
 # **Rules.** When an exercise asks you to build something, you may not use the library function that does it for you
 # (for example Keras's attention in an exercise about attention); `check` tells you the name of the forbidden function.
-# Everything else is allowed, and there are always many right ways. Do not rename the function or class of a stub, and
-# do not edit the check cells.
+# Everything else is allowed, and there are always many right ways. A function must not change its arguments, nor
+# remember anything from call to call. Do not rename the function or class of a stub, and do not edit the check cells.
 
 # %%
 print("Handing in:", HAND_IN or "your instructor will tell you where and until when.")

@@ -97,7 +97,8 @@ for sentence in ("Dog bites man", "Man bites dog"):
 # | `Cc`, `Cf` | other control characters, format characters (soft hyphen, zero-width space) | nothing |
 # | — | U+FFFD `�`, which replaces bytes that could not be decoded | nothing |
 #
-# Careful: tab and line ends have the category `Cc` themselves.
+# Careful: tab, line feed and carriage return have the category `Cc` themselves. A character that is in no row stays as
+# it is.
 #
 # Chinese is written without spaces, and each character is roughly a word. So BERT puts a space on both sides of every
 # Chinese character, and each becomes its own word. Japanese kana and Korean Hangul are not Chinese characters: their
@@ -149,9 +150,10 @@ for text in ("soft\u00adhyphen,\u3000wide blank,\tta\u200bb", "BERT读中文 and
 # %% [markdown]
 # ## 1.2 Lower case, no accents · 3 points · ~5 minutes
 #
-# An *uncased* vocabulary contains no capitals and no accents, so `Zoë`, `zoe` and `ZOE` are one word. Converting to
-# lower case is easy. Accents are removed in two steps: the Unicode decomposition **NFD** splits `ë` into `e` and a
-# combining mark; then every *nonspacing mark* (category `Mn`) is deleted.
+# An *uncased* vocabulary contains no capitals and no accents, so `Zoë`, `zoe` and `ZOE` are one word. Converting the
+# whole text to lower case is easy (`text.lower()`, which also knows that a Σ at the end of a word becomes ς). Accents
+# are removed in two steps: the Unicode decomposition **NFD** splits `ë` into `e` and a combining mark; then every
+# *nonspacing mark* (category `Mn`) is deleted.
 #
 # > `ë` U+00EB &nbsp; NFD → &nbsp; `e` U+0065, `◌̈` U+0308 &nbsp; without `Mn` → &nbsp; `e` U+0065
 #
@@ -209,7 +211,8 @@ def split_punctuation(word: str) -> list[str]:
     """Splits a word before and after every punctuation character.
 
     word: text without spaces
-    returns its parts in order, none of them empty: "don't." gives ["don", "'", "t", "."]
+    returns its parts in order, none of them empty: "don't." gives ["don", "'", "t", "."]; no parts
+    of an empty word
     """
     ### BEGIN SOLUTION
     parts, current = [], ""
@@ -229,8 +232,8 @@ check(split_punctuation)
 # %% [markdown]
 # ## 1.4 The basic tokenizer · 2 points · ~3 minutes
 #
-# Combine the three, in this order: clean the text; split it at spaces; for an uncased vocabulary convert each word to
-# lower case and remove its accents; split each word at its punctuation.
+# Combine the three, in this order: clean the text; split it at white space, as `str.split()` does; for an uncased
+# vocabulary convert each word to lower case and remove its accents; split each word at its punctuation.
 
 # %% nbgrader={"grade": false, "grade_id": "basic-tokenize", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def basic_tokenize(text: str, lower_case: bool = True) -> list[str]:
@@ -331,6 +334,7 @@ check(wordpiece)
 def tokenize(text: str, vocabulary: dict[str, int], lower_case: bool = True) -> list[str]:
     """Splits a text into tokens.
 
+    vocabulary: as in `wordpiece`    lower_case: as in `basic_tokenize`
     returns the tokens of all words in one list
     """
     ### BEGIN SOLUTION
@@ -428,7 +432,8 @@ print(wordpiece("abc", numbered(["a", "ab", "##bc"])))
 # [(["h", "##u", "##g"], 10), (["p", "##u", "##g"], 5)]
 # ```
 #
-# Here `("##u", "##g")` are neighbours 15 times. Count neighbours only inside words, in order, left before right.
+# Here `("##u", "##g")` are neighbours 15 times. Count neighbours only inside words, in order, left before right, and
+# every time: in `x ##a ##a ##a` the pair `("##a", "##a")` occurs twice.
 
 # %% nbgrader={"grade": false, "grade_id": "count-pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def spell(word: str) -> list[str]:
@@ -570,7 +575,8 @@ def learn_vocabulary(word_counts: dict[str, int], size: int, min_count: int = 2)
     size: number of tokens, at least the special tokens and the alphabet
     min_count: pairs that occur less often are never merged
     returns SPECIAL_PIECES, the alphabet, then the token of each merge, in the order of merging,
-    without duplicates; fewer than `size` if no pair is left to merge
+    without duplicates (a word like "##a" is merged to one that exists already); fewer than `size`
+    if no pair is left to merge
     """
     # until there are enough tokens: 1. score the pairs   2. take the best one, by the rule for ties   3. merge
     ### BEGIN SOLUTION
@@ -751,7 +757,8 @@ check(truncate_pair)
 #   `[SEP]`; 0 on padding;
 # - `attention_mask`: 1 on tokens, 0 on padding.
 #
-# Subtract the special tokens from the length before you shorten anything. A single text that is too long loses its end.
+# Subtract the special tokens from the length before you shorten anything. A single text that is too long loses its end,
+# two texts are shortened by your `truncate_pair`.
 
 # %% nbgrader={"grade": false, "grade_id": "pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int], length: int) -> dict[str, list[int]]:
@@ -759,9 +766,10 @@ def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int],
 
     first, second: tokens, without special tokens; second is None if there is one text only (an
     empty list is a text)
-    vocabulary: token → id    length: number of tokens, special tokens and padding included
+    vocabulary: token → id    length: number of tokens, special tokens and padding included; the
+    special tokens always fit
     returns {"token_ids": …, "token_type_ids": …, "attention_mask": …}, each a list of `length`
-    integers
+    integers; does not change the arguments
     """
     ### BEGIN SOLUTION
     if second is None:

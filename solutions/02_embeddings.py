@@ -520,7 +520,8 @@ heat_maps(
 # Name the sub-layers `self.token`, `self.segment`, `self.position` (`keras.layers.Embedding`) and `self.norm`: the
 # check puts its own weights into them, and notebook 05 will put BERT's. Create everything in `__init__`, use it in
 # `call`. Give each table its *own* initializer, `keras.initializers.TruncatedNormal(stddev=0.02)`: a shared one gives
-# all three the same numbers.
+# all three the same numbers. `**kwargs` holds Keras's own arguments, such as `name` and `trainable`: hand them on to
+# `super().__init__`.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class BertEmbeddings(keras.layers.Layer):

@@ -386,7 +386,7 @@ lines(
 def padding_mask(is_real: Tensor) -> Tensor:
     """Turns the tokenizer's ones and zeros into a mask over keys.
 
-    is_real: (batch, tokens) integers, 1 for a token of the text, 0 for padding
+    is_real: (batch, tokens) integers, 1 for a token of the text, 0 for padding, wherever it is
     returns (batch, 1, tokens) booleans, True where a key may be seen
     """
     ### BEGIN SOLUTION
@@ -567,9 +567,10 @@ heat_maps(
 # Your `attention_scores` and `softmax_rows` already accept more axes in front. Name the four `Dense` layers
 # `self.query`, `self.key`, `self.value` and `self.out` (all $H \to H$): the check puts its own weights into them, and
 # notebook 05 will put BERT's. Create them in `build`, which Keras calls once, before the first `call`, with the shape
-# of `x`: there the hidden size is known. `attention_mask`, if given, is (B, 1 or ℓ, ℓ): it has no axis for the heads.
-# (Keras uses the name `mask` for a mechanism of its own.) Use only `keras.ops` from the first line to the last: the
-# check also tests whether gradients reach every kernel.
+# of `x`: there the hidden size is known. `**kwargs` holds Keras's own arguments, such as `name` and `trainable`: hand
+# them on to `super().__init__`. `attention_mask`, if given, is (B, 1 or ℓ, ℓ): it has no axis for the heads. A query
+# that may see no key gives the same weight to all, as in 3.8. (Keras uses the name `mask` for a mechanism of its own.)
+# Use only `keras.ops` from the first line to the last: the check also tests whether gradients reach every kernel.
 
 # %% nbgrader={"grade": false, "grade_id": "multi-head-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(keras.layers.Layer):
@@ -598,7 +599,7 @@ class MultiHeadAttention(keras.layers.Layer):
         ### END SOLUTION
 
     def split_heads(self, x: Tensor) -> Tensor:
-        """(batch, tokens, hidden) to (batch, heads, tokens, hidden / heads)."""
+        """(batch, tokens, hidden) to (batch, heads, tokens, hidden / heads). A helper: the check calls only the layer."""
         ### BEGIN SOLUTION
         batch, tokens, hidden = ops.shape(x)
         x = ops.reshape(x, (batch, tokens, self.num_heads, hidden // self.num_heads))

@@ -137,6 +137,8 @@ heat_maps(
 # should their initial values be? A new LayerNorm should only normalise: no scale, no offset.
 #
 # Name them `self.gamma` and `self.beta`: the check puts its own values there, and notebook 05 will put BERT's.
+# `**kwargs` holds Keras's own arguments, such as `name` and `trainable`: hand them on to `super().__init__` here and in
+# all classes below.
 
 # %% nbgrader={"grade": false, "grade_id": "layer-norm-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class LayerNorm(keras.layers.Layer):
@@ -344,9 +346,9 @@ check(relu_ffn)
 # %% [markdown]
 # ## 4.7 BERT's network: a Keras layer · 4 points · ~7 minutes · ETransformer, line 8
 #
-# The same with GELU, and as a layer. `intermediate_size` is $d_\text{mlp}$, in BERT $4 \cdot$ hidden: four times as
-# many numbers, the activation, and back. Two thirds of an encoder layer's parameters are here: $8 d_e^2$, compared with
-# $4 d_e^2$ in attention (without biases).
+# The same with GELU (the exact one, your `gelu`), and as a layer. `intermediate_size` is $d_\text{mlp}$, in BERT
+# $4 \cdot$ hidden: four times as many numbers, the activation, and back. Two thirds of an encoder layer's parameters
+# are here: $8 d_e^2$, compared with $4 d_e^2$ in attention (without biases).
 #
 # $$\text{GELU}(X W^\text{mlp1} +_{(\text{row})} b^\text{mlp1})\, W^\text{mlp2} +_{(\text{row})} b^\text{mlp2}$$
 #
@@ -409,10 +411,10 @@ heat_maps(
 #
 # ## 4.8 Dropout · 3 points · ~7 minutes
 #
-# During training, dropout (Srivastava et al. 2014) sets each number to 0 with probability `rate`, drawn again at every
-# call, so that no number can rely on a particular other one. BERT uses a rate of 0.1. To keep sums at their usual size,
-# the remaining numbers are divided by $1 - \text{rate}$: on average nothing changes. Outside training dropout does
-# *nothing*: no random zeros, no scaling.
+# During training, dropout (Srivastava et al. 2014) sets each number to 0 with probability `rate`, drawn for each number
+# by itself and again at every call, so that no number can rely on a particular other one. BERT uses a rate of 0.1. To
+# keep sums at their usual size, the remaining numbers are divided by $1 - \text{rate}$: on average nothing changes.
+# Outside training dropout does *nothing*: no random zeros, no scaling.
 #
 # $$\text{dropout}(x)[i] = \begin{cases} 0 & \text{with probability } \text{rate} \\
 # x[i] / (1 - \text{rate}) & \text{otherwise}\end{cases}$$
@@ -499,8 +501,9 @@ check(residual)
 # the state of its random numbers where saving finds it. Pass `training` on to it; None lets Keras decide (True in
 # `fit`, otherwise False).
 #
-# Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`. In `build`,
-# build each of them for the shape of `x`; or delete `build`, and Keras does it at the first call.
+# Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`, and the
+# dropout `self.dropout`: 4.11 uses these names. In `build`, build each of them for the shape of `x`; or delete `build`,
+# and Keras does it at the first call.
 
 # %% nbgrader={"grade": false, "grade_id": "encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderLayer(keras.layers.Layer):

@@ -134,6 +134,8 @@ print(f"seed {seed}:  x̃ = {tuple(hidden)}   T̃ = {{{counted_from_1}}} counted
 #
 # $$P = \min(\text{most},\; \max(1,\; \text{round}(0.15\, n)))$$
 #
+# The argument `share` stands for the 0.15.
+#
 # - ⚠ $n$ counts `[CLS]` and both `[SEP]`, although these are never chosen (`create_pretraining_data.py`: `len(tokens)`,
 #   taken after they were inserted). `[PAD]` comes later and does not count.
 # - ⚠ Which rounding? The script has `int(round(len(tokens) * masked_lm_prob))`. In Python 3, `round` rounds a tie to
@@ -144,7 +146,8 @@ print(f"seed {seed}:  x̃ = {tuple(hidden)}   T̃ = {{{counted_from_1}}} counted
 def number_of_predictions(tokens: int, most: int = 20, share: float = 0.15) -> int:
     """The number of predicted tokens in one example.
 
-    tokens: number of tokens, with [CLS] and [SEP], without [PAD]    most: maximum number of predictions
+    tokens: number of tokens, with [CLS] and [SEP], without [PAD]
+    most: maximum number of predictions, at least 1
     share: fraction of the tokens to predict
     """
     ### BEGIN SOLUTION
@@ -182,9 +185,9 @@ print(f"without any prediction: {counted[0] / 4000:.4f} of the sentences; expect
 # %% [markdown]
 # ## 6.3 Which positions · 3 points · ~8 minutes
 #
-# Draw that many different positions, with the same probability for every regular token. `[CLS]`, `[SEP]` and `[PAD]`
-# are never drawn: their positions are fixed, so there is nothing to learn from predicting them. If there are fewer
-# regular tokens than requested, take them all.
+# Draw that many different positions among the regular tokens: every choice of so many has the same probability.
+# `[CLS]`, `[SEP]` and `[PAD]` are never drawn: their positions are fixed, so there is nothing to learn from predicting
+# them. All other tokens are regular. If there are fewer regular tokens than requested, take them all.
 
 # %% nbgrader={"grade": false, "grade_id": "choose-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def choose_positions(
@@ -226,7 +229,8 @@ def mask_tokens(
     """The model's input: each chosen token becomes [MASK] (80 %), another token (10 %) or stays (10 %).
 
     positions: the chosen positions
-    replacements: the ids from which another token is drawn, all with the same probability
+    replacements: the ids from which another token is drawn, all with the same probability (it may
+    happen to be the original)
     returns new ids; does not change token_ids
     """
     # one random number decides for each chosen token
@@ -312,7 +316,7 @@ token_boxes(
 #
 # A token that begins with `##` continues the word before it. But truncation may have split a word, so that a `##` token
 # directly follows `[CLS]` or `[SEP]`: it then begins a new word. (⚠ The published script joins it to the last word of
-# the *other* segment.)
+# the *other* segment.) Only the tokens in `SPECIAL` belong to no word: `[UNK]` is a word like any other.
 
 # %% nbgrader={"grade": false, "grade_id": "whole-words", "locked": false, "schema_version": 3, "solution": true, "task": false}
 SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
@@ -345,7 +349,7 @@ check(whole_words)
 
 # %% nbgrader={"grade": false, "grade_id": "choose-words", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def choose_words(words: list[list[int]], count: int, rng: np.random.Generator) -> list[int]:
-    """Positions to predict, ascending: whole words, at most `count` tokens, as many words as fit.
+    """Positions to predict, ascending: whole words, at most `count` tokens, until no other word fits.
 
     words: as `whole_words` returns them
     """
@@ -402,8 +406,8 @@ def make_pair(
     """A sentence, and either the next one of its document (label 0) or one of another document (label 1).
 
     documents: lists of sentences; A is documents[document][sentence], which has a next sentence
-    With probability 1/2, B is the next sentence; otherwise draw a document other than A's, then any
-    sentence of it.
+    With probability 1/2, B is the next sentence; otherwise draw one of the other documents, then one of
+    its sentences, each with the same probability. Two documents may have equal sentences.
     """
     ### BEGIN SOLUTION
     first = documents[document][sentence]
@@ -474,7 +478,7 @@ bars(
 #
 # Two segments and three special tokens must fit into 128 or 512 positions. As in notebook 01 the *longer* one loses a
 # token, one at a time (the second, if they are equally long). The end is new: in pre-training each removed token comes
-# from the front or the end at random, so that no part of a text is always lost. The argument `room` is the maximum
+# from the front or the end, with probability ½ each, so that no part of a text is always lost. The argument `room` is the maximum
 # number of tokens of both together.
 
 # %% nbgrader={"grade": false, "grade_id": "truncate-at-random", "locked": false, "schema_version": 3, "solution": true, "task": false}

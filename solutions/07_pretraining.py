@@ -81,7 +81,8 @@ heat_maps(
 # > 9: $\text{loss}_\theta \leftarrow -\sum_{t \in \tilde T} \log P_\theta[t, x_n[t]]$
 #
 # The input of the model was $\tilde x$ with masked tokens; the loss uses the probability that the model gave to the
-# original token $x[t]$. A probability of 1 gives loss 0, a probability near 0 gives a large loss.
+# original token $x[t]$. A probability of 1 gives loss 0, a probability near 0 gives a large loss: use the probability
+# as it is, however small.
 #
 # **Example.** "The cat sat" is $x = (21, 11987, 5438)$; positions 1 and 3 were masked. If the model gives "The" (id 21)
 # a probability of $P[1, 21] = 0.0041$, its part of the loss is $-\log 0.0041 = 5.497$: a natural logarithm. The lecture
@@ -92,7 +93,7 @@ def etraining_loss(p: Tensor, x: Tensor, positions: Tensor) -> Tensor:
     """Line 9 of ETraining, for one sentence.
 
     p: (tokens, vocabulary) probabilities for each token    x: (tokens,) the original ids, int
-    positions: (masked,) the masked positions, int, counted from 0
+    positions: (masked,) the masked positions, int, counted from 0, in any order; there may be none
     returns a scalar: the sum over the masked positions
     """
     # 1. rows and original ids at the masked positions   2. the probability of each   3. minus the sum of logarithms
@@ -126,7 +127,7 @@ print(f"−log 0.0041 = {float(only_the_first):.3f}")
 # There are two differences to line 9: a mean instead of a sum, so that a batch with more predictions does not make a
 # larger step; and the $10^{-5}$ (it is in the published code), so that a batch without any prediction has loss 0 and
 # not 0/0. Use `ops.log_softmax`, not the logarithm of a softmax: a probability that was rounded to 0 has the logarithm
-# $-\infty$.
+# $-\infty$. Compute with `ops`, not with NumPy: training needs the gradient of both losses.
 
 # %% nbgrader={"grade": false, "grade_id": "mlm-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mlm_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
@@ -172,7 +173,8 @@ lines(
 #
 # The second objective: does sentence B follow sentence A? There are two logits per sequence, and a well-known trap: in
 # BERT **0 is IsNext** and 1 is NotNext (a comment in the published code states it). The label is the index of the
-# correct column.
+# correct column. Here too the loss must be finite for any logits: use `ops.log_softmax` as in 7.2, then the mean over
+# the pairs.
 
 # %% nbgrader={"grade": false, "grade_id": "nsp-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nsp_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -197,7 +199,7 @@ check(nsp_loss)
 #
 # The MLM head multiplies a token's vector with the whole vocabulary. In BERT-Base that is $768 \times 30{,}522$
 # products per token, more than three encoder layers need. Only 15 % of the tokens are predicted, so computing it for
-# all would waste 85 %. So select the vectors of the masked positions first:
+# all would waste 85 %. So select the vectors of the masked positions first (the gradient must reach them):
 #
 # $$(B, T, H),\ (B, P) \longrightarrow (B, P, H) \qquad \text{out}[b, p] = \text{hidden}[b, \text{positions}[b, p]]$$
 
@@ -377,12 +379,12 @@ clipped_arrows(before, np.array([[float(x), float(y)] for x, y in after]))
 # `tf.function`, so it must work with tensors: no `float(...)` and no `.numpy()`.
 #
 # To test your step there is a model that is as small as possible: its tokens do not look at each other, but it is
-# called like yours. The check sets its weights, lets `train_step` make a step or two of plain gradient descent, also
-# inside of `tf.function`, and compares the weights afterwards.
+# called like yours. The check sets its weights, lets `train_step` make a step or two of gradient descent, with and
+# without momentum, also inside of `tf.function`, and compares the weights afterwards.
 
 # %% tags=["setup"]
 class TinyModel(keras.Model):
-    """A very small model with the call of PreTrainingModel: a table, its transpose, and two logits from [CLS].
+    """A very small model with the call of PreTrainingModel: a table, its transpose, and two logits from all real tokens.
 
     Outside of training its vectors are half as long: a dropout without chance.
     """
@@ -400,7 +402,8 @@ class TinyModel(keras.Model):
         hidden = self.table(token_ids) + self.segment(token_type_ids)  # (B, T, H)
         hidden = hidden if training else hidden / 2
         chosen = tf.gather(hidden, positions, batch_dims=1)  # (B, P, H)
-        return chosen @ ops.transpose(self.table.embeddings) + self.bias, self.nsp(hidden[:, 0])
+        together = ops.einsum("bth,bt->bh", hidden, ops.cast(attention_mask, hidden.dtype))  # without padding
+        return chosen @ ops.transpose(self.table.embeddings) + self.bias, self.nsp(together)
 
 # %% nbgrader={"grade": false, "grade_id": "train-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_step(model: keras.Model, optimizer: keras.optimizers.Optimizer, batch: dict) -> Tensor:
@@ -504,7 +507,8 @@ lines(
 # Weights that are not needed shrink towards zero. But not everything should be small: LayerNorm's $\gamma$ starts at 1
 # and sets the scale of a whole layer, and biases and $\beta$ only shift. BERT excludes them (`optimization.py` of
 # google-research/bert: "LayerNorm", "layer_norm", "bias"). In Keras a weight has a path, such as
-# `bert/encoder/layer_0/attention/query/kernel`, and its *last* part is the kind of weight.
+# `bert/encoder/layer_0/attention/query/kernel`, and its *last* part is the kind of weight. Only this part counts, as a
+# whole: `beta_2` is another word than `beta`. A path may have a single part, such as `bias`.
 
 # %% nbgrader={"grade": false, "grade_id": "decays", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decays(name: str) -> bool:
@@ -534,7 +538,7 @@ def masked_accuracy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
     """The fraction of predictions in which the largest logit belongs to the original token, without padding.
 
     logits: (batch, predictions, vocabulary)    labels: (batch, predictions) int
-    weights: (batch, predictions) float32
+    weights: (batch, predictions) float32, 1 for a prediction, 0 for padding; at least one is 1
     returns a scalar float32
     """
     ### BEGIN SOLUTION
@@ -581,8 +585,8 @@ check(perplexity)
 # |---|---|---|
 # | model | 2 layers, hidden size 128, 2 heads | 6 layers, hidden size 256, 4 heads |
 # | batch | 64 sequences of 32 tokens | 256 sequences of 128 tokens |
-# | steps | 320, about a minute | 1,500: 49 million tokens |
-# | arithmetic | 2·10¹² operations | 1.5·10¹⁵ operations |
+# | steps | 1,500, about five minutes | 1,500: 49 million tokens |
+# | arithmetic | 8·10¹² operations | 1.5·10¹⁵ operations |
 # | layers compute in | float32 | float16 (T4, V100) or bfloat16 (A100, L4, H100) |
 #
 # On a Colab T4 the run takes about ten minutes if the GPU reaches 30 % of its 8.1·10¹² float32 operations per second,
@@ -605,13 +609,14 @@ check(perplexity)
 # these weights were trained. Hand it in together with the notebook. The grader loads the weights into *your*
 # `PreTrainingModel` and lets it predict masked tokens. The text is the same for all runs: a part of the
 # documentation of Python from which no run is trained, with masks that you have not seen: 256 sequences of 32 tokens.
+# Only the positions at which your model sees [MASK] count, about 1,000; at the others it could copy what it sees.
 # You get 2 points if the weights fit and give finite numbers; 2 points for
 # a loss of at most 6.6 (an untrained model has 8.3) and a gain from the context of at least 0.05; 2 points for a loss of
 # at most 6.35, at least 6 % accuracy and a gain of at least 0.1, better than a model that knows only the token
 # frequencies (6.4 and 3 %). The *gain from the context* is the mean loss of your predictions at the other masked
-# positions, minus that at their own: it is 0 for a model that predicts the same everywhere. (In a run of the small
-# model it was 0.01 after 80 steps and 0.5 after 320.) You need no GPU for any of the points. Weights that
-# no step has trained are refused. A loss below 2 is better than any honest run of this size: your instructor looks at
+# positions, minus that at their own: it is 0 for a model that predicts the same everywhere, or copies. (In a run of the
+# small model it was 0.01 after 160 steps, 0.2 after 500 and 1.5 after 1,500.) You need no GPU for any of the points.
+# Weights that no step has trained are refused. A loss below 2 is better than any honest run of this size: your instructor looks at
 # it. (`progress()` counts the 35 points of the checks; these six come from the grader.)
 
 # %%

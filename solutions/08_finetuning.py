@@ -598,7 +598,7 @@ print(f"always the same class: accuracy {max(np.mean(truth == 0), np.mean(truth 
 # $$P_i = \frac{e^{V \cdot C_i}}{\sum_{j=1}^{4} e^{V \cdot C_j}}$$
 #
 # The sequences of a question follow each other: 0 to 3 are question 1, 4 to 7 question 2. Return the scores; the loss
-# applies the softmax.
+# applies the softmax. The gradient must reach `v` and the encoder.
 
 # %% nbgrader={"grade": false, "grade_id": "choice-logits", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def choice_logits(hidden: Tensor, v: Tensor, choices: int) -> Tensor:
@@ -671,7 +671,8 @@ for beginning, texts in questions[:2]:
 #
 # Two metrics are reported. *Pearson's* correlation of true and predicted numbers measures a linear relation.
 # *Spearman's* measures only the order: it is Pearson's correlation of the **ranks**. Equal values get the mean of their
-# ranks: 3, 7, 7, 9 have the ranks 1, 2.5, 2.5, 4. (`np.corrcoef(a, b)[0, 1]` is Pearson's.)
+# ranks: 3, 7, 7, 9 have the ranks 1, 2.5, 2.5, 4. Only equal values share a rank, however close others are.
+# (`np.corrcoef(a, b)[0, 1]` is Pearson's.)
 
 # %% nbgrader={"grade": false, "grade_id": "spearman", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def spearman(gold: list[float], predicted: list[float]) -> float:
@@ -720,7 +721,8 @@ for name, guess in guesses.items():
 #
 # The paper predicts a tag only for the **first** token of each word: its vector includes all the others through
 # attention anyway. All other positions, including [CLS] and [SEP], get the label −100, which is no class and which the
-# loss will ignore. A word can have no token at all (a single control character): then it gets no label.
+# loss will ignore. A word can have no token at all (a single control character): then it gets no label. Every other word
+# has a label, also one with the token `[UNK]`, a single bracket, or three equal tokens.
 
 # %% nbgrader={"grade": false, "grade_id": "align-labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 IGNORED = -100  # the label of a position that the loss ignores
@@ -760,7 +762,7 @@ for piece, label in zip(["[CLS]", *(piece for pieces in words.values() for piece
 # $$L = -\frac{1}{|M|} \sum_{(b, t) \in M} \log \text{softmax}(\text{logits}[b, t])[\,y_{b,t}\,] \qquad M = \{(b, t) : y_{b,t} \neq -100\}$$
 #
 # The mean is over *all* labelled positions of the batch together, from all its sentences. If there are none, the loss
-# is 0.
+# is 0. It must be finite for any logits (`ops.log_softmax`), and training needs its gradient: compute with `ops`.
 
 # %% nbgrader={"grade": false, "grade_id": "tagging-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tagging_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -882,7 +884,7 @@ bars(
 # logits of all tokens in one row, so return (batch, 2, tokens), starts in row 0, ends in row 1.
 #
 # Not every token can be part of the answer: those of the question and [PAD] cannot. `may_answer` is True for those that
-# can (the paragraph, and [CLS], which will mean "no answer"); all others get `MASKED_SCORE`, as in notebook 03.
+# can (the paragraph, and [CLS], which will mean "no answer"); all others get exactly `MASKED_SCORE`, as in notebook 03.
 
 # %% nbgrader={"grade": false, "grade_id": "span-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 MASKED_SCORE = -1e9  # the logit of a token that cannot be part of the answer
@@ -926,8 +928,8 @@ check(SpanHead)
 #
 # $$\hat s > s_\text{null} + \tau$$
 #
-# The threshold $\tau$ is chosen on the validation examples. `first` and `last` are the first and last token of the
-# paragraph, both included.
+# All scores may be negative. The threshold $\tau$ is chosen on the validation examples. `first` and `last` are the first
+# and last token of the paragraph, both included.
 
 # %% nbgrader={"grade": false, "grade_id": "best-span", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def best_span(start, end, first: int, last: int, longest: int, threshold: float = 0.0) -> tuple[int, int]:

@@ -16,21 +16,34 @@ from autograde.proofs import Proofs
 def fingerprint(exercise_id: str) -> Path:
     """The file of an exercise's visible plan, as a release writes it: made once in a run of the tests."""
     exercise = catalogue.find(exercise_id)
-    return made_once(f"{exercise.id}.npz", lambda path: fingerprints.save(planning.make_plan(exercise), path))
+    return made_once(f"{exercise.id}.npz", lambda path: _save_plan(exercise, path))
+
+
+def _save_plan(exercise, path: Path) -> None:
+    """Writes the visible plan, and beside it the misconceptions' answers with the notes that a plan leaves out."""
+    own = Proofs(exercise)
+    fingerprints.save(own.mistaken_answers, _answers_beside(path))
+    fingerprints.save(own.plan, path)
+
+
+def _answers_beside(plan: Path) -> Path:
+    return plan.with_suffix(".answers")
 
 
 def copy_fingerprints(folder: Path) -> Path:
     """All that a release puts into its folder of fingerprints; returns the folder."""
     for exercise in catalogue.EXERCISES:
         shutil.copy(fingerprint(exercise.id), folder)
-    fingerprints.save_index([planning.reader_facts(exercise) for exercise in catalogue.EXERCISES], folder)
+    fingerprints.save_index(planning.index(), folder)
+    fingerprints.save_index(planning.runs_of(catalogue.EXERCISES), folder, fingerprints.RUNS)
     return folder
 
 
 @functools.cache
 def proofs_of(exercise_id: str) -> Proofs:
     """The proofs of an exercise, on its visible plan, which is made once in a run of the tests."""
-    return Proofs(catalogue.find(exercise_id), fingerprints.load(fingerprint(exercise_id)))
+    path = fingerprint(exercise_id)
+    return Proofs(catalogue.find(exercise_id), fingerprints.load(path), fingerprints.load(_answers_beside(path)))
 
 
 def visible_plan(exercise_id: str) -> dict:

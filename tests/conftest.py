@@ -14,7 +14,7 @@ import numpy as np
 import once
 import pytest
 from budget import Budget, note_exercise
-from selection import THIRDS, in_third, is_numerical
+from selection import SIXTHS, in_sixth, is_numerical
 
 # The same examples every time; `--hypothesis-profile default` looks for new ones.
 hypothesis.settings.register_profile("repeatable", derandomize=True)
@@ -23,7 +23,7 @@ hypothesis.settings.load_profile("repeatable")
 
 def pytest_addoption(parser):
     parser.addoption("--budget", type=float, metavar="SECONDS", help="what the run may take, shown at its end")
-    parser.addoption("--third", type=int, choices=range(THIRDS), help="run only this third of the selected tests")
+    parser.addoption("--sixth", type=int, choices=range(SIXTHS), help="run only this sixth of the selected tests")
 
 
 def pytest_configure(config):
@@ -41,7 +41,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(trylast=True)  # after -m and -k
 def pytest_collection_modifyitems(config, items):
-    items[:], others = in_third(items, config.getoption("third"))
+    items[:], others = in_sixth(items, config.getoption("sixth"))
     if others:
         config.hook.pytest_deselected(items=others)
 

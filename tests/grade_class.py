@@ -56,9 +56,9 @@ def open_shared_launcher() -> SharedLauncher:
     return launcher
 
 
-def solved(edits: dict[str, str] | None = None, after: dict[str, str] | None = None) -> str:
+def solved(edits: dict[str, str] | None = None, after: dict[str, str] | None = None, notebook: str = NOTEBOOK) -> str:
     """The solution notebook; edits: exercise → another answer; after: exercise → a cell put behind its answer."""
-    content = json.loads(editions.make(NOTEBOOK).source)
+    content = json.loads(editions.make(notebook).source)
     cells = []
     for cell in content["cells"]:
         name = cell["metadata"].get("nbgrader", {}).get("grade_id")

@@ -1,4 +1,4 @@
-"""Which tests a run takes: the numerical ones, and one third of those that need long."""
+"""Which tests a run takes: the numerical ones, and one sixth of those that need long."""
 
 import hashlib
 
@@ -27,20 +27,20 @@ NUMERICAL = (
     "test_pretraining",
     "test_training",
 )
-THIRDS = 3
+SIXTHS = 6
 
 
 def is_numerical(file_name: str) -> bool:
     return file_name.startswith(NUMERICAL)
 
 
-def third_of(node_id: str) -> int:
-    """0, 1 or 2, the same on every machine: Python's own `hash` differs from process to process."""
-    return int(hashlib.sha256(node_id.encode()).hexdigest(), 16) % THIRDS
+def sixth_of(node_id: str) -> int:
+    """0 to 5, the same on every machine: Python's own `hash` differs from process to process."""
+    return int(hashlib.sha256(node_id.encode()).hexdigest(), 16) % SIXTHS
 
 
-def in_third(items: list, third: int | None) -> tuple[list, list]:
-    """The tests of one third and those of the other two; without a third, all tests and none."""
-    thirds = [third_of(item.nodeid) if third is not None else None for item in items]
-    chosen = [item for item, its_third in zip(items, thirds) if its_third == third]
-    return chosen, [item for item, its_third in zip(items, thirds) if its_third != third]
+def in_sixth(items: list, sixth: int | None) -> tuple[list, list]:
+    """The tests of one sixth and those of the other five; without a sixth, all tests and none."""
+    sixths = [sixth_of(item.nodeid) if sixth is not None else None for item in items]
+    chosen = [item for item, its_sixth in zip(items, sixths) if its_sixth == sixth]
+    return chosen, [item for item, its_sixth in zip(items, sixths) if its_sixth != sixth]

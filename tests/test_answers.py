@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograde import answers, planning
-from autograde.answers import Answer, CellOutcome, Failure, read
+from autograde.answers import Answer, CellOutcome, Failure, is_a, read
 from autograde.exercises import catalogue
 from autograde.judge import fault, judge
 from autograde.sandbox import limits as names
@@ -118,7 +118,7 @@ def test_the_grader_reads_no_text_of_a_sandbox(path):
     assert (
         "run_cell" not in read_here
         or {"cell_outcome"} <= imported
-        or path.stem in ("carry_forward", "forbidden", "training_runs")
+        or path.stem in ("carry_forward", "forbidden", "mistakes", "training_runs")
     )
 
 
@@ -181,3 +181,11 @@ def test_arguments_and_second_calls_are_compared_outside_and_reports_decide_noth
 
 def test_a_list_in_place_of_a_tensor_is_seen_in_the_value_whatever_is_reported():
     assert fault(EQUALS, [QUESTION], [_said([1.0, 1.0], returned="tensor")], strict=False).kind == "type"
+
+
+def test_a_students_own_kind_of_error_counts_as_the_error_that_it_extends():
+    own = read({"status": "raised", "error": {"type": "TooLongError", "base": "ValueError"}}).failure
+    assert own.kind == "ValueError" and is_a(own.kind, "ValueError") and not is_a(own.kind, "TypeError")
+    assert is_a("UnicodeDecodeError", "ValueError") and not is_a("Exception", "ValueError")
+    for says_nothing in ("Exception", CANARY, 3):
+        assert read({"status": "raised", "error": {"type": CANARY, "base": says_nothing}}).failure.kind == "an error"

@@ -8,7 +8,7 @@ from autograde_case import proofs_of
 
 from autograde import planning
 from autograde.exercises import catalogue, cells, notebooks
-from autograde.proofs import ALTERNATIVES, PROOFS, WRONG_ANSWERS, Proofs, alternatives, wrong_answers
+from autograde.proofs import ALTERNATIVES, PROOFS, SLOW, WRONG_ANSWERS, Proofs, alternatives, wrong_answers
 
 DRAWS = 30
 NOTEBOOKS = sorted({exercise.notebook for exercise in catalogue.EXERCISES})
@@ -17,8 +17,16 @@ each_exercise = pytest.mark.parametrize("exercise", catalogue.EXERCISES, ids=lam
 each_notebook = pytest.mark.parametrize("notebook", NOTEBOOKS)
 
 
-@pytest.mark.parametrize("proof", PROOFS)
-@each_exercise
+def _in_time(exercise, proof):
+    """Other right answers to whole layers and models take minutes: they are not among the quick tests."""
+    takes_long = exercise.id in SLOW and proof == "other right answers pass"
+    marks = [pytest.mark.exhaustive] if takes_long else []
+    return pytest.param(exercise, proof, id=f"{exercise.id}-{proof}", marks=marks)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "proof"), [_in_time(exercise, proof) for exercise in catalogue.EXERCISES for proof in PROOFS]
+)
 def test_an_exercise_can_be_proved(exercise, proof):
     assert not proofs_of(exercise.id).find(proof).problems
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ class MultiHeadAttention(keras.layers.Layer):
     ("parts", "words"),
     [
         ({"init": "pass"}, "first in your `__init__`"),
-        ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "sub-layers in `call`"),
+        ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "sub-layers after it was built"),
         ({"call": "return x"}, "MultiHeadAttention has no weight `query.kernel`; its weights: none"),
         ({"call": "return keras.layers.Dense(8)(x)"}, "has no weight `query.kernel`"),
         ({"call": "raise NotImplementedError()"}, "still the empty stub"),
@@ -106,6 +107,22 @@ class MultiHeadAttention(keras.layers.Layer):
 def test_what_goes_wrong_in_a_layer_has_its_own_words(parts, words):
     source = LAYER.format(**({"init": "super().__init__()", "build": "pass", "call": "return x"} | parts))
     assert words in str(verdict_on("multi-head-layer", source))
+
+
+def test_a_weight_of_another_shape_is_named_where_a_tuple_is_expected():
+    exercise = catalogue.find("pretraining-model")
+    source = cells.answer_cell(exercise)
+    wide = source.replace(
+        "intermediate_size, max_positions, dropout,", "intermediate_size, max_positions + 1, dropout,"
+    )
+    assert wide != source
+    plan = planning.make_plan(exercise, misconceptions=False)
+    first = plan["parts"][0] | {"claims": plan["parts"][0]["claims"][:1]}
+    verdict = judge(
+        plan | {"questions": plan["questions"][:1], "parts": [first]}, asking(cells.namespace(exercise, wide)), wide
+    )
+    assert "`bert.embeddings.position.embeddings` of PreTrainingModel has shape (8, 8)" in str(verdict), str(verdict)
+    assert "another object" not in str(verdict)
 
 
 def test_the_first_part_that_fails_does_not_say_that_it_waits_for_itself():
@@ -253,6 +270,17 @@ def test_html_escapes_what_a_student_wrote_and_says_the_same_without_colour():
     for fact in ("wrong", "0 / 3", "4.0 × the expected value", "√16 = 4", 'alt="yours: '):
         assert fact in page
     assert "color:inherit" in page
+
+
+def test_verdicts_have_the_colours_and_edges_of_the_feedback_page():
+    right = _scores("return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5")
+    styles = Path("autograde/grader/pages/base.html").read_text(encoding="utf-8")
+    for verdict, edge, colour in (
+        (right, "solid", "#2a6a34"),
+        (_scores("return q @ ops.swapaxes(k, -1, -2)"), "dashed", "#9c3d06"),
+    ):
+        numbers = ",".join(str(int(colour[place : place + 2], 16)) for place in (1, 3, 5))
+        assert colour in styles and f"border-left:4px {edge} rgb({numbers})" in rendering.as_html(verdict)
 
 
 def test_tolerance_treats_infinities_as_equal_and_nan_as_different():

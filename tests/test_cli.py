@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -73,6 +74,37 @@ def test_summary_reads_the_config_of_a_checkpoint_folder(checkpoint):
     assert values["config"]["hidden_size"] == 16
 
 
+def test_summary_counts_what_a_checkpoint_holds_and_no_more(checkpoint, tmp_path):
+    from bertlab import checkpoints
+
+    def counted(folder, *options):
+        result = CliRunner().invoke(cli, ["summary", str(folder), "--json", *options])
+        assert result.exit_code == 0, result.output
+        return dict(json.loads(result.output)["components"])
+
+    whole = counted(checkpoint)
+    model = checkpoints.load(checkpoint, "sequence_classification", fresh_head=True, num_labels=3)
+    checkpoints.save(model, tmp_path / "tuned", checkpoints.load_tokenizer(checkpoint))
+    tuned = counted(tmp_path / "tuned")
+    assert sum(tuned.values()) == model.count_params()
+    assert tuned["task head"] == 16 * 3 + 3 and "masked-LM head" not in tuned
+    assert list(tuned)[:4] == list(whole)[:4] and tuned.items() - whole.items() == {("task head", 51)}
+    assert "task head" not in counted(tmp_path / "tuned", "--no-heads")
+    checkpoints.save(checkpoints.load(checkpoint, "encoder"), tmp_path / "bare")
+    assert not [name for name in counted(tmp_path / "bare") if name.endswith("head")]
+
+
+def test_an_error_inside_a_layer_stays_short_and_without_colours():
+    from bertlab.errors import ConfigError
+    from bertlab.models import BertEncoder
+
+    encoder = BertEncoder(BertConfig.named("tiny", vocab_size=20))
+    with pytest.raises(ConfigError) as raised:
+        encoder({"input_ids": np.zeros((2, 2, 2), "int32")})
+    assert str(raised.value) == "input_ids has shape (2, 2, 2); expected (batch, tokens)"
+    assert str(ConfigError("\x1b[1mbold\x1b[0m")) == "bold"
+
+
 def test_fill_mask_answers_from_a_process_of_its_own(checkpoint):
     result = run("fill-mask", "--model", checkpoint, "--top", 3, "The bank of the [MASK].")
     assert result.returncode == 0, result.stderr
@@ -123,3 +155,12 @@ def test_the_model_can_be_named_by_the_environment(checkpoint, monkeypatch):
     monkeypatch.setenv("BERTLAB_MODEL", str(checkpoint))
     result = CliRunner().invoke(cli, ["fill-mask", "--top", "2", "the [MASK]"])
     assert result.exit_code == 0 and len(result.output.splitlines()) == 4
+
+
+def test_a_command_ends_soon_after_its_last_line(checkpoint):
+    command = [sys.executable, "-m", "bertlab", "fill-mask", "--model", str(checkpoint), "the [MASK]"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    for _ in process.stdout:
+        last = time.perf_counter()
+    process.wait()
+    assert time.perf_counter() - last < 1  # 2 to 3 seconds where Python tidies up TensorFlow's objects

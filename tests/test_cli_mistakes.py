@@ -31,7 +31,7 @@ def run(*command: str):
     ("command", "said"),
     [
         ("bertlab summary nothing.json", "nothing.json: "),
-        ("bertlab summary folder", "folder/config.json: "),
+        ("bertlab summary folder", "folder: no checkpoint here"),
         ("bertlab summary broken.json", "broken.json: not valid JSON"),
         ("bertlab tokenize --vocab empty.txt the", "empty.txt line 0"),
         ("bertlab vocab learn folder --out v.txt", "folder: cannot be read"),

@@ -251,7 +251,7 @@ def test_in_a_course_on_ones_own_machine_they_are_beside_the_notebook(tmp_path, 
 
 
 def test_a_longer_run_is_a_run_of_its_own_and_its_warm_up_and_evaluations_are_spread(monkeypatch):
-    short, long = training_run.choose_settings(), training_run.choose_settings(steps=1600)
+    short, long = training_run.choose_settings(steps=320), training_run.choose_settings(steps=1600)
     assert training_run.run_folder(short) != training_run.run_folder(long)
     assert (long.warmup_steps, long.interval) == (5 * short.warmup_steps, 5 * short.interval)
     assert training_run.choose_settings(steps=3, interval=1).interval == 1

@@ -106,14 +106,15 @@ def trainer(checkpoint):
     from bertlab.training.finetuning.trainer import Trainer
 
     problem = problem_for(TaskInfo.of(task_of("sentence"), 16, 16), TOKENIZER)
-    return Trainer(lambda: BertForSequenceClassification(CONFIG, 2), problem, RECIPE.replace(row_order="fit"))
+    recipe = RECIPE.replace(row_order="fit")
+    return Trainer(lambda policy: BertForSequenceClassification(CONFIG, 2, dtype=policy), problem, recipe)
 
 
 def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(trainer):
     import keras
 
     keras.utils.set_random_seed(0)
-    pretrained = {variable.path: np.array(variable) for variable in trainer.make_model().bert.weights}
+    pretrained = {variable.path: np.array(variable) for variable in trainer.make_model("float32").bert.weights}
     for weights, same in ((pretrained, True), (None, False)):
         trainer.begin(5, weights)
         table = trainer.model.bert.embeddings.token.embeddings
@@ -130,7 +131,7 @@ def test_rows_in_the_order_of_fit_are_trained_as_keras_does(trainer):
     recipe, task = trainer.recipe.replace(epochs=3), task_of("sentence")
     train, dev = trainer.problem.encode(task.train[:40]), trainer.problem.encode(task.validation)
     trainer.begin(7, None)
-    trainer.run(train, dev, recipe, 7, lambda steps, note: None)
+    trainer.run(train, dev, recipe, 7)
 
     keras.utils.set_random_seed(7)
     plain = BertForSequenceClassification(CONFIG, 2)

@@ -62,7 +62,7 @@ def test_an_unclosed_quote_in_a_csv_is_an_error_at_its_line(tmp_path):
 @pytest.mark.parametrize("name, content", [("a.tsv", "x\ty\n1\t2\n3\n"), ("a.csv", "x,y\n1,2\n3\n")])
 def test_a_wrong_number_of_columns_stops_with_its_line_or_is_skipped_and_counted(tmp_path, name, content):
     path = write(tmp_path / name, content)
-    with pytest.raises(DataError, match=r"line 3: 1 columns, expected 2 \(x, y\)"):
+    with pytest.raises(DataError, match=r"line 3: 1 columns separated by (tabs|commas), expected 2 \(x, y\)"):
         records(path)
     problems = Problems("skip")
     assert [record.columns for record in read_table(path, problems)] == [{"x": "1", "y": "2"}]

@@ -77,7 +77,7 @@ def test_declared_labels_name_the_choices(tmp_path):
 def test_one_cell_that_is_no_number_does_not_make_all_numbers_classes(tmp_path, written):
     odd = [value for value in written if str(value).isalpha()]
     path = table(tmp_path / "a.jsonl", *written)
-    message = f"a.jsonl line {1 + written.index(odd[0])}: expected a number .*, got .{odd[0]}.; correct it, .*--labels"
+    message = f"a.jsonl line {1 + written.index(odd[0])}: expected a number .*, got .{odd[0]}.; correct it, .*labels="
     with pytest.raises(DataError, match=message):
         load_task(path)
     problems = Problems("skip")
@@ -90,7 +90,7 @@ def test_one_cell_that_is_no_number_does_not_make_all_numbers_classes(tmp_path, 
 def test_an_empty_label_is_one_defective_record(tmp_path):
     path = tmp_path / "a.jsonl"
     table(path, "x", "", "y", None, "  ", float("nan"), ["x"])
-    with pytest.raises(DataError, match="a.jsonl line 2: column 'label' is empty.*--skip-errors"):
+    with pytest.raises(DataError, match="a.jsonl line 2: column 'label' is empty.*on_error='skip'"):
         load_task(path)
     problems = Problems("skip")
     assert load_task(path, on_error=problems).train == [SentenceRow("0", 0), SentenceRow("2", 1)]

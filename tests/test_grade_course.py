@@ -1,6 +1,7 @@
 """A course folder: made without touching what is there, its secret a secret, nbgrader on the safe path."""
 
 import stat
+import subprocess
 
 import pytest
 from click.testing import CliRunner
@@ -10,7 +11,7 @@ from autograde.grader.course import CourseFolderError, make_course, read_secret
 
 
 def test_a_course_is_made_once_and_left_alone_afterwards(tmp_path):
-    assert len(make_course(tmp_path / "course")) == 3
+    assert len(make_course(tmp_path / "course")) == 4
     before = {path: path.read_bytes() for path in (tmp_path / "course").rglob("*") if path.is_file()}
     assert make_course(tmp_path / "course") == []
     assert before == {path: path.read_bytes() for path in before}
@@ -23,6 +24,31 @@ def test_only_its_owner_can_read_the_secret_and_two_courses_have_two(tmp_path):
     assert stat.S_IMODE((tmp_path / "a/.autograde").stat().st_mode) == 0o700
     assert read_secret(tmp_path / "a") != read_secret(tmp_path / "b")
     assert len(read_secret(tmp_path / "a")) == 32
+
+
+def test_a_repository_of_the_course_never_holds_its_secret_or_its_grades(tmp_path):
+    make_course(tmp_path)
+
+    def git(*arguments):
+        return subprocess.run(["git", *arguments], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+    private = [
+        "submitted/jane/ps3/a.ipynb", "autograded/jane/ps3/a.ipynb", "feedback/jane/ps3/a.html", "grades.csv",
+        "collected/people.json", "results/ps3/jane/a.json", "reports/ps3.html", "week3.zip",
+    ]  # fmt: skip
+    shared = ["source/ps3/a.ipynb", "release/ps3/a.ipynb"]
+    for name in private + shared:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    git("init")
+    git("add", "--all")
+    assert set(git("ls-files").split()) == {".gitignore", "nbgrader_config.py", *shared}
+
+
+def test_an_own_gitignore_is_left_alone(tmp_path):
+    (tmp_path / ".gitignore").write_text("mine\n")
+    make_course(tmp_path)
+    assert (tmp_path / ".gitignore").read_text() == "mine\n"
 
 
 def test_a_secret_that_others_can_read_or_that_is_none_is_refused(tmp_path):

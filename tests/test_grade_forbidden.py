@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from grade_class import NOTEBOOK, POINTS, answer, solved
 
-from autograde import shortcuts
-from autograde.exercises import catalogue, cells
+from autograde.exercises import catalogue
 from autograde.grader.notebook_grading import grade_notebook
 from autograde.grader.results import Result
 from autograde.grader.submission import LIMITS
@@ -16,7 +15,6 @@ from autograde.release import editions
 
 _, *_parts = re.split(r"^# %% (.*)\n", (Path(__file__).parent / "hostile/forbidden.py").read_text(), flags=re.M)
 WAYS = dict(zip(_parts[::2], _parts[1::2]))
-SOFTMAX = catalogue.find("softmax-rows").forbidden.names
 
 
 @pytest.fixture(scope="module")
@@ -49,13 +47,3 @@ def test_an_honest_answer_keeps_its_points_where_it_is_asked_again(launcher, tem
     assert verdicts["softmax-rows"].status == "refused"  # its own cell names it
     edits = {"scores": f"{answer('scores')}\nassert getattr(ops, 'so' + 'rt')\nlater = ops.softmax\n"}
     assert all(verdict.passed for verdict in _verdicts(launcher, template, tmp_path, edits).values())
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_program_with_such_an_answer_is_asked_again(way):
-    assert shortcuts.may_reach([WAYS[way]], SOFTMAX)
-
-
-def test_the_solution_of_notebook_03_needs_no_second_sandbox():
-    setup, answers = cells.read(NOTEBOOK)
-    assert not shortcuts.may_reach([setup, *answers.values()], SOFTMAX)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from autograde.exercises import runs
+from autograde.exercises import catalogue, cells, runs
 from autograde.grader import training_runs
 from autograde.grader.course import make_course
 from autograde.grader.grade import digest, grade, handed_in, is_up_to_date, open_assignment
@@ -14,6 +14,7 @@ from autograde.grader.results import Result
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from autograde.roles import weight_shapes
+from autograde.student import training_run
 from autograde.weights_file import Weights, WeightsError
 
 NOTEBOOK, NAME = "07_pretraining", "ps7"
@@ -77,6 +78,104 @@ def test_initial_weights_are_refused():
         training_runs._check_fit(RUN, Weights(CONFIG, arrays))
     arrays["mlm/bias"][3] = 1e-6
     training_runs._check_fit(RUN, Weights(CONFIG, arrays))
+
+
+# --- predictors whose numbers are counted, not trained ---
+
+
+@pytest.fixture(scope="module")
+def hidden():
+    """The rows of one attempt, what a model sees at the predicted positions, and the tokens of the training text."""
+    from bertlab.data.documents import is_validation
+    from bertlab.data.pretraining.examples import tokenize_documents
+    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+
+    rows = training_runs.hidden_rows(RUN, b"s" * 32, "ada")
+    tokenizer = WordPieceTokenizer(Vocabulary.from_file(training_run.VOCABULARY))
+    documents = (one for one in training_run.documents_of("python") if not is_validation(one.id))
+    seen = np.take_along_axis(rows["input_ids"], rows["masked_lm_positions"], axis=1)  # (B, P)
+    return rows, seen, tokenize_documents(documents, tokenizer).values
+
+
+def _points(logits, rows) -> float:
+    loss, accuracy, context = training_runs.figures(logits.astype("float32"), rows)
+    return sum(mark.points for mark in RUN.marks if mark.earned(loss, accuracy, context))
+
+
+def _shares(tokens) -> np.ndarray:
+    counts = np.bincount(tokens, minlength=CONFIG["vocab_size"]) + 0.1
+    return counts / counts.sum()
+
+
+def test_only_positions_at_which_the_model_sees_mask_are_scored(hidden):
+    rows, seen, _ = hidden
+    scored = rows["masked_lm_weights"] > 0
+    mask = training_run.VOCABULARY.read_text(encoding="utf-8").splitlines().index("[MASK]")
+    assert (seen[scored] == mask).all() and 900 < scored.sum() < 1100
+    kept = (rows["masked_lm_positions"] > 0) & (seen == rows["masked_lm_ids"])
+    assert kept.sum() > 50 and not (scored & kept).any()
+
+
+def test_a_model_that_copies_what_it_sees_earns_nothing_for_the_context(hidden):
+    """Every position counted at 87264fd, also those at which the token itself is to be seen: 6 points."""
+    rows, seen, tokens = hidden
+    logits = np.tile(np.log(_shares(tokens)), (*seen.shape, 1))  # (B, P, V)
+    np.put_along_axis(logits, seen[..., None], np.take_along_axis(logits, seen[..., None], axis=2) + 7, axis=2)
+    everywhere = rows | {"masked_lm_weights": (rows["masked_lm_positions"] > 0).astype("float32")}
+    assert _points(logits, everywhere) == 6
+    assert _points(logits, rows) == 2
+
+
+def test_a_predictor_that_reads_the_neighbours_earns_all_points(hidden):
+    """How often each token follows the one before, and comes before the one after, in the text that runs train on."""
+    rows, _, tokens = hidden
+    shares, pairs = _shares(tokens), np.zeros((CONFIG["vocab_size"],) * 2, "float32")
+    np.add.at(pairs, (tokens[:-1], tokens[1:]), 1)
+    row, place = np.arange(len(rows["input_ids"]))[:, None], rows["masked_lm_positions"]
+    before = rows["input_ids"][row, np.maximum(place - 1, 0)]  # (B, P)
+    after = rows["input_ids"][row, np.minimum(place + 1, RUN.tokens - 1)]
+    after_it, before_it = pairs[before] + 5 * shares, pairs.T[after] + 5 * shares  # (B, P, V)
+    logits = np.log(after_it) + np.log(before_it) - np.log(shares)
+    assert _points(logits, rows) == RUN.points == 6
+    assert _points(np.tile(np.log(shares), (*place.shape, 1)), rows) == 2  # frequencies alone
+
+
+@pytest.mark.exhaustive
+def test_a_run_of_the_default_length_earns_all_points_and_one_of_a_tenth_does_not():
+    """By the solution's own functions, without a GPU: about five minutes."""
+    import keras
+    import tensorflow as tf
+    from keras import ops
+
+    names = cells.namespace(catalogue.find("perplexity"))
+    settings = training_run.choose_settings()
+    data = training_run.prepare(settings)
+
+    class Schedule(keras.optimizers.schedules.LearningRateSchedule):
+        def __call__(self, step):
+            step = ops.cast(step, "float32")
+            return names["learning_rate"](step, settings.peak, settings.warmup_steps, settings.steps)
+
+    def tensors(batch):
+        return {name: ops.convert_to_tensor(array) for name, array in batch.items()}
+
+    keras.utils.set_random_seed(settings.seed)
+    model = names["PreTrainingModel"](**settings.model)
+    first = tensors(data.batch(0))
+    model(*(first[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")))
+    training_run.initialise(model, settings)
+    optimizer = keras.optimizers.AdamW(Schedule(), weight_decay=0.01, beta_2=0.98, epsilon=1e-6)
+    optimizer.exclude_from_weight_decay([v for v in model.trainable_variables if not names["decays"](v.path)])
+    optimizer.build(model.trainable_variables)
+    fast_step = tf.function(lambda batch: names["train_step"](model, optimizer, batch))
+    rows = training_runs.hidden_rows(RUN, b"s" * 32, "ada")
+    given = [rows[name] for name in ("input_ids", "token_type_ids", "attention_mask", "masked_lm_positions")]
+    points = {}
+    for step in range(settings.steps):
+        fast_step(tensors(data.batch(step)))
+        if step + 1 in (settings.steps // 10, settings.steps):
+            points[step + 1] = _points(np.array(model(*map(ops.convert_to_tensor, given))[0]), rows)
+    assert points == {150: 2, 1500: 6}
 
 
 @pytest.mark.exhaustive

@@ -115,8 +115,10 @@ def test_nbgraders_own_feedback_command_writes_the_same_page(course, tmp_path):
 def test_report_and_similarity_write_a_page_each(course):
     assert run(course, "report", "ps3").strip().endswith("reports/ps3.html")
     assert "unscaled" in (course / "reports/ps3.html").read_text()
-    (pair,) = json.loads(run(course, "similarity", "ps3", "--json"))
-    assert (pair["first"], pair["second"], pair["share"]) == ("jane", "mark", 1.0)
+    found = json.loads(run(course, "similarity", "ps3", "--json"))
+    (same,) = found["identical"]
+    assert (same["exercise"], same["students"], same["literally"]) == ("weights", ["jane", "mark"], True)
+    assert (found["students"], found["pairs"]) == (3, [])  # one pair: nothing to measure it by
     run(course, "similarity", "ps3")
     assert "jane · mark" in (course / "reports/ps3-similarity.html").read_text()
 

@@ -1,17 +1,12 @@
-"""Grade files that other programs read, and similarity that finds copies and leaves honest work alone."""
+"""Grade files that other programs read."""
 
 import csv
 import io
 import json
 
 import pytest
-from grader_course import ANSWERS, NAMES, STUBS
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from test_grader_pages import ATTACK, Page, assert_harmless
 
 from autograde.grader.export import export
-from autograde.grader.similarity import WINDOW, K, fingerprints, similar_pairs, similarity_page, tokens
 from autograde.grader.tables import ExportError
 
 PERSON = {"name": "Jané Doe", "last_name": "Doe", "first_name": "Jané", "email": "jane@x.org", "login": "",
@@ -80,83 +75,3 @@ def test_moodle_maps_by_username_and_email():
 def test_an_unknown_format_is_named():
     with pytest.raises(ExportError, match="csv, canvas, moodle, json"):
         export(ROWS, "xls")
-
-
-# --- similarity ---
-
-LONG = """
-def attention_weights(scores, mask=None):
-    if mask is not None:
-        scores = np.where(mask[..., None, :], scores, -1e9)
-    shifted = scores - np.max(scores, axis=-1, keepdims=True)
-    powers = np.exp(shifted)
-    return powers / np.sum(powers, axis=-1, keepdims=True)
-"""
-OTHER = """
-class Head:
-    def __init__(self, size):
-        self.size = size
-        self.layers = [make(index, width=size * 4) for index in range(3)]
-
-    def __call__(self, inputs):
-        for layer in self.layers:
-            inputs = inputs + layer(inputs) if layer.open else inputs
-        return inputs
-"""
-RENAMED = LONG.replace("scores", "s").replace("shifted", "t").replace("powers", "e").replace("    ", "  ")
-TEMPLATE = {exercise: STUBS[exercise] for exercise in NAMES}
-
-
-def test_renaming_comments_and_spacing_change_nothing():
-    commented = LONG.replace("powers = np", "# the powers\n    powers   =   np")
-    assert fingerprints(LONG).keys() == fingerprints(RENAMED).keys() == fingerprints(commented).keys()
-
-
-def test_a_renamed_copy_ranks_first_and_honest_work_is_left_alone():
-    students = {
-        "copied": {"weights": RENAMED},
-        "source": {"weights": LONG},
-        "honest": {"weights": OTHER},
-        "short": {"weights": ANSWERS["weights"]},
-    }
-    pairs = similar_pairs(students, TEMPLATE)
-    assert [(pair.first, pair.second) for pair in pairs] == [("copied", "source")]
-    assert pairs[0].share == 1.0
-    assert {4, 5, 7} <= pairs[0].first_lines
-
-
-def test_the_template_is_nobodys():
-    students = {"a": {"weights": LONG}, "b": {"weights": LONG}}
-    assert similar_pairs(students, {"weights": LONG}) == []
-
-
-def test_what_much_of_the_class_writes_is_nobodys():
-    students = {f"s{n:02}": {"weights": LONG} for n in range(20)}
-    assert similar_pairs(students, {}) == []
-    assert len(similar_pairs(dict(list(students.items())[:3]), {})) == 3
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 20), st.integers(0, 20))
-def test_any_shared_run_of_the_guaranteed_length_is_found(before, after):
-    names = ["x = a[0]", "y = {1: b}", "while c: break", "z = d(e, f=2)", "del g", "h += i ** j", "assert k, l"]
-    shared = "\n".join(names)
-    assert len(tokens(shared)) >= K + WINDOW - 1
-    one = fingerprints("\n".join(["m = n or p"] * before + [shared]))
-    two = fingerprints("\n".join([shared] + ["global q"] * after))
-    assert one.keys() & two.keys()
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.text(max_size=120))
-def test_no_text_is_too_strange_to_compare(text):
-    pairs = similar_pairs({"a": {"x": text}, "b": {"x": text}}, {})
-    assert len(pairs) <= 1 and all(0 < pair.share <= 1 for pair in pairs)
-
-
-def test_the_page_shows_both_sides_and_runs_nothing():
-    students = {ATTACK: {"weights": LONG + f"\nnote = '''{ATTACK}'''"}, "b": {"weights": RENAMED}}
-    page = similarity_page(students, similar_pairs(students, {}), ATTACK)
-    assert_harmless(page)
-    assert page.count('class="same"') >= 10
-    assert "def attention_weights" in Page(page).text

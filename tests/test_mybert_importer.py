@@ -68,8 +68,9 @@ def test_afterwards_mybert_is_what_it_was(tmp_path, said):
     assert after is before and after.mine == 1
 
 
-# The library's head has the output bias of the published models, which the algorithm of exercise 5.1 does not have.
-PUBLISHED_BIAS = ("final-layers", "weights")
+# The library's head has the output bias of the published models, which the algorithm of exercise 5.1 does not have; its
+# learner refuses words with #, which the basic tokenizer never leaves in a word.
+OTHERWISE_IN_THE_LIBRARY = {("final-layers", "weights"), ("learn-vocabulary", "rare pairs")}
 
 
 @pytest.mark.parametrize("module", sorted({exercise.kept_in for exercise in catalogue.EXERCISES} - {""}))
@@ -79,7 +80,7 @@ def test_stand_ins_would_pass_the_checks_but_for_what_the_exercises_forbid(modul
     exercises = [exercise for exercise in catalogue.EXERCISES if exercise.kept_in == module]
     exercises = [exercise for exercise in exercises if exercise.names[0] in pieces]
     for exercise in exercises:
-        parts = [part for part in exercise.parts if (exercise.id, part.name) != PUBLISHED_BIAS]
+        parts = [part for part in exercise.parts if (exercise.id, part.name) not in OTHERWISE_IN_THE_LIBRARY]
         allowed = dataclasses.replace(exercise, forbidden=Forbidden(), parts=tuple(parts))
         plan = planning.make_plan(allowed, "stand-ins", misconceptions=False)
         verdict = judge(plan, asking(pieces), "")

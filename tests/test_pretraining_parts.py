@@ -131,9 +131,9 @@ def test_a_batch_that_does_not_fit_is_refused_with_the_accumulation_that_would()
 
     config = BertConfig.named("base")
     available = 16 * GIB
-    with pytest.raises(ConfigError, match=r"GiB are free: .* --accumulation (\d+)") as caught:
+    with pytest.raises(ConfigError, match=r"GiB are free: .* accumulation=(\d+)") as caught:
         check_memory(config, 256, 512, 77, "float32", 1, available)
-    parts = int(re.search(r"--accumulation (\d+)", str(caught.value))[1])
+    parts = int(re.search(r"accumulation=(\d+)", str(caught.value))[1])
     assert memory_needs(config, 256 // parts, 512, 77, "float32").total <= available
     check_memory(config, 256, 512, 77, "float32", parts, available)
     with pytest.raises(ConfigError, match="a smaller model"):
@@ -284,16 +284,16 @@ def test_a_run_in_a_log_file_says_now_and_then_how_far_it_is(monkeypatch):
     monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
     said, history = [], callbacks.History(50, [{"step": 100, "seconds": 9.0, "loss": 3.0}])
     progress = callbacks.TrainingBar("Pre-training", 2400, history, said.append)
-    progress.began -= 60
+    progress._lines._began -= 60
     history.rows.append({"step": 200, "seconds": 69.0, "loss": 2.5, "tokens_per_second": 6400.0})
     progress.on_epoch_end(1)
     assert not said  # a moment after the start
-    progress.said -= 60
+    progress._lines._said -= 60
     progress.on_epoch_end(1)
     progress.on_epoch_end(1)
     assert said == ["step 200 of 2,400, about 22 min left: loss 2.50 6,400 tokens/s"]
     history.rows.append({"step": 2400, "seconds": 900.0})
-    progress.said -= 60
+    progress._lines._said -= 60
     progress.on_epoch_end(2)
     assert len(said) == 1  # the end says itself
 
@@ -306,7 +306,7 @@ def test_the_progress_names_what_each_objective_measured():
         history = callbacks.History(50, [])
         progress = callbacks.TrainingBar("Pre-training", 2400, history, objectives=objectives)
         history.rows.append({"step": 200, "seconds": 9.0, "loss": 2.5, "tokens_per_second": 6400.0, **metrics})
-        return progress._line().split(": ")[1]
+        return progress._note(history.rows[-1])
 
     pairs = dict(masked_lm_loss=2.0, masked_lm_accuracy=0.41, next_sentence_loss=0.5, next_sentence_accuracy=0.7)
     assert line([MaskedLM(), NextSentence()], **pairs) == (

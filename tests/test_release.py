@@ -12,6 +12,7 @@ from autograde import fingerprints, planning
 from autograde.cli import cli
 from autograde.exercises import catalogue, cells
 from autograde.grader.template import Template
+from autograde.proofs import SLOW
 from autograde.release import editions
 from autograde.release.assignment import (
     refuse_leaks,
@@ -145,7 +146,12 @@ def test_nbgrader_releases_what_the_student_edition_holds(tmp_path, made):
     assert path.read_bytes() == first
 
 
-@pytest.mark.parametrize("exercise", catalogue.EXERCISES, ids=lambda exercise: exercise.id)
+def _in_time(exercise):
+    """To make the plan of a whole layer or model again, with its mistakes, takes minutes."""
+    return pytest.param(exercise, id=exercise.id, marks=[pytest.mark.exhaustive] if exercise.id in SLOW else [])
+
+
+@pytest.mark.parametrize("exercise", [_in_time(exercise) for exercise in catalogue.EXERCISES])
 def test_a_fingerprint_is_the_same_bytes_every_time_and_holds_no_code(exercise, tmp_path):
     path = fingerprint(exercise.id)
     fingerprints.save(planning.make_plan(exercise), tmp_path / path.name)

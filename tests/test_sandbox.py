@@ -391,6 +391,46 @@ def test_a_delegated_control_group_takes_the_sandbox_and_is_gone_afterwards(monk
         group.rmdir()
 
 
+_EATERS = """
+import os, time
+children = []
+for _ in range(3):  # each below the limit of one process
+    children.append(os.fork())
+    if children[-1] == 0:
+        full = bytearray(b"x") * (300 << 20)
+        time.sleep(2)
+        os._exit(0)
+for child in children:
+    os.waitpid(child, 0)
+"""
+
+
+def test_a_real_control_group_ends_a_sandbox_over_its_memory_and_tells_so(monkeypatch, zygote):
+    """The kernel's own evidence, which tells a program's own end from that of a machine short of memory."""
+    parents = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
+    able = [path for path in parents if (path / "cgroup.controllers").exists() and os.access(path, os.W_OK)]
+    parent = next((path for path in able if "memory" in (path / "cgroup.controllers").read_text().split()), None)
+    if parent is None:
+        pytest.skip("no control group of version 2 with a limit on memory can be made here")
+    if "memory" not in (parent / "cgroup.subtree_control").read_text().split():
+        pytest.skip("the machine's root group does not hand on its limit on memory")
+    group = parent / f"autograde-test-{os.getpid()}"
+    group.mkdir()
+    try:
+        monkeypatch.setenv("AUTOGRADE_CGROUP", str(group))
+        monkeypatch.setattr(zygote, "_cgroups", cgroups.delegated())
+        with zygote.start(QUICK) as sandbox:
+            own = sandbox._cgroup
+            monkeypatch.setattr(sandbox._watch, "over", lambda: None)  # the kernel alone
+            sandbox.run_cell(_EATERS)
+            assert own.killed_for_memory()
+            with pytest.raises(SandboxEnded):
+                sandbox.run_cell("os.kill(os.getpid(), 9)")
+        assert sandbox.ended.reason == "memory"
+    finally:
+        group.rmdir()
+
+
 def test_an_ordinary_user_can_make_sandboxes():
     user = bubblewrap.UNTRUSTED_USER if os.geteuid() == 0 else None
     program = (

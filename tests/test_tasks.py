@@ -175,15 +175,17 @@ def test_a_label_that_the_task_does_not_know_is_named_with_its_line(tmp_path):
 def test_defective_records_are_skipped_with_one_warning_or_listed(tmp_path):
     header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
     (tmp_path / "train.tsv").write_text(header + "1\t1\t2\tWhy?\tHow?\t1\n2\t3\t4\tbroken\n3\t5\t6\n")
-    with pytest.warns(UserWarning, match="2 records left out, the first: .*train.tsv line 3: 4 columns, expected 6"):
+    with pytest.warns(
+        UserWarning, match="2 records left out, the first: .*train.tsv line 3: 4 columns separated by tabs, expected 6"
+    ):
         assert len(load_task("qqp", data_dir=tmp_path, on_error="skip").train) == 1
     problems = Problems("skip")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         load_task("qqp", data_dir=tmp_path, on_error=problems)
     assert [message.split(": ")[1].split(" (")[0] for message in problems.messages] == [
-        "4 columns, expected 6",
-        "3 columns, expected 6",
+        "4 columns separated by tabs, expected 6",
+        "3 columns separated by tabs, expected 6",
     ]
 
 

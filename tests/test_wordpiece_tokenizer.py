@@ -2,6 +2,7 @@
 
 import copy
 import json
+import random
 import subprocess
 import sys
 
@@ -260,3 +261,18 @@ def test_a_failure_in_the_middle_of_a_batch_leaves_nothing_behind():
     with pytest.raises(TypeError):
         tokenizer.encode_batch(["hello world", None])
     assert tokenizer.encode_batch(["hello é world"]).values.tolist() == tokenizer.encode("hello é world")
+
+
+def test_words_that_were_never_seen_are_the_same_in_a_batch_and_one_by_one():
+    """Every character after and before letters, so that a form that depends on its neighbours would show."""
+    pieces = "a ##a ab ##ab abcd ##abcd ##cd é ##é e ##e 中 ό ##ς ##σ σ # .".split()
+    vocabulary = Vocabulary([*SPECIAL_TOKENS, *pieces])
+    rng = random.Random(0)
+    texts = ["".join(rng.choice("abcdeé中όΣσ.#\u0301\u302e\u00ad\u2028 ") for _ in range(12)) for _ in range(3000)]
+    texts += [f"a{chr(code)}b ab{chr(code)}" for code in range(0x20, 0x3100)]
+    for options in ({}, {"lowercase": False}, {"strip_accents": False}, {"split_cjk": False}):
+        tokenizer = WordPieceTokenizer(vocabulary, **options)
+        expected = [tokenizer.encode(text) for text in texts]
+        assert tokenizer.encode_batch(texts).to_list() == expected
+        fresh = WordPieceTokenizer(vocabulary, **options)
+        assert [fresh.encode_batch([text]).to_list()[0] for text in texts[:500]] == expected[:500]  # few at a time

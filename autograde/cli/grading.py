@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import click
@@ -73,23 +72,12 @@ def limits_of(cell_seconds: float):
 def make_launcher(trust: bool, now: bool = True):
     """The sandboxes of this run, opened now, so that a machine without a sandbox says so before anything else.
 
-    now: False where there is nothing to run; opening takes seconds. Keras is imported meanwhile, for the known
-    mistakes: the sandbox spends its start on an import of its own, in another process, so on two processors a run
-    starts in half the time.
+    now: False where there is nothing to run; opening takes seconds.
     """
     from autograde.grader.launcher import SharedLauncher
     from autograde.sandbox.launchers import open_launcher
-    from bertlab.backend import load_backend
 
-    if not now:
-        return SharedLauncher(lambda: open_launcher(trust, tell=lambda line: click.echo(line, err=True)))
-    with ThreadPoolExecutor(1) as beside:
-        loaded = beside.submit(load_backend)
-
-        def tell(line: str) -> None:
-            loaded.result()  # the import holds back what is written to the terminal
-            click.echo(line, err=True)
-
-        launcher = SharedLauncher(lambda: open_launcher(trust, tell=tell))
+    launcher = SharedLauncher(lambda: open_launcher(trust, tell=lambda line: click.echo(line, err=True)))
+    if now:
         launcher.open()  # in this thread: a zygote ends with the thread that started it
     return launcher

@@ -1,11 +1,14 @@
 """`autograde similarity`: finds similar answers."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from autograde.cli.options import CourseError, course_option, templates_of
+
+INNOCENT = 0.5  # pairs; the default of `similarity.pairs`, which is loaded only when it is needed
 
 
 @click.command()
@@ -14,48 +17,63 @@ from autograde.cli.options import CourseError, course_option, templates_of
 @click.option("--to", "path", type=click.Path(dir_okay=False, path_type=Path),
               help="Write the page to this file (default: reports/ASSIGNMENT-similarity.html).")  # fmt: skip
 @click.option("--most", default=30, show_default=True, help="Show at most this many pairs side by side.")
+@click.option("--innocent", default=INNOCENT, show_default=True, type=click.FloatRange(0, min_open=True),
+              help="List pairs as long as we expect at most this many innocent pairs among them.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the pairs as JSON and write no page.")
-def similarity(assignment, course, path, most, as_json):
-    """Compare all submissions of ASSIGNMENT, without the released text, and show the most similar pairs.
+def similarity(assignment, course, path, most, innocent, as_json):
+    """Compare all submissions of ASSIGNMENT and show pairs that are more alike than the class is by chance.
 
     \b
     Example:
       autograde similarity ps3 --course course
     """
     from autograde.grader.people import namer
-    from autograde.grader.similarity import similar_pairs, similarity_page
+    from autograde.grader.similarity import compare, similarity_page
     from bertlab.files import write_text
 
-    templates = templates_of(course, assignment)
     name = (lambda student: student) if as_json else namer(course)
-    students = {name(student): answers for student, answers in _answers(course, assignment, templates).items()}
-    released = {f"{name}: {cell.grade_id}": cell.cell.source for name, t in templates.items() for cell in t.answers}
-    pairs = similar_pairs(students, released)
+    answers = _answers(course, assignment, templates_of(course, assignment))
+    comparison = compare({name(student): those for student, those in answers.items()}, innocent)
     if as_json:
-        fields = ("first", "second", "shared", "share")
-        click.echo(json.dumps([{name: getattr(pair, name) for name in fields} for pair in pairs], indent=1))
+        click.echo(json.dumps(_as_json(comparison), indent=1))
         return
     path = path or course / "reports" / f"{assignment}-similarity.html"
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, similarity_page(students, pairs, assignment, most))
-    click.echo(f"{len(students)} submissions; pairs with rare passages in common: {len(pairs)}. {path}")
+    write_text(path, similarity_page(comparison, assignment, most))
+    click.echo(
+        f"{len(answers)} submissions; pairs more alike than by chance: {len(comparison.listed)}, "
+        f"innocent ones to expect among them: {innocent:g}; groups: {len(comparison.rings)}. {path}"
+    )
 
 
-def _answers(course: Path, assignment: str, templates: dict) -> dict[str, dict[str, str]]:
-    """Each student's code by notebook and exercise."""
+def _as_json(comparison) -> dict:
+    return {
+        "students": len(comparison.students),
+        "innocent": comparison.innocent,
+        "pairs": [asdict(pair) for pair in comparison.listed],
+        "groups": comparison.rings,
+        "identical": [asdict(one) for one in comparison.identical],
+        "hiding": [dict(zip(("student", "exercise", "uses"), row)) for row in comparison.hiding],
+    }
+
+
+def _answers(course: Path, assignment: str, templates: dict) -> dict[str, dict]:
+    """Each student's attempted answers by notebook and exercise."""
     from autograde.grader.repair import read_submission
+    from autograde.grader.similarity import answers_of, given_to_everybody
     from bertlab.progress import track
 
-    students: dict[str, dict[str, str]] = {}
     paths = sorted(course.glob(f"submitted/*/{assignment}/*.ipynb"))
     if not paths:
         raise CourseError(f"{course}: expected submissions in submitted/*/{assignment}; run `autograde collect` first")
+    students: dict[str, dict] = {}
+    given = given_to_everybody(templates.values())
     for path in track(paths, "Reading"):
         template = templates.get(path.stem)
         if template is None:
             continue
-        answers = read_submission(path, template).answers
-        code = {cell.grade_id for cell in template.answers if cell.cell.kind == "code"}
-        texts = {f"{path.stem}: {name}": answer.source for name, answer in answers.items() if name in code}
-        students.setdefault(path.parent.parent.name, {}).update(texts)
+        found = answers_of(read_submission(path, template), template, given)
+        before = f"{path.stem}: " if len(templates) > 1 else ""
+        mine = students.setdefault(path.parent.parent.name, {})
+        mine.update({before + exercise: answer for exercise, answer in found.items()})
     return students

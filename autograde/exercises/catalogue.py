@@ -13,6 +13,7 @@ from autograde import exercises as folder
 from autograde.errors import AutogradeError
 from autograde.exercises import notebooks
 from autograde.exercises.notebooks import Facts, SolutionError
+from autograde.exercises.ready_made import with_everywhere
 from autograde.exercises.spec import Exercise, named
 
 
@@ -60,7 +61,7 @@ def _complete(stated: Facts, package, modules: list[str]) -> Exercise:
         exercise, id=stated.id, notebook=stated.notebook, number=stated.number, title=stated.title,
         minutes=stated.minutes, lines=stated.lines, names=(stated.name,), kept_in=package.KEPT_IN,
         arguments=parameters[2:] if exercise.probe["kind"] == "step" else parameters,  # without model and optimizer
-        probe=named(exercise.probe, stated.name),
+        probe=named(exercise.probe, stated.name), forbidden=with_everywhere(exercise.forbidden),
     )  # fmt: skip
 
 

@@ -1,36 +1,43 @@
-"""Answers many questions about one layer without constructing it for each. The instructor's side only.
+"""Answers many questions about one layer without building it for each. The instructor's side only.
 
-To construct a layer takes longer than to call it. The course's own solutions and mistakes are asked thousands of times;
-a student's layer is constructed for each question.
+To build a layer takes longer than to call it. The course's own solutions and mistakes are asked thousands of times; a
+student's layer is built for each question.
 """
-
-import numpy as np
 
 from autograde import probe
 
 
 def answers(questions: list[dict], namespace: dict, kept: dict | None = None) -> list[dict]:
-    """The namespace's answers. kept: layers constructed before, for further calls with the same namespace."""
+    """The namespace's answers. kept: layers built before, for further calls with the same namespace."""
     kept = {} if kept is None else kept
-    return [probe.answer([question], _with_kept_layers(namespace, question, kept))[0] for question in questions]
+    return [probe.answer([question], namespace, build=_builder(question, kept))[0] for question in questions]
 
 
-def _with_kept_layers(namespace: dict, question: dict, kept: dict) -> dict:
-    """The namespace with a class of layers that returns the layer made before for the same kind of question.
+def _builder(question: dict, kept: dict) -> probe.Build:
+    """A `build` that returns the layer built before for the same kind of question.
 
-    To construct a layer takes longer than to call it. Before it answers, it gets the question's own weights.
+    All these questions set the same weights; the others keep their initial values. A layer that makes new weights when
+    it is called is built again.
     """
-    asked = question["probe"]
-    asked = asked.get("of", asked)  # of a gradient, or of a count of weights
-    name = asked.get("name")
-    if asked["kind"] != "layer" or name not in namespace:
-        return namespace
-    given = (*question["arguments"], *question["keywords"].values(), *question.get("weights", {}).values())
-    key = repr((name, asked.get("config"), question["keywords"].keys(), [np.shape(value) for value in given]))
+    if question["probe"].get("values"):  # asks for the initial weights
+        return probe.build_layer
 
-    def made(**config):
-        if key not in kept:
-            kept[key] = namespace[name](**config)
-        return kept[key]
+    def build(asked, arguments, keywords, namespace):
+        given = (asked["name"], asked.get("config"), sorted(question.get("weights", {})))
+        key = repr((*given, _shapes(arguments), _shapes(keywords)))
+        layer, weights = kept.get(key, (None, None))
+        if layer is None or len(layer.weights) != weights:
+            layer = probe.build_layer(asked, arguments, keywords, namespace)
+            kept[key] = layer, len(getattr(layer, "weights", ()))
+        return layer
 
-    return namespace | {name: made}
+    return build
+
+
+def _shapes(value):
+    """The value with each tensor replaced by its shape and type."""
+    if isinstance(value, dict):
+        return {name: _shapes(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_shapes(item) for item in value]
+    return (tuple(value.shape), str(value.dtype)) if hasattr(value, "shape") else value

@@ -193,3 +193,12 @@ def _parameters(function: ast.FunctionDef) -> tuple[str, ...]:
 
 def _where(path: Path, line: int) -> str:
     return f"solutions/{path.name} line {line}"
+
+
+def title_of(notebook: str) -> str:
+    """The title of a notebook: its first heading, such as "03 · Attention". Raises SolutionError."""
+    for cell in cells_of(notebook):
+        heading = re.search(r"^# # (.+)$", cell.source, re.MULTILINE) if not cell.is_code else None
+        if heading:
+            return heading[1].strip()
+    raise SolutionError(f"solutions/{notebook}.py: expected a title such as `# 03 · Attention` in a text cell")

@@ -18,6 +18,7 @@ from autograde.sandbox.client import Sandbox
 from autograde.sandbox.limits import Limits
 
 MOST_SANDBOXES = 16  # for one notebook: a program that ends again and again
+MOST_NOTEBOOKS = 2  # that time is given for, however many a submission has: an honest one takes seconds
 _TOO_SHORT = 0.5  # seconds: less than this is not worth a start
 
 
@@ -35,8 +36,9 @@ class Budget:
 
     @classmethod
     def of(cls, limits: Limits, notebooks: int = 1) -> "Budget":
-        """For a submission of so many notebooks: for each what the limits give to one sandbox."""
-        return cls(limits.wall_seconds * notebooks, limits.cpu_seconds * notebooks, MOST_SANDBOXES * notebooks)
+        """For a submission of so many notebooks: what the limits give to one sandbox, and twice as much for several."""
+        times = min(notebooks, MOST_NOTEBOOKS)
+        return cls(limits.wall_seconds * times, limits.cpu_seconds * times, MOST_SANDBOXES * notebooks)
 
     def part(self, share: float) -> "Budget":
         """A budget of this share of what is left; `take` what it has used when it is done."""
@@ -51,9 +53,9 @@ class Budget:
     def spent_on(self) -> str | None:
         """The limit that was used up, as the end of "it used up …"; None while something is left."""
         if self.wall_seconds - self.wall < _TOO_SHORT:
-            return f"the {self.wall_seconds:g} seconds that its submission may take"
+            return f"the {self.wall_seconds:.0f} seconds that its submission may take"
         if self.cpu_seconds - self.cpu < _TOO_SHORT:
-            return f"the {self.cpu_seconds:g} seconds of computing that its submission may take"
+            return f"the {self.cpu_seconds:.0f} seconds of computing that its submission may take"
         if self.started >= self.sandboxes:
             return f"the {self.sandboxes} starts of a program that ended each time"
         return None

@@ -14,6 +14,7 @@ from autograde.errors import AutogradeError
 from bertlab.files import write_text
 
 SECRET = Path(".autograde", "secret")
+IGNORED = ".gitignore"
 CONFIG = "nbgrader_config.py"
 _FEWEST_BYTES = 16
 
@@ -42,6 +43,20 @@ c.GenerateFeedback.exporter_class = "autograde.nbgrader_plugin.FeedbackExporter"
 '''
 
 
+# All but the course's own texts and settings: a repository is often shared, and its history forgets nothing.
+_IGNORED_TEXT = """# Written by `autograde init`: the secret, grades and students' work stay out of repositories.
+/.autograde/secret
+/gradebook.db*
+/submitted/
+/autograded/
+/feedback/
+/collected/
+/results/
+/reports/
+/.autograde/policy.json
+*.zip
+*.csv
+"""
 ZONE = Path(".autograde", "timezone")  # one line, such as Europe/Berlin
 
 
@@ -68,6 +83,9 @@ def make_course(folder: str | Path, course_id: str = "") -> list[str]:
     if not config.exists():
         write_text(config, _CONFIG_TEXT.format(course_id=course_id))
         done.append(f"{config}: nbgrader's own commands grade in the sandbox")
+    if not (folder / IGNORED).exists():
+        write_text(folder / IGNORED, _IGNORED_TEXT)
+        done.append(f"{folder / IGNORED}: keeps the secret, grades and students' work out of a repository")
     if not (folder / SECRET).exists():
         _write_secret(folder / SECRET)
         done.append(f"{folder / SECRET}: keep a copy; another secret gives every student other hidden inputs")

@@ -2,8 +2,13 @@
 
 In the first sandbox a program can reach everything that later exercises may use. Here all that an exercise forbids is
 inert before the first cell runs (`autograde.sandbox.forbidding`), and what an answer earns in addition elsewhere does
-not count. Exercises that forbid the same share a sandbox. A program whose text shows that it cannot reach anything
-forbidden (`shortcuts.may_reach`) is not run again.
+not count. Every answer with points is tested a second time:
+
+    all that any exercise of the notebook forbids is inert ─▶ answers that keep their points are done
+    for the others: only what their own exercise forbids is inert ─▶ the lower result counts
+
+Exercises that forbid the same share a sandbox. An answer that was graded on the course's own answers to the exercises
+before it has a sandbox for itself: those answers are put into it, and no other exercise may be tested beside its own.
 """
 
 import ast
@@ -12,12 +17,12 @@ import re
 from dataclasses import replace
 from itertools import pairwise
 
-from autograde import mybert_importer, shortcuts, syntax
+from autograde import mybert_importer, syntax
 from autograde.errors import SandboxEnded
 from autograde.exercises import catalogue, cells, notebooks
 from autograde.exercises.spec import Exercise
 from autograde.grader.budget import Budget, BudgetSpent
-from autograde.grader.source import without_commands
+from autograde.grader.source import defined_names, without_commands
 from autograde.grader.submission import Judged, Outcome, Step, Task, unjudged
 from autograde.grader.upstream import modules_before
 from autograde.grader.walk import ask, entered
@@ -29,52 +34,70 @@ _MENTIONED = re.compile(rf"\b{mybert_importer.PACKAGE}\.(\w+)")
 
 def without_forbidden(task: Task, outcome: Outcome, launcher, budget: Budget) -> Outcome:
     """The outcome with the points that each answer earns without what its exercise forbids."""
-    program = [without_commands(step.source)[0] for step in task.steps if step.exercise is None]
-    program += task.upstream.values()
-    for names, exercises in _groups(task, outcome).items():
-        if shortcuts.may_reach(program, names):
-            outcome = _asked_without(task, outcome, names, exercises, launcher, budget)
+    earning = [exercise for exercise in task.exercises if outcome.verdict(exercise).points]
+    alone = [exercise for exercise in earning if outcome.judged[exercise.id].credited]
+    together = [exercise for exercise in earning if exercise not in alone]
+    everything = tuple(dict.fromkeys(name for exercise in together for name in exercise.forbidden.names))
+    if together and len({exercise.forbidden.names for exercise in together}) > 1:
+        found, _ = _asked_without(task, outcome, everything, together, launcher, budget)
+        together = [exercise for exercise in together if not _keeps_its_points(outcome, exercise, found)]
+    for exercises in [*_groups(together), *([exercise] for exercise in alone)]:
+        names = exercises[0].forbidden.names
+        found, ended = _asked_without(task, outcome, names, exercises, launcher, budget)
+        outcome = replace(outcome, again=outcome.again or _is_from_outside(ended))
+        for exercise in exercises:
+            outcome = _lowered(task, outcome, exercise, found.get(exercise.id), ended)
     return outcome
 
 
-def _groups(task: Task, outcome: Outcome) -> dict[tuple[str, ...], list[Exercise]]:
-    """Forbidden names → the exercises that forbid them and have earned points."""
+def _groups(exercises: list[Exercise]) -> list[list[Exercise]]:
+    """The exercises that forbid the same, together."""
     found: dict[tuple[str, ...], list[Exercise]] = {}
-    for exercise in task.exercises:
-        if exercise.forbidden.names and outcome.verdict(exercise).points:
-            found.setdefault(exercise.forbidden.names, []).append(exercise)
-    return found
+    for exercise in exercises:
+        found.setdefault(exercise.forbidden.names, []).append(exercise)
+    return list(found.values())
 
 
-def _asked_without(task, outcome, names, exercises, launcher, budget) -> Outcome:
-    """One pass. An answer that the sandbox did not get to counts for nothing, and the instructor sees why."""
-    waiting = {exercise.id: exercise for exercise in exercises}
-    upstream = {} if any(outcome.judged[identity].credited for identity in waiting) else task.upstream
+def _keeps_its_points(outcome: Outcome, exercise: Exercise, found: dict[str, Judged]) -> bool:
+    now = found.get(exercise.id)
+    return now is not None and now.verdict.points >= outcome.verdict(exercise).points
+
+
+def _asked_without(
+    task, outcome, names, exercises, launcher, budget
+) -> tuple[dict[str, Judged], SandboxEnded | BudgetSpent | None]:
+    """One pass without these names: what it found of each exercise, and what ended it early."""
+    wanted = {exercise.id for exercise in exercises}
+    found: dict[str, Judged] = {}
+    upstream = {} if any(outcome.judged[identity].credited for identity in wanted) else task.upstream
     try:
         with entered(task, launcher, upstream, budget) as sandbox:
             sandbox.forbid(list(names), list(stand_ins_of(task.notebook)))
             for step in task.steps:
                 if step.exercise is None:
                     _run_by_statements(task, outcome, sandbox, step)
-                elif step.exercise.id in waiting:
-                    now = _asked(task, outcome, step.exercise, sandbox)
-                    if now.verdict.points >= outcome.verdict(step.exercise).points:
-                        del waiting[step.exercise.id]
-            for exercise in list(waiting.values()):  # an answer may be above the cells it needs
-                now = _asked(task, outcome, exercise, sandbox)
-                if now.verdict.points < outcome.verdict(exercise).points:
-                    outcome = outcome.with_judged(exercise, replace(now, verdict=_refused(exercise, now)))
-                del waiting[exercise.id]
+                elif step.exercise.id in wanted:
+                    found[step.exercise.id] = _asked(task, outcome, step.exercise, sandbox)
+            for exercise in exercises:  # an answer may be above the cells it needs
+                if not _keeps_its_points(outcome, exercise, found):
+                    found[exercise.id] = _asked(task, outcome, exercise, sandbox)
     except (SandboxEnded, BudgetSpent) as ended:
-        outcome = replace(outcome, again=outcome.again or _is_from_outside(ended))
-        for exercise in waiting.values():
-            reason = f"without what this exercise forbids, its program did not end well ({_end(ended)})"
-            outcome = outcome.with_technical(f"{exercise.names[0]}: {reason}")
-            outcome = outcome.with_verdict(exercise, unjudged(exercise, task.plans[exercise.id], reason))
-    return outcome
+        return {identity: now for identity, now in found.items() if now.verdict.passed}, ended
+    return found, None
 
 
-def _is_from_outside(ended: Exception) -> bool:
+def _lowered(task: Task, outcome: Outcome, exercise: Exercise, now: Judged | None, ended) -> Outcome:
+    """An answer that the sandbox did not get to counts for nothing, and the instructor sees why."""
+    if now is None:
+        reason = f"without what this exercise forbids, its program did not end well ({_end(ended)})"
+        outcome = outcome.with_technical(f"{exercise.names[0]}: {reason}")
+        return outcome.with_verdict(exercise, unjudged(exercise, task.plans[exercise.id], reason))
+    if now.verdict.points >= outcome.verdict(exercise).points:
+        return outcome
+    return outcome.with_judged(exercise, replace(now, verdict=_refused(exercise, now)))
+
+
+def _is_from_outside(ended: Exception | None) -> bool:
     return isinstance(ended, SandboxEnded) and ended.reason.reason in names_of_ends.FROM_OUTSIDE
 
 
@@ -103,18 +126,28 @@ def _first_line(node: ast.stmt) -> int:
 
 
 def _asked(task: Task, outcome: Outcome, exercise: Exercise, sandbox) -> Judged:
-    """An answer that was graded on the course's own answers before it gets them here, too."""
-    before = task.exercises[: task.exercises.index(exercise)] if outcome.judged[exercise.id].credited else ()
-    for earlier in before:
-        sandbox.run_cell(cells.answer_cell(earlier), task.limits.cell_seconds)
+    """An answer that was graded on the course's own answers before it gets them here, too, as in carry_forward.py."""
+    if outcome.judged[exercise.id].credited:
+        before = task.exercises[: task.exercises.index(exercise)]
+        defined = defined_names(task.source_of(exercise))
+        again = [earlier for earlier in before if defined & set(earlier.names)]  # several answers in one cell
+        _solve(task, before, sandbox)
+        for step in task.steps:
+            if step.number in task.numbers_of(exercise):
+                _run_by_statements(task, outcome, sandbox, step)
+        _solve(task, again, sandbox)
     return ask(task, sandbox, exercise)
+
+
+def _solve(task: Task, exercises, sandbox) -> None:
+    for exercise in exercises:
+        sandbox.run_cell(cells.answer_cell(exercise), task.limits.cell_seconds)
 
 
 def _refused(exercise: Exercise, now: Judged) -> Verdict:
     names = ", ".join(f"`{name}`" for name in exercise.forbidden.names[:4])
     more = " and others" if len(exercise.forbidden.names) > 4 else ""
-    because = exercise.forbidden.because or "In this exercise you write it yourself."
-    sentence = f"In a program without {names}{more} your answer earns fewer points. {because}"
+    sentence = f"In a program without {names}{more} your answer earns fewer points. {exercise.forbidden.because}"
     return replace(now.verdict, status="partly" if now.verdict.points else "refused", advice=(sentence,))
 
 

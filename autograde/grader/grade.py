@@ -25,7 +25,7 @@ from autograde.grader.gradebook import Course, configured_penalty
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.notebook_grading import Graded, grade_notebook
 from autograde.grader.results import Result, ResultError
-from autograde.grader.submission import LIMITS
+from autograde.grader.submission import LIMITS, MOST_TRIES
 from autograde.grader.template import Template, TemplateError
 from autograde.grader.upstream import (
     EarlierNotebook,
@@ -139,13 +139,18 @@ def current_results(assignment: Assignment, item: Handed, files: Iterable[Path])
 
 def _current(course: Path, assignment: str, student: str, path: Path) -> Result | None:
     """The record of a file as it is now, with what was handed in beside it."""
-    where = Result(assignment, student, path.stem).path(course)
-    try:
-        result = Result.load(where) if where.exists() else None
-    except ResultError:  # damaged: the file is graded again
-        return None
+    result = _last(course, Result(assignment, student, path.stem))
     same = result and result.sha256 == digest(path) and result.beside == digest_of(submitted_modules(path.parent)[0])
     return result if same else None
+
+
+def _last(course: Path, like: Result) -> Result | None:
+    """The last record of this notebook; None also for a damaged one: the file is graded again."""
+    where = like.path(course)
+    try:
+        return Result.load(where) if where.exists() else None
+    except ResultError:
+        return None
 
 
 def is_up_to_date(assignment: Assignment, item: Handed) -> bool:
@@ -259,6 +264,7 @@ def record(
 
     others: records of the student's other notebooks, if not all were graded now.
     """
+    graded = [replace(one, result=counted(assignment.course, one.result)) for one in graded]
     results = [one.result for one in graded]
     book.write(assignment.name, item.student, [*results, *others], assignment.templates, penalty)
     for one in graded:
@@ -269,6 +275,24 @@ def record(
         )  # fmt: skip
     for result in results:
         result.save(assignment.course)
+
+
+def counted(course: Path, result: Result) -> Result:
+    """The record with the number of gradings of this file in which a sandbox was killed from outside.
+
+    A program that kills itself looks the same, so `grade` does not try for ever.
+    """
+    if not result.again:
+        return result
+    before = _last(course, result)
+    same = before and (before.sha256, before.beside) == (result.sha256, result.beside)
+    tries = 1 + (before.tries if same else 0)
+    if tries < MOST_TRIES:
+        return replace(result, tries=tries)
+    said = (
+        f"tried {tries} times and not again; `autograde grade {result.assignment} --student {result.student} --again`"
+    )
+    return replace(result, tries=tries, again=False, technical=f"{result.technical}; {said} tries once more")
 
 
 def grade(

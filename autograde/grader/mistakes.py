@@ -1,37 +1,60 @@
 """Recognises known mistakes in wrong answers: the slowest step of grading.
 
-Known mistakes run in this process, on the student's own inputs; nothing of the student's runs here. An answer is
-compared with them twice: as it was given on the student's own earlier answers, and as it was given on the course's (see
-carry_forward.py), because after an earlier mistake only the second can look like a known one. The questions of the
-first part exclude most mistakes, so only the others get all questions.
+Known mistakes run in a sandbox of their own, on the student's own inputs; nothing of the student's runs there. So
+several workers name mistakes at the same time, and none of them loads TensorFlow. An answer is compared with them
+twice: as it was given on the student's own earlier answers, and as it was given on the course's (see carry_forward.py),
+because after an earlier mistake only the second can look like a known one. The questions of the first part exclude most
+mistakes, so only the others get all questions.
 """
 
-import threading
 from dataclasses import replace
 
 from autograde import planning, random_claims
 from autograde.answers import Answer
-from autograde.exercises.spec import Exercise
-from autograde.grader.budget import Budget
+from autograde.errors import SandboxEnded
+from autograde.exercises import catalogue, cells
+from autograde.exercises.spec import Exercise, Misconception
+from autograde.grader.budget import Budget, BudgetSpent
 from autograde.grader.submission import Judged, Outcome, Task
+from autograde.grader.walk import entered
 from autograde.naming import recognise, same_outcome
 from autograde.verdict import Verdict
-from bertlab.backend import load_backend
 
-_RUNNING = threading.Lock()  # while known mistakes run, this process's output is redirected, for all threads
+_REMEMBER = "_before = None; _before = dict(globals())"
+_RESTORE = """
+for _name in set(globals()) - set(_before) - {"_name"}:
+    del globals()[_name]
+globals().update(_before | {"_before": _before})
+"""
 
 
-def name_mistakes(task: Task, outcome: Outcome, budget: Budget) -> Outcome:
+def name_mistakes(task: Task, outcome: Outcome, launcher, budget: Budget) -> Outcome:
     """Adds the mistake's id and hint to each verdict that is wrong, partly right, or raised an error."""
-    for exercise in task.exercises:
-        judged = outcome.judged[exercise.id]
-        if judged.verdict.status in ("wrong", "partly", "raised") and judged.answers:
-            load_backend()  # once in this process: not this submission's time
-            with budget.thinking():
-                mistake = _known_mistake(task, exercise, judged)
-            if mistake:
-                outcome = outcome.with_verdict(exercise, _named(judged, mistake))
+    unnamed = {exercise.id for exercise in task.exercises if _is_unexplained(outcome.judged[exercise.id])}
+    if not unnamed:
+        return outcome
+    setup, answers = cells.read(task.notebook)
+    try:
+        with entered(task, launcher, {}, budget) as sandbox:
+            sandbox.run_cell(setup, task.limits.cell_seconds)
+            for exercise in catalogue.of_notebook(task.notebook):
+                if exercise.id in unnamed:
+                    judged = outcome.judged[exercise.id]
+                    mistake = _known_mistake(task, exercise, judged, sandbox)
+                    outcome = outcome.with_verdict(exercise, _named(judged, mistake)) if mistake else outcome
+                    unnamed.remove(exercise.id)
+                if not unnamed:
+                    break
+                sandbox.run_cell(answers[exercise.id], task.limits.cell_seconds)
+    except BudgetSpent:
+        return outcome
+    except SandboxEnded as ended:
+        return outcome.with_technical(f"while known mistakes were compared with the answers: {ended.reason.reason}")
     return outcome
+
+
+def _is_unexplained(judged: Judged) -> bool:
+    return judged.verdict.status in ("wrong", "partly", "raised") and bool(judged.answers)
 
 
 def _named(judged: Judged, mistake: dict) -> Verdict:
@@ -42,28 +65,54 @@ def _named(judged: Judged, mistake: dict) -> Verdict:
     return replace(verdict, misconception=mistake["id"], advice=(mistake["hint"], *rest))
 
 
-def _known_mistake(task: Task, exercise: Exercise, judged: Judged) -> dict | None:
+def _known_mistake(task: Task, exercise: Exercise, judged: Judged, sandbox) -> dict | None:
     """The one known mistake behind these answers, or None. On the student's own earlier answers first."""
     plan = task.plans[exercise.id]
     given = [answers for answers in (judged.answers, judged.on_course) if len(answers) == len(plan["questions"])]
-    with _RUNNING:
-        plan = planning.with_misconceptions(_still_possible(exercise, plan, given), plan)
+    sandbox.run_cell(_REMEMBER)
+    possible = _still_possible(task, exercise, plan, given, sandbox)
+    plan = planning.with_misconceptions(
+        replace(exercise, misconceptions=tuple(possible)),
+        plan,
+        {one.id: [_outcome(answer) for answer in answers] for one, answers in possible.items()},
+    )
     found = (recognise(plan, answers) or random_claims.recognise(plan, answers) for answers in given)
     return next(filter(None, found), None)
 
 
-def _still_possible(exercise: Exercise, plan: dict, given: list[tuple[Answer, ...]]) -> Exercise:
-    """The exercise with those misconceptions that answer the first part's questions as the student does; with all where
-    chance decides the answers."""
+def _still_possible(
+    task: Task, exercise: Exercise, plan: dict, given: list[tuple[Answer, ...]], sandbox
+) -> dict[Misconception, list[Answer]]:
+    """The misconceptions that answer the first part's questions as the student does, or all where chance decides the
+    answers; each with its answers to all questions."""
     claims = plan["parts"][0]["claims"]
-    if any(claim["kind"] in random_claims.KINDS for claim in claims):
-        return exercise
-    first = [claim["answer"] for claim in claims]
-    asked = plan | {"questions": [plan["questions"][place] for place in first]}
-    alike = {
-        known["id"]
-        for known in planning.with_misconceptions(exercise, asked)["misconceptions"]
-        for answers in given
-        if all(same_outcome(outcome, answers[place]) for outcome, place in zip(known["outcomes"], first))
-    }
-    return replace(exercise, misconceptions=tuple(one for one in exercise.misconceptions if one.id in alike))
+    places = sorted({claim["answer"] for claim in claims})
+    by_chance = any(claim["kind"] in random_claims.KINDS for claim in claims)
+    possible = {}
+    for one in exercise.misconceptions:
+        first = _answers(task, exercise, one, [plan["questions"][place] for place in places], sandbox)
+        if by_chance or any(_are_alike(first, [answers[place] for place in places]) for answers in given):
+            everything = _answers(task, exercise, one, plan["questions"], sandbox)
+            if not any(answer.late for answer in everything):
+                possible[one] = everything
+    return possible
+
+
+def _are_alike(known: list[Answer], got: list[Answer]) -> bool:
+    return all(map(same_outcome, known, got))
+
+
+def _answers(task: Task, exercise: Exercise, mistake: Misconception, questions: list[dict], sandbox) -> list[Answer]:
+    """The answers of a student with this mistake, whose earlier answers are the course's."""
+    sandbox.run_cell(cells.patched_cell(exercise, mistake), task.limits.cell_seconds)
+    answers = sandbox.ask(questions, task.limits.cell_seconds)
+    sandbox.run_cell(_RESTORE)
+    return answers
+
+
+def _outcome(answer: Answer) -> dict:
+    """The answer as a plan holds a known mistake's."""
+    failure = answer.failure
+    shapes = " ".join(map(str, failure.shapes)) if failure else ""
+    error = {"type": failure.kind, "message": shapes, "digest": failure.digest} if failure else None
+    return {"status": answer.status, "value": answer.value, "error": error}

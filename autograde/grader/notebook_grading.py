@@ -24,6 +24,8 @@ from autograde.grader.training_runs import add_runs
 from autograde.grader.walk import run_program
 from autograde.sandbox.limits import Limits
 
+FOR_THE_PROGRAM = 0.6  # of the budget; the rest is for testing what it earns without what exercises forbid
+
 
 @dataclass(frozen=True)
 class Graded:
@@ -48,10 +50,12 @@ def grade_notebook(
         if submission.problem:
             return Graded(_unreadable(blank, submission, exercises), submission)
         task = plan_task(submission, template, exercises, blank, secret, limits)
-    outcome = run_program(task, launcher, budget)
-    outcome = carry_forward(task, outcome, launcher, budget)
+    first = budget.part(FOR_THE_PROGRAM)
+    outcome = run_program(task, launcher, first)
+    outcome = carry_forward(task, outcome, launcher, first)
+    budget.take(first)
     outcome = without_forbidden(task, outcome, launcher, budget)
-    outcome = name_mistakes(task, outcome, budget)
+    outcome = name_mistakes(task, outcome, launcher, budget)
     outcome = with_reasons(task, outcome)
     outcome = add_stand_in_notes(task, outcome)
     if isinstance(source, Path):

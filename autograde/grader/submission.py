@@ -19,6 +19,7 @@ from autograde.grader.template import Template
 from autograde.sandbox.limits import Limits
 from autograde.verdict import Verdict
 
+MOST_TRIES = 3  # of one file in which a sandbox is killed from outside
 LIMITS = Limits(cell_seconds=30.0, wall_seconds=300.0, cpu_seconds=300.0)  # all of one notebook: see budget.py
 
 

@@ -23,15 +23,17 @@ from autograde.exercises import cells
 from autograde.exercises.runs import TrainingRun
 from autograde.exercises.spec import layer, named
 from autograde.grader.budget import Budget, BudgetSpent
-from autograde.grader.submission import Outcome, Task
+from autograde.grader.submission import MOST_TRIES, Outcome, Task
 from autograde.grader.walk import entered, run_cell
 from autograde.roles import model_roles
+from autograde.sandbox import limits as names_of_ends
 from autograde.student.training_run import VOCABULARY, documents_of
 from autograde.verdict import PartResult, Verdict
 from autograde.weights_file import Weights, WeightsError, read_weights
 
 SECONDS = 60.0  # for all predictions
 HIGHEST_LOSS = 10.0  # that is shown; an untrained model's is near 8.3
+KILLED = f"its sandbox was killed from outside; `autograde grade` tries again, {MOST_TRIES} times in all"
 _GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 
 
@@ -43,18 +45,21 @@ def add_runs(
     for run in found:
         graded = grade_run(run, folder, task, outcome, launcher, budget)
         outcome = replace(
-            outcome, runs=(*outcome.runs, graded.verdict), doubts=(*outcome.doubts, *graded.doubts)
-        ).with_technical(*graded.ends)
+            outcome, runs=(*outcome.runs, graded.verdict), doubts=(*outcome.doubts, *graded.doubts),
+            again=outcome.again or graded.again,
+        ).with_technical(*graded.ends)  # fmt: skip
     return outcome
 
 
 @dataclass(frozen=True)
 class GradedRun:
-    """ends: sentences about sandboxes that ended; doubts: why the instructor should look at the run."""
+    """ends: sentences about sandboxes that ended; doubts: why the instructor should look at the run; again: whether a
+    sandbox was killed from outside, so that the next `grade` shall try again."""
 
     verdict: Verdict
     ends: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    again: bool = False
 
 
 def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, launcher, budget: Budget) -> GradedRun:
@@ -70,7 +75,9 @@ def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, laun
     rows = hidden_rows(run, task.secret, task.student, task.attempt)
     question = _question(run, weights, rows)
     ends: list[str] = []
-    for own in (True, False):
+    killed, tries = False, [True, False]  # whose answers: the student's own, then the course's
+    while tries:
+        own = tries.pop(0)
         try:
             with entered(task, launcher, task.upstream if own else {}, budget) as sandbox:
                 _walk(task, outcome, sandbox, own)
@@ -78,7 +85,12 @@ def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, laun
         except BudgetSpent:
             return GradedRun(_not_reached(run, budget), tuple(ends))
         except SandboxEnded as ended:
-            ends.append(f"{run.id}: {ended.reason.reason}")  # the name only: solutions are beside the program
+            from_outside = ended.reason.reason in names_of_ends.FROM_OUTSIDE
+            if from_outside and not killed:
+                tries.insert(0, own)  # once more
+            else:
+                ends.append(f"{run.id}: {ended.reason.reason}")  # the name only: solutions are beside the program
+            killed = killed or from_outside
             continue
         logits = _logits(answer, rows)
         if logits is not None:
@@ -86,6 +98,8 @@ def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, laun
             return GradedRun(
                 _verdict(run, loss, accuracy, context, own), tuple(ends), doubts_about(run, loss, accuracy)
             )
+    if killed and ends:
+        return GradedRun(_technical(run, KILLED), tuple(ends), again=True)
     said = f"Neither your {run.model} nor the course's own version made predictions with these weights."
     verdict = Verdict(run.id, run.label, "wrong", 0.0, run.points, advice=(said,))
     return GradedRun(verdict, tuple(ends))
@@ -103,7 +117,10 @@ def doubts_about(run: TrainingRun, loss: float, accuracy: float) -> tuple[str, .
 
 
 def _not_reached(run: TrainingRun, budget: Budget) -> Verdict:
-    reason = f"not reached in time: the notebook used up {budget.spent_on}"
+    return _technical(run, f"not reached in time: it used up {budget.spent_on}")
+
+
+def _technical(run: TrainingRun, reason: str) -> Verdict:
     return Verdict(run.id, run.label, "technical", 0.0, run.points, technical=reason)
 
 
@@ -125,7 +142,11 @@ def _check_fit(run: TrainingRun, weights: Weights) -> None:
 
 
 def hidden_rows(run: TrainingRun, secret: bytes, student: str, attempt: str = "") -> dict[str, np.ndarray]:
-    """Masked rows for one attempt: held-out text, with masks that cannot be computed without the secret."""
+    """Masked rows for one attempt: held-out text, with masks that cannot be computed without the secret.
+
+    Only positions at which the model sees [MASK] have a weight: at the others of the 15 % it sees the token itself, or
+    another one, so a model that copies its input would be right at a tenth of them.
+    """
     from bertlab.data.pretraining.examples import examples_from_tokens
     from bertlab.data.pretraining.settings import ExampleSettings
 
@@ -135,7 +156,10 @@ def hidden_rows(run: TrainingRun, secret: bytes, student: str, attempt: str = ""
     seed = int.from_bytes(digest[:4], "big") >> 1
     settings = ExampleSettings(sequence_length=run.tokens, duplicate_factor=1, seed=seed)
     rows = examples_from_tokens(tokens, vocabulary, settings, unit=0)
-    return {name: array[: run.rows] for name, array in rows.items()}
+    rows = {name: array[: run.rows] for name, array in rows.items()}
+    seen = np.take_along_axis(rows["input_ids"], rows["masked_lm_positions"], axis=1)  # (B, P)
+    rows["masked_lm_weights"] = rows["masked_lm_weights"] * (seen == vocabulary.mask_id)
+    return rows
 
 
 @functools.cache

@@ -8,6 +8,7 @@
   compute the same: `keras.ops.softmax`, its backend's `softmax`, `tensorflow.nn.softmax_v2`, `raw_ops.Softmax`.
 - A forbidden module that is not loaded is never loaded: an import finds an empty module whose names are inert.
 - The library's code that stand-ins for earlier notebooks need stays: it is found by the names that their code uses.
+- TensorFlow's private executors refuse kernels of these names, and what is loaded later is made inert, too.
 - The files of inert code can no longer be opened: a hook that Python cannot remove refuses it (`sys.addaudithook`).
 
 A program that computes the same by other means is not stopped. docs/threat_model.md lists what is left.
@@ -25,6 +26,7 @@ import types
 _SAME_NAMES_IN = ("keras", "tensorflow")
 _LIBRARY = "bertlab"
 _REFUSED_EVENTS = ("ctypes.dlopen", "ctypes.dlsym", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.system")
+_EXECUTOR_MODULES = ("tensorflow.python.pywrap_tfe", "tensorflow.python._pywrap_tfe")
 _SUFFIX = re.compile(r"(_v|V)\d+$|_eager_fallback$|_internal$")
 
 
@@ -37,13 +39,18 @@ def forbid(names: list[str], stand_ins: list[str]) -> None:
     roots = [importlib.import_module(f"autograde.student.stand_ins.{name}") for name in stand_ins]
     modules = [name for name in names if _is_module(name)]
     needed = _needed(roots)
+    wanted = _wanted(names, modules)
     forbidden = [thing for module in _loaded(modules) for thing in _defined_in(module, modules)]
-    forbidden += [thing for thing in _same_names(names, modules)]
-    files = set()
+    forbidden += _same_names(wanted)
+    named = list(filter(None, map(_function_of_the_library, names)))  # also where a stand-in needs it
+    needed -= set(map(id, named))
+    forbidden += named
+    files: set[str] = set()
     for thing in forbidden:
         if id(thing) not in needed:
             _make_inert(thing, files, needed)
-    sys.meta_path.insert(0, _EmptyModules(modules))
+    _refuse_kernels(wanted)
+    sys.meta_path[:0] = [_EmptyModules(modules), _LateModules(wanted, needed)]
     sys.addaudithook(functools.partial(_refuse_sources, frozenset(map(os.path.realpath, files)), _folders(modules)))
 
 
@@ -56,6 +63,15 @@ def _is_module(name: str) -> bool:
 
 
 # --- what is forbidden ---
+
+
+def _function_of_the_library(name: str):
+    """The function or class called, for example, "bertlab.layers.gather_positions", or None."""
+    home, _, last = name.rpartition(".")
+    if not home.startswith(f"{_LIBRARY}.") or home not in sys.modules:
+        return None
+    thing = vars(sys.modules[home]).get(last)
+    return thing if isinstance(thing, (types.FunctionType, type)) else None
 
 
 def _loaded(prefixes: list[str]) -> list[types.ModuleType]:
@@ -78,17 +94,29 @@ def _defined_in(module, prefixes) -> list:
     return [thing for thing in things if _is_below(getattr(thing, "__module__", None) or "", homes)]
 
 
-def _same_names(names: list[str], modules: list[str]) -> list:
-    """Functions and classes of Keras and TensorFlow that are called like one of the names."""
+def _wanted(names: list[str], modules: list[str]) -> frozenset[str]:
+    """The plain names of forbidden functions and classes of Keras and TensorFlow."""
     called = [name for name in names if name not in modules and _is_below(name, _SAME_NAMES_IN)]
-    wanted = {_plain(name.rpartition(".")[2]) for name in called}
+    return frozenset(_plain(name.rpartition(".")[2]) for name in called)
+
+
+def _same_names(wanted: frozenset[str]) -> list:
+    """Functions and classes of Keras and TensorFlow that are called like one of the names."""
     found = {}
     for name, module in list(sys.modules.items()) if wanted else ():
         if _is_below(name, _SAME_NAMES_IN) and isinstance(module, types.ModuleType):
-            for called, thing in list(vars(module).items()):
-                if isinstance(thing, (types.FunctionType, type)) and {_plain(called), _plain(thing.__name__)} & wanted:
-                    found[id(thing)] = thing
+            found |= _called_like(module, wanted)
     return list(found.values())
+
+
+def _called_like(module: types.ModuleType, wanted: frozenset[str]) -> dict:
+    """By id, the functions and classes of a module that are called like one of the names."""
+    things = [(called, thing) for called, thing in list(vars(module).items())]
+    return {
+        id(thing): thing
+        for called, thing in things
+        if isinstance(thing, (types.FunctionType, type)) and {_plain(called), _plain(thing.__name__)} & wanted
+    }
 
 
 def _plain(name: str) -> str:
@@ -100,16 +128,21 @@ def _plain(name: str) -> str:
 
 
 def _needed(roots: list[types.ModuleType]) -> set[int]:
-    """The ids of the library's functions and classes that these modules use, directly or through others."""
+    """The ids of the library's functions and classes that these modules use, directly or through others.
+
+    Only the library's: what they use of Keras and TensorFlow is what an exercise forbids in so many words.
+    """
+    seen: set[int] = set()
     found: set[int] = set()
     values = [value for root in roots for value in list(vars(root).values())]
     waiting = [value for value in values if not isinstance(value, types.ModuleType)]
     while waiting:
         thing = waiting.pop()
-        if id(thing) not in found:
-            uses = list(_used_by(thing))
-            found.add(id(thing))
-            waiting += uses
+        if id(thing) not in seen:
+            seen.add(id(thing))
+            waiting += _used_by(thing)
+            if isinstance(thing, (types.FunctionType, type)) and _is_ours(thing):
+                found.add(id(thing))
     return found
 
 
@@ -216,6 +249,29 @@ def _package(thing) -> str:
     return (thing.__module__ or "").partition(".")[0]
 
 
+# Functions by which TensorFlow's Python calls its kernels → which argument is the kernel's name.
+_EXECUTORS = {"TFE_Py_FastPathExecute": 1, "TFE_Py_Execute": 2, "TFE_Py_ExecuteCancelable": 2}
+
+
+def _refuse_kernels(wanted: frozenset[str]) -> None:
+    """TensorFlow's private executors refuse kernels that are called like one of the names."""
+    for module in filter(None, map(sys.modules.get, _EXECUTOR_MODULES)):
+        for name, place in _EXECUTORS.items():
+            if wanted and hasattr(module, name):
+                setattr(module, name, _refusing_kernels(getattr(module, name), place, wanted))
+
+
+def _refusing_kernels(call, place: int, wanted: frozenset[str]):
+    def checked(*arguments):
+        kernel = arguments[place]  # the methods of the class itself: a subclass of the student's could lie
+        kernel = bytes.decode(kernel) if isinstance(kernel, bytes) else str.encode(kernel).decode()
+        if _plain(kernel) in wanted:
+            raise ForbiddenCallError
+        return call(*arguments)
+
+    return checked
+
+
 class _EmptyModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds an empty module for every forbidden one that is not loaded."""
 
@@ -232,6 +288,26 @@ class _EmptyModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module):
         vars(module)["__getattr__"] = _empty_attribute
+
+
+class _LateModules(importlib.abc.MetaPathFinder):
+    """Makes inert what a module of Keras or TensorFlow brings that is loaded later, such as an older layer."""
+
+    def __init__(self, wanted: frozenset[str], needed: set[int]):
+        self.wanted, self.needed = wanted, needed
+
+    def find_spec(self, name, path=None, target=None):
+        if not self.wanted or not _is_below(name, _SAME_NAMES_IN):
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            spec.loader.exec_module = functools.partial(self._load, spec.loader.exec_module)
+        return spec
+
+    def _load(self, load, module) -> None:
+        load(module)
+        for thing in _called_like(module, self.wanted).values():
+            _make_inert(thing, set(), self.needed)
 
 
 def _empty_attribute(name: str):

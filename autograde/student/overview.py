@@ -7,6 +7,9 @@ from autograde.rendering import MARKS, points_text
 from autograde.student import plans, progress_file
 
 _WIDTH = 20
+_NAME_WIDTH = 34
+_HANDED_IN = "when handed in"  # the state of a training run: only the grader can give its points
+_MARKS = MARKS | {_HANDED_IN: "○"}
 
 
 class Overview:
@@ -20,14 +23,12 @@ class Overview:
 
     def __repr__(self):
         lines = []
-        for notebook, rows in self._by_notebook():
+        for _, rows in self._by_notebook():
             reached, possible = _sums(rows)
-            lines.append(
-                f"{notebook:<24} {_bar(reached, possible)} {points_text(reached)} of {points_text(possible)} points"
-            )
+            lines.append(_line(_title(rows), reached, possible))
             for facts, points, status in rows:
                 share = f"{points_text(points)}/{points_text(facts['points'])}"
-                lines.append(f"  {MARKS[status]} {facts['number']:<5} {facts['title']:<36} {share:>6}  {status}")
+                lines.append(f"  {_MARKS[status]} {facts['number']:<5} {facts['title']:<36} {share:>6}  {status}")
         lines.append(_line("the whole course", *_sums(self.rows)))
         return "\n".join(lines)
 
@@ -39,7 +40,7 @@ class Overview:
             unfolded = notebook == last or (_begun(rows) and reached < possible)
             body = "".join(_html_row(*row) for row in rows)
             parts.append(
-                f"<details{' open' if unfolded else ''}><summary>{_heading(notebook, reached, possible)}</summary>"
+                f"<details{' open' if unfolded else ''}><summary>{_heading(_title(rows), reached, possible)}</summary>"
                 f'<table style="color:inherit;background:transparent"><tbody>{body}</tbody></table></details>'
             )
         parts.append(f"<p>{_heading('the whole course', *_sums(self.rows))}</p>")
@@ -51,7 +52,12 @@ class Overview:
 
 
 def _begun(rows):
-    return any(status != "not attempted" for _, _, status in rows)
+    return any(status not in ("not attempted", _HANDED_IN) for _, _, status in rows)
+
+
+def _title(rows) -> str:
+    """The notebook's own title, such as "03 · Attention"."""
+    return rows[0][0].get("notebook_title", rows[0][0]["notebook"])
 
 
 def _sums(rows):
@@ -59,7 +65,7 @@ def _sums(rows):
 
 
 def _line(name, reached, possible):
-    return f"{name:<24} {_bar(reached, possible)} {points_text(reached)} of {points_text(possible)} points"
+    return f"{name:<{_NAME_WIDTH}} {_bar(reached, possible)} {points_text(reached)} of {points_text(possible)} points"
 
 
 def _bar(reached, possible):
@@ -70,13 +76,13 @@ def _bar(reached, possible):
 def _heading(name, reached, possible):
     score = f"{points_text(reached)} of {points_text(possible)} points"
     return (
-        f"<strong>{html.escape(name)}: {score}</strong> "
+        f'<strong style="display:inline-block;min-width:32em">{html.escape(name)}: {score}</strong> '
         f'<progress value="{points_text(reached)}" max="{points_text(possible)}" aria-label="{score}"></progress>'
     )
 
 
 def _html_row(facts, points, status):
-    cells = (MARKS[status], facts["number"], facts["title"],
+    cells = (_MARKS[status], facts["number"], facts["title"],
              f"{points_text(points)} / {points_text(facts['points'])}", status)  # fmt: skip
     row = "".join(f'<td style="text-align:left">{html.escape(str(cell))}</td>' for cell in cells)
     return f'<tr style="background:transparent">{row}</tr>'
@@ -91,4 +97,6 @@ def progress() -> Overview:
         status = entry.get("status") if entry.get("status") in MARKS else "not attempted"
         points = entry.get("points") if isinstance(entry.get("points"), (int, float)) else 0.0
         rows.append((facts, min(max(points, 0.0), facts["points"]), status))
+    rows += [(facts, 0.0, _HANDED_IN) for facts in plans.runs()]
+    rows.sort(key=lambda row: row[0]["notebook"])  # the order within a notebook stays
     return Overview(rows)

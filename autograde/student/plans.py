@@ -30,6 +30,15 @@ def index() -> list[dict]:
     return _planning().index()
 
 
+def runs() -> list[dict]:
+    """The training runs of the course: id, notebook, number, title, points. Raises FingerprintError."""
+    place = folder()
+    if place is not None:
+        return fingerprints.load_index(place, fingerprints.RUNS)
+    planning = _planning()
+    return planning.runs_of(planning.catalogue.EXERCISES)
+
+
 @functools.cache
 def plan(exercise: str) -> dict:
     """The plan of one exercise, by id. Raises FingerprintError."""

@@ -70,7 +70,7 @@ def choose_settings(text: str | None = None, **changes) -> RunSettings:
         settings = dict(text="builtin", length=128, batch_size=256, steps=steps, warmup_steps=max(1, steps // 15),
                         peak=1e-3, interval=min(500, max(1, steps // 15)), compiled=True, model=model)  # fmt: skip
     else:
-        steps = changes.get("steps", 320)
+        steps = changes.get("steps", 1_500)
         model = _model(pieces, hidden_size=128, num_layers=2, num_heads=2, max_positions=32)
         settings = dict(text="python", length=32, batch_size=64, steps=steps, warmup_steps=max(1, steps // 10),
                         peak=2e-3, interval=max(1, steps // 8), compiled=False, model=model)  # fmt: skip

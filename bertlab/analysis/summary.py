@@ -13,15 +13,37 @@ def component_counts(config: ModelConfig, heads: bool = True) -> list[tuple[str,
     """
     from bertlab.models.outline import pretraining_outline
 
-    model = pretraining_outline(config)
+    variables = pretraining_outline(config).trainable_variables
+    return _counted([(variable.path, variable.shape) for variable in variables], config.num_layers, heads)
+
+
+def stored_counts(shapes: dict[str, tuple], num_layers: int, heads: bool = True) -> list[tuple[str, int]]:
+    """(component, parameters) of what a checkpoint holds, such as a classifier's head.
+
+    shapes: of its tensors, by their paths in any order.
+    """
+    return _counted(sorted(shapes.items(), key=lambda one: _place(one[0])), num_layers, heads)
+
+
+def _counted(shapes: list[tuple[str, tuple]], num_layers: int, heads: bool) -> list[tuple[str, int]]:
     counts: dict[str, int] = {}
-    for variable in model.trainable_variables:
-        name = _component(variable.path.split("/"), config.num_layers)
+    for path, shape in shapes:
+        name = _component(path.split("/"), num_layers)
         if heads or not name.endswith("head"):
-            counts[name] = counts.get(name, 0) + math.prod(variable.shape)
+            counts[name] = counts.get(name, 0) + math.prod(shape)
     return list(counts.items())
 
 
+def _place(path: str) -> tuple:
+    """Sorts embeddings, encoder, pooler and heads; a checkpoint lists its tensors in any order."""
+    parts = path.split("/")
+    inside = ("embeddings", "encoder", "pooler")
+    if parts[0] != BACKBONE:
+        return len(inside), parts[0]
+    return inside.index(parts[1]), _ORDER.index(parts[2]) if parts[2] in _ORDER else len(_ORDER), parts[3:4]
+
+
+_ORDER = ("token", "position", "segment", "norm")
 _NAMES = {
     "token": "token embedding",
     "segment": "segment embedding",
@@ -35,7 +57,7 @@ _NAMES = {
 def _component(path: list[str], num_layers: int) -> str:
     """The component a variable belongs to, from its path: ["backbone", "encoder", "layer_0", …]."""
     if path[0] != BACKBONE:
-        return _NAMES[path[0]]
+        return _NAMES.get(path[0], "task head")
     part = path[1]
     if part == "embeddings":
         return _NAMES[path[2]]

@@ -12,7 +12,7 @@ COMMANDS = {
     "data": ("data", "data", "Make and inspect pre-training examples."),
     "task": ("task", "task", "List and inspect labelled tasks."),
     "pretrain": ("pretrain", "pretrain", "Pre-train a model from a folder of examples."),
-    "evaluate": ("evaluate", "evaluate", "Evaluate a pre-trained model on held-out examples."),
+    "evaluate": ("evaluate", "evaluate", "Evaluate a model on held-out examples or labelled rows."),
     "plot": ("plot", "plot", "Plot the curves of pre-training runs."),
     "summary": ("summary", "summary", "Count the parameters of a model, component by component."),
     "fill-mask": ("fill_mask", "fill_mask", "Predict the words at [MASK] in a sentence."),

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from bertlab.backend import load_backend
+from bertlab.cli.config_file import config_option, write_config
 from bertlab.cli.options import model_option
 from bertlab.cli.settings_options import help_of, settings_options
 from bertlab.cli.task import labels_read, task_options
@@ -31,6 +32,7 @@ def _axes(context, parameter, values) -> dict[str, tuple]:
 
 
 @click.command()
+@config_option
 @task_options
 @model_option
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
@@ -68,7 +70,11 @@ def finetune(load, model, out, grid, axes, seeds, max_length, validation_share, 
     from bertlab.training.finetuning import finetune as run
 
     axes = (PUBLISHED_GRID if grid else {}) | axes
-    result = run(model, task, out, recipe, axes, say=lambda text: click.echo(text, err=True))
+    context = click.get_current_context()
+    result = run(
+        model, task, out, recipe, axes, say=lambda text: click.echo(text, err=True),
+        on_begin=lambda: write_config(out, context.command, context.params | {"max_length": max_length}),
+    )  # fmt: skip
     if as_json:
         click.echo(json.dumps(result.to_dict(), indent=1))
     else:

@@ -1,13 +1,15 @@
 """A command line whose sub-commands are imported when they run: `--help` starts in a fraction of a second."""
 
+import atexit
 import errno
+import gc
 import importlib
 import os
 import sys
 
 import click
 
-from bertlab.errors import BertLabError
+from bertlab.errors import BertLabError, in_shell
 
 
 class LazyGroup(click.Group):
@@ -37,6 +39,10 @@ class LazyGroup(click.Group):
         commands = [CompletionItem(name, help=text) for name, text in fitting]
         return commands + click.Command.shell_complete(self, context, incomplete)
 
+    def invoke(self, context):
+        with in_shell():
+            return super().invoke(context)
+
     def format_commands(self, context, formatter):
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, _, text) in self.entries.items()])
@@ -48,6 +54,7 @@ def run(command: click.Command, name: str, *mistakes: type[Exception]) -> None:
     A mistake is a BertLabError, one of `mistakes`, or a file that the system refuses: one line on standard error.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # hide TensorFlow's start-up notes
+    atexit.register(gc.freeze)  # else Python looks for cycles among all of TensorFlow's objects at the end: 2 seconds
     try:
         code = command.main(prog_name=name, standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from bertlab.backend import load_backend
+from bertlab.cli.config_file import config_option, write_config
 from bertlab.cli.settings_options import given, settings_options
 from bertlab.training.recipes.presets import PretrainingSettings
 
@@ -14,6 +15,7 @@ PATH = click.Path(path_type=Path)
 
 
 @click.command()
+@config_option
 @click.argument("model")
 @click.option("--data", "data", required=True, multiple=True, type=PATH,
               help="Folder of examples (`bertlab data make`). Repeat for a second phase with longer rows.")  # fmt: skip
@@ -41,14 +43,19 @@ def pretrain(model, data, out, validation, preset, memory_check, as_json, **opti
     """
     settings = PretrainingSettings.preset(preset, **given(options))
     load_backend()
+    from keras.callbacks import LambdaCallback
+
     from bertlab.training.devices.machines import this_machine
     from bertlab.training.pretraining import CHECKPOINT
     from bertlab.training.pretraining import pretrain as train
 
+    context = click.get_current_context()
+    used = context.params | {name: value for name, value in settings.to_dict().items() if name in options}
+    begin = LambdaCallback(on_train_begin=lambda logs: write_config(out, context.command, used))
     try:
         history = train(
             model, data, out, settings, validation=validation, say=lambda line: click.echo(line, err=True),
-            memory_check=memory_check,
+            memory_check=memory_check, callbacks=[begin] if this_machine().is_chief else (),
         )  # fmt: skip
     except KeyboardInterrupt:
         click.echo(f"interrupted; {_kept(out)}", err=True)

@@ -9,30 +9,42 @@ from bertlab.backend import load_backend
 
 
 @click.command()
-@click.argument("size_or_config")
-@click.option("--heads/--no-heads", default=True, help="Include the pre-training heads.")
+@click.argument("model")
+@click.option("--heads/--no-heads", default=True, help="Include the heads.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def summary(size_or_config: str, heads: bool, as_json: bool):
-    """Count the parameters of a named size (tiny, mini, small, medium, base, large) or of a config.json.
+def summary(model: str, heads: bool, as_json: bool):
+    """Count the parameters of MODEL: a checkpoint, as it is stored; or, with the heads of pre-training, a size (tiny,
+    mini, small, medium, base, large) or a config.json.
 
     \b
     Example:
       bertlab summary base
     """
-    from bertlab.analysis.summary import component_counts
-    from bertlab.families import DEFAULT, family, load_config
-
-    path = Path(size_or_config)
-    if path.is_dir():
-        path = path / "config.json"
-    is_file = path.is_file() or path.suffix == ".json"
-    config = load_config(path) if is_file else family(DEFAULT).config.named(size_or_config)
-    load_backend()
-    rows = component_counts(config, heads=heads)
+    config, rows = _counts(model, heads)
     if as_json:
         click.echo(json.dumps({"config": config.to_dict(), "components": rows, "total": sum(n for _, n in rows)}))
         return
-    _print_table(size_or_config, config, rows)
+    _print_table(model, config, rows)
+
+
+def _counts(model: str, heads: bool) -> tuple:
+    """The configuration and the parameters of each component."""
+    from bertlab.checkpoints.packaged import is_packaged
+    from bertlab.families import DEFAULT, family, load_config
+
+    path = Path(model)
+    load_backend()
+    from bertlab.analysis.summary import component_counts, stored_counts
+
+    if is_packaged(model) or (path.exists() and not path.is_file()):
+        from bertlab.checkpoints.opening import open_checkpoint
+
+        checkpoint = open_checkpoint(model)
+        shapes = {path: tensor.shape for path, tensor in checkpoint.tensors.items()}
+        return checkpoint.config, stored_counts(shapes, checkpoint.config.num_layers, heads)
+    is_file = path.is_file() or path.suffix == ".json"
+    config = load_config(path) if is_file else family(DEFAULT).config.named(model)
+    return config, component_counts(config, heads)
 
 
 def _print_table(title, config, rows):

@@ -94,37 +94,49 @@ def _names(context, parameter, value):
     return None if value is None else tuple(name.strip() for name in value.split(","))
 
 
+_FILE_OPTIONS = (
+    click.option("--source", default="auto", show_default=True, type=click.Choice(SOURCES),
+                 help="Where the task comes from; auto looks for a built-in one, then files, then the Hub."),
+    click.option("--data-dir", type=click.Path(), help="Folder with the official files of a published task."),
+    click.option("--shape", help="Type: sentence, pair, multiple-choice, tagging or question. [from the columns]"),
+    click.option("--column", "columns", multiple=True, callback=_pairs, metavar="FIELD=COLUMN",
+                 help="Read this field from this column, such as text=review (repeatable)."),
+    click.option("--labels", callback=_names, metavar="A,B,…",
+                 help="Classes (or tags) in the order of their indices. [those of the training rows]"),
+    click.option("--label-separator", metavar="TEXT",
+                 help="Rows have any number of labels, with this text between them, such as a comma."),
+    click.option("--regression", is_flag=True, help="Treat labels as numbers to predict, not as classes."),
+    click.option("--conll", multiple=True, callback=_pairs, metavar="OPTION=VALUE",
+                 help="word_column, tag_column (or none), separator or comment of a CoNLL file (repeatable)."),
+    click.option("--skip-errors", is_flag=True, help="Skip invalid records and count them."),
+)  # fmt: skip
+
+
+def file_options(without: tuple[str, ...] = ()):
+    """A decorator: the options for reading labelled data, for `load_with`. without: those to leave out."""
+    chosen = [option for option in _FILE_OPTIONS if _name_of(option) not in without]
+    return lambda command: _decorated(command, chosen)
+
+
 def task_options(command):
     """The argument and the options that choose labelled data; the command gets them as one function, `load`.
 
     `load(**more)` returns the task, with more arguments for `bertlab.data.tasks.load.load_task`.
     """
-    options = (
-        click.argument("name_or_path"),
-        click.option("--source", default="auto", show_default=True, type=click.Choice(SOURCES),
-                     help="Where the task comes from; auto looks for a built-in one, then files, then the Hub."),
-        click.option("--data-dir", type=click.Path(), help="Folder with the official files of a published task."),
-        click.option("--shape", help="Type: sentence, pair, multiple-choice, tagging or question. [from the columns]"),
-        click.option("--column", "columns", multiple=True, callback=_pairs, metavar="FIELD=COLUMN",
-                     help="Read this field from this column, such as text=review (repeatable)."),
-        click.option("--labels", callback=_names, metavar="A,B,…",
-                     help="Classes (or tags) in the order of their indices. [those of the training rows]"),
-        click.option("--label-separator", metavar="TEXT",
-                     help="Rows have any number of labels, with this text between them, such as a comma."),
-        click.option("--regression", is_flag=True, help="Treat labels as numbers to predict, not as classes."),
-        click.option("--conll", multiple=True, callback=_pairs, metavar="OPTION=VALUE",
-                     help="word_column, tag_column (or none), separator or comment of a CoNLL file (repeatable)."),
-        click.option("--skip-errors", is_flag=True, help="Skip invalid records and count them."),
-    )  # fmt: skip
+    options = (click.argument("name_or_path"), *_FILE_OPTIONS)
 
     @functools.wraps(command)
     def with_load(**given):
         asked = {name: given.pop(name) for name in names}
         return command(load=functools.partial(load_asked, **asked), **given)
 
-    own = click.command()(_decorated(lambda: None, options))
-    names = [parameter.name for parameter in own.params]
+    names = [_name_of(option) for option in options]
     return _decorated(with_load, options)
+
+
+def _name_of(option) -> str:
+    """The parameter that a decorator of click adds."""
+    return click.command()(option(lambda: None)).params[0].name
 
 
 def _decorated(command, options):
@@ -133,21 +145,26 @@ def _decorated(command, options):
     return command
 
 
-def load_asked(
-    name_or_path, *, source, data_dir, shape, columns, labels, label_separator, regression, conll, skip_errors, **more
-):
+def load_asked(name_or_path, *, labels, label_separator, regression, **asked):
     """The task that `task_options` describe. Prints skipped records on standard error."""
-    from bertlab.data.tasks.formats import Problems
     from bertlab.data.tasks.load import load_task
 
     if regression and labels:
         raise click.UsageError("--labels and --regression exclude each other: give one of them")
-    problems = Problems("skip" if skip_errors else "stop")
     if regression and label_separator:
         raise click.UsageError("--label-separator and --regression exclude each other: give one of them")
-    own = {"shape": shape, "columns": columns, "labels": () if regression else labels, "conll": conll,
-           "label_separator": label_separator}  # fmt: skip
-    data = load_task(name_or_path, source, data_dir=data_dir, **own, on_error=problems, **more)
+    labels = () if regression else labels
+    return load_with(load_task, name_or_path, labels=labels, label_separator=label_separator, **asked)
+
+
+def load_with(load, name_or_path, *, skip_errors, **options):
+    """The task that `load` returns, which is `load_task` or has its arguments. Prints notes and skipped records."""
+    from bertlab.data.tasks.formats import Problems
+
+    problems = Problems("skip" if skip_errors else "stop")
+    data = load(name_or_path, **options, on_error=problems)
+    for note in problems.notes:
+        click.echo(note, err=True)
     for message in problems.messages[:10]:
         click.echo(f"left out: {message}", err=True)
     if len(problems.messages) > 10:

@@ -1,4 +1,4 @@
-"""The encoder as an ONNX file, for ONNX Runtime and everything built on it.
+"""An encoder, or a fine-tuned model with its head, as an ONNX file, for ONNX Runtime and everything built on it.
 
 tf2onnx makes the conversion. It supports Erf but not Erfc, which TensorFlow's exact GELU uses, so a handler adds
 erfc(x) = 1 − erf(x). One of its optimizations is turned off: "remove_back_to_back" joins the
@@ -6,6 +6,8 @@ reshape at the end of a dense layer with the one that splits the heads, although
 and the file then fails at any length but the traced one (tf2onnx 1.17).
 """
 
+import json
+from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,13 +15,18 @@ from bertlab.errors import ConfigError, MissingDependencyError
 from bertlab.files import write_atomically
 
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")
+OUTPUTS = ("sequence_output", "pooled_output", "start_logits", "end_logits")
 
 
-def export_onnx(encoder, path: str | Path) -> Path:
-    """Writes a `Backbone` as an ONNX file. Returns the path.
+def export_onnx(model, path: str | Path, labels: Sequence[str] = ()) -> Path:
+    """Writes a `Backbone`, or a model with a fine-tuned head, as an ONNX file. Returns the path.
 
-    Inputs: input_ids, token_type_ids, attention_mask, each (batch, tokens) int32. Outputs: sequence_output (batch,
-    tokens, H) and, if there is a pooler, pooled_output (batch, H), float32.
+    Inputs: input_ids, token_type_ids, attention_mask, each (batch, tokens) int32; of multiple choice (batch, choices,
+    tokens). Outputs, float32: of a backbone sequence_output (batch, tokens, H) and, if there is a pooler, pooled_output
+    (batch, H); of a classifier logits (batch, C); of tagging logits (batch, tokens, C); of multiple choice logits
+    (batch, choices); of questions start_logits and end_logits (batch, tokens).
+
+    labels: names of the classes, kept in the file's metadata as JSON under "labels".
     Raises MissingDependencyError without the optional package tf2onnx, ConfigError with another Keras backend.
     """
     import keras
@@ -30,17 +37,25 @@ def export_onnx(encoder, path: str | Path) -> Path:
     _register_erfc()
     from tensorflow import TensorSpec, function, int32
 
-    signature = [{name: TensorSpec([None, None], int32, name=name) for name in INPUTS}]
+    from bertlab.models import MultipleChoiceClassifier
+
+    axes = [None] * (3 if isinstance(model, MultipleChoiceClassifier) else 2)
+    signature = [{name: TensorSpec(axes, int32, name=name) for name in INPUTS}]
 
     @function(input_signature=signature)
     def call(inputs):
-        outputs = encoder(inputs, training=False)
-        return {name: outputs[name] for name in ("sequence_output", "pooled_output") if name in outputs}
+        outputs = model(inputs, training=False)
+        if not isinstance(outputs, dict):
+            return {"logits": outputs}
+        return {name: outputs[name] for name in OUTPUTS if name in outputs}
 
     import tf2onnx
 
     with _without_optimization("remove_back_to_back"):
-        content = tf2onnx.convert.from_function(call, input_signature=signature, opset=17)[0].SerializeToString()
+        converted = tf2onnx.convert.from_function(call, input_signature=signature, opset=17)[0]
+    if labels:
+        converted.metadata_props.add(key="labels", value=json.dumps(list(labels), ensure_ascii=False))
+    content = converted.SerializeToString()
     write_atomically(path, lambda partial: partial.write_bytes(content))
     return path
 

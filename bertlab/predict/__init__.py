@@ -7,6 +7,7 @@ for prediction in predictor(["Return the sum of array elements over a given axis
     print(prediction.label, prediction.probability)
 """
 
+from bertlab.predict.evaluation import evaluate
 from bertlab.predict.predictions import (
     AnswerPrediction,
     ChoicePrediction,
@@ -23,4 +24,5 @@ __all__ = [
     "NumberPrediction",
     "Predictor",
     "TagPrediction",
+    "evaluate",
 ]

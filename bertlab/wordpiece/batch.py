@@ -8,17 +8,20 @@ dictionary lookup per chunk, and NumPy for the rest. The table is emptied when i
 import re
 from array import array
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from threading import Lock
 
 import numpy as np
 
 from bertlab.wordpiece.basic import Word
 from bertlab.wordpiece.encoding import Ragged, RaggedEncoding, range_indices
+from bertlab.wordpiece.longest_match import LongestMatch, PlainCharacters
 from bertlab.wordpiece.special import split_special_tokens
 from bertlab.wordpiece.unicode import CJK_RANGES, DROPPED, WHITESPACE
 
 BLOCK_CHARS = 1 << 22  # texts are worked through in blocks of about this many characters
 TABLE_CHUNKS = 1 << 18  # the table is emptied when it holds more chunks, about 50 MB
+FEW_CHARS = 1 << 12  # below it, plain Python is faster than NumPy
 MAX_CHUNK_LENGTH = 128  # longer ones are unlikely to come again: not kept
 
 _CJK = "".join(f"{chr(first)}-{chr(last)}" for first, last in CJK_RANGES)
@@ -44,6 +47,11 @@ class BatchTokenizer:
         """Ids of all texts, one row for each."""
         values, lengths = [], []
         for block in _blocks(texts):
+            if sum(map(len, block)) < FEW_CHARS:
+                ids, sizes = self._encode_few(block, special_tokens)
+                values.append(ids)
+                lengths.append(sizes)
+                continue
             counts, chunks = [], []  # (rows,) chunks in each text; all chunks
             for text in block:
                 before = len(chunks)
@@ -55,6 +63,17 @@ class BatchTokenizer:
                 self._table.limit()
             lengths.append(_sum_groups(sizes, counts))
         return Ragged(_concatenate(values, np.int32), _row_splits(lengths))
+
+    def _encode_few(self, texts: list[str], special_tokens: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Ids of a few short texts, (tokens,), and how many each has, (rows,)."""
+        ids, ends = array("i"), [0]
+        with self._lock:
+            for text in texts:
+                for chunk in self._split(text, special_tokens):
+                    ids.extend(self._table.ids_of(self._table[chunk]))
+                ends.append(len(ids))
+            self._table.limit()
+        return np.array(ids, np.int32), np.diff(np.array(ends, np.int64))
 
     def encode_with_offsets(self, texts: Iterable[str], special_tokens: bool) -> RaggedEncoding:
         """Ids, offsets and word numbers of all texts, one row for each."""
@@ -93,10 +112,9 @@ class BatchTokenizer:
             for part, _, special in split_special_tokens(text):
                 chunks += [(part,)] if special else self._split(part, False)
             return chunks
-        text = _DROPPED_BLANKS.sub("", text)
-        if self._split_cjk and not text.isascii():
-            text = _CJK_CHAR.sub(r" \g<0> ", text)
-        return text.split()
+        if self._split_cjk and not text.isascii() and _CJK_CHAR.search(text):
+            return _CHUNK_OR_CJK.findall(text)
+        return _DROPPED_BLANKS.sub("", text).split()
 
     def _split_with_starts(self, text: str, special_tokens: bool) -> Iterator[tuple]:
         """(chunk, its position in the text)."""
@@ -119,6 +137,7 @@ class ChunkTable(dict):
         super().__init__()
         self._tokenizer = tokenizer
         self._word_ids = WordTable(tokenizer)
+        self._plain = PlainCharacters(tokenizer.basic)
         self._empty()
 
     def _empty(self) -> None:
@@ -135,6 +154,10 @@ class ChunkTable(dict):
     def numbers(self, chunks: list) -> np.ndarray:
         """The number of each chunk, (chunks,) int32."""
         return np.fromiter(map(self.__getitem__, chunks), np.int32, len(chunks))
+
+    def ids_of(self, number: int) -> array:
+        """The tokens of one chunk."""
+        return self.ids[self._splits[number] : self._splits[number + 1]]
 
     def indices(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where in `ids` the tokens of these chunks are, (tokens,); how many each chunk has, (chunks,)."""
@@ -156,8 +179,22 @@ class ChunkTable(dict):
         return number
 
     def _add(self, chunk) -> None:
-        for word in self._words(chunk):
-            self.ids.extend(self._word_ids[word.text])
+        words = self._texts(chunk)
+        if len(words) == 1:  # remembered as a chunk; other words are likely to come again in other chunks
+            self.ids.extend(self._word_ids.match.ids(words[0]))
+            return
+        for word in words:
+            self.ids.extend(self._word_ids[word])
+
+    def _texts(self, chunk) -> list[str]:
+        """The words of a chunk."""
+        if isinstance(chunk, tuple):
+            return list(chunk)
+        if chunk.isascii() and chunk.isprintable():
+            lowered = chunk.lower() if self._tokenizer.lowercase else chunk
+            return [lowered] if lowered.isalnum() else _ASCII_WORD.findall(lowered)
+        words = self._plain.words(chunk)
+        return [word.text for word in self._tokenizer.basic.words(chunk)] if words is None else words
 
     def _words(self, chunk) -> list[Word]:
         if isinstance(chunk, tuple):
@@ -194,8 +231,13 @@ class WordTable(dict):
         super().__init__()
         self._tokenizer = tokenizer
 
+    @cached_property
+    def match(self) -> LongestMatch:
+        vocabulary = self._tokenizer.vocabulary
+        return LongestMatch(vocabulary.pieces, self._tokenizer.max_chars_per_word, vocabulary.unk_id)
+
     def __missing__(self, word: str) -> list[int]:
-        ids = [self._tokenizer.vocabulary.index(piece) for piece in self._tokenizer.split_word(word)]
+        ids = self.match.ids(word)
         if len(word) <= MAX_CHUNK_LENGTH:
             self[word] = ids
         return ids

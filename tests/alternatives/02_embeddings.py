@@ -212,6 +212,16 @@ def learned_positions(length, w_p):
         raise ValueError(f"asked for {length}, found {found.shape[0]}")
     return found
 
+# %% learned-positions: an error of its own kind
+class TextTooLongError(ValueError):
+    """More tokens than positions."""
+
+
+def learned_positions(length, w_p):
+    if length > len(w_p):
+        raise TextTooLongError(f"{length} tokens, {len(w_p)} positions")
+    return w_p[:length]
+
 # %% segment-ids: between two places
 def segment_ids(token_ids, sep_id, pad_id):
     first = ops.argmax(ops.cast(token_ids == sep_id, "int32"), axis=1)[:, None]

@@ -392,7 +392,7 @@ def learning_rate(step, peak, warmup_steps, total_steps):
 
 # %% decays: endswith
 def decays(name):
-    return not name.endswith(("/bias", "/gamma", "/beta"))
+    return not f"/{name}".endswith(("/bias", "/gamma", "/beta"))
 
 # %% decays: part by part
 def decays(name):

@@ -29,3 +29,40 @@ def test_onnx_runtime_agrees_with_the_encoder_at_every_length(tmp_path, activati
         expected = encoder(inputs, training=False)
         for output, values in zip(session.get_outputs(), session.run(None, inputs)):
             np.testing.assert_allclose(values, np.array(expected[output.name]), atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", ["sentence", "pair", "number", "tagging", "multiple-choice", "question"])
+def test_onnx_runtime_agrees_with_a_fine_tuned_model_of_every_task_type(tmp_path, shape):
+    import json
+
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("tf2onnx")
+    from click.testing import CliRunner
+    from finetuned_models import CONFIG, TOKENIZER, info_of, model_of
+
+    from bertlab.cli import cli
+    from bertlab.training.finetuning.card import save_finetuned
+
+    model = model_of(shape)
+    save_finetuned(model, tmp_path / "tuned", TOKENIZER, info_of(shape), "huggingface")
+    result = CliRunner().invoke(
+        cli, ["export", str(tmp_path / "tuned"), "--onnx", "--out", str(tmp_path / "tuned.onnx")]
+    )
+    assert result.exit_code == 0, result.output
+    session = onnxruntime.InferenceSession(str(tmp_path / "tuned.onnx"))
+    rng = np.random.default_rng(0)
+    for rows, tokens in ((1, 3), (2, 7), (5, 16)):
+        axes = (rows, 3, tokens) if shape == "multiple-choice" else (rows, tokens)
+        inputs = {
+            "input_ids": rng.integers(5, CONFIG.vocab_size, axes).astype("int32"),
+            "token_type_ids": rng.integers(0, 2, axes).astype("int32"),
+            "attention_mask": (np.arange(tokens) < rng.integers(1, tokens + 1, (*axes[:-1], 1))).astype("int32"),
+        }
+        expected = model(inputs, training=False)
+        expected = expected if isinstance(expected, dict) else {"logits": expected}
+        names = [output.name for output in session.get_outputs()]
+        assert sorted(names) == sorted(expected)
+        for name, values in zip(names, session.run(None, inputs)):
+            np.testing.assert_allclose(values, np.array(expected[name]), atol=1e-4)
+    labels = session.get_modelmeta().custom_metadata_map.get("labels", "[]")
+    assert tuple(json.loads(labels)) == tuple(info_of(shape).labels)

@@ -73,3 +73,61 @@ def test_squad_figures_agree_with_torchmetrics(seed):
     scores = squad_scores(answers, predictions)
     assert 100 * scores["exact"] == pytest.approx(expected["exact_match"].item())
     assert 100 * scores["f1"] == pytest.approx(expected["f1"].item())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_confusions_and_the_scores_of_each_class_agree_with_scikit_learn(seed, classes):
+    from bertlab.data.tasks.class_report import averages, class_scores, confusion_counts
+
+    theirs = pytest.importorskip("sklearn.metrics")
+    gold, guess = drawn(seed, classes, rows=12)  # some classes do not occur
+    counts = confusion_counts(gold, guess, classes)
+    names = list(range(classes))
+    assert counts.tolist() == theirs.confusion_matrix(gold, guess, labels=names).tolist()
+    ours = class_scores(list(map(str, names)), np.diag(counts), counts.sum(axis=1), counts.sum(axis=0))
+    expected = theirs.precision_recall_fscore_support(gold, guess, labels=names, zero_division=0)
+    for name, values in zip(("precision", "recall", "f1", "support"), expected):
+        assert [getattr(one, name) for one in ours] == pytest.approx(values.tolist())
+    for average, means in averages(ours).items():
+        expected = theirs.precision_recall_fscore_support(gold, guess, average=average, zero_division=0)[:3]
+        assert [means[name] for name in ("precision", "recall", "f1")] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_labels_of_a_row_agree_with_scikit_learns_report(seed):
+    from bertlab.data.tasks.class_report import class_scores
+
+    theirs = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(seed)
+    truth, guess = random.random((2, 30, 4)) < 0.3
+    ours = class_scores("abcd", (truth & guess).sum(axis=0), truth.sum(axis=0), guess.sum(axis=0))
+    expected = theirs.classification_report(truth, guess, target_names=list("abcd"), output_dict=True, zero_division=0)
+    for one in ours:
+        assert (one.precision, one.recall, one.f1, one.support) == pytest.approx(tuple(expected[one.label].values()))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_bins_of_the_calibration_agree_with_scikit_learn(seed):
+    from bertlab.data.tasks.class_report import calibration
+
+    theirs = pytest.importorskip("sklearn.calibration")
+    random = np.random.default_rng(seed)
+    sure = np.concatenate([random.random(200), [0.0, 0.5, 0.1, 1.0]])  # also on the edges
+    right = random.random(len(sure)) < sure**2
+    accuracies, confidences = theirs.calibration_curve(right, sure, n_bins=10, strategy="uniform")
+    ours = calibration(sure, right)
+    assert [one.accuracy for one in ours.bins] == pytest.approx(accuracies.tolist())
+    assert [one.confidence for one in ours.bins] == pytest.approx(confidences.tolist())
+    counts = np.array([one.count for one in ours.bins])
+    assert ours.error == pytest.approx(np.sum(counts * np.abs(accuracies - confidences)) / len(sure))
+
+
+@pytest.mark.parametrize("seed", SEEDS[:5])
+def test_errors_of_numbers_agree_with_scikit_learn(seed):
+    theirs = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(seed)
+    gold, guess = random.normal(size=(2, 40))
+    assert metrics.mean_absolute_error(gold, guess) == pytest.approx(theirs.mean_absolute_error(gold, guess))
+    expected = theirs.root_mean_squared_error(gold, guess)
+    assert metrics.root_mean_squared_error(gold, guess) == pytest.approx(expected)

@@ -1,2 +1,6 @@
 # Wrong answers to the exercises of notebook 00 that the checks must find; known mistakes with a name are in the catalogue.
 # A cell has the set-up and the answers before it in the notebook. It must never earn all points, whatever the inputs.
+
+# %% sentence-vector: up to two axes in front
+def sentence_vector(vectors):
+    return ops.mean(vectors, axis=min(len(vectors.shape) - 2, 2))

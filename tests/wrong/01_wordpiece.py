@@ -7,9 +7,26 @@ def clean_text(text):
     kept = (c for c in text if not unicodedata.category(c).startswith("C") and c != "\ufffd")
     return "".join(f" {c} " if "\u3400" <= c and "CJK" in unicodedata.name(c, "") else c for c in kept)
 
+# %% clean-text: line separators become spaces
+def clean_text(text):
+    blocks = ("\u3400-\u4dbf", "\u4e00-\u9fff", "\uf900-\ufaff", "\U00020000-\U0002ceaf", "\U0002f800-\U0002fa1f")
+    cleaned = ""
+    for c in text:
+        category = unicodedata.category(c)
+        if category[0] == "Z" or c in "\t\n\r":
+            cleaned += " "
+        elif category not in ("Cc", "Cf") and c != "\ufffd":
+            cleaned += f" {c} " if any(block[0] <= c <= block[-1] for block in blocks) else c
+    return cleaned
+
 # %% strip-accents: combining classes in place of categories
 def strip_accents(text):
     return "".join(c for c in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(c))
+
+# %% strip-accents: letter by letter
+def strip_accents(text):
+    letters = (part for c in text for part in unicodedata.normalize("NFD", c.lower()))
+    return "".join(c for c in letters if unicodedata.category(c) != "Mn")
 
 # %% split-punctuation: decimal points kept
 import re
@@ -25,6 +42,22 @@ def split_punctuation(word):
             parts[-1] += one
     return [part for part in parts if part]
 
+# %% split-punctuation: parts of earlier calls
+import string
+
+found = []
+
+
+def split_punctuation(word):
+    found.append("")
+    first = len(found) - 1
+    for c in word:
+        if c in string.punctuation or unicodedata.category(c)[0] == "P":
+            found.extend([c, ""])
+        else:
+            found[-1] += c
+    return [part for part in found[first - 1 :] if part]
+
 # %% basic-tokenize: split before it is cleaned
 def basic_tokenize(text, lower_case=True):
     words = [word for part in text.split() for word in clean_text(part).split()]
@@ -34,6 +67,11 @@ def basic_tokenize(text, lower_case=True):
 def basic_tokenize(text, lower_case=True):
     parts = [part for word in clean_text(text).split() for part in split_punctuation(word)]
     return [part for part in (strip_accents(part) if lower_case else part for part in parts) if part]
+
+# %% basic-tokenize: split at plain spaces
+def basic_tokenize(text, lower_case=True):
+    words = (word for word in clean_text(text).split(" ") if word)
+    return [part for word in words for part in split_punctuation(strip_accents(word) if lower_case else word)]
 
 # %% wordpiece: the limit counts bytes
 def wordpiece(word, vocabulary):
@@ -51,9 +89,44 @@ def wordpiece(word, vocabulary):
         start = end
     return pieces
 
+# %% wordpiece: no token of more than a hundred characters
+def wordpiece(word, vocabulary):
+    if len(word) > 200:
+        return ["[UNK]"]
+    pieces, rest, mark = [], word, ""
+    while rest:
+        fits = [n for n in range(min(100, len(rest)), 0, -1) if mark + rest[:n] in vocabulary]
+        if not fits:
+            return ["[UNK]"]
+        pieces.append(mark + rest[: fits[0]])
+        rest, mark = rest[fits[0] :], "##"
+    return pieces
+
 # %% tokenize: cut at 512
 def tokenize(text, vocabulary, lower_case=True):
     return [piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)][:512]
+
+# %% tokenize: splits kept from another vocabulary
+splits = {}
+
+
+def tokenize(text, vocabulary, lower_case=True):
+    result = []
+    for word in basic_tokenize(text, lower_case):
+        result += splits.setdefault(word, wordpiece(word, vocabulary))
+    return result
+
+# %% count-pairs: equal neighbours without overlap
+def count_pairs(spelled):
+    counts = {}
+    for pieces, count in spelled:
+        last = None
+        for pair in zip(pieces, pieces[1:]):
+            if pair == last and pair[0] == pair[1]:
+                last = None
+                continue
+            counts[pair], last = counts.get(pair, 0) + count, pair
+    return counts
 
 # %% pair-scores: divided twice
 def pair_scores(spelled):
@@ -124,6 +197,24 @@ def learn_vocabulary(word_counts, size, min_count=2):
         pieces.append(pair[0] + pair[1][2:])
     return pieces
 
+# %% learn-vocabulary: the same token twice
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def learn_vocabulary(word_counts, size, min_count=2):
+    letters = sorted(set("".join(word_counts)))
+    joined = sorted({"##" + letter for word in word_counts if len(word) > 1 for letter in word})
+    pieces, spelled = SPECIAL_PIECES + letters + joined, [(spell(word), count) for word, count in word_counts.items()]
+    while len(pieces) < size:
+        counts, scores = count_pairs(spelled), pair_scores(spelled)
+        often = [pair for pair in counts if counts[pair] >= min_count]
+        if not often:
+            break
+        pair = min(often, key=lambda pair: (-scores[pair], -counts[pair], pair))
+        spelled = merge_pair(pair, spelled)
+        pieces.append(pair[0] + pair[1].removeprefix("##"))
+    return pieces
+
 # %% truncate-pair: a list that fits is returned itself
 def truncate_pair(first, second, room):
     while len(first) + len(second) > room:
@@ -147,3 +238,28 @@ def pack(first, second, vocabulary, length):
         "token_type_ids": [0] * len(pieces) + [1] * len(kinds) + [0] * empty,
         "attention_mask": [1] * len(row) + [0] * empty,
     }
+
+# %% pack: 128 positions at most
+def pack(first, second, vocabulary, length):
+    if second is None:
+        row = ["[CLS]", *first[: min(length, 128) - 2], "[SEP]"]
+        kinds = [0] * len(row)
+    else:
+        first, second = truncate_pair(first, second, min(length, 128) - 3)
+        row = ["[CLS]", *first, "[SEP]", *second, "[SEP]"]
+        kinds = [0] * (len(first) + 2) + [1] * (len(second) + 1)
+    empty = length - len(row)
+    ids = [vocabulary[piece] for piece in row + ["[PAD]"] * empty]
+    return {"token_ids": ids, "token_type_ids": kinds + [0] * empty, "attention_mask": [1] * len(row) + [0] * empty}
+
+# %% pack: first text shortened in place
+def pack(first, second, vocabulary, length):
+    while second is None and len(first) > length - 2:
+        first.pop()
+    if second is not None:
+        first, second = truncate_pair(first, second, length - 3)
+    row = ["[CLS]", *first, "[SEP]"] + ([*second, "[SEP]"] if second is not None else [])
+    kinds, empty = [0] * (len(first) + 2), length - len(row)
+    kinds += [1] * (len(row) - len(kinds)) + [0] * empty
+    ids = [vocabulary[piece] for piece in row + ["[PAD]"] * empty]
+    return {"token_ids": ids, "token_type_ids": kinds, "attention_mask": [1] * len(row) + [0] * empty}

@@ -20,3 +20,24 @@ def segment_ids(token_ids, sep_id, pad_id):
     here = ops.cast(ops.equal(token_ids, sep_id), "int32")
     before = ops.cumsum(here, axis=-1) - here
     return ops.cast(ops.logical_and(before > 0, token_ids != 0), "int32")
+
+# %% input-embeddings: eight positions again and again
+def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
+    places = ops.take(w_p, ops.arange(token_ids.shape[-1]) % 8, axis=0)
+    return token_embeddings(token_ids, w_e) + token_embeddings(token_type_ids, w_s) + places
+
+# %% bert-embeddings: one more bias
+class BertEmbeddings(keras.layers.Layer):
+    def __init__(self, vocab_size, hidden_size, max_positions=512, num_segments=2, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        sizes = {"token": vocab_size, "segment": num_segments, "position": max_positions}
+        for name, size in sizes.items():
+            spread = keras.initializers.TruncatedNormal(stddev=0.02)
+            setattr(self, name, keras.layers.Embedding(size, hidden_size, embeddings_initializer=spread))
+        self.norm = keras.layers.LayerNormalization(epsilon=1e-12)
+        self.drop = keras.layers.Dropout(dropout)
+        self.bias = self.add_weight(shape=(hidden_size,), initializer="zeros")
+
+    def call(self, token_ids, token_type_ids, training=None):
+        x = self.token(token_ids) + self.segment(token_type_ids) + self.position(ops.arange(token_ids.shape[1]))
+        return self.drop(self.norm(x + self.bias), training=training)

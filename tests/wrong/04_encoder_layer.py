@@ -7,11 +7,36 @@ def layer_norm(x, gamma, beta, epsilon=1e-12):
     variance = ops.mean(x * x, axis=-1, keepdims=True) - mean * mean
     return (x - mean) / ops.sqrt(variance + epsilon) * gamma + beta
 
+# %% gelu-approximations: powers without a limit
+def gelu_approximation(x, kind):
+    if kind == "sigmoid":
+        powers = ops.exp(1.702 * x)
+        return x * powers / (1 + powers)
+    return 0.5 * x * (1 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
+
 # %% worst-point: the distance of the point from 0
 def worst_point(x, exact, approximate):
     distance = ops.abs(exact - approximate)
     place = ops.argmax(distance)
     return ops.stack([ops.abs(x[place]), distance[place]])
+
+# %% relu-ffn: never more than six
+def relu_ffn(x, w_1, b_1, w_2, b_2):
+    return ops.minimum(ops.relu(x @ w_1 + b_1), 6.0) @ w_2 + b_2
+
+# %% feed-forward-layer: the approximation with tanh
+class FeedForward(keras.layers.Layer):
+    def __init__(self, intermediate_size, **kwargs):
+        super().__init__(**kwargs)
+        self.size = intermediate_size
+
+    def build(self, x_shape):
+        self.inner, self.outer = keras.layers.Dense(self.size), keras.layers.Dense(x_shape[-1])
+        self.inner.build(x_shape)
+        self.outer.build((*x_shape[:-1], self.size))
+
+    def call(self, x):
+        return self.outer(gelu_approximation(self.inner(x), "tanh"))
 
 # %% dropout: one mask for the batch
 def dropout(x, rate, training):
@@ -19,3 +44,33 @@ def dropout(x, rate, training):
         return x
     shape = x.shape if len(x.shape) < 3 else (1, *x.shape[1:])
     return ops.where(keras.random.uniform(shape) < rate, 0.0, x / (1 - rate))
+
+# %% dropout: a fixed share of zeros
+def dropout(x, rate, training):
+    if not training:
+        return x
+    numbers = keras.random.uniform((math.prod(x.shape),))
+    places = ops.argsort(ops.argsort(numbers))
+    kept = ops.reshape(places >= int(rate * math.prod(x.shape)), x.shape)
+    return ops.where(kept, x / (1 - rate), 0.0)
+
+# %% residual: nothing of x where the change is dropped
+def residual(x, found, rate, training):
+    change = dropout(found, rate, training)
+    return ops.where(change == 0, ops.where(found == 0, x, change), x + change)
+
+# %% encoder: training for the last layer only
+class Encoder(keras.layers.Layer):
+    def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.layers_ = [EncoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]
+
+    def build(self, x_shape):
+        for layer in self.layers_:
+            layer.build(x_shape)
+
+    def call(self, x, attention_mask=None, training=None):
+        *lower, last = self.layers_
+        for layer in lower:
+            x = layer(x, attention_mask, training=False)
+        return last(x, attention_mask, training=training)

@@ -8,6 +8,48 @@ def mask_each(token_ids, mask_id, p, rng):
     positions = sorted((int(start) + k) % n for k in range(count))
     return [mask_id if t in positions else token for t, token in enumerate(token_ids)], positions
 
+# %% mask-each: p rounded to tenths
+def mask_each(token_ids, mask_id, p, rng):
+    masked, positions = list(token_ids), []
+    for t in range(len(masked)):
+        if rng.integers(10) < 10 * p:
+            masked[t] = mask_id
+            positions.append(t)
+    return masked, positions
+
+# %% mask-each: special tokens are never masked
+def mask_each(token_ids, mask_id, p, rng):
+    masked, positions = list(token_ids), []
+    for t in range(len(masked)):
+        if rng.random() < p and masked[t] not in (0, 101, 102):
+            masked[t] = mask_id
+            positions.append(t)
+    return masked, positions
+
+# %% number-of-predictions: at most 512 tokens
+def number_of_predictions(tokens, most=20, share=0.15):
+    return min(most, max(1, round(share * min(tokens, 512))))
+
+# %% choose-positions: ids above the special ones only
+def choose_positions(token_ids, special_ids, count, rng):
+    allowed = [t for t, token in enumerate(token_ids) if token > max(special_ids)]
+    return sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
+
+# %% choose-positions: [UNK] is left out
+def choose_positions(token_ids, special_ids, count, rng):
+    allowed = [t for t, token in enumerate(token_ids) if token not in (*special_ids, 100)]
+    return sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
+
+# %% choose-positions: the drawn positions count the calls
+drawn_before = [0]
+
+
+def choose_positions(token_ids, special_ids, count, rng):
+    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
+    drawn_before[0] += 1
+    own = np.random.default_rng(drawn_before[0])
+    return sorted(int(t) for t in own.choice(allowed, size=min(count, len(allowed)), replace=False))
+
 # %% mask-tokens: one replacement for the whole row
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     masked, other = list(token_ids), int(rng.choice(replacements))
@@ -15,6 +57,29 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
         fate = rng.random()
         masked[t] = mask_id if fate < 0.8 else other if fate < 0.9 else masked[t]
     return masked
+
+# %% mask-tokens: equal tokens of a text are treated alike
+def mask_tokens(token_ids, positions, mask_id, replacements, rng):
+    masked, becomes = list(token_ids), {}
+    for t in positions:
+        token = token_ids[t]
+        if token not in becomes:
+            fate = rng.random()
+            becomes[token] = mask_id if fate < 0.8 else int(rng.choice(replacements)) if fate < 0.9 else token
+        masked[t] = becomes[token]
+    return masked
+
+# %% whole-words: everything in brackets is special
+def whole_words(pieces):
+    words = []
+    for t, piece in enumerate(pieces):
+        if piece.startswith("["):
+            continue
+        if piece.startswith("##") and words and words[-1][-1] == t - 1:
+            words[-1].append(t)
+        else:
+            words.append([t])
+    return words
 
 # %% choose-words: the longest that fits comes first
 def choose_words(words, count, rng):
@@ -24,7 +89,69 @@ def choose_words(words, count, rng):
             positions.extend(words[index])
     return sorted(positions)
 
+# %% make-pair: labels in turn
+turn = [0]
+
+
+def make_pair(documents, document, sentence, rng):
+    first = documents[document][sentence]
+    turn[0] += 1
+    if turn[0] % 2:
+        return first, documents[document][sentence + 1], 0
+    other = documents[int(rng.choice([d for d in range(len(documents)) if d != document]))]
+    return first, other[int(rng.integers(len(other)))], 1
+
+# %% make-pair: documents compared by what they say
+def make_pair(documents, document, sentence, rng):
+    first = documents[document][sentence]
+    if rng.random() < 0.5:
+        return first, documents[document][sentence + 1], 0
+    others = [one for one in documents if one != documents[document]]
+    other = others[int(rng.integers(len(others)))]
+    return first, other[int(rng.integers(len(other)))], 1
+
+# %% make-pair: the next sentence found by its text
+def make_pair(documents, document, sentence, rng):
+    first = documents[document][sentence]
+    if rng.random() < 0.5:
+        return first, documents[document][documents[document].index(first) + 1], 0
+    other = documents[int(rng.choice([d for d in range(len(documents)) if d != document]))]
+    return first, other[int(rng.integers(len(other)))], 1
+
+# %% truncate-at-random: only the longer list is copied
+def truncate_at_random(first, second, room, rng):
+    if len(first) > len(second):
+        first = list(first)
+    else:
+        second = list(second)
+    a, b = first, second
+    while len(a) + len(b) > room:
+        if len(a) > len(b):
+            a = a[1:] if rng.random() < 0.5 else a[:-1]
+        else:
+            b = b[1:] if rng.random() < 0.5 else b[:-1]
+    return a, b
+
 # %% batches: the same order whatever the seed
 def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]), seed=42)
     return dataset.batch(batch_size, drop_remainder=True).repeat()
+
+# %% batches: a buffer of 10,000
+def batches(examples, batch_size, seed):
+    dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(10_000, seed=seed)
+    return dataset.batch(batch_size, drop_remainder=True).repeat()
+
+# %% batches: shuffled once, then in small steps
+def batches(examples, batch_size, seed):
+    order = np.random.default_rng(seed).permutation(len(examples["input_ids"]))
+    dataset = tf.data.Dataset.from_tensor_slices({key: array[order] for key, array in examples.items()})
+    return dataset.shuffle(8, seed=seed).batch(batch_size, drop_remainder=True).repeat()
+
+# %% batches: a generator
+def batches(examples, batch_size, seed):
+    rng = np.random.default_rng(seed)
+    while True:
+        order = rng.permutation(len(examples["input_ids"]))
+        for start in range(0, len(order) - batch_size + 1, batch_size):
+            yield {key: array[order[start : start + batch_size]] for key, array in examples.items()}

@@ -1,6 +1,64 @@
 # Wrong answers to the exercises of notebook 07 that the checks must find; known mistakes with a name are in the catalogue.
 # A cell has the set-up and the answers before it in the notebook. It must never earn all points, whatever the inputs.
 
+# %% etraining-loss: logarithm of the product
+def etraining_loss(p, x, positions):
+    rows = ops.take(p, positions, axis=0)
+    return -ops.log(ops.prod(ops.take_along_axis(rows, ops.expand_dims(ops.take(x, positions), 1), axis=1)))
+
+# %% etraining-loss: probabilities of at least 1e-7
+def etraining_loss(p, x, positions):
+    rows = ops.take(ops.clip(p, 1e-7, 1.0), positions, axis=0)
+    return -ops.sum(ops.log(ops.take_along_axis(rows, ops.expand_dims(ops.take(x, positions), 1), axis=1)))
+
+# %% mlm-loss: the largest logit of the whole batch subtracted
+def mlm_loss(logits, labels, weights):
+    logits = logits - ops.max(logits)
+    log_p = logits - ops.log(ops.sum(ops.exp(logits), axis=-1, keepdims=True))
+    losses = -ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
+    return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
+
+# %% mlm-loss: at least 0.00001 instead of plus
+def mlm_loss(logits, labels, weights):
+    log_p = ops.log_softmax(logits, axis=-1)
+    losses = -ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
+    return ops.sum(losses * weights) / ops.maximum(ops.sum(weights), 1e-5)
+
+# %% mlm-loss: label 0 is taken for padding
+def mlm_loss(logits, labels, weights):
+    weights = weights * ops.cast(labels > 0, weights.dtype)
+    log_p = ops.log_softmax(logits, axis=-1)
+    losses = -ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
+    return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
+
+# %% mlm-loss: no gradient
+def mlm_loss(logits, labels, weights):
+    log_p = ops.stop_gradient(ops.log_softmax(logits, axis=-1))
+    losses = -ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
+    return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
+
+# %% nsp-loss: logits are cut off at 50
+def nsp_loss(logits, labels):
+    log_p = ops.log_softmax(ops.clip(logits, -50, 50), axis=-1)
+    return -ops.mean(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1))
+
+# %% gather-positions: sorted, each once
+def gather_positions(hidden, positions):
+    return ops.take_along_axis(hidden, ops.expand_dims(ops.sort(positions, axis=1), -1), axis=1)
+
+# %% pretraining-model: no gradient into the encoder from the next-sentence head
+class PreTrainingModel(keras.Model):
+    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
+        self.mlm = MlmHead(vocab_size)
+        self.nsp = NspHead()
+
+    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
+        logits = self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
+        return logits, self.nsp(ops.stop_gradient(pooled))
+
 # %% train-step: the rows of a table are not added up
 def train_step(model, optimizer, batch):
     inputs = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]
@@ -21,3 +79,49 @@ def train_step(model, optimizer, batch):
     length = float(tf.linalg.global_norm(gradients))
     optimizer.apply([gradient / max(length, 1.0) for gradient in gradients], model.trainable_variables)
     return loss
+
+# %% train-step: the padding is seen
+def train_step(model, optimizer, batch):
+    variables, everything = model.trainable_variables, ops.ones_like(batch["attention_mask"])
+    with tf.GradientTape() as tape:
+        logits, next_logits = model(batch["token_ids"], batch["token_type_ids"], everything, batch["positions"], training=True)
+        loss = mlm_loss(logits, batch["labels"], batch["weights"]) + nsp_loss(next_logits, batch["next_sentence"])
+    gradients = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
+    optimizer.apply(clip_gradients(gradients), variables)
+    return loss
+
+# %% learning-rate: without warm-up it falls below 0
+def learning_rate(step, peak, warmup_steps, total_steps):
+    if warmup_steps == 0:
+        return peak * (total_steps - step) / total_steps
+    falling = (total_steps - step) / (total_steps - warmup_steps)
+    return peak * ops.clip(ops.minimum((step + 1) / warmup_steps, falling), 0, 1)
+
+# %% decays: a last part that begins with one of the words
+def decays(name):
+    return not name.split("/")[-1].startswith(("bias", "gamma", "beta"))
+
+# %% decays: a slash before the word
+def decays(name):
+    return not name.endswith(("/bias", "/gamma", "/beta"))
+
+# %% masked-accuracy: label 0 is taken for padding
+def masked_accuracy(logits, labels, weights):
+    weights = ops.cast(labels != 0, "float32")
+    hits = ops.cast(ops.equal(ops.argmax(logits, axis=-1), labels), "float32")
+    return ops.sum(hits * weights) / ops.sum(weights)
+
+# %% masked-accuracy: compared in float16
+def masked_accuracy(logits, labels, weights):
+    best = ops.cast(ops.argmax(logits, axis=-1), "float16")
+    hits = ops.cast(best == ops.cast(labels, "float16"), "float32")
+    return ops.sum(hits * weights) / ops.sum(weights)
+
+# %% masked-accuracy: the best of the sigmoids
+def masked_accuracy(logits, labels, weights):
+    hits = ops.cast(ops.equal(ops.argmax(ops.sigmoid(logits), axis=-1), labels), "float32")
+    return ops.sum(hits * weights) / ops.sum(weights)
+
+# %% perplexity: a loss of at most 10
+def perplexity(losses, counts):
+    return ops.exp(ops.sum(ops.minimum(losses, 10.0) * counts) / ops.sum(counts))

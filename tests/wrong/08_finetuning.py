@@ -1,11 +1,115 @@
 # Wrong answers to the exercises of notebook 08 that the checks must find; known mistakes with a name are in the catalogue.
 # A cell has the set-up and the answers before it in the notebook. It must never earn all points, whatever the inputs.
 
+# %% cls-head: dropout on the logits too
+class ClassificationHead(keras.layers.Layer):
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = keras.layers.Dropout(dropout)
+        self.dense = keras.layers.Dense(num_labels, name="dense")
+
+    def call(self, hidden, training=None):
+        return self.dropout(self.dense(hidden[:, 0]), training=training)
+
+# %% cls-head: an axis of size 1 is lost
+class ClassificationHead(keras.layers.Layer):
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = keras.layers.Dropout(dropout)
+        self.dense = keras.layers.Dense(num_labels, name="dense")
+
+    def call(self, hidden, training=None):
+        return ops.squeeze(self.dense(self.dropout(hidden[:, 0], training=training)))
+
+# %% f1-matthews: 0 where any count is 0
+def f1_and_matthews(gold, predicted):
+    pairs = list(zip(gold, predicted))
+    tp, fp, fn, tn = pairs.count((1, 1)), pairs.count((0, 1)), pairs.count((1, 0)), pairs.count((0, 0))
+    if not (tp and fp and fn and tn):
+        return (2 * tp / (2 * tp + fp + fn) if tp else 0.0), 0.0
+    return 2 * tp / (2 * tp + fp + fn), (tp * tn - fp * fn) / ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5
+
+# %% f1-matthews: the product of the sums in 32 bits
+def f1_and_matthews(gold, predicted):
+    gold, predicted = np.array(gold, "int32"), np.array(predicted, "int32")
+    tp, fp = np.int32(np.sum(gold * predicted)), np.int32(np.sum((1 - gold) * predicted))
+    fn, tn = np.int32(np.sum(gold * (1 - predicted))), np.int32(np.sum((1 - gold) * (1 - predicted)))
+    f1 = 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0
+    spread = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    return float(f1), float((tp * tn - fp * fn) / np.sqrt(spread)) if spread else 0.0
+
+# %% choice-logits: scores cut off
+def choice_logits(hidden, v, choices):
+    return ops.clip(ops.reshape(ops.matmul(hidden[:, 0], v), (-1, choices)), -20, 20)
+
+# %% spearman: close values are equal
+def spearman(gold, predicted):
+    def ranks(values):
+        values = np.round(np.asarray(values), 4)
+        return np.array([np.sum(values < x) + (np.sum(values == x) + 1) / 2 for x in values])
+
+    return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
+
+# %% align-labels: tokens in brackets have no label
+def align_labels(pieces_of_words, tags):
+    labels = [IGNORED]
+    for pieces, tag in zip(pieces_of_words, tags):
+        for index, piece in enumerate(pieces):
+            labels.append(tag if index == 0 and not piece.startswith("[") else IGNORED)
+    return [*labels, IGNORED]
+
+# %% align-labels: every token that is the word's first one
+def align_labels(pieces_of_words, tags):
+    rows = [[tag if piece == pieces[0] else IGNORED for piece in pieces] for pieces, tag in zip(pieces_of_words, tags)]
+    return [IGNORED, *(label for row in rows for label in row), IGNORED]
+
+# %% tagging-loss: the first class counts as no label
+def tagging_loss(logits, labels):
+    weights = ops.cast(labels > 0, logits.dtype)
+    log_p = ops.log_softmax(logits, axis=-1)
+    chosen = ops.take_along_axis(log_p, ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
+    return -ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)
+
+# %% tagging-loss: a loss of at most 100
+def tagging_loss(logits, labels):
+    weights = ops.cast(labels != IGNORED, logits.dtype)
+    log_p = ops.maximum(ops.log_softmax(logits, axis=-1), -100.0)
+    chosen = ops.take_along_axis(log_p, ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
+    return -ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)
+
+# %% span-head: MASKED_SCORE is added
+class SpanHead(keras.layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2, name="dense")
+
+    def call(self, hidden, may_answer):
+        logits = ops.transpose(self.dense(hidden), (0, 2, 1))
+        return logits + (1 - ops.cast(may_answer, logits.dtype))[:, None] * MASKED_SCORE
+
 # %% best-span: the score of [CLS] from the best end
 def best_span(start, end, first, last, longest, threshold=0.0):
     spans = [(start[i] + end[j], i, j) for i in range(first, last + 1) for j in range(i, min(i + longest, last + 1))]
     score, i, j = max(spans, key=lambda span: span[0])
     return (i, j) if score > start[0] + max(end) + threshold else (0, 0)
+
+# %% best-span: sums above -1000 only
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -1000.0, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: of the twenty best starts and ends
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -np.inf, (0, 0)
+    for i in first + np.argsort(-start[first : last + 1])[:20]:
+        for j in first + np.argsort(-end[first : last + 1])[:20]:
+            if i <= j < i + longest and start[i] + end[j] > best:
+                best, span = start[i] + end[j], (int(i), int(j))
+    return span if best > start[0] + end[0] + threshold else (0, 0)
 
 # %% span-scores: a shared word counted as often as the prediction has it
 def span_scores(prediction, answers):
@@ -16,3 +120,18 @@ def span_scores(prediction, answers):
         f1 = max(f1, 2 * shared / (len(gold) + len(guess)) if gold and guess else float(gold == guess))
         exact = max(exact, float(gold == guess))
     return exact, f1
+
+# %% span-scores: spaces do not count
+def span_scores(prediction, answers):
+    guess, exact, f1 = normal_words(prediction), 0.0, 0.0
+    for answer in answers or [""]:
+        gold = normal_words(answer)
+        shared = sum((Counter(gold) & Counter(guess)).values())
+        f1 = max(f1, 2 * shared / (len(gold) + len(guess)) if gold and guess else float(gold == guess))
+        exact = max(exact, float("".join(gold) == "".join(guess)))
+    return exact, f1
+
+# %% layer-rates: rounded
+def layer_rates(num_layers, rate, decay, frozen=0):
+    rates = [round(rate * decay**depth, 6) for depth in range(num_layers + 1, -1, -1)]
+    return [0.0] * frozen + rates[frozen:]

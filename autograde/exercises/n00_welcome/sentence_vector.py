@@ -8,12 +8,15 @@ from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 def _sentences(rng: np.random.Generator) -> list[Case]:
     example = np.array([[1, 2], [3, 4], [5, 9]], "float32")
-    return [Case((example,), note="the example"), Case((normal(rng, 5, 3),)), Case((normal(rng, 4, 4),))]
+    return [
+        Case((example,), note="the example"),
+        *(Case((normal(rng, *shape),)) for shape in ((5, 3), (4, 4), (1, 3), (3, 1), (70, 2))),
+    ]
 
 
 def _batches(rng: np.random.Generator) -> list[Case]:
     """One and two axes in front, a batch of one sentence, sentences of one word."""
-    shapes = ((2, 3, 5), (4, 4, 4), (2, 3, 4, 5), (1, 6, 2), (3, 1, 4))
+    shapes = ((2, 3, 5), (4, 4, 4), (2, 3, 4, 5), (1, 6, 2), (3, 1, 4), (1, 2, 1, 3, 2))
     return [Case((normal(rng, *shape),)) for shape in shapes]
 
 

@@ -49,7 +49,7 @@ def order_of_steps(rng: Random) -> str:
     """
     one, two, three, four = some(rng, WORDS, 4)
     words = [f"{one}\x0b{two}", f"{three}≠{rng.integers(2, 99)}", f"α\u1fef{four}", f"{one}!\u0301", "\u0301",
-             f"{two}{pick(rng, CHINESE)}{three}", f"{four}\u3000{one}", "[MASK]"]  # fmt: skip
+             f"{two}{pick(rng, CHINESE)}{three}", f"{four}\u3000{one}", f"{one}\u2028{one}", "[MASK]"]  # fmt: skip
     return "  ".join(shuffled(rng, words))
 
 

@@ -64,7 +64,9 @@ def learning_case(rng: Random, merges: int, least: int, lowest: int) -> Case:
 
 
 def words_to_learn_from(rng: Random) -> list[Case]:
-    return [learning_case(rng, merges=4, least=2, lowest=2), learning_case(rng, merges=9, least=2, lowest=2)]
+    a, b, c, d = some(rng, "abcdefghijklm", 4)
+    at_the_limit = Case(({c + d: int(rng.integers(3, 9)), a + b: 2}, 40), {"min_count": 2})
+    return [learning_case(rng, merges, least=2, lowest=2) for merges in (4, 9)] + [at_the_limit]
 
 
 def rare_pairs(rng: Random) -> list[Case]:
@@ -82,7 +84,16 @@ def rare_pairs(rng: Random) -> list[Case]:
         Case((usual, 40), {"min_count": 1}),
         Case((usual, fixed_size(usual)), {"min_count": 1}),  # nothing to merge
         Case((usual, fixed_size(usual) + 1), {"min_count": 9}),
+        Case(({}, 40)),
+        *tokens_that_exist(rng),
     ]
+
+
+def tokens_that_exist(rng: Random) -> list[Case]:
+    """The word "##a" is merged to the token ##a, which exists already: with space left over, and at the limit."""
+    a, b, c = some(rng, "abcdefghijklm", 3)
+    words = {"##" + a: int(rng.integers(5, 9)), b + a: 3, c + a + b: 2}
+    return [Case((words, fixed_size(words) + more)) for more in (40, 2, 3)]
 
 
 def longer_lists(rng: Random) -> list[Case]:

@@ -35,6 +35,10 @@ def rows_to_pack(rng: Random) -> list[Case]:
         Case((a, [], vocabulary, 9)),
         Case(([], b, vocabulary, 9)),
         Case(([], None, vocabulary, 4)),
+        Case((a, b, vocabulary_of_packing(rng), 12)),  # the same texts, another vocabulary
+        Case((b, b, vocabulary, 20)),
+        Case((40 * a, 40 * b, vocabulary, 300)),
+        Case((90 * a, None, vocabulary, 300)),
     ]
 
 

@@ -36,7 +36,8 @@ def accented_text(rng: Random) -> list[Case]:
         Case((" ".join(some(rng, ACCENTED, 2)),)),
         Case((" ".join([apart, *shuffled(rng, list(COMPATIBLE))]),)),
         Case((" ".join(shuffled(rng, [*NO_ACCENT, *some(rng, ACCENTED, 2)])),)),
-        Case((f"{pick(rng, GREEK)} İZMIR",)),
+        Case((f"{pick(rng, GREEK)} İZMIR {pick(rng, GREEK)}",)),
+        Case((pick(rng, GREEK) + "!",)),
         Case((f" \u0301{pick(rng, WORDS).upper()}  {pick(rng, WORDS)}-{rng.integers(10, 99)}!\n",)),
         Case(("",)),
     ]

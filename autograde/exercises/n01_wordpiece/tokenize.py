@@ -1,7 +1,14 @@
 """Splits a text into tokens."""
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, pick, shuffled, stems_and_endings
+from autograde.exercises.n01_wordpiece._shared import (
+    WHOLE_TOKENIZERS,
+    in_letters,
+    numbered,
+    pick,
+    shuffled,
+    stems_and_endings,
+)
 from autograde.exercises.n01_wordpiece.basic_tokenize import basic_tokenize
 from autograde.exercises.n01_wordpiece.wordpiece import wordpiece
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values
@@ -21,6 +28,7 @@ def texts_to_cut(rng: Random) -> list[Case]:
         Case((" ".join([stem + endings[0]] * 300 + ["zoe"]), vocabulary)),  # more tokens than BERT has positions
         Case((" \n", vocabulary)),
         Case(("", vocabulary)),
+        Case((f"{one} {two}", numbered(rng, [*in_letters(stem), "zoe", "."]))),  # the same words, another vocabulary
     ]
 
 

@@ -67,9 +67,12 @@ def greedy_traps(rng: Random) -> list[Case]:
 def long_words(rng: Random) -> list[Case]:
     """At the limit: in letters of one and of several bytes, and a token of more characters than a word may have."""
     letter, wide = pick(rng, "abc"), pick(rng, "éжü")
-    vocabulary = numbered(rng, [letter * 3, "##" + letter * 40, "##" + letter, letter * 201, wide, "##" + wide])
+    vocabulary = numbered(
+        rng, [letter * 3, "##" + letter * 40, "##" + letter, letter * 201, wide, "##" + wide, wide * 150]
+    )
     words = [*(letter * length for length in (200, 201, 260)), wide * 101, wide * 200]
-    return [Case((word, vocabulary)) for word in words]
+    whole = numbered(rng, [letter, "##" + letter * 199, letter * 199])
+    return [*(Case((word, vocabulary)) for word in words), Case((letter * 200, whole)), Case((letter * 199, whole))]
 
 
 # Mistakes that are a different algorithm, not an error in this one.

@@ -4,7 +4,19 @@ from autograde.exercises.draws import Random, normal
 from autograde.exercises.n02_embeddings._shared import READY_MADE, ids
 from autograde.exercises.n02_embeddings.input_embeddings import summed
 from autograde.exercises.numpy_bert import norm
-from autograde.exercises.spec import Case, Dropped, Exercise, HandsOn, Initial, Part, Slopes, Trial, layer, mistake
+from autograde.exercises.spec import (
+    Case,
+    Dropped,
+    Exercise,
+    HandsOn,
+    Initial,
+    OwnWeights,
+    Part,
+    Slopes,
+    Trial,
+    layer,
+    mistake,
+)
 
 
 def bert_embeddings(token_ids, token_type_ids, training=None, *, weights, config):
@@ -41,7 +53,7 @@ def layers(rng: Random) -> list[Trial]:
         layer_case(rng, tokens=12, given={}),
         layer_case(rng, batch=4, tokens=7, first=earlier, training=False),
     ]
-    return [*(Trial((case,)) for case in given), Trial((layer_case(rng),), (HandsOn(),))]
+    return [*(Trial((case,)) for case in given), Trial((layer_case(rng),), (HandsOn(), OwnWeights()))]
 
 
 TRUNCATED = 0.8796  # standard deviation of a standard normal number that is drawn again beyond ±2

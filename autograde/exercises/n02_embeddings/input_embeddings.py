@@ -11,12 +11,13 @@ def summed(token_ids, token_type_ids, w_e, w_s, w_p):
 
 def arguments_of_sum(rng: Random, batch: int, tokens: int, d_e: int) -> tuple:
     kinds = rng.integers(0, 2, size=(batch, tokens)).astype("int32")
-    return ids(rng, 9, batch, tokens), kinds, normal(rng, 9, d_e), normal(rng, 2, d_e), normal(rng, 8, d_e)
+    places = max(8, tokens)
+    return ids(rng, 9, batch, tokens), kinds, normal(rng, 9, d_e), normal(rng, 2, d_e), normal(rng, places, d_e)
 
 
 def sums(rng: Random) -> list[Case]:
     """Also a batch of one, a single token, and as many tokens as the position table has rows."""
-    sizes = ((2, 5, 4), (3, 3, 6), (1, 4, 4), (2, 1, 3), (8, 8, 8))
+    sizes = ((2, 5, 4), (3, 3, 6), (1, 4, 4), (2, 1, 3), (8, 8, 8), (1, 1, 1), (2, 70, 2))
     return [Case(arguments_of_sum(rng, *size)) for size in sizes]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.spec import Case, Exercise, Part, Reference, Same, Trial, mistake, values
+from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference, Same, Trial, mistake, values
 
 
 def cosines(x):
@@ -12,7 +12,10 @@ def cosines(x):
 
 
 def rows_of_vectors(rng: Random) -> list[Case]:
-    return [Case((normal(rng, *shape),)) for shape in ((4, 6), (2, 3, 3), (2, 3, 4, 2), (1, 5), (1, 3, 4), (3, 1))]
+    return [
+        Case((normal(rng, *shape),))
+        for shape in ((4, 6), (2, 3, 3), (2, 3, 4, 2), (1, 5), (1, 3, 4), (3, 1), (1, 2, 2, 3, 3), (70, 3))
+    ]
 
 
 def large_and_small(rng: Random) -> list[Case]:
@@ -41,6 +44,9 @@ EXERCISE = Exercise(
         values(2, rows_of_vectors, hidden=other_shapes),
         Part("vector length has no effect", 1, lengths_do_not_matter,
             "a longer vector in the same direction must have the same cosines"),
+    ),
+    forbidden=Forbidden(
+        "In this exercise you write it yourself.", ("keras.losses", "keras.metrics", "keras.layers.Dot")
     ),
     hints=(
         "The cosine of two vectors is their dot product once both have length 1.",

@@ -44,10 +44,10 @@ def other_ids(rng: Random) -> list[Case]:
 
 
 def other_batches(rng: Random) -> list[Case]:
-    """Longer rows, also one that is cut off before its [SEP], and one of padding alone; ids of 64 bits."""
+    """Longer rows, also some that are cut off in the second sentence, and one of padding alone."""
     sep_id, pad_id = (int(number) for number in some_ids(rng))
     length = int(rng.integers(12, 40))
-    rows = [packed(rng, int(a), int(b), 60, sep_id, pad_id)[:length] for a, b in rng.integers(0, 18, size=(7, 2))]
+    rows = [packed(rng, int(a), int(b), 60, sep_id, pad_id)[:length] for a, b in rng.integers(0, (10, 30), size=(7, 2))]
     rows.append(np.full(length, pad_id, "int32"))
     return [Case((np.stack(rows), sep_id, pad_id)), Case((rows[0][None], sep_id, pad_id))]
 
@@ -69,7 +69,8 @@ def pairs(rng: Random) -> list[Case]:
 def padded(rng: Random) -> list[Case]:
     first = int(rng.integers(1, 4))
     batch = [packed(rng, first, 4 - first, 3), packed(rng, first + 1, 0, 7 - first), packed(rng, 3, 1, 3)]
-    return [Case((np.stack(batch), SEP, PAD)), *other_ids(rng)]
+    batch += [packed(rng, 4, 9)[:10], np.full(10, PAD, "int32")]  # cut off in the second sentence; padding alone
+    return [Case((np.stack(batch), SEP, PAD)), Case((packed(rng, 50, 60, 20)[None], SEP, PAD)), *other_ids(rng)]
 
 
 EXERCISE = Exercise(

@@ -23,7 +23,7 @@ def small_tables(rng: Random) -> list[Case]:
 
 
 def long_tables(rng: Random) -> list[Case]:
-    return [Case((int(rng.integers(60, 100)), 4 * int(rng.integers(3, 6)))), Case((300, 6)), Case((3, 130))]
+    return [Case((int(rng.integers(60, 100)), 4 * int(rng.integers(3, 6)))), Case((600, 6)), Case((3, 130))]
 
 
 def other_tables(rng: Random) -> list[Case]:

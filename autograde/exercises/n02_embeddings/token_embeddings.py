@@ -12,7 +12,6 @@ LOOK_UPS = (
     "keras.layers.Embedding",
     "tensorflow.gather",
     "tensorflow.nn.embedding_lookup",
-    "bertlab.layers",
 )
 
 
@@ -28,6 +27,8 @@ def ids_and_tables(rng: Random) -> list[Case]:
         Case((ids(rng, 4, 2, 3, 2), normal(rng, 4, 3))),
         Case((ids(rng, 300, 3, 2), normal(rng, 300, 2))),
         Case((np.array([2], "int32"), normal(rng, 3, 4))),
+        Case((ids(rng, 6, 1, 2, 1, 3), normal(rng, 6, 1))),
+        Case((ids(rng, 9, 70), normal(rng, 9, 2))),
     ]
 
 

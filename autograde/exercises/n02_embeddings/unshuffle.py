@@ -30,7 +30,7 @@ def shuffled_rows(rng: Random) -> list[Case]:
 
 
 def shuffled_batches(rng: Random) -> list[Case]:
-    shapes = ((2, 6, 6), (1, 5, 3), (2, 3, 4, 5), (4, 4, 4, 4))
+    shapes = ((2, 6, 6), (1, 5, 3), (2, 3, 4, 5), (4, 4, 4, 4), (2, 1, 2, 3, 1))
     return [Case((normal(rng, *shape), cycle(rng, shape[-2]))) for shape in shapes]
 
 

@@ -8,11 +8,12 @@ from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 def rows_and_vectors(rng: Random) -> list[Case]:
     example = Case((np.array([[1, 2], [3, 4], [5, 6]], "float32"), np.array([10, 20], "float32")))
-    return [example, Case((normal(rng, 4, 4), normal(rng, 4))), Case((normal(rng, 2, 5), normal(rng, 5)))]
+    shapes = ((4, 4), (2, 5), (70, 3), (3, 1), (1, 4))
+    return [example, *(Case((normal(rng, *shape), normal(rng, shape[-1]))) for shape in shapes)]
 
 
 def batches_and_vectors(rng: Random) -> list[Case]:
-    shapes = ((2, 3, 4), (2, 2, 3, 5), (4, 4, 4), (1, 2, 3), (3, 1, 2))
+    shapes = ((2, 3, 4), (2, 2, 3, 5), (4, 4, 4), (1, 2, 3), (3, 1, 2), (2, 1, 2, 3, 3))
     return [Case((normal(rng, *shape), normal(rng, shape[-1]))) for shape in shapes]
 
 

@@ -8,11 +8,11 @@ from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
 def some_lengths(rng: Random) -> list[Case]:
-    return [Case((int(n),)) for n in (*rng.choice(np.arange(3, 9), 2, replace=False), 2, 150)]
+    return [Case((int(n),)) for n in (*rng.choice(np.arange(3, 9), 2, replace=False), 2, 600)]
 
 
 def other_lengths(rng: Random) -> list[Case]:
-    return [Case((int(n),)) for n in rng.integers(9, 300, size=2)]
+    return [Case((int(n),)) for n in rng.integers(9, 900, size=2)]
 
 
 def one_token(rng: Random) -> list[Case]:

@@ -7,17 +7,20 @@ from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
 def two_matrices(rng: Random) -> list[Case]:
+    """Also as many heads as BERT has, of one number each; a head of zeros."""
     a = np.array([[1, 2], [3, 4], [5, 6]], "float32")
     return [
         Case(([a, a + 10],), note="the lecture's example"),
         Case(([normal(rng, 4, 2) for _ in range(3)],)),
+        Case(([normal(rng, 2, 1) for _ in range(17)],)),
+        Case(([a, 0 * a, -a],)),
     ]
 
 
 def batches_of_heads(rng: Random) -> list[Case]:
-    """One and two axes in front; a single head; two equal heads."""
+    """Up to three axes in front; a single head; two equal heads."""
     equal = normal(rng, 3, 4, 2)
-    sizes = ((2, (2, 3, 4)), (3, (2, 2, 5, 3)), (1, (2, 4, 3)), (4, (1, 1, 2)))
+    sizes = ((2, (2, 3, 4)), (3, (2, 2, 5, 3)), (1, (2, 4, 3)), (4, (1, 1, 2)), (2, (2, 1, 2, 3, 2)))
     return [*(Case(([normal(rng, *shape) for _ in range(heads)],)) for heads, shape in sizes), Case(([equal, equal],))]
 
 

@@ -16,6 +16,8 @@ def two_sequences(rng: Random) -> list[Case]:
         Case((normal(rng, 2, 4, 6), normal(rng, 2, 4, 6), *head_parameters(rng, 6, 3, 5))),
         Case((normal(rng, 2, 5, 4), normal(rng, 2, 3, 4), *head_parameters(rng, 4, 2, 4))),
         Case((normal(rng, 1, 2, 1, 5), normal(rng, 1, 2, 4, 5), *head_parameters(rng, 5, 3, 2))),
+        Case((normal(rng, 2, 1, 2, 3, 2), normal(rng, 2, 1, 2, 1, 2), *head_parameters(rng, 2, 1, 3))),
+        Case((normal(rng, 1, 3), normal(rng, 70, 3), *head_parameters(rng, 3, 2, 2))),
         Case((30 * normal(rng, 3, 4), 30 * normal(rng, 2, 4), *head_parameters(rng, 4, 3, 3))),  # large scores
     ]
 

@@ -15,13 +15,29 @@ def masked_inputs(rng: Random) -> list[Case]:
         Case((normal(rng, 2, 5, 4), normal(rng, 2, 5, 4), normal(rng, 2, 5, 3), some_seen(rng, 2, 5, 5))),
         *masks_that_broadcast(rng),
         *rows_that_see_nothing(rng),
-        low_scores(rng),
+        scores_below(rng),
+        *other_sizes(rng),
     ]
 
 
 def masks_that_broadcast(rng: Random) -> list[Case]:
     q, k, v = normal(rng, 3, 4, 5), normal(rng, 3, 6, 5), normal(rng, 3, 6, 2)
-    return [Case((q, k, v, some_seen(rng, *shape))) for shape in ((1, 4, 6), (4, 6), (1, 1, 6), (6,))]
+    masks = [some_seen(rng, *shape) for shape in ((1, 4, 6), (4, 6), (1, 1, 6), (6,))]
+    masks += [
+        np.array([[True], [False], [True], [True]]),
+        np.array([[[True]], [[False]], [[True]]]),
+    ]  # all keys or none
+    return [Case((q, k, v, mask)) for mask in masks]
+
+
+def other_sizes(rng: Random) -> list[Case]:
+    """One query, one key, many keys."""
+    sizes = ((1, 1, 4, some_seen(rng, 1, 4)), (2, 3, 1, np.array([[[True]] * 3, [[False]] * 3])), (1, 3, 80, None))
+    return [
+        Case((normal(rng, batch, tokens, 3), normal(rng, batch, keys, 3), normal(rng, batch, keys, 2),
+              some_seen(rng, batch, 1, keys) if mask is None else mask))
+        for batch, tokens, keys, mask in sizes
+    ]  # fmt: skip
 
 
 def rows_that_see_nothing(rng: Random) -> list[Case]:
@@ -32,12 +48,11 @@ def rows_that_see_nothing(rng: Random) -> list[Case]:
     return [Case((q, k, v, some)), Case((q, k, v, none))]
 
 
-def low_scores(rng: Random) -> Case:
-    """All visible scores far below 0, down to −10⁵: a hidden one must be lower still."""
-    q = np.abs(normal(rng, 1, 3, 4)) + 1
-    k = -(np.abs(normal(rng, 1, 5, 4)) + 1) * np.float32(1e4)
-    k[:, 2:] = np.abs(k[:, 2:])  # hidden: these would win
-    return Case((q, k, normal(rng, 1, 5, 2), np.array([[[True, True, False, False, False]]])))
+def scores_below(rng: Random) -> Case:
+    """All scores are about −5 · 10⁸: a hidden one must be lower still. Each query sees one key."""
+    q = np.concatenate([normal(rng, 1, 3, 1), np.ones((1, 3, 1), "float32")], axis=-1)
+    k = np.concatenate([normal(rng, 1, 4, 1), np.full((1, 4, 1), -5e8 * 2**0.5, "float32")], axis=-1)
+    return Case((q, k, normal(rng, 1, 4, 2), np.arange(4) == rng.integers(0, 4, size=(1, 3, 1))))
 
 
 def other_shapes(rng: Random) -> list[Case]:

@@ -12,19 +12,22 @@ def multi_head(x, heads, w_o, b_o):
     return np.concatenate([attention(x, *parameters) for parameters in heads], axis=-1) @ w_o + b_o
 
 
-def arguments_of_heads(rng: Random, d_x=6, d_attn=3, d_mid=4, d_out=5, heads=2, front=()) -> tuple:
+def arguments_of_heads(rng: Random, d_x=6, d_attn=3, d_mid=4, d_out=5, heads=2, front=(), tokens=5) -> tuple:
     parameters = [head_parameters(rng, d_x, d_attn, d_mid) for _ in range(heads)]
-    return normal(rng, *front, 5, d_x), parameters, normal(rng, heads * d_mid, d_out, size=0.5), normal(rng, d_out)
+    x = normal(rng, *front, tokens, d_x)
+    return x, parameters, normal(rng, heads * d_mid, d_out, size=0.5), normal(rng, d_out)
 
 
 def inputs_of_heads(rng: Random) -> list[Case]:
-    """Also one head, a square matrix W_o, and one and two axes in front of the tokens."""
+    """Also one head, twelve, a square matrix W_o, a single token, and up to three axes in front of the tokens."""
     return [
         Case(arguments_of_heads(rng)),
         Case(arguments_of_heads(rng, d_x=4, d_mid=4, d_out=4, heads=3)),
         Case(arguments_of_heads(rng, d_mid=3, d_out=6, front=(2,))),
         Case(arguments_of_heads(rng, d_x=4, heads=1, front=(2, 3))),
         Case(arguments_of_heads(rng, heads=4, front=(1,))),
+        Case(arguments_of_heads(rng, d_x=3, d_attn=2, d_mid=1, d_out=2, heads=12)),
+        Case(arguments_of_heads(rng, d_x=3, d_attn=1, front=(2, 1, 2), tokens=1)),
     ]
 
 

@@ -9,7 +9,19 @@ from autograde.exercises.draws import Random, attention_weights, normal, some_se
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
 from autograde.exercises.n03_attention.causal_mask import lower_triangle
 from autograde.exercises.numpy_bert import multi_head_attention
-from autograde.exercises.spec import Case, Exercise, HandsOn, Part, Same, Slopes, Trial, cases, layer, mistake
+from autograde.exercises.spec import (
+    Case,
+    Exercise,
+    HandsOn,
+    OwnWeights,
+    Part,
+    Same,
+    Slopes,
+    Trial,
+    cases,
+    layer,
+    mistake,
+)
 
 
 def layer_case(rng: Random, x, num_heads, mask=None) -> Case:
@@ -18,18 +30,20 @@ def layer_case(rng: Random, x, num_heads, mask=None) -> Case:
 
 
 def inputs_of_layer(rng: Random) -> list[Case]:
-    """Also one head, heads of one number, large scores, and a batch of another shape than the one it was built for."""
+    """Also one head, heads of one number, large scores, one token, and another batch than the layer was built for."""
     return [
         layer_case(rng, normal(rng, 2, 5, 8), 2),
         layer_case(rng, normal(rng, 3, 4, 12), 3),
         layer_case(rng, normal(rng, 1, 3, 4), 1),
         layer_case(rng, 20 * normal(rng, 2, 2, 4), 4),
+        layer_case(rng, normal(rng, 1, 1, 6), 2),
+        layer_case(rng, normal(rng, 1, 40, 16), 8),
         dataclasses.replace(layer_case(rng, normal(rng, 3, 6, 8), 2), first=(normal(rng, 2, 4, 8),)),
     ]
 
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
-    named = Trial((layer_case(rng, normal(rng, 2, 3, 4), 2),), (HandsOn(),))
+    named = Trial((layer_case(rng, normal(rng, 2, 3, 4), 2),), (HandsOn(), OwnWeights()))
     return [*(Trial((case,)) for case in inputs_of_layer(rng)), named]
 
 
@@ -47,7 +61,19 @@ def masked_layer(rng: Random) -> list[Case]:
         layer_case(rng, normal(rng, 2, 4, 6), 3, nothing),
         layer_case(rng, normal(rng, 2, 5, 8), 2, some_seen(rng, 2, 1, 5)),
         layer_case(rng, normal(rng, 2, 4, 8), 4, np.broadcast_to(lower_triangle(4), (2, 4, 4)).copy()),
+        layer_case(rng, normal(rng, 1, 5, 4), 2, some_seen(rng, 1, 5, 5)),
+        scores_below(rng),
     ]
+
+
+def scores_below(rng: Random) -> Case:
+    """All scores are about −5 · 10⁸: a hidden one must be lower still. Each query sees one key."""
+    mask = np.arange(4) == rng.integers(0, 4, size=(2, 4, 1))
+    case = layer_case(rng, normal(rng, 2, 4, 4), 2, mask)
+    root = np.float32(5e8 / 2**0.5) ** 0.5  # heads of two numbers: q · k / √2 = −2 root² / √2
+    fixed = {"query/bias": np.full(4, root), "key/bias": np.full(4, -root)}
+    fixed |= {name: 0 * case.weights[name] for name in ("query/kernel", "key/kernel")}
+    return dataclasses.replace(case, weights=case.weights | fixed)
 
 
 def batch_of_one(rng: Random) -> list[Trial]:

@@ -11,7 +11,8 @@ def ones_and_zeros(rng: Random) -> list[Case]:
     lengths = rng.integers(1, 5, size=3)
     anywhere = rng.permuted(np.tile([1, 1, 0, 0, 0], (4, 1)), axis=1)
     anywhere[0], anywhere[1] = [0, 0, 1, 1, 1], 0  # padding in front; a row of padding alone
-    real = (np.arange(5) < lengths[:, None], anywhere, np.array([[1, 1, 0]]), np.eye(4))
+    real = [np.arange(5) < lengths[:, None], anywhere, np.array([[1, 1, 0]]), np.eye(4), np.array([[1], [0], [1]])]
+    real += [np.arange(90) < np.array([[70], [90]])]
     return [Case((one.astype("int32"),)) for one in real]
 
 

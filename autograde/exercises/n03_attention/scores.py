@@ -7,8 +7,10 @@ from autograde.exercises.spec import Case, Exercise, Part, Reference, Same, Tria
 
 
 def queries_and_keys(rng: Random) -> list[Case]:
-    """Also more and fewer keys than queries, and an axis of heads."""
-    shapes = (((2, 5, 16), (2, 5, 16)), ((4, 9), (4, 9)), ((2, 3, 4), (2, 5, 4)), ((2, 3, 4, 5), (2, 3, 6, 5)))
+    """Also more and fewer keys than queries, up to three axes in front, a single query, key or number."""
+    shapes = [((2, 5, 16), (2, 5, 16)), ((4, 9), (4, 9)), ((2, 3, 4), (2, 5, 4)), ((2, 3, 4, 5), (2, 3, 6, 5))]
+    shapes += [((1, 2, 2, 3, 7), (1, 2, 2, 2, 7)), ((1, 6), (3, 6)), ((3, 3, 3), (3, 1, 3)), ((3, 1), (2, 1))]
+    shapes += [((2, 70), (90, 70))]
     return [Case((normal(rng, *q), normal(rng, *k))) for q, k in shapes]
 
 

@@ -8,7 +8,7 @@ from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference,
 
 
 def usual_rows(rng: Random) -> list[Case]:
-    shapes = ((4, 4), (2, 3, 5), (2, 2, 3, 4), (3, 1), (1, 6))
+    shapes = ((4, 4), (2, 3, 5), (2, 2, 3, 4), (3, 1), (1, 6), (2, 1, 2, 2, 3), (2, 150))
     return [Case((normal(rng, *shape, size=2),)) for shape in shapes]
 
 
@@ -19,7 +19,10 @@ def large_scores(rng: Random) -> list[Trial]:
     peaks[[0, 1, 2], [1, 4, 2]] = [1000, 300, 95]  # one large score among small ones: also far above the mean
     masked = normal(rng, 2, 3, 5)
     masked[0, 1, :4], masked[1, :, 2:] = -1e9, -1e9
-    return [Trial((Case((scores,)),), (Reference(), Sums(1.0))) for scores in (rows, peaks, -rows, -peaks, masked)]
+    both = np.stack([rows, -peaks])
+    return [
+        Trial((Case((scores,)),), (Reference(), Sums(1.0))) for scores in (rows, peaks, -rows, -peaks, masked, both)
+    ]
 
 
 def other_scores(rng: Random) -> list[Trial]:
@@ -29,8 +32,11 @@ def other_scores(rng: Random) -> list[Trial]:
 
 
 def rows_far_apart(rng: Random) -> list[Trial]:
-    rows = normal(rng, 3, 5) + np.array([[0], [-400], [-900]], "float32")
-    return [Trial((Case((rows,)),), (Reference(), Sums(1.0)))]
+    """One row after the other, and with axes in front: the far row is in the same matrix, or in another."""
+    apart = np.array([[0], [-400], [-900]], "float32")
+    rows = [normal(rng, *front, 3, 5) + apart for front in ((), (2,), (2, 2))]
+    rows.append(normal(rng, 3, 2, 5) + apart[..., None])
+    return [Trial((Case((one,)),), (Reference(), Sums(1.0))) for one in rows]
 
 
 EXERCISE = Exercise(
@@ -43,7 +49,8 @@ EXERCISE = Exercise(
     forbidden=Forbidden(
         "In this exercise you write softmax yourself; afterwards you may use either.",
         ("keras.ops.softmax", "keras.ops.log_softmax", "keras.activations.softmax", "keras.layers.Softmax",
-         "tensorflow.nn.softmax", "tensorflow.nn.log_softmax", "scipy.special.softmax"),
+         "tensorflow.nn.softmax", "tensorflow.nn.log_softmax", "tensorflow.sparse.softmax",
+         "tensorflow.raw_ops.SparseSoftmax", "scipy.special.softmax", "scipy.special.log_softmax"),
     ),
     hints=(
         "Three steps: shift each row so that its largest score is 0, take exp, divide by each row's sum.",

@@ -9,9 +9,14 @@ from autograde.exercises.spec import Case, Dropped, Forbidden, Trial
 
 LIBRARY = Forbidden(
     "In this exercise you build it yourself; afterwards you may use either.",
-    ("bertlab.layers", "bertlab.models", "keras_hub"),
 )
-READY_NORMS = ("keras.layers.LayerNormalization", "keras.layers.RMSNormalization", "keras.layers.UnitNormalization")
+READY_NORMS = (
+    "keras.layers.LayerNormalization",
+    "keras.layers.RMSNormalization",
+    "keras.layers.UnitNormalization",
+    "keras.layers.GroupNormalization",
+    "keras.layers.BatchNormalization",
+)
 READY_GELU = ("keras.ops.gelu", "keras.activations.gelu", "tensorflow.nn.gelu")
 
 SEED = 11  # seed of a call with dropout; its inputs are drawn as usual
@@ -58,8 +63,8 @@ def layer_case(rng: Random, x, mask=None, heads=2, inner=10, dropout: dict | Non
     return Case((x,), keywords, layer_weights(rng, x.shape[-1], inner), config, seed=SEED)
 
 
-def shown_by_signs(case: Case, part: str, layers: int = 1) -> Case:
-    """The same case with x = 0 and one sub-layer, of the last layer, that returns ones.
+def shown_by_signs(case: Case, part: str, layers: int = 1, which: int = -1) -> Case:
+    """The same case with x = 0 and one sub-layer, of the last layer or another, that returns ones.
 
     γ = 1, β = 0: behind the LayerNorms a number is negative where dropout has made it 0, otherwise positive.
     """
@@ -68,13 +73,13 @@ def shown_by_signs(case: Case, part: str, layers: int = 1) -> Case:
     for role, array in case.weights.items():
         weights[role] = np.full_like(array, role.endswith("/gamma"))
         if role == one:
-            weights[role][-array.size // layers :] = 1
+            np.split(weights[role], layers)[which][:] = 1
     return replace(case, arguments=(np.zeros_like(case.arguments[0]),), weights=weights)
 
 
-def dropped_by_signs(case: Case, part: str, rate: float, layers: int = 1) -> Trial:
+def dropped_by_signs(case: Case, part: str, rate: float, layers: int = 1, which: int = -1) -> Trial:
     """The sub-layer's result goes through dropout of this rate. (A layer may have a seed of its own.)"""
-    return Trial((shown_by_signs(case, part, layers),), (Dropped(rate, signs=True),))
+    return Trial((shown_by_signs(case, part, layers, which),), (Dropped(rate, signs=True),))
 
 
 def small_inputs(case: Case) -> Case:

@@ -2,7 +2,7 @@
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, SEED, away_from_zero
-from autograde.exercises.spec import Case, Dropped, Exercise, Forbidden, Part, Trial, cases, mistake
+from autograde.exercises.spec import AnyCount, Case, Dropped, Exercise, Forbidden, Part, Trial, cases, mistake
 
 READY_DROPOUT = ("keras.layers.Dropout", "keras.random.dropout", "tensorflow.nn.dropout")
 
@@ -12,23 +12,18 @@ def dropout(x, rate, training):
     return x
 
 
-def dropped_in_training(rng: Random) -> list[Trial]:
-    """Few rows and many columns: dropping whole rows would never give the right fraction."""
-    often, seldom = ((away_from_zero(rng, 4, 500), rate, True) for rate in (0.4, 0.1))
-    return [
-        Trial(
-            (Case(often, seed=SEED), Case(often, seed=SEED + 1)),
-            (Dropped(0.4), Dropped(0.4, answer=1, unlike=0)),
-        ),
-        Trial((Case(seldom, seed=SEED),), (Dropped(0.1),)),
-        *(
-            Trial((Case((away_from_zero(rng, *shape), rate, True), seed=SEED),), (Dropped(rate),))
-            for shape, rate in SHAPES
-        ),
-    ]
-
-
 SHAPES = (((1500,), 0.3), ((6, 8, 40), 0.4), ((40, 3, 4, 10), 0.5), ((60, 60), 0.9))  # of any number of axes
+
+
+def dropped_in_training(rng: Random) -> list[Trial]:
+    """Few rows and many columns, so that whole rows never give the right fraction; then other shapes and rates."""
+    often = away_from_zero(rng, 4, 500)
+    calls = [(often, 0.4, SEED), (often, 0.4, SEED + 1), (away_from_zero(rng, 4, 500), 0.1, SEED)]
+    calls += [(away_from_zero(rng, *shape), rate, SEED) for shape, rate in SHAPES]
+    claims = [Dropped(rate, answer=index) for index, (_, rate, _) in enumerate(calls)]
+    claims[1] = Dropped(0.4, answer=1, unlike=0)
+    cases = tuple(Case((x, rate, True), seed=seed) for x, rate, seed in calls)
+    return [Trial(cases, (*claims, AnyCount(tuple(rate for _, rate, _ in calls))))]
 
 
 def other_shapes(rng: Random) -> list[Trial]:

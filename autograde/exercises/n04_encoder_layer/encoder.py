@@ -8,7 +8,7 @@ from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal, some_seen
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, SEED, dropped_by_signs, layer_weights
 from autograde.exercises.numpy_bert import encoder
-from autograde.exercises.spec import Case, Exercise, HandsOn, Part, Trial, cases, layer, mistake
+from autograde.exercises.spec import Case, Exercise, HandsOn, OwnWeights, Part, Trial, cases, layer, mistake
 
 # In a stack a role has the arrays of all layers side by side; the star splits them along the last axis.
 STACK_ROLES = {role: [f"layers_.*.{path}" for path in paths] for role, paths in roles.ENCODER_LAYER.items()}
@@ -30,16 +30,16 @@ def inputs_of_stack(rng: Random) -> list[Trial]:
         stack_case(rng, normal(rng, 1, 3, 4), 1, 5, training=False),
         replace(stack_case(rng, normal(rng, 3, 2, 4), 2, 3), first=(normal(rng, 1, 4, 4),)),
     ]
-    named = Trial((stack_case(rng, normal(rng, 1, 2, 4), 2, 3),), (HandsOn(),))
+    named = Trial((stack_case(rng, normal(rng, 1, 2, 4), 2, 3),), (HandsOn(), OwnWeights()))
     return [*(Trial((case,)) for case in given), named, *in_training(rng)]
 
 
 def in_training(rng: Random) -> list[Trial]:
-    """In the last layer of one and of two."""
+    """In the first and in the last layer of two."""
     trials = []
-    for more, rate, layers in (({"dropout": 0.4}, 0.4, 1), ({}, 0.1, 2)):
-        case = stack_case(rng, normal(rng, 6, 10, 32), layers, 4, more=more, training=True)
-        trials.append(dropped_by_signs(case, "feed_forward", rate, layers))
+    for more, rate, which in (({"dropout": 0.4}, 0.4, 0), ({"dropout": 0.4}, 0.4, -1), ({}, 0.1, -1)):
+        case = stack_case(rng, normal(rng, 6, 10, 32), 2, 4, more=more, training=True)
+        trials.append(dropped_by_signs(case, "feed_forward", rate, 2, which))
     return trials
 
 

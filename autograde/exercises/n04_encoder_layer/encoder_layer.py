@@ -12,11 +12,11 @@ from autograde.exercises.n04_encoder_layer._shared import (
     silenced,
 )
 from autograde.exercises.numpy_bert import encoder_layer
-from autograde.exercises.spec import Exercise, HandsOn, Part, Slopes, Trial, cases, layer, mistake
+from autograde.exercises.spec import Exercise, HandsOn, OwnWeights, Part, Slopes, Trial, cases, layer, mistake
 
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
-    named = Trial((layer_case(rng, normal(rng, 1, 2, 4)),), (HandsOn(),))
+    named = Trial((layer_case(rng, normal(rng, 1, 2, 4)),), (HandsOn(), OwnWeights()))
     return [*(Trial((case,)) for case in inputs_of_layer(rng)), named]
 
 

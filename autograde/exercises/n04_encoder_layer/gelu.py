@@ -13,8 +13,10 @@ def numbers_around_zero(rng: Random) -> list[Case]:
     return [
         Case((normal(rng, 3, 5, size=1.5),)),
         Case((np.array([-3, -2.25, -1, -0.75, 0, 0.75, 1, 2.25, 3], "float32"),)),
-        Case((np.array([[-40, -6, -4.5, -1e-3], [40, 6, 4.5, 1e-3]], "float32"),)),
+        Case((np.array([[-40, -6, -4.1, -3.2, -1e-3], [40, 6, 4.1, 3.2, 1e-3]], "float32"),)),
         Case((normal(rng, 2, 1, 3, 2),)),
+        Case((normal(rng, 1, 2, 1, 2, 2),)),
+        Case((normal(rng, 150, size=2),)),
     ]
 
 

@@ -3,7 +3,19 @@
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, READY_NORMS, SEED, norm_weights
 from autograde.exercises.numpy_bert import layer_norm
-from autograde.exercises.spec import Case, Exercise, Forbidden, HandsOn, Part, Slopes, Trial, cases, layer, mistake
+from autograde.exercises.spec import (
+    Case,
+    Exercise,
+    Forbidden,
+    HandsOn,
+    OwnWeights,
+    Part,
+    Slopes,
+    Trial,
+    cases,
+    layer,
+    mistake,
+)
 
 
 def layer_norm_layer(x, *, weights, config):
@@ -22,7 +34,7 @@ def inputs_of_norm(rng: Random) -> list[Case]:
 
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
-    named = Trial((Case((normal(rng, 2, 3, 4),), weights=norm_weights(rng, 4)),), (HandsOn(),))
+    named = Trial((Case((normal(rng, 2, 3, 4),), weights=norm_weights(rng, 4)),), (HandsOn(), OwnWeights()))
     return [*(Trial((case,)) for case in inputs_of_norm(rng)), named]
 
 

@@ -17,6 +17,8 @@ def inputs_of_network(rng: Random) -> list[Case]:
         Case((normal(rng, 2, 3, 5), *network_parameters(rng, 5, 7))),
         Case((normal(rng, 4, 4), *network_parameters(rng, 4, 4))),
         Case((normal(rng, 2, 1, 3, 5), *network_parameters(rng, 5, 3))),
+        Case((normal(rng, 2, 1, 2, 1, 3), *network_parameters(rng, 3, 1))),
+        Case((50 * normal(rng, 70, 3), *network_parameters(rng, 3, 5))),
     ]
 
 

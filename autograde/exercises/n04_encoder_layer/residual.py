@@ -27,9 +27,16 @@ def road_and_change(rng: Random) -> list[Trial]:
     return [
         Trial((Case((empty, full, 0.4, True), seed=SEED),), (Dropped(0.4),)),
         Trial((Case((full, empty, 0.4, True), seed=SEED),)),
+        both(rng),
         *of_rate(rng, 0.1, 4, 9, 50),
         *of_rate(rng, 0.7, 20, 60),
     ]
+
+
+def both(rng: Random) -> Trial:
+    """x is whole also where the change is 0."""
+    x, found = np.full((4, 500), 2, "float32"), away_from_zero(rng, 4, 500)
+    return Trial((Case((x, found, 0.5, True), seed=SEED),), (Dropped(0.5, beside=x),))
 
 
 def of_rate(rng: Random, rate: float, *shape: int) -> list[Trial]:

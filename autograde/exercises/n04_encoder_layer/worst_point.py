@@ -14,7 +14,14 @@ def worst_point(x, exact, approximate):
 def two_functions(rng: Random) -> list[Case]:
     """The worst point is below or above the exact function, left or right of 0, at the first, last or another point."""
     made = [functions(rng, size, place, sign) for size, place, sign in ((9, 2, -1), (12, 9, -1), (7, 0, 1), (6, 5, 1))]
-    return [*made, functions(rng, 1, 0, -1)]
+    return [*made, functions(rng, 1, 0, -1), in_any_order(rng, functions(rng, 300, 200, 1))]
+
+
+def in_any_order(rng: Random, case: Case) -> Case:
+    """The same points in random order, with negative values of the functions."""
+    x, exact, approximate = case.arguments
+    order = rng.permutation(len(x))
+    return Case((x[order], -exact[order], -approximate[order]))
 
 
 def functions(rng: Random, size: int, place: int, sign: int) -> Case:
@@ -27,7 +34,8 @@ def functions(rng: Random, size: int, place: int, sign: int) -> Case:
 
 def other_sizes(rng: Random) -> list[Case]:
     sizes = rng.integers(2, 60, size=4)
-    return [functions(rng, int(n), int(rng.integers(0, n)), int(rng.choice([-1, 1]))) for n in sizes]
+    made = [functions(rng, int(n), int(rng.integers(0, n)), int(rng.choice([-1, 1]))) for n in sizes]
+    return [*made, *(in_any_order(rng, case) for case in made[:2])]
 
 
 EXERCISE = Exercise(

@@ -8,10 +8,7 @@ from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.spec import Case, Forbidden, OwnWeights, Trial
 
-WHOLE_BERT = Forbidden(
-    "In this exercise you assemble BERT yourself, from the layers of your earlier notebooks.",
-    ("bertlab.layers", "bertlab.models", "transformers", "keras_hub"),
-)
+WHOLE_BERT = Forbidden("In this exercise you assemble BERT yourself, from the layers of your earlier notebooks.")
 
 
 def dense_weights(rng: Random, name: str, inside: int, outside: int) -> dict[str, np.ndarray]:
@@ -53,10 +50,15 @@ def own_weights(case: Case) -> list[Trial]:
     return [Trial((case,), (OwnWeights(),)), Trial((frozen(case),), (OwnWeights(),))]
 
 
+def in_training(case: Case) -> Trial:
+    """The same call inside of a model that is being trained: this layer has no dropout of its own."""
+    return Trial((replace(case, keywords={"training": True}, seed=1),))
+
+
 def frozen(case: Case) -> Case:
     """The same call of a layer that was made with `trainable=False`."""
     return replace(case, config=case.config | {"trainable": False})
 
 
 FINAL_ROLES = roles.dense("dense") | roles.norm("norm") | {"unembedding": ["unembedding", "unembedding.kernel"]}
-LOADERS = Forbidden("In this exercise you load a checkpoint yourself.", ("bertlab", "transformers", "keras_hub"))
+LOADERS = Forbidden("In this exercise you load a checkpoint yourself.")

@@ -26,7 +26,7 @@ def bert(token_ids, token_type_ids, attention_mask, training=None, *, weights, c
     may_be_seen = (attention_mask == 1)[:, None, :]
     hidden = encoder(x, may_be_seen, weights=below(weights, "layers"), config=config)
     pooled = np.tanh(dense(hidden[:, 0], weights, "pooler/dense"))
-    return hidden.astype("float32"), pooled.astype("float32")
+    return hidden, pooled
 
 
 def bert_case(rng: Random, ids, segments, is_real, **config) -> Case:

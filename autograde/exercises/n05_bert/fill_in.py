@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import LOADERS
 from autograde.exercises.numpy_bert import softmax
 from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Trial, mistake, values
 
@@ -36,13 +35,17 @@ def one_blank(rng: Random) -> list[Case]:
     """k is given, or 5 by default."""
     return [
         blanks(rng, 6, [int(rng.integers(1, 5))], 4), blanks(rng, 5, [int(rng.integers(1, 4))], None),
-        blanks(rng, 5, [int(rng.integers(1, 4))], 3),
+        blanks(rng, 5, [int(rng.integers(1, 4))], 3), *unusual_blanks(rng),
     ]  # fmt: skip
 
 
 def unusual_blanks(rng: Random) -> list[Case]:
     """[MASK] is the first or the last token of the vocabulary and of the text; k is 1, or the whole vocabulary."""
     return [blanks(rng, 4, [0], 1, mask=0), blanks(rng, 5, [4], len(PIECES) + 1, mask=len(PIECES))]
+
+
+def longer_text(rng: Random) -> list[Case]:
+    return [blanks(rng, 20, [3, 4, 11, 19], 6)]
 
 
 def several_blanks(rng: Random) -> list[Trial]:
@@ -59,10 +62,10 @@ EXERCISE = Exercise(
     reference=fill_in,
     returns="list",
     parts=(
-        values(2, one_blank, hidden=unusual_blanks),
+        values(2, one_blank, hidden=longer_text),
         Part("several masks, or none", 1, several_blanks, "with two masks, or with none, the list is wrong"),
     ),
-    forbidden=Forbidden("In this exercise you read the head's logits yourself.", LOADERS.names),
+    forbidden=Forbidden("In this exercise you read the head's logits yourself."),
     facts=lambda case: {"k": case.arguments[3], "mask": case.arguments[2].index("[MASK]")},
     hints=(
         "Find the id of [MASK] in `pieces`, then the positions at which `token_ids` has it.",

@@ -3,12 +3,12 @@
 import numpy as np
 
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import FINAL_ROLES, WHOLE_BERT, final_weights, own_weights
+from autograde.exercises.n05_bert._shared import FINAL_ROLES, WHOLE_BERT, final_weights, in_training, own_weights
 from autograde.exercises.numpy_bert import dense, gelu, norm, softmax
 from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, layer, mistake
 
 
-def final_layers(x, *, weights, config, prefix=""):
+def final_layers(x, training=None, *, weights, config, prefix=""):
     own = {name.removeprefix(prefix): array for name, array in weights.items() if name.startswith(prefix)}
     return softmax(norm(gelu(dense(x, own, "dense")), own, "norm") @ own["unembedding"])
 
@@ -35,7 +35,8 @@ def other_sizes(rng: Random) -> list[Trial]:
 
 
 def weights_of_final_layers(rng: Random) -> list[Trial]:
-    return own_weights(final_case(rng, normal(rng, 2, 3, 4), 7))
+    case = final_case(rng, normal(rng, 2, 3, 4), 7)
+    return [*own_weights(case), in_training(case)]
 
 
 def slopes_of_final_layers(rng: Random) -> list[Trial]:

@@ -59,17 +59,22 @@ def whole_checkpoint(rng: Random) -> list[Case]:
 
 
 def checkpoint_with_holes(rng: Random) -> list[Case]:
-    """Three variables without an array, three arrays without a variable: neither in alphabetical order."""
+    """Three variables without an array, three arrays without a variable: neither in alphabetical order; no variable;
+    nothing in the file; two layers, of which 10 comes before 2."""
     left_out = ("nsp_head.dense.kernel", "bert.encoder.layers_.1.output_norm.beta", "bert.embeddings.norm.gamma")
     extra = ("cls.predictions.decoder.bias", "bert.embeddings.position_ids", "cls.predictions.bias")
     shapes = {path: SHAPES[path] for path in sorted(SHAPES, reverse=True)}
-    return [checkpoint(rng, shapes, left_out, extra), checkpoint(rng, {}, (), extra[:1])]
+    two = {f"bert.encoder.layers_.{number}.attention.out.kernel": (2, 4) for number in (10, 2)}
+    return [
+        checkpoint(rng, shapes, left_out, extra), checkpoint(rng, {}, (), extra[:1]),
+        checkpoint(rng, SHAPES, left_out=SHAPES), checkpoint(rng, two | {"mlm_head.bias": (5,)}, two),
+    ]  # fmt: skip
 
 
 def other_checkpoints(rng: Random) -> list[Case]:
-    """Nothing in the file; a model of two layers."""
-    two = {f"bert.encoder.layers_.{number}.attention.out.kernel": (2, 4) for number in (10, 2)}
-    return [checkpoint(rng, SHAPES, left_out=SHAPES), checkpoint(rng, two | {"mlm_head.bias": (5,)})]
+    """A model of three layers."""
+    three = {f"bert.encoder.layers_.{number}.attention.out.kernel": (2, 4) for number in (10, 2, 7)}
+    return [checkpoint(rng, three | {"mlm_head.bias": (5,)})]
 
 
 EXERCISE = Exercise(

@@ -4,12 +4,12 @@ import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, norm_weights, own_weights
+from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, in_training, norm_weights, own_weights
 from autograde.exercises.numpy_bert import dense, gelu, norm
 from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, layer, mistake, values
 
 
-def mlm_head(hidden, table, *, weights, config):
+def mlm_head(hidden, table, training=None, *, weights, config):
     return norm(gelu(dense(hidden, weights, "dense")), weights, "norm") @ table.T + weights["bias"]
 
 
@@ -29,7 +29,8 @@ def other_sizes(rng: Random) -> list[Case]:
 
 
 def weights_of_mlm_head(rng: Random) -> list[Trial]:
-    return own_weights(mlm_case(rng, normal(rng, 2, 3, 4), 7))
+    case = mlm_case(rng, normal(rng, 2, 3, 4), 7)
+    return [*own_weights(case), in_training(case)]
 
 
 def slopes_of_mlm_head(rng: Random) -> list[Trial]:

@@ -4,12 +4,12 @@ import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights
+from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, in_training
 from autograde.exercises.numpy_bert import dense
-from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, OwnWeights, Part, Reference, Slopes, Trial, layer, mistake
 
 
-def nsp_head(pooled, *, weights, config):
+def nsp_head(pooled, training=None, *, weights, config):
     return dense(pooled, weights, "dense")
 
 
@@ -25,9 +25,18 @@ def other_sizes(rng: Random) -> list[Case]:
     return [nsp_case(rng, np.tanh(normal(rng, 1, 2))), nsp_case(rng, np.tanh(normal(rng, 5, 9)))]
 
 
+def one_dense(rng: Random) -> list[Trial]:
+    """Large and small vectors; nothing else acts, also in training; no other weights than those of one Dense."""
+    case = nsp_case(rng, 30 * normal(rng, 3, 4))
+    return [
+        *(Trial((case,)) for case in pooled_vectors(rng)), Trial((case,), (Reference(), OwnWeights())),
+        in_training(case),
+    ]  # fmt: skip
+
+
 def slopes_of_nsp_head(rng: Random) -> list[Trial]:
     case = nsp_case(rng, np.tanh(normal(rng, 3, 5)))
-    directions = {"dense/kernel": normal(rng, 5, 2), "dense/bias": normal(rng, 2)}
+    directions = {"dense/kernel": normal(rng, 5, 2), "dense/bias": normal(rng, 2), 0: normal(rng, 3, 5)}
     return [Trial((case,), (Slopes(normal(rng, 3, 2), directions),))]
 
 
@@ -35,8 +44,9 @@ EXERCISE = Exercise(
     probe=layer(roles.dense("dense")),
     reference=nsp_head,
     parts=(
-        values(1, pooled_vectors, hidden=other_sizes),
-        Part("gradients", 1, slopes_of_nsp_head, "the weights cannot be trained: their gradients are wrong or missing"),
+        Part("values", 1, one_dense, hidden=lambda rng: [Trial((case,)) for case in other_sizes(rng)]),
+        Part("gradients", 1, slopes_of_nsp_head,
+            "weights, or the layers below, cannot be trained: gradients are wrong or missing"),
     ),
     forbidden=WHOLE_BERT,
     hints=(
@@ -52,6 +62,8 @@ EXERCISE = Exercise(
             hint="Your two numbers sum to 1: you applied softmax already. The head returns logits."),
         mistake("classes-exchanged", "return self.dense(pooled)", "return ops.flip(self.dense(pooled), axis=-1)",
             hint="You swapped the columns: 0 is IsNext, 1 is NotNext, in every published BERT."),
+        mistake("not-to-the-pooler", "self.dense(pooled)", "self.dense(ops.stop_gradient(pooled))",
+            hint="No gradient reaches the pooled vector, so the pooler would never be trained."),
         mistake("tanh-again", "return self.dense(pooled)", "return ops.tanh(self.dense(pooled))",
             hint="You apply tanh to the logits. The pooler has one already; logits may have any size."),
     ),

@@ -33,7 +33,11 @@ def size(rng: Random) -> tuple[int, ...]:
 
 
 def small_sizes(rng: Random) -> list[Case]:
-    return [Case(size(rng)) for _ in range(2)]
+    return [*(Case(size(rng)) for _ in range(2)), *unusual_sizes(rng)]
+
+
+def many_sizes(rng: Random) -> list[Case]:
+    return [Case(size(rng)) for _ in range(3)]
 
 
 def published_sizes(rng: Random) -> list[Case]:
@@ -62,11 +66,11 @@ EXERCISE = Exercise(
     reference=parameter_count,
     returns="int",
     parts=(
-        values(2, small_sizes, hidden=unusual_sizes),
+        values(2, small_sizes, hidden=many_sizes),
         cases("BERT's own sizes", 1, published_sizes, "wrong number for Base, Large or other tables"),
         cases("with the heads", 1, with_heads, "wrong number with the pre-training heads"),
     ),
-    forbidden=Forbidden("In this exercise you count yourself.", ("bertlab", "transformers", "keras_hub")),
+    forbidden=Forbidden("In this exercise you count yourself."),
     hints=(
         "Go down the table line by line and write one variable per line; add them up at the end.",
         "A Dense a → b is a·b + b; a LayerNorm of width H is 2·H. The number of heads changes nothing: they share H.",

@@ -4,12 +4,12 @@ import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights
+from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, in_training
 from autograde.exercises.numpy_bert import dense
-from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, OwnWeights, Part, Same, Slopes, Trial, layer, mistake, values
 
 
-def pooler(hidden, *, weights, config):
+def pooler(hidden, training=None, *, weights, config):
     return np.tanh(dense(hidden[:, 0], weights, "dense"))
 
 
@@ -18,7 +18,10 @@ def pooler_case(rng: Random, hidden: np.ndarray) -> Case:
 
 
 def hidden_states(rng: Random) -> list[Case]:
-    return [pooler_case(rng, normal(rng, 2, 5, 6)), pooler_case(rng, normal(rng, 4, 4, 4))]
+    return [
+        pooler_case(rng, normal(rng, 2, 5, 6)), pooler_case(rng, normal(rng, 4, 4, 4)),
+        pooler_case(rng, normal(rng, 1, 1, 3)),
+    ]  # fmt: skip
 
 
 def other_sizes(rng: Random) -> list[Case]:
@@ -26,12 +29,17 @@ def other_sizes(rng: Random) -> list[Case]:
 
 
 def other_tokens_changed(rng: Random) -> list[Trial]:
-    """Two texts with the same vector of [CLS] and different other vectors."""
+    """Two texts with the same vector of [CLS] and different other vectors; the gradient of [CLS] and of the others;
+    nothing else acts, also in training."""
     case = pooler_case(rng, normal(rng, 2, 4, 3))
     changed = normal(rng, 2, 4, 3)
     changed[:, 0] = case.arguments[0][:, 0]
     other = Case((changed,), {}, case.weights)
-    return [Trial((case, other), (Same((0, -1, (0, 1, 2)), (1, -1, (0, 1, 2))),))]
+    slopes = Slopes(normal(rng, 2, 3), {"dense/kernel": normal(rng, 3, 3), 0: normal(rng, 2, 4, 3)})
+    return [
+        Trial((case,), (OwnWeights(), slopes)), in_training(case),
+        Trial((case, other), (Same((0, -1, (0, 1, 2)), (1, -1, (0, 1, 2))),)),
+    ]  # fmt: skip
 
 
 EXERCISE = Exercise(
@@ -39,7 +47,8 @@ EXERCISE = Exercise(
     reference=pooler,
     parts=(
         values(1, hidden_states, hidden=other_sizes),
-        Part("only [CLS]", 1, other_tokens_changed, "the other tokens' vectors must have no effect"),
+        Part("only [CLS]", 1, other_tokens_changed, "the other tokens' vectors must have no effect, and the "
+                                                       "weights must be trained"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"tokens": case.arguments[0].shape[1]},

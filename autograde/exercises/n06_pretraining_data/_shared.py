@@ -8,21 +8,19 @@ import numpy as np
 from autograde.exercises.draws import Random
 from autograde.exercises.spec import Case, Forbidden, Obeys, OwnLists, Rates, Trial
 
-LIBRARY = Forbidden(
-    "In this exercise you write it yourself; afterwards you may use the library's version.", ("bertlab.data",)
-)
-CLS, SEP, PAD, MASK = 101, 102, 0, 103  # as in BERT's published vocabulary
+LIBRARY = Forbidden("In this exercise you write it yourself; afterwards you may use the library's version.")
+CLS, SEP, PAD, MASK, UNK = 101, 102, 0, 103, 100  # as in BERT's published vocabulary
 OTHER_CLS, OTHER_SEP, OTHER_PAD, OTHER_MASK = 2, 3, 1, 4  # as in another vocabulary
-CALLS = 1000
+CALLS = 1009  # a prime: what comes round after a few calls does not come round after all of them
 
 
 def seeds(rng: Random, calls: int = CALLS) -> tuple[int, ...]:
-    """Different seeds, and the first one again."""
+    """Different seeds, and the first one again: then a function that counts its own calls differs."""
     drawn = [int(seed) for seed in rng.choice(2**20, calls, replace=False)]
     return (*drawn, drawn[0])
 
 
-def obeying(rng: Random, rule: str, *arguments, calls: int = 60, note: str = "") -> Trial:
+def obeying(rng: Random, rule: str, *arguments, calls: int = 61, note: str = "") -> Trial:
     """Calls whose results obey a rule."""
     return Trial((Case(arguments, seeds=seeds(rng, calls), note=note),), (Obeys(rule),))
 

@@ -20,8 +20,15 @@ def epochs_of(rng: Random, count: int, size: int) -> Trial:
     return Trial((Case((stored_examples(rng, count), size, int(rng.integers(1000)))),), (Obeys("epochs"),))
 
 
+def very_many(rng: Random) -> Trial:
+    """More examples than a buffer of a usual size holds. Of these only the first batches are taken."""
+    numbers = np.arange(20_800, dtype="int32") + int(rng.integers(1000))
+    stored = {"input_ids": numbers[:, None], "next_sentence_labels": numbers % 2}
+    return Trial((Case((stored, 4, int(rng.integers(1000)))),), (Obeys("epochs"),))
+
+
 def whole_epochs(rng: Random) -> list[Trial]:
-    return [epochs_of(rng, 32, 4)]
+    return [epochs_of(rng, 64, 8), very_many(rng)]
 
 
 def one_batch_per_epoch(rng: Random) -> list[Trial]:

@@ -15,6 +15,7 @@ from autograde.exercises.n06_pretraining_data._shared import (
     OTHER_SEP,
     PAD,
     SEP,
+    UNK,
     chancy,
     obeying,
     pair_rates,
@@ -32,12 +33,12 @@ def row(rng: Random, first: int, second: int, padding: int, special=(CLS, SEP, P
 
 
 def rows_to_choose_from(rng: Random) -> list[Trial]:
-    """With the ids of the published vocabulary, and with those of another."""
+    """With the ids of the published vocabulary, and with those of another; none at all."""
     others = (OTHER_CLS, OTHER_SEP, OTHER_PAD)
     return [
         obeying(rng, "chosen positions", row(rng, 3, 4, 2), [CLS, SEP, PAD], 3),
         obeying(rng, "chosen positions", row(rng, 4, 3, 3, others), list(others), int(rng.integers(4, 6))),
-        obeying(rng, "chosen positions", row(rng, 3, 2, 0), [PAD, SEP, CLS], 0, calls=5),
+        obeying(rng, "chosen positions", row(rng, 3, 2, 0), [PAD, SEP, CLS], 0, calls=7),
     ]
 
 
@@ -52,9 +53,14 @@ def all_alike(rng: Random, ids: list[int], special: list[int], count: int) -> Tr
 
 
 def every_position(rng: Random) -> list[Trial]:
-    """In a pair of segments, and in a row without any special token."""
+    """In a pair of segments, and in a row without any special token.
+
+    Ids of regular tokens lie below, between and above those of the special ones; one is [UNK].
+    """
+    low, high = (int(number) for number in (rng.integers(1, 90), rng.integers(104, 150)))
+    first, second = [low, UNK, high, low], [high, *tokens(rng, 2), low]
     return [
-        all_alike(rng, row(rng, 4, 4, 1), [CLS, SEP, PAD], 3),
+        all_alike(rng, [CLS, *first, SEP, *second, SEP, PAD], [CLS, SEP, PAD], 3),
         all_alike(rng, [*tokens(rng, 2), *tokens(rng, 3)], [CLS, SEP, PAD], 2),
     ]
 
@@ -68,7 +74,7 @@ def more_than_there_are(rng: Random) -> list[Trial]:
     """Fewer regular tokens than requested, exactly as many, and none."""
     special = [CLS, SEP, PAD]
     rows = [(row(rng, 2, 1, 2), 5), (row(rng, 2, 2, 1), 4), ([CLS, SEP, SEP, PAD], 2)]
-    return [obeying(rng, "chosen positions", ids, special, count, calls=10) for ids, count in rows]
+    return [obeying(rng, "chosen positions", ids, special, count, calls=11) for ids, count in rows]
 
 
 EXERCISE = Exercise(

@@ -1,4 +1,4 @@
-"""Positions to predict, ascending: whole words, at most `count` tokens, as many words as fit."""
+"""Positions to predict, ascending: whole words, at most `count` tokens, until no other word fits."""
 
 from collections import Counter
 from itertools import permutations
@@ -59,9 +59,10 @@ def every_word_of_other_lengths(rng: Random) -> list[Trial]:
 
 
 def nothing_fits(rng: Random) -> list[Trial]:
-    """Words that are all too long; and words that all fit, exactly and with tokens to spare."""
-    rows = [(places_of_words(rng, sizes), count) for sizes, count in (([3, 4, 3], 2), ([3, 1, 2], 6), ([2, 2], 9))]
-    return [obeying(rng, "chosen words", words, count, calls=10) for words, count in rows]
+    """Words that are all too long; and words that all fit, exactly and with tokens to spare; no words; a count of 0."""
+    sizes = (([3, 4, 3], 2), ([3, 1, 2], 6), ([2, 2], 9), ([], 4), ([1, 2], 0))
+    rows = [(places_of_words(rng, of), count) for of, count in sizes]
+    return [obeying(rng, "chosen words", words, count, calls=11) for words, count in rows]
 
 
 EXERCISE = Exercise(

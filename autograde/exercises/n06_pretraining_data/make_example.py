@@ -41,11 +41,12 @@ def _example_case(
 
 
 def examples(rng: Random) -> list[Case]:
-    """Both labels; the special tokens of two vocabularies."""
+    """Both labels; the special tokens of two vocabularies; without a prediction; a single one, and many unused."""
     return [
+        _example_case(rng, 2, 4, 0, 11, 3, label=0), _example_case(rng, 1, 2, 1, 9, 12, label=1),
         _example_case(rng, 4, 3, 3, 14, 5, label=1),
         _example_case(rng, 3, 5, 2, 13, 4, label=0, special=(OTHER_CLS, OTHER_SEP)),
-    ]
+    ]  # fmt: skip
 
 
 def full_examples(rng: Random) -> list[Case]:

@@ -44,7 +44,18 @@ def any_other(rng: Random, sizes: tuple[int, ...], document: int) -> Trial:
 
 
 def any_other_document(rng: Random) -> list[Trial]:
-    return [any_other(rng, (4, 1, 6, 3), int(rng.choice([0, 2, 3])))]
+    return [any_other(rng, (4, 1, 6, 3), int(rng.choice([0, 2, 3]))), *alike(rng)]
+
+
+def alike(rng: Random) -> list[Trial]:
+    """Two documents with the same sentences, and a document with the same sentence twice: their numbers count."""
+    first, other = library(rng, (3, 4))
+    rates = {"next": (1, 1 / 2), "not next": (1, 1 / 2), "a document like A's": (1, 1 / 4)}
+    twice = [[*first[:2], first[0], first[2]], other]
+    return [
+        chancy(rng, "next sentence", rates, [first, other, list(first)], 0, 1),
+        obeying(rng, "next sentence", twice, 0, 2), obeying(rng, "next sentence", [list(first), list(first)], 1, 0),
+    ]  # fmt: skip
 
 
 def any_of_two(rng: Random) -> list[Trial]:
@@ -56,7 +67,8 @@ EXERCISE = Exercise(
     returns="tuple",
     parts=(
         Part("A, B and the label", 2, pairs),
-        Part("half and half", 1, half_and_half, f"over {CALLS} calls the labels are not half and half"),
+        Part("half and half", 1, half_and_half,
+            f"over {CALLS} calls the labels are not half and half"),
         Part("any other document", 1, any_other_document,
             f"over {CALLS} calls B comes from some documents, or some sentences of them, far more often than from "
             "others: first a document is drawn, all with the same probability, then one of its sentences", any_of_two),

@@ -3,9 +3,12 @@
 from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import (
     CALLS,
+    CLS,
     LIBRARY,
     MASK,
     OTHER_MASK,
+    PAD,
+    SEP,
     binomial,
     chancy,
     obeying,
@@ -29,28 +32,31 @@ def one_token(rng: Random) -> list[Trial]:
     return [obeying(rng, "each masked", tokens(rng, 1), OTHER_MASK, 0.5)]
 
 
-def independently(rng: Random, ids: list[int]) -> Trial:
-    length, p = len(ids), float(rng.choice([0.2, 0.25, 0.3]))
-    rates = {f"position {place}": (1, p) for place in range(length)}
+def independently(rng: Random, ids: list[int], p: float = 0.15) -> Trial:
+    """p has more than one decimal, so that an answer that rounds p to one decimal fails."""
+    length = len(ids)
+    rates = {"masked": (length, p)} | {f"position {place}": (1, p) for place in range(length)}
     rates |= {f"{k} masked": (1, binomial(length, k, p)) for k in range(length + 1)}
     return chancy(rng, "each masked", rates | pair_rates("positions", range(length), p * p), ids, MASK, p)
 
 
 def independent(rng: Random) -> list[Trial]:
-    """Each position and each two of them, also where the same token occurs several times."""
+    """Each position and each two of them, also of a token that occurs several times and of special tokens."""
     one, other = tokens(rng, 2)
-    return [independently(rng, [one, other, one, one, other, other])]
+    few = independently(rng, [other, one, one, other, one])
+    return [independently(rng, [CLS, other, one, SEP, one, PAD], float(rng.choice([0.25, 0.3]))), few]
 
 
 def independent_in_a_long_text(rng: Random) -> list[Trial]:
-    return [independently(rng, tokens(rng, 9))]
+    one, *others = tokens(rng, 7)
+    return [independently(rng, [*others, one, one, one], 0.35)]
 
 
 def all_or_nothing(rng: Random) -> list[Trial]:
     sure = {f"position {place}": (1, 1.0) for place in range(4)}
     never = {f"position {place}": (1, 0.0) for place in range(4)}
     return [
-        chancy(rng, "each masked", rates, tokens(rng, 4), MASK, p, calls=20) for p, rates in ((1.0, sure), (0.0, never))
+        chancy(rng, "each masked", rates, tokens(rng, 4), MASK, p, calls=23) for p, rates in ((1.0, sure), (0.0, never))
     ]
 
 

@@ -12,7 +12,12 @@ def number_of_predictions(tokens, most=20, share=0.15):
 
 def usual_lengths(rng: Random) -> list[Case]:
     drawn = rng.choice([n for n in range(12, 110) if abs(0.15 * n % 1 - 0.5) > 0.04], 3, replace=False)
-    return [Case((64, 20)), *(Case((int(n), 20)) for n in drawn), Case((80, 40), {"share": 0.4})]
+    return [
+        Case((64, 20)),
+        *(Case((int(n), 20)) for n in drawn),
+        Case((80, 40), {"share": 0.4}),
+        Case((24, 76), {"share": 1.0}),
+    ]
 
 
 def defaults(rng: Random) -> list[Case]:
@@ -22,11 +27,15 @@ def defaults(rng: Random) -> list[Case]:
 
 
 def short_rows(rng: Random) -> list[Case]:
-    return [Case((1, 20)), Case((3, 20)), Case((int(rng.integers(4, 8)), 20))]
+    return [Case((1, 20)), Case((3, 20)), Case((int(rng.integers(4, 8)), 20)), Case((40, 20), {"share": 0.0})]
 
 
 def long_rows(rng: Random) -> list[Case]:
-    return [Case((512, 20)), Case((512, 76)), Case((int(rng.integers(60, 120)), int(rng.integers(3, 8))))]
+    """Also with more tokens than BERT has positions, and more predictions than BERT makes."""
+    return [
+        Case((512, 20)), Case((512, 76)), Case((int(rng.integers(60, 120)), int(rng.integers(3, 8)))),
+        Case((2048, 400)), Case((int(rng.integers(4, 9)) * 1000, 2000)), Case((9, 1)),
+    ]  # fmt: skip
 
 
 def ties(rng: Random) -> list[Case]:

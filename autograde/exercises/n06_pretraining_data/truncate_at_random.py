@@ -23,13 +23,20 @@ def too_long(rng: Random) -> list[Trial]:
         obeying(rng, "truncated", tokens(rng, b), tokens(rng, a), a + b + 2, note="fits already"),
         obeying(rng, "truncated", tokens(rng, 5), tokens(rng, 5), 9),
         own_lists(rng, tokens(rng, b), tokens(rng, a), a + b),
-    ]
+        own_lists(rng, tokens(rng, 3), tokens(rng, 6), 7), own_lists(rng, tokens(rng, 6), tokens(rng, 3), 7),
+        *edges(rng),
+    ]  # fmt: skip
 
 
 def edges(rng: Random) -> list[Trial]:
     """An empty list, a limit of 0, two equally long lists of which much is removed."""
     sizes = [(0, 6, 4), (5, 0, 3), (3, 4, 0), (7, 7, 6), (1, 1, 1)]
-    return [obeying(rng, "truncated", tokens(rng, a), tokens(rng, b), room) for a, b, room in sizes]
+    return [obeying(rng, "truncated", tokens(rng, a), tokens(rng, b), room, calls=31) for a, b, room in sizes]
+
+
+def long_texts(rng: Random) -> list[Trial]:
+    """A document of many tokens beside a short one."""
+    return [obeying(rng, "truncated", tokens(rng, 300), tokens(rng, 40), 125, calls=5)]
 
 
 def from_either_end(rng: Random) -> list[Trial]:
@@ -62,7 +69,7 @@ EXERCISE = Exercise(
     probe=random_function(),
     returns="tuple",
     parts=(
-        Part("the longer one must be shortened", 2, too_long, hidden=edges),
+        Part("the longer one must be shortened", 2, too_long, hidden=long_texts),
         Part("from either end", 1, from_either_end,
             f"over {CALLS} calls front and end are not chosen with probability ½ each, independently for each token",
             hidden=from_both_at_other_sizes),

@@ -39,9 +39,19 @@ def cut_words(rng: Random) -> list[Case]:
 
 
 def unusual_rows(rng: Random) -> list[Case]:
-    """Nothing but special tokens; no special token at all; the same word twice, side by side; a word of one #."""
+    """Nothing but special tokens; no special token at all; the same word twice, side by side; a word of one #;
+    [UNK], a bracket and a word that contains ## are words."""
     word = _pieces(rng, 1)
-    return [Case((["[CLS]", "[SEP]", "[PAD]"],)), Case(([],)), Case(([*word, *word, "#", "##s", *_pieces(rng, 2)],))]
+    return [
+        Case((["[CLS]", "[SEP]", "[PAD]"],)), Case(([],)), Case(([*word, *word, "#", "##s", *_pieces(rng, 2)],)),
+        Case((["[CLS]", *_pieces(rng, 1), "[UNK]", "[", "a##b", "]", "[UNK]", "[SEP]", "[", "##s", "[SEP]"],)),
+    ]  # fmt: skip
+
+
+def longer_rows(rng: Random) -> list[Case]:
+    """Many words, three segments; padding of many tokens."""
+    first, second = _pieces(rng, 7), _pieces(rng, 5)
+    return [Case((["[CLS]", *first, "[SEP]", *second, "[SEP]", "##s", *_pieces(rng, 3), "[SEP]", *["[PAD]"] * 9],))]
 
 
 EXERCISE = Exercise(
@@ -49,7 +59,7 @@ EXERCISE = Exercise(
     reference=whole_words,
     returns="list",
     parts=(
-        values(2, rows_of_words, hidden=unusual_rows),
+        values(2, lambda rng: rows_of_words(rng) + unusual_rows(rng), hidden=longer_rows),
         cases("cut words", 1, cut_words, "a word must never extend across [CLS] or [SEP]"),
     ),
     forbidden=LIBRARY,

@@ -13,7 +13,8 @@ READY_MADE_LOSSES = Forbidden(
         "keras.ops.sparse_categorical_crossentropy",
         "tensorflow.nn.softmax_cross_entropy_with_logits",
         "tensorflow.nn.sparse_softmax_cross_entropy_with_logits",
-        "bertlab.training",
+        "keras.ops.binary_crossentropy",
+        "tensorflow.nn.sigmoid_cross_entropy_with_logits",
     ),
 )
 
@@ -30,9 +31,10 @@ def some_padding(rng: Random, rows: int, predictions: int) -> np.ndarray:
 
 
 def predictions_of(rng: Random, rows: int, predictions: int, pieces: int, size: float = 2.0) -> tuple:
-    """logits (B, P, V), labels (B, P), weights (B, P)."""
-    logits = normal(rng, rows, predictions, pieces, size=size)
-    return logits, whole_numbers(rng, pieces, rows, predictions), some_padding(rng, rows, predictions)
+    """logits (B, P, V), labels (B, P), weights (B, P). One prediction that counts has the label 0."""
+    logits, labels = normal(rng, rows, predictions, pieces, size=size), whole_numbers(rng, pieces, rows, predictions)
+    labels[0, 0], labels[0, 1:] = 0, 1 + labels[0, 1:] % (pieces - 1)
+    return logits, labels, some_padding(rng, rows, predictions)
 
 
 def places_in_rows(rng: Random, rows: int, tokens: int, predictions: int) -> np.ndarray:

@@ -17,13 +17,15 @@ def large_gradients(rng: Random) -> list[Case]:
         Case(([normal(rng, 3, 4), normal(rng, 4), normal(rng, 2, 2)],)),
         Case(([normal(rng, 5), normal(rng, 2, 3, size=0.2)], 0.5)),
         Case(([3 + normal(rng, 2, 2, 2), normal(rng, 1)], 4.0)),
+        Case(([5 + normal(rng, 4)],)),
+        Case(([100 * normal(rng, 3), np.array(-700, "float32"), np.zeros((2, 1), "float32")], 2.0)),
     ]
 
 
 def other_gradients(rng: Random) -> list[Case]:
-    """One tensor; a single number; a tensor of zeros beside a long one."""
+    """A single number; a tensor of zeros beside a long one; many tensors."""
     return [
-        Case(([5 + normal(rng, 4)],)),
+        Case(([normal(rng, 2, 3) for _ in range(7)], 0.3)),
         Case(([np.array(7, "float32"), normal(rng, 2), np.zeros((2, 3), "float32")], 2.0)),
     ]
 
@@ -33,7 +35,7 @@ def small_gradients(rng: Random) -> list[Case]:
     zeros = [np.zeros((2, 2), "float32"), np.zeros(3, "float32")]
     return [
         Case(([normal(rng, 3, 4, size=0.05), normal(rng, 4, size=0.05)],)), Case(([1 + normal(rng, 3, size=0.1)], 5.0)),
-        Case((zeros,)),
+        Case((zeros,)), Case(([np.array([0.3, 0.4], "float32")], 0.6)), Case(([np.array([[3.0]], "float32")], 8.0)),
     ]  # fmt: skip
 
 

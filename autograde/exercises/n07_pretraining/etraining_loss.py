@@ -44,6 +44,19 @@ def repeated_tokens(rng: Random) -> list[Case]:
     ]
 
 
+def unlikely_tokens(rng: Random) -> list[Case]:
+    """Probabilities of 10⁻³⁰, of which already the product of two is 0 in float32; and many small ones."""
+    p, x = chances(rng, 5, 6), whole_numbers(rng, 6, 5)
+    p[[1, 3], x[[1, 3]]] = 1e-30
+    many, ids = chances(rng, 30, 5), whole_numbers(rng, 5, 30)
+    many[np.arange(30), ids] = 1e-3
+    return [Case((p, x, np.array([3, 0, 1], "int32"))), Case((many, ids, np.arange(30).astype("int32")))]
+
+
+def longer_sentence(rng: Random) -> list[Case]:
+    return [Case((chances(rng, 20, 12), whole_numbers(rng, 12, 20), rng.permutation(20)[:9].astype("int32")))]
+
+
 def nothing_masked(rng: Random) -> list[Case]:
     return [Case((chances(rng, 4, 6), whole_numbers(rng, 6, 4), np.zeros(0, "int32")))]
 
@@ -51,7 +64,8 @@ def nothing_masked(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=etraining_loss,
     parts=(
-        values(2, masked_sentences, hidden=repeated_tokens),
+        values(2, lambda rng: [*masked_sentences(rng), *repeated_tokens(rng), *unlikely_tokens(rng)],
+            hidden=longer_sentence),
         cases("nothing masked", 1, nothing_masked, "a sum over no positions is 0"),
     ),
     hints=(

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
+from autograde.exercises.draws import Random, normal, whole_numbers
 from autograde.exercises.n07_pretraining._shared import places_in_rows
-from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, values
+from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Slopes, Trial, cases, mistake
 
 
 def gather_positions(hidden, positions):
@@ -19,29 +19,41 @@ def hidden_and_positions(rng: Random) -> list[Case]:
 
 
 def other_positions(rng: Random) -> list[Case]:
-    """One row; one prediction per row; all positions, backwards."""
-    backwards = np.tile(np.arange(4)[::-1], (2, 1)).astype("int32")
     return [
         Case((normal(rng, 1, 6, 3), places_in_rows(rng, 1, 6, 4))),
-        Case((normal(rng, 4, 3, 5), places_in_rows(rng, 4, 3, 1))),
-        Case((normal(rng, 2, 4, 3), backwards)),
+        Case((normal(rng, 2, 4, 3), rng.permuted(np.tile(np.arange(4), (2, 1)), axis=1).astype("int32"))),
     ]
 
 
 def filled_up_positions(rng: Random) -> list[Case]:
-    """Rows with fewer predictions are padded with position 0."""
+    """Rows with fewer predictions are padded with position 0; all positions, backwards; more predictions than tokens;
+    one row; one prediction per row; a single token."""
     positions = places_in_rows(rng, 3, 6, 4)
     positions[0, 2:], positions[1, 1:] = 0, 0
-    return [Case((normal(rng, 3, 6, 2), positions))]
+    backwards = np.tile(np.arange(4)[::-1], (2, 1)).astype("int32")
+    return [
+        Case((normal(rng, 3, 6, 2), positions)), Case((normal(rng, 2, 4, 3), backwards)),
+        Case((normal(rng, 2, 2, 3), whole_numbers(rng, 2, 2, 5))),
+        Case((normal(rng, 1, 5, 3), places_in_rows(rng, 1, 5, 2))),
+        Case((normal(rng, 4, 3, 5), np.array([[2], [0], [1], [2]], "int32"))),
+        Case((normal(rng, 2, 1, 3), np.zeros((2, 1), "int32"))),
+    ]  # fmt: skip
+
+
+def values_and_slopes(rng: Random) -> list[Trial]:
+    case = hidden_and_positions(rng)[0]
+    slopes = Trial((case,), (Slopes(normal(rng, 2, 3, 4), {0: normal(rng, 2, 5, 4)}),))
+    return [*(Trial((case,)) for case in hidden_and_positions(rng)), slopes]
 
 
 EXERCISE = Exercise(
     reference=gather_positions,
     parts=(
-        values(2, hidden_and_positions, hidden=other_positions),
-        cases("filling", 1, filled_up_positions, "the same position may occur more than once in a row"),
+        Part("values", 2, values_and_slopes, hidden=lambda rng: [Trial((case,)) for case in other_positions(rng)]),
+        cases("filling", 1, filled_up_positions,
+            "positions may be in any order, and the same one may occur more than once in a row"),
     ),
-    forbidden=Forbidden("The library has this function; here you write it.", ("bertlab.layers", "bertlab.models")),
+    forbidden=Forbidden("The library has this function; here you write it.", ("bertlab.layers.gather_positions",)),
     facts=lambda case: {"rows": case.arguments[0].shape[0], "tokens": case.arguments[0].shape[1]},
     hints=(
         "Row b of the result has the vectors of row b of `hidden` at the positions in row b of `positions`.",

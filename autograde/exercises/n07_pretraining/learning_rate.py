@@ -23,14 +23,19 @@ def schedules(rng: Random) -> list[Case]:
     around = np.arange(warmup - 2, warmup + 3).astype("float32")
     return [
         Case((steps, 1e-1, 10, 100)), Case((second, 3e-1, warmup, 60)), Case((around, 0.2, warmup, 60)),
-        Case((np.array(rng.integers(2, 40), "float32"), 0.5, 8, 50)), Case((second.reshape(2, 4), 0.3, warmup, 60)),
+        Case((np.array(rng.integers(2, 40), "float32"), 0.5, 8, 50)), Case((steps[:3], 3.0, 1, 30)),
+        Case((second.reshape(2, 4), 0.3, warmup, 60)),
     ]  # fmt: skip
 
 
 def other_schedules(rng: Random) -> list[Case]:
     """A warm-up of one step; a warm-up of nearly all steps; a tensor with three axes."""
     steps = np.arange(12).astype("float32")
-    return [Case((steps, 0.4, 1, 9)), Case((steps, 0.4, 10, 11)), Case((steps.reshape(2, 3, 2), 0.4, 3, 30))]
+    long = np.array([0, 9_998, 9_999, 10_000, 500_000, 999_999, 1_200_000], "float32")
+    return [
+        Case((steps, 0.4, 1, 9)), Case((steps, 0.4, 10, 11)), Case((steps.reshape(2, 3, 2), 0.4, 3, 30)),
+        Case((long, 20.0, 10_000, 1_000_000)),
+    ]  # fmt: skip
 
 
 def after_the_end(rng: Random) -> list[Case]:
@@ -40,7 +45,11 @@ def after_the_end(rng: Random) -> list[Case]:
 
 def no_warmup(rng: Random) -> list[Case]:
     total = int(rng.integers(20, 40))
-    return [Case((np.arange(0, 20, 3).astype("float32"), 0.1, 0, total))]
+    """Also after the end, and for one number."""
+    return [
+        Case((np.arange(0, 52, 3).astype("float32"), 0.1, 0, total)),
+        Case((np.array(total - 4, "float32"), 5.0, 0, total)),
+    ]
 
 
 EXERCISE = Exercise(
@@ -52,7 +61,7 @@ EXERCISE = Exercise(
     ),
     forbidden=Forbidden(
         "In this exercise you write the schedule yourself.",
-        ("bertlab.training", "keras.optimizers.schedules"),
+        ("keras.optimizers.schedules", "tensorflow.compat.v1.train.polynomial_decay"),
     ),
     facts=lambda case: {"peak": f"{case.arguments[1]:g}", "warmup": case.arguments[2], "total": case.arguments[3]},
     hints=(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
+from autograde.exercises.draws import Random, normal
 from autograde.exercises.n07_pretraining._shared import predictions_of
 from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, values
 
@@ -29,13 +29,29 @@ def batches_of_guesses(rng: Random) -> list[Case]:
 
 
 def other_guesses(rng: Random) -> list[Case]:
-    """One row; all right; a row whose predictions are all padding; the best token is the first or the last."""
+    """All right; a row whose predictions are all padding; the best token is the first or the last; a vocabulary of
+    thousands, in which a guess is next to the label; one row, with logits that are all large."""
     logits, labels, weights = guesses(rng, 2, 3, 4).arguments
     everything = logits.copy()
     np.put_along_axis(everything, labels[..., None], 30, axis=-1)
     labels_at_the_ends = np.array([[0, 3, 0], [3, 0, 3]], "int32")
     some = np.array([[0, 0, 0], [1, 0, 1]], "float32")
-    return [Case((everything, labels, weights)), Case((logits, labels_at_the_ends, some))]
+    ends = normal(rng, 2, 3, 4)
+    np.put_along_axis(ends, np.array([[0, 3, 0], [3, 0, 0]])[..., None], 9, axis=-1)
+    wide, near = normal(rng, 1, 2, 4200), np.array([[4001, 4096]], "int32")
+    wide[0, [0, 1], [4000, 4096]] = 50
+    large = predictions_of(rng, 1, 3, 5)
+    large[0][..., 2] += 40
+    large[0][...] += 60
+    return [
+        Case((everything, labels, weights)), Case((logits, labels_at_the_ends, some)),
+        Case((ends, labels_at_the_ends, some)), Case((wide, near, np.ones((1, 2), "float32"))),
+        Case((large[0], np.array([[2, 1, 2]], "int32"), np.array([[1, 1, 0]], "float32"))),
+    ]  # fmt: skip
+
+
+def more_guesses(rng: Random) -> list[Case]:
+    return [guesses(rng, 7, 6, 12), guesses(rng, 2, 1, 3)]
 
 
 def all_wrong_but_the_filling(rng: Random) -> list[Case]:
@@ -49,11 +65,11 @@ def all_wrong_but_the_filling(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=masked_accuracy,
     parts=(
-        values(2, batches_of_guesses, hidden=other_guesses),
+        values(2, lambda rng: batches_of_guesses(rng) + other_guesses(rng), hidden=more_guesses),
         cases("right only in the padding", 1, all_wrong_but_the_filling, "right predictions in the padding must not "
                                                                          "count"),
     ),
-    forbidden=Forbidden("In this exercise you write it yourself.", ("keras.metrics", "bertlab.training")),
+    forbidden=Forbidden("In this exercise you write it yourself.", ("keras.metrics",)),
     facts=lambda case: {"filling": int((case.arguments[2] == 0).sum()), "all": case.arguments[2].size},
     hints=(
         "The prediction is the token with the largest logit. It is right if it equals the label.",

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
+from autograde.exercises.draws import Random, normal
 from autograde.exercises.n07_pretraining._shared import READY_MADE_LOSSES, log_softmax, predictions_of
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.spec import Case, Exercise, Part, Reference, Slopes, Trial, cases, mistake
 
 
 def mlm_loss(logits, labels, weights):
@@ -34,15 +34,39 @@ def no_predictions(rng: Random) -> list[Case]:
 
 def large_logits(rng: Random) -> list[Case]:
     logits, labels, weights = predictions_of(rng, 3, 2, 6, size=1)
-    logits[..., 0] += 300
+    logits[..., 0] += 1e4
     labels[:, 0] = 1 + labels[:, 0] % 5  # a confident, wrong prediction
-    return [Case((logits, labels, weights))]
+    return [Case((logits, labels, weights)), Case((*levels(rng, 2, 3, 5, 100), np.ones((2, 3), "float32")))]
+
+
+def levels(rng: Random, rows: int, predictions: int, pieces: int, height: float) -> tuple:
+    """Logits of which every row has a level of its own, far above or below the others; some labels far below that."""
+    logits, labels, _ = predictions_of(rng, rows, predictions, pieces, size=1)
+    logits += (height * (-1.0) ** np.arange(rows * predictions).reshape(rows, predictions, 1)).astype("float32")
+    logits[0, 0, labels[0, 0]] -= height
+    return logits, labels
+
+
+def one_prediction(rng: Random) -> Trial:
+    """Of one prediction the 0.00001 in the denominator shows."""
+    logits, labels, _ = predictions_of(rng, 2, 2, 5)
+    return Trial((Case((logits, labels, np.array([[1, 0], [0, 0]], "float32"))),), (Reference(rtol=4e-6),))
+
+
+def batches_and_slopes(rng: Random) -> list[Trial]:
+    case = Case(predictions_of(rng, 2, 3, 4))
+    slopes = Trial((case,), (Slopes(np.array(1.0), {0: normal(rng, 2, 3, 4)}),))
+    return [*(Trial((case,)) for case in batches_of_predictions(rng) + other_batches(rng)), slopes, one_prediction(rng)]
+
+
+def larger_batch(rng: Random) -> list[Trial]:
+    return [Trial((Case(predictions_of(rng, 6, 5, 12)),)), Trial((Case(predictions_of(rng, 1, 1, 3)),))]
 
 
 EXERCISE = Exercise(
     reference=mlm_loss,
     parts=(
-        values(2, batches_of_predictions, hidden=other_batches),
+        Part("values", 2, batches_and_slopes, hidden=larger_batch),
         cases("no predictions", 1, no_predictions, "a batch whose weights are all 0 has loss 0"),
         cases("large logits", 1, large_logits, "a model that is confident and wrong must have a large, finite loss"),
     ),

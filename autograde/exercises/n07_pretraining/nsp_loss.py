@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
+from autograde.exercises.draws import Random, normal, whole_numbers
 from autograde.exercises.n07_pretraining._shared import READY_MADE_LOSSES, log_softmax
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, cases, mistake
 
 
 def nsp_loss(logits, labels):
@@ -21,23 +21,36 @@ def pairs(rng: Random) -> list[Case]:
 
 
 def other_pairs(rng: Random) -> list[Case]:
-    """One pair; only false pairs, of which a model is confident that they are true."""
-    sure = normal(rng, 4, 2) + np.array([8, -8], "float32")
-    return [Case((normal(rng, 1, 2), np.ones(1, "int32"))), Case((sure, np.ones(4, "int32")))]
+    """One pair; more pairs."""
+    return [Case((normal(rng, 1, 2), np.ones(1, "int32"))), Case((normal(rng, 7, 2), whole_numbers(rng, 2, 7)))]
 
 
-def only_true_pairs(rng: Random) -> list[Case]:
-    """All IsNext: a model that is confident of column 0 has hardly any loss."""
-    logits = normal(rng, 4, 2) + np.array([6, -6], "float32")
-    return [Case((logits, np.zeros(4, "int32")))]
+def confident(rng: Random) -> list[Case]:
+    """All IsNext: a model that is confident of column 0 has hardly any loss; all NotNext: it has a large, finite one.
+
+    The levels of two pairs are far apart.
+    """
+    sure = normal(rng, 4, 2) + np.array([6, -6], "float32")
+    surer, levels = normal(rng, 3, 2) + np.array([1e4, -1e4], "float32"), np.array([[100], [-100]], "float32")
+    return [
+        Case((sure, np.zeros(4, "int32"))), Case((sure, np.ones(4, "int32"))), Case((surer, np.zeros(3, "int32"))),
+        Case((surer, np.array([0, 1, 0], "int32"))), Case((normal(rng, 2, 2) + levels, np.array([1, 0], "int32"))),
+    ]  # fmt: skip
+
+
+def pairs_and_slopes(rng: Random) -> list[Trial]:
+    case = pairs(rng)[1]
+    slopes = Trial((case,), (Slopes(np.array(1.0), {0: normal(rng, 5, 2)}),))
+    return [*(Trial((case,)) for case in pairs(rng)), slopes]
 
 
 EXERCISE = Exercise(
     reference=nsp_loss,
     parts=(
-        values(1, pairs, hidden=other_pairs),
-        cases("true pairs", 1, only_true_pairs, "a model that is confident of IsNext, and right, must have hardly "
-                                                "any loss"),
+        Part("values", 1, pairs_and_slopes, hidden=lambda rng: [Trial((case,)) for case in other_pairs(rng)]),
+        cases("confident models", 1, confident,
+            "a model that is confident and right must have hardly any loss, and one that is confident and wrong a "
+            "large, finite one"),
     ),
     forbidden=READY_MADE_LOSSES,
     hints=(
@@ -55,6 +68,9 @@ EXERCISE = Exercise(
             hint="You sum over the pairs. The loss is their mean, so that it does not grow with the batch."),
         mistake("two-questions", "ops.log_softmax(logits, axis=-1)", "ops.log(ops.sigmoid(logits))",
             hint="You apply a sigmoid to each column. The two are one choice: apply softmax to both."),
+        mistake("log-after-softmax", "ops.log_softmax(logits, axis=-1)", "ops.log(ops.softmax(logits, axis=-1))",
+            hint="Right for small logits. If softmax rounds a probability to 0, its logarithm is −∞. Use "
+                 "`ops.log_softmax`, as in 7.2."),
         mistake("chance-instead-of-logarithm",
             "return -ops.mean(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1))",
             "return ops.mean(1 - ops.exp(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1)))",

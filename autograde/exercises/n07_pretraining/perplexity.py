@@ -7,6 +7,7 @@ from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
 def perplexity(losses, counts):
+    """The geometric mean of e^loss."""
     return np.array(np.prod(np.exp(losses) ** (counts / counts.sum())))
 
 
@@ -15,7 +16,12 @@ def losses_of_batches(rng: Random) -> list[Case]:
         losses = (2 + 3 * rng.random(batches)).astype("float32")
         return Case((losses, rng.permutation(np.arange(1, batches + 1) * 7).astype("float32")))
 
-    return [case(3), case(5)]
+    large = (9 + 5 * rng.random(4)).astype("float32")  # e¹⁰ is 22,026: the vocabulary of a model that knows nothing
+    return [case(3), case(5), Case((large, np.array([900, 40, 3000, 7], "float32"))), *unusual_batches(rng)]
+
+
+def many_batches(rng: Random) -> list[Case]:
+    return [Case(((6 * rng.random(40)).astype("float32"), (1 + rng.integers(0, 999, 40)).astype("float32")))]
 
 
 def unusual_batches(rng: Random) -> list[Case]:
@@ -33,7 +39,7 @@ def one_batch(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=perplexity,
     parts=(
-        values(1, losses_of_batches, hidden=unusual_batches),
+        values(1, losses_of_batches, hidden=many_batches),
         cases("one batch", 1, one_batch, "random predictions among V tokens must have perplexity V"),
     ),
     hints=(

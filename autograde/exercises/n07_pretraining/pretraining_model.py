@@ -15,6 +15,7 @@ from autograde.exercises.spec import (
     OwnWeights,
     Part,
     Reference,
+    Slopes,
     Trial,
     Varies,
     layer,
@@ -36,7 +37,7 @@ def pretraining_model(token_ids, token_type_ids, attention_mask, positions, trai
     pooled = np.tanh(dense(x[:, 0], weights, "pooler"))
     chosen = norm(gelu(dense(gather_positions(x, positions), weights, "mlm/dense")), weights, "mlm/norm")
     logits = chosen @ weights["embeddings/token"].T + weights["mlm/bias"]
-    return logits.astype("float32"), dense(pooled, weights, "nsp").astype("float32")
+    return logits, dense(pooled, weights, "nsp")
 
 
 def model_weights(rng: Random, config: dict) -> dict[str, np.ndarray]:
@@ -57,7 +58,15 @@ def model_case(rng: Random, rows: int, tokens: int, predictions: int, padded: bo
 
 def inputs_of_model(rng: Random) -> list[Trial]:
     case = model_case(rng, 3, 6, 2, padded=False)
-    return [Trial((case,)), Trial((case,), (OwnWeights(),))]
+    trained = {
+        0: ("embeddings/token", "mlm/dense/kernel"), 1: ("embeddings/token", "pooler/kernel", "nsp/kernel"),
+    }  # fmt: skip
+    shapes = (3, 2, SIZES["vocab_size"]), (3, 2)
+    slopes = [
+        Slopes(normal(rng, *shapes[item]), {role: normal(rng, *case.weights[role].shape) for role in roles}, item=item)
+        for item, roles in trained.items()
+    ]
+    return [Trial((case,)), Trial((case,), (OwnWeights(), *slopes))]
 
 
 def other_models(rng: Random) -> list[Trial]:
@@ -92,7 +101,7 @@ EXERCISE = Exercise(
         Part("training", 1, training_and_rate,
             "`training`, `dropout` or `trainable=False` has no effect: hand each of them on"),
     ),
-    forbidden=Forbidden("In this exercise you assemble your own layers.", ("bertlab.models", "bertlab.layers")),
+    forbidden=Forbidden("In this exercise you assemble your own layers.", ("bertlab.layers.gather_positions",)),
     hints=(
         "Three parts in `__init__`: `self.bert`, `self.mlm`, `self.nsp`. In `call` each is used once.",
         "`self.bert(…)` returns two tensors. The vectors of all tokens go to one head, the pooled [CLS] to the other.",
@@ -100,6 +109,10 @@ EXERCISE = Exercise(
         "tied.",
     ),
     misconceptions=(
+        mistake("table-not-trained", "table = self.bert.embeddings.token.embeddings",
+            "table = ops.stop_gradient(self.bert.embeddings.token.embeddings)",
+            hint="No gradient of the MLM logits reaches the table. The weights are tied: every token vector is trained "
+                 "from both sides."),
         mistake("training-not-passed", "attention_mask, training=training)", "attention_mask, training=False)",
             hint="`training` has no effect: pass it on to `self.bert`, which contains the dropout."),
         mistake("dropout-not-handed-on", "max_positions, dropout, name", "max_positions, name",

@@ -17,10 +17,11 @@ TINY = {"vocab_size": 7, "hidden_size": 4}
 
 
 def tiny_model(batch, weights):
-    """The outputs of TinyModel: its tokens do not look at each other."""
+    """The outputs of TinyModel: its tokens do not look at each other; its padding does not count."""
     hidden = weights["table"][batch["token_ids"]] + weights["segment"][batch["token_type_ids"]]
     logits = gather_positions(hidden, batch["positions"]) @ weights["table"].T + weights["bias"]
-    return logits, hidden[:, 0] @ weights["nsp/kernel"] + weights["nsp/bias"]
+    together = (hidden * batch["attention_mask"][:, :, None]).sum(axis=1)
+    return logits, together @ weights["nsp/kernel"] + weights["nsp/bias"]
 
 
 def tiny_loss(batch, weights):
@@ -41,14 +42,15 @@ def tiny_gradients(batch, weights, small=1e-6):
     return gradients
 
 
-def train_step(batch, *, weights, config, steps, rate, compiled=False):
-    """The last step's loss and the weights after so many steps of plain gradient descent, clipped at 1."""
-    weights, loss = dict(weights), None
+def train_step(batch, *, weights, config, steps, rate, compiled=False, momentum=0.0):
+    """The last step's loss and the weights after so many steps of gradient descent, clipped at 1."""
+    weights, loss, moves = dict(weights), None, dict.fromkeys(weights, 0.0)
     for _ in range(steps):
         loss, gradients = tiny_loss(batch, weights), tiny_gradients(batch, weights)
         length = math.sqrt(sum(np.sum(gradient**2) for gradient in gradients.values()))
         for role, gradient in gradients.items():
-            weights[role] = weights[role] - rate * gradient * min(1.0, 1.0 / length)
+            moves[role] = momentum * moves[role] - rate * gradient * min(1.0, 1.0 / length)
+            weights[role] = weights[role] + moves[role]
     return {"loss": np.array(loss, "float32")} | {role: array.astype("float32") for role, array in weights.items()}
 
 
@@ -76,7 +78,8 @@ def steep(rng: Random) -> list[Case]:
 
 
 def two_steps(rng: Random) -> list[Case]:
-    return [tiny_case(rng, 1.5, steps=2)]
+    """Of plain gradient descent, and of an optimizer with a memory."""
+    return [tiny_case(rng, 1.5, steps=2), tiny_case(rng, 1.0, steps=2, momentum=0.5)]
 
 
 def gentle(rng: Random) -> list[Case]:
@@ -96,7 +99,8 @@ EXERCISE = Exercise(
     parts=(
         values(3, steep),
         cases("a short gradient", 1, gentle, "if the gradient is shorter than 1 the step is wrong"),
-        cases("two steps", 0.5, two_steps, "after a second step on the same batch the weights are wrong"),
+        cases("two steps", 0.5, two_steps, "after a second step on the same batch the weights are wrong; the "
+                                            "optimizer makes the steps"),
         cases("compiled", 0.5, compiled, "inside `tf.function`, as in the run, the step is wrong"),
     ),
     hints=(
@@ -119,6 +123,11 @@ EXERCISE = Exercise(
             hint="You pass the gradient to the optimizer at full length. Clip it to length 1 first."),
         mistake("next-sentence-forgotten", ' + nsp_loss(next_logits, batch["next_sentence"])', "",
             hint="The next-sentence loss is missing, so its head is not trained. The loss is the sum of both."),
+        mistake("steps-of-its-own", "    optimizer.apply(clip_gradients(gradients), variables)\n",
+            "    for variable, gradient in zip(variables, clip_gradients(gradients)):\n"
+            "        variable.assign_sub(optimizer.learning_rate * gradient)\n",
+            hint="You change the weights yourself, as plain gradient descent. The optimizer makes the step, in its own "
+                 "way: `optimizer.apply`."),
         mistake("mean-of-both-losses",
             "loss = mlm_loss(", "loss = 0.5 * mlm_loss(",
             " + nsp_loss(", " + 0.5 * nsp_loss(",

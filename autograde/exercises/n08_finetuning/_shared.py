@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from autograde.compare import Tolerance
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.spec import Case, Forbidden
 
 READY_MADE = Forbidden(
     "In this exercise you write it yourself; afterwards you may use either.",
-    ("bertlab.layers", "bertlab.models", "bertlab.training", "bertlab.data.tasks", "scipy", "sklearn"),
+    ("scipy", "sklearn"),
 )
 
 
@@ -19,3 +20,4 @@ def head_case(rng: Random, hidden: np.ndarray, outputs: int, config: dict, *more
 
 
 IGNORED = -100
+EXACTLY = Tolerance(1e-6, 1e-9)  # of Python's own floats

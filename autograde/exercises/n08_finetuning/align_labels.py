@@ -28,14 +28,18 @@ def _sentence(rng: Random, words: int) -> tuple[list, list]:
 
 def sentences(rng: Random) -> list[Case]:
     example = Case(([["paris"], ["'", "s"], ["geo", "##gu", "##es", "##sr"]], [3, 0, 1]), note="the example above")
-    """Tags of which one is 0, words that begin with ##, and the same word twice in a row."""
+    # Tags of which one is 0, words that begin with ##, and the same word twice in a row.
     twice = Case(([["the"], ["the"], ["##s"], ["play", "##ing"], ["play", "##ing"]], [0, 2, 1, 3, 0]))
-    return [example, *(Case(_sentence(rng, words)) for words in (3, 6)), twice]
+    # Words in brackets, one of them unknown; a word of equal tokens; large tags.
+    odd = Case(
+        ([["[UNK]"], [".", ".", "."], ["[", "SEP", "]"], ["[SEP]"], ["##s", "##s"], ["[CLS]"]], [2, 41, 1, 7, 99, 3])
+    )
+    return [example, *(Case(_sentence(rng, words)) for words in (3, 6)), twice, odd]
 
 
 def other_sentences(rng: Random) -> list[Case]:
-    """One word; tags that are not small."""
-    return [Case(([["geo", "##gu"]], [int(rng.integers(5))])), Case(([["a"], ["b", "c"]], [40, 99]))]
+    """One word; a long sentence."""
+    return [Case(([["geo", "##gu"]], [int(rng.integers(5))])), Case(_sentence(rng, 30))]
 
 
 def with_empty_words(rng: Random) -> list[Case]:

@@ -42,13 +42,17 @@ def _span(rng: Random, starts: dict, ends: dict, null=-3.0, longest=3, threshold
 
 
 def other_paragraphs(rng: Random) -> list[Case]:
-    """A paragraph of one token; one that begins behind [CLS]; `longest` longer than the paragraph; 1; all below 0."""
+    """A paragraph of one token; one that begins behind [CLS]; `longest` longer than the paragraph; 1; all below 0; the
+    best starts are in one half of a long paragraph and the best ends in the other."""
     start, end = _logits(rng, {1: 5}, {3: 5}, -9.0)
     one_start, one_end = _logits(rng, {4: 5}, {5: 5}, -9.0)
-    low_start, low_end = (row - 50 for row in _logits(rng, {6: 5}, {8: 5}, -60.0))
+    low_start, low_end = (row - 2000 for row in _logits(rng, {6: 5}, {8: 5}, -9000.0))
+    far_start, far_end = (normal(rng, 80, size=0.5) for _ in range(2))
+    far_start[50:], far_end[10:45] = far_start[50:] + 9, far_end[10:45] + 9
+    far_start[0] = far_end[0] = -99
     return [
         Case((start, end, 1, 6, 30)), Case((one_start, one_end, 4, 4, 3)), Case((one_start, one_end, 3, 8, 1)),
-        Case((low_start, low_end, FIRST, LAST, 4, -1.5)),
+        Case((low_start, low_end, FIRST, LAST, 4, -1.5)), Case((far_start, far_end, 8, 79, 2)),
     ]  # fmt: skip
 
 
@@ -57,7 +61,15 @@ def plain_spans(rng: Random) -> list[Case]:
     places = [int(rng.integers(FIRST + 1, LAST - 1)) for _ in range(2)]
     spans = [(FIRST, FIRST), (places[0], places[0]), (places[1], places[1] + 1), (LAST - 2, LAST), (LAST, LAST)]
     default = _span(rng, {places[0]: 6}, {places[0] + 1: 6})
-    return [*(_span(rng, {i: 6}, {j: 6}) for i, j in spans), replace(default, arguments=default.arguments[:-1])]
+    return [
+        *(_span(rng, {i: 6}, {j: 6}) for i, j in spans), replace(default, arguments=default.arguments[:-1]),
+        *other_paragraphs(rng),
+    ]  # fmt: skip
+
+
+def longer_paragraphs(rng: Random) -> list[Case]:
+    start, end = normal(rng, 300, size=2), normal(rng, 300, size=2)
+    return [Case((start, end, 12, 280, 30)), Case((start, end, 1, 299, 7, -4.0))]
 
 
 def impossible_spans(rng: Random) -> list[Case]:
@@ -115,7 +127,7 @@ EXERCISE = Exercise(
     reference=best_span,
     returns="anything",
     parts=(
-        values(2, plain_spans, hidden=other_paragraphs),
+        values(2, plain_spans, hidden=longer_paragraphs),
         cases("order and length of spans", 1, impossible_spans,
             "the best span must be chosen that does not end before it begins and has at most `longest` tokens"),
         cases("answers only from the paragraph", 1, tempting_questions,

@@ -4,29 +4,30 @@ import numpy as np
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n08_finetuning._shared import READY_MADE
-from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, mistake, values
+from autograde.exercises.spec import Case, Exercise, Part, Same, Slopes, Trial, mistake, values
 
 
 def choices(rng: Random) -> list[Case]:
-    """Questions × choices: 2 × 4, and 3 × 3, where a wrong reshape has the right shape."""
+    """Questions × choices: 2 × 4, and 3 × 3, where a wrong reshape has the right shape; one question with large scores;
+    one choice for each; one token in a sequence."""
     return [
         Case((normal(rng, 8, 3, 5), normal(rng, 5), 4)),
         Case((normal(rng, 9, 4, 6), normal(rng, 6), 3)),
-    ]
+        Case((normal(rng, 4, 2, 3, size=40), normal(rng, 3, size=10), 4)),
+        Case((normal(rng, 3, 2, 4), normal(rng, 4), 1)),
+        Case((normal(rng, 6, 1, 3), normal(rng, 3), 2)), Case((normal(rng, 1, 1, 2), normal(rng, 2), 1)),
+    ]  # fmt: skip
 
 
 def other_choices(rng: Random) -> list[Case]:
-    """One question; one choice for each; two; one token in a sequence."""
-    return [
-        Case((normal(rng, 4, 3, 2), normal(rng, 2), 4)), Case((normal(rng, 3, 2, 4), normal(rng, 4), 1)),
-        Case((normal(rng, 6, 1, 3), normal(rng, 3), 2)),
-    ]  # fmt: skip
+    return [Case((normal(rng, 4, 3, 2), normal(rng, 2), 4)), Case((normal(rng, 14, 2, 4), normal(rng, 4), 7))]
 
 
 def each_question_alone(rng: Random) -> list[Trial]:
     hidden, v = normal(rng, 12, 3, 5), normal(rng, 5)
     second = Case((hidden[3:6], v, 3))
-    return [Trial((Case((hidden, v, 3)), second), (Same((0, -2, (1,)), (1, -2, (0,))),))]
+    slopes = Slopes(normal(rng, 1, 3), {0: normal(rng, 3, 3, 5), 1: normal(rng, 5)})
+    return [Trial((Case((hidden, v, 3)), second), (Same((0, -2, (1,)), (1, -2, (0,))),)), Trial((second,), (slopes,))]
 
 
 EXERCISE = Exercise(
@@ -35,7 +36,8 @@ EXERCISE = Exercise(
     ),
     parts=(
         values(2, choices, hidden=other_choices),
-        Part("each question independently", 1, each_question_alone, "one question's scores must not change another's"),
+        Part("each question independently", 1, each_question_alone,
+            "one question's scores must not change another's, and `v` and the encoder must be trained"),
     ),
     forbidden=READY_MADE,
     facts=lambda case: {"choices": case.arguments[2]},

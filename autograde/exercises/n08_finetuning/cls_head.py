@@ -11,6 +11,7 @@ from autograde.exercises.spec import (
     Case,
     Dropped,
     Exercise,
+    HandsOn,
     OwnWeights,
     Part,
     Reference,
@@ -27,18 +28,21 @@ def texts(rng: Random) -> list[Case]:
     return [
         head_case(rng, normal(rng, 4, 3, 6), 5, {"num_labels": 5}),
         head_case(rng, normal(rng, 3, 3, 3), 3, {"num_labels": 3}),
+        head_case(rng, normal(rng, 1, 2, 4, size=50), 2, {"num_labels": 2}),
+        head_case(rng, normal(rng, 3, 1, 2), 1, {"num_labels": 1}),
     ]
 
 
 def other_texts(rng: Random) -> list[Case]:
     return [
         head_case(rng, normal(rng, 1, 1, 4), 1, {"num_labels": 1}),
-        head_case(rng, normal(rng, 5, 2, 3), 2, {"num_labels": 2}),
+        head_case(rng, normal(rng, 5, 2, 3), 7, {"num_labels": 7}),
     ]
 
 
 def dropout_in_training(rng: Random) -> list[Trial]:
-    """With an identity for W and b of 0 the logits show which numbers of C were dropped."""
+    """With an identity for W and b of 0 the logits show which numbers of C were dropped; equal columns of W give equal
+    logits, if C is dropped and not the logits."""
     wide = 96
     weights = {"dense/kernel": np.eye(wide, dtype="float32"), "dense/bias": np.zeros(wide, "float32")}
     config, seed = {"num_labels": wide, "dropout": 0.4}, int(rng.integers(2**20))
@@ -46,10 +50,14 @@ def dropout_in_training(rng: Random) -> list[Trial]:
     other = replace(case, seed=seed + 1)
     default = {"num_labels": wide}
     frozen = replace(case, config={"num_labels": wide, "dropout": 0.0, "trainable": False})
+    equal = {"dense/kernel": np.repeat(normal(rng, 6, 1), 24, axis=1), "dense/bias": np.full(24, 0.5, "float32")}
+    sums = replace(case, arguments=(normal(rng, 8, 2, 6),), weights=equal, config={"num_labels": 24, "dropout": 0.4})
     return [
         Trial((case, other), (Dropped(0.4), Dropped(0.4, answer=1, unlike=0))),
         Trial((replace(case, config=default),), (Dropped(0.1),)),
-        Trial((replace(case, keywords={"training": False}),)), Trial((replace(case, keywords={}),)),
+        Trial((sums,), (Same((0, -1, tuple(range(12))), (0, -1, tuple(range(12, 24)))),)),
+        Trial((replace(case, keywords={"training": False}),)),
+        Trial((replace(case, keywords={}),), (Reference(), HandsOn())),
         Trial((frozen,), (Reference(), OwnWeights())),
     ]  # fmt: skip
 
@@ -94,6 +102,11 @@ EXERCISE = Exercise(
                  "as `trainable` and `name`, arrive there."),
         mistake("always-ten-percent", "keras.layers.Dropout(dropout)", "keras.layers.Dropout(0.1)",
             hint="Your dropout has the rate 0.1 always. Use the argument `dropout`."),
+        mistake("logits-dropped",
+            "        cls = self.dropout(cls, training=training)\n        return self.dense(cls)",
+            "        return self.dropout(self.dense(cls), training=training)",
+            hint="You apply dropout to the logits. It acts between C and W: on the vector of [CLS], before the linear "
+                 "layer."),
         mistake("dropout-always", "training=training)", "training=True)",
             hint="Numbers are dropped outside of training: pass on `training` unchanged."),
         mistake("mean-of-tokens", "hidden[:, 0]", "ops.mean(hidden, axis=1)",

@@ -3,8 +3,8 @@
 import numpy as np
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n08_finetuning._shared import READY_MADE
-from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+from autograde.exercises.n08_finetuning._shared import EXACTLY, READY_MADE
+from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, plain_function, values
 
 
 def f1_and_matthews(gold, predicted):
@@ -31,16 +31,24 @@ def two_classes(rng: Random) -> list[Case]:
 
 
 def unusual_rows(rng: Random) -> list[Case]:
-    """One example; perfect predictions, their opposite, and predictions without any information; thousands."""
+    """One example; perfect predictions, their opposite, worse than chance, predictions without any information; one
+    count of 0; thousands of examples, for which the product of the four sums is too large for 32 bits."""
+    many = [1] * 4 + [0, 0, 1] + [0] * 5, [1] * 4 + [1, 1, 0] + [0] * 5
     return [
-        Case(([1], [0])), _rows(rng, 3, 0, 0, 4), _rows(rng, 0, 3, 2, 0), _rows(rng, 2, 2, 2, 2),
-        _rows(rng, 700, 300, 200, 800),
+        Case(([1], [0])), _rows(rng, 3, 0, 0, 4), _rows(rng, 0, 3, 2, 0), _rows(rng, 1, 4, 3, 2),
+        _rows(rng, 2, 2, 2, 2), _rows(rng, 2, 0, 3, 4), _rows(rng, 2, 3, 0, 4),
+        _rows(rng, 0, 3, 2, 4), _rows(rng, 3, 2, 4, 0),
+        Case(tuple(row * 200 for row in many)),
     ]  # fmt: skip
 
 
+def thousands(rng: Random) -> list[Case]:
+    return [_rows(rng, 700, 300, 200, 800)]
+
+
 def one_sided(rng: Random) -> list[Case]:
-    many, few = int(rng.integers(4, 9)), int(rng.integers(1, 4))
     """Each of the four sums of Matthews' root is 0 once; F1's denominator is 0 once."""
+    many, few = int(rng.integers(4, 9)), int(rng.integers(1, 4))
     return [
         _rows(rng, 0, 0, 0, many), _rows(rng, many, few, 0, 0), _rows(rng, 0, few, 0, many),
         _rows(rng, 0, 0, few, many), _rows(rng, many, 0, few, 0), _rows(rng, many, 0, 0, 0),
@@ -51,11 +59,12 @@ EXERCISE = Exercise(
     probe=plain_function(),
     reference=f1_and_matthews,
     returns="anything",
+    tolerance=EXACTLY,
     parts=(
-        values(2, two_classes, hidden=unusual_rows),
+        values(2, lambda rng: two_classes(rng) + unusual_rows(rng), hidden=thousands),
         cases("denominators of 0", 1, one_sided, "where a denominator is 0, the metric must be 0.0"),
     ),
-    forbidden=READY_MADE,
+    forbidden=Forbidden(READY_MADE.because, (*READY_MADE.names, "keras.metrics")),
     hints=(
         "Count the four kinds of examples first: right and wrong, for class 1 and for class 0.",
         "F1 uses three of the four counts; the true negatives have no effect on it. Matthews uses all four.",

@@ -1,5 +1,6 @@
 """The learning rates of the embeddings, of each layer, and of the head."""
 
+from autograde.compare import Tolerance
 from autograde.exercises.draws import Random
 from autograde.exercises.n08_finetuning._shared import READY_MADE
 from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
@@ -22,28 +23,37 @@ def _rate(rng: Random) -> float:
 
 
 def _nothing_frozen(rng: Random) -> list[Case]:
-    """Rates far above practical ones, so that the absolute tolerance does not hide differences."""
     example = Case((2, 0.1, 0.5, 0), note="the example above")
     drawn = [Case((layers, _rate(rng), _decay(rng), 0)) for layers in (3, 5)]
-    return [example, *drawn, Case((4, _rate(rng), _decay(rng)))]  # `frozen` left out
+    return [example, *drawn, Case((4, _rate(rng), _decay(rng))), *_unusual_sizes(rng)]  # `frozen` left out
 
 
 def _unusual_sizes(rng: Random) -> list[Case]:
-    """No layer; one layer; many; no decay at all."""
-    return [Case((layers, _rate(rng), _decay(rng))) for layers in (0, 1, 12)] + [Case((3, _rate(rng), 1.0))]
+    """No layer; one layer; many; no decay at all; BERT's own rate; a rate above 1, and rates that grow."""
+    return [
+        *(Case((layers, _rate(rng), _decay(rng))) for layers in (0, 1, 12)), Case((3, _rate(rng), 1.0)),
+        Case((12, 2e-5, 0.95)), Case((2, 7.5, 0.37)), Case((3, 0.25, 1.5)),
+    ]  # fmt: skip
+
+
+def _deep(rng: Random) -> list[Case]:
+    return [Case((48, 3e-5, 0.9, int(rng.integers(1, 40))))]
 
 
 def _some_frozen(rng: Random) -> list[Case]:
-    """Some layers, all layers, and everything, the head too."""
-    return [Case((4, _rate(rng), _decay(rng), frozen)) for frozen in (1, 3, 4, 5, 6)]
+    """Some layers, all layers, and everything, the head too; of a model without layers."""
+    return [Case((0, _rate(rng), _decay(rng), 1))] + [
+        Case((4, _rate(rng), _decay(rng), frozen)) for frozen in (1, 3, 4, 5, 6)
+    ]
 
 
 EXERCISE = Exercise(
     probe=plain_function(),
     reference=_rates,
     returns="list",
+    tolerance=Tolerance(1e-6, 0.0),
     parts=(
-        values(2, _nothing_frozen, hidden=_unusual_sizes),
+        values(2, _nothing_frozen, hidden=_deep),
         cases("freezing", 1, _some_frozen, "the lowest `frozen` entries must be 0.0 and the others unchanged"),
     ),
     forbidden=READY_MADE,

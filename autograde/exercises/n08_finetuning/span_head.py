@@ -7,12 +7,24 @@ import numpy as np
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n08_finetuning._shared import READY_MADE, head_case
-from autograde.exercises.spec import Case, Exercise, OwnWeights, Part, Reference, Slopes, Trial, layer, mistake, values
+from autograde.exercises.spec import (
+    Case,
+    Exercise,
+    HandsOn,
+    OwnWeights,
+    Part,
+    Reference,
+    Slopes,
+    Trial,
+    layer,
+    mistake,
+    values,
+)
 
 MASKED_SCORE = -1e9
 
 
-def span_head(hidden, may_answer, weights, config):
+def span_head(hidden, may_answer, training=None, *, weights, config):
     kernel, bias = weights["dense/kernel"], weights["dense/bias"]
     logits = np.stack([hidden @ kernel[:, side] + bias[side] for side in (0, 1)], axis=1)
     return np.where(may_answer[:, None, :], logits, MASKED_SCORE)
@@ -26,6 +38,7 @@ def all_may_answer(rng: Random) -> list[Case]:
     return [
         _span_case(rng, 3, 5, 4, np.ones((3, 5), bool)),
         _span_case(rng, 2, 2, 6, np.ones((2, 2), bool)),
+        _span_case(rng, 3, 1, 2, np.ones((3, 1), bool)),
     ]
 
 
@@ -40,13 +53,23 @@ def some_may_answer(rng: Random) -> list[Trial]:
     may[1, 1:] = False
     case = _span_case(rng, 3, 6, 4, may)
     frozen = replace(case, config={"trainable": False})
-    return [Trial((case,), (Reference(), OwnWeights())), Trial((frozen,), (Reference(), OwnWeights()))]
+    trained = replace(case, keywords={"training": True}, seed=1)  # SpanHead has no dropout: training changes nothing
+    return [
+        Trial((case,), (Reference(), OwnWeights(), HandsOn())), Trial((frozen,), (Reference(), OwnWeights())),
+        Trial((trained,)), *nobody_may(rng),
+    ]  # fmt: skip
 
 
 def nobody_may(rng: Random) -> list[Trial]:
+    """Where no token may answer, all are exactly MASKED_SCORE, however large the dot products are."""
     may = np.zeros((2, 4), bool)
     may[0, 2] = True
-    return [Trial((_span_case(rng, 2, 4, 3, may),))]
+    large = head_case(rng, normal(rng, 2, 3, 4, size=1e5), 2, {}, np.zeros((2, 3), bool))
+    return [Trial((_span_case(rng, 2, 4, 3, may),)), Trial((large,), (Reference(exact=True),))]
+
+
+def longer_texts(rng: Random) -> list[Trial]:
+    return [Trial((_span_case(rng, 2, 17, 5, rng.random((2, 17)) < 0.5),))]
 
 
 def slopes_of_spans(rng: Random) -> list[Trial]:
@@ -62,7 +85,7 @@ EXERCISE = Exercise(
         values(2, all_may_answer, hidden=other_texts),
         Part("hidden positions", 1, some_may_answer,
             "where may_answer is False, both logits must be MASKED_SCORE; and `trainable=False` must have an effect",
-            hidden=nobody_may),
+            hidden=longer_texts),
         Part("gradients", 1, slopes_of_spans, "the weights cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=READY_MADE,

@@ -4,7 +4,7 @@ import string
 from collections import Counter
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n08_finetuning._shared import READY_MADE
+from autograde.exercises.n08_finetuning._shared import EXACTLY, READY_MADE
 from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
 
 NAMES = ("owl", "castle", "letter", "train", "stone", "platform", "wizard", "feather", "lantern", "broom")
@@ -38,6 +38,8 @@ def one_answer(rng: Random) -> list[Case]:
         Case((f"{a} {a} {a} {b}", [f"{a} {c} {a}"])),  # a word three times here and twice there
         Case((f"{a} {b}", [f"{a} {a} {a}"])),
         Case((f"{c} {b} {a}", [f"{a} {b} {c}"])),  # other order: not exact, but all shared
+        Case((f"{a} {b}", [f"{a}{b}"])),  # other words
+        *other_texts(rng),
     ]
 
 
@@ -47,6 +49,11 @@ def other_texts(rng: Random) -> list[Case]:
         Case((f"{a} {a} {b} {b}", [f"{b} {b} {b} {a} {c}"])), Case((f"  THE   {a}-{b}!", [f"{a}{b}"])),
         Case((f"Theatre {a} another", [f"atre {a} another", f"theatre {b}"])),
     ]  # fmt: skip
+
+
+def long_texts(rng: Random) -> list[Case]:
+    drawn = [" ".join(str(word) for word in rng.choice(NAMES, count)) for count in (12, 15)]
+    return [Case((drawn[0], [drawn[1]])), Case((drawn[1], [drawn[0], drawn[1] + " owl"]))]
 
 
 def several_answers(rng: Random) -> list[Case]:
@@ -65,7 +72,7 @@ def empty_answers(rng: Random) -> list[Case]:
     """
     a, b = (str(word) for word in rng.permutation(NAMES)[:2])
     return [
-        Case(("", [])), Case((f"{a} {b}", [])), Case(("", [f"{a} {b}"])), Case(("the", [f"{b}"])),
+        Case(("", [])), Case(("The.", [])), Case((f"{a} {b}", [])), Case(("", [f"{a} {b}"])), Case(("the", [f"{b}"])),
         Case(("The.", ["a!"])), Case((a, ["an", b])),
     ]  # fmt: skip
 
@@ -74,8 +81,9 @@ EXERCISE = Exercise(
     probe=plain_function(),
     reference=span_scores,
     returns="anything",
+    tolerance=EXACTLY,
     parts=(
-        values(1, one_answer, hidden=other_texts),
+        values(1, one_answer, hidden=long_texts),
         cases("several right answers", 1, several_answers, "of several right answers the best score must count"),
         cases("no answer", 1, empty_answers, "if there is no answer, only an empty prediction is right"),
     ),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n08_finetuning._shared import READY_MADE
+from autograde.exercises.n08_finetuning._shared import EXACTLY, READY_MADE
 from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
 
 
@@ -29,9 +29,20 @@ def numbers(rng: Random) -> list[Case]:
 
 
 def other_numbers(rng: Random) -> list[Case]:
-    """Two examples; negative and whole numbers; the exact opposite order."""
+    """Two examples; negative and whole numbers; the exact opposite order; numbers that are close, tiny and huge."""
     gold = [float(x) for x in rng.permutation(np.arange(-4, 5))]
-    return [Case(([2.0, 1.0], [0.5, 7.0])), Case((gold, [-(x**3) for x in gold])), Case(([3, 1, 2, 5], [10, -2, 8, 9]))]
+    close, places = 2 + np.array([0, 3, 1, 2, 4]) * 1e-7, rng.permutation(5)
+    return [
+        Case(([float(x) for x in close], [float(x) for x in rng.permutation(5)])),
+        Case(([float(x) for x in (close - 2)[places]], [float(x) for x in np.array([1e12, -3, 5e-9, 7, 1e9])])),
+        Case(([2.0, 1.0], [0.5, 7.0])), Case((gold, [-(x**3) for x in gold])), Case(([3, 1, 2, 5], [10, -2, 8, 9])),
+    ]  # fmt: skip
+
+
+def more_numbers(rng: Random) -> list[Case]:
+    """Many examples, half of them with ties."""
+    gold = [float(x) for x in rng.normal(size=60)]
+    return [Case((gold, [round(x + float(rng.normal()), 1) for x in gold]))]
 
 
 def numbers_with_ties(rng: Random) -> list[Case]:
@@ -51,8 +62,9 @@ EXERCISE = Exercise(
     probe=plain_function(),
     reference=spearman,
     returns="anything",
+    tolerance=EXACTLY,
     parts=(
-        values(2, numbers, hidden=other_numbers),
+        values(2, lambda rng: numbers(rng) + other_numbers(rng), hidden=more_numbers),
         cases("ties", 1, numbers_with_ties, "equal values must get the mean of their ranks"),
     ),
     forbidden=READY_MADE,

@@ -4,16 +4,16 @@ import numpy as np
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n08_finetuning._shared import IGNORED, READY_MADE
-from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, values
+from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Slopes, Trial, cases, mistake
 
 
 def tagging_loss(logits, labels):
     powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    shares = powers / powers.sum(axis=-1, keepdims=True)
+    logs = logits - logits.max(axis=-1, keepdims=True) - np.log(powers.sum(axis=-1, keepdims=True))
     rows, places = np.nonzero(labels != IGNORED)
     if not len(rows):
         return np.array(0.0)
-    return np.array(-np.mean(np.log(shares[rows, places, labels[rows, places]])))
+    return np.array(-np.mean(logs[rows, places, labels[rows, places]]))
 
 
 def _labels(rng: Random, rows: int, tokens: int, classes: int) -> np.ndarray:
@@ -22,14 +22,30 @@ def _labels(rng: Random, rows: int, tokens: int, classes: int) -> np.ndarray:
     for row in range(rows):
         labels[row, tokens - 1 - row :] = IGNORED
     labels[:, 0] = IGNORED
+    labels[0, 1] = 0  # the first class is a class like any other
     return labels
 
 
-def logits_and_labels(rng: Random) -> list[Case]:
-    return [
-        Case((normal(rng, 2, 6, 3, size=2), _labels(rng, 2, 6, 3))),
-        Case((normal(rng, 3, 6, 6, size=2), _labels(rng, 3, 6, 6))),
-    ]
+def logits_and_labels(rng: Random) -> list[Trial]:
+    case = Case((normal(rng, 2, 6, 3, size=2), _labels(rng, 2, 6, 3)))
+    drawn = [
+        case, Case((normal(rng, 3, 6, 6, size=2), _labels(rng, 3, 6, 6))), *a_sentence_without_labels(rng),
+        *large_logits(rng),
+    ]  # fmt: skip
+    slopes = Slopes(np.array(1.0), {0: normal(rng, 2, 6, 3)})
+    return [*(Trial((case,)) for case in drawn), Trial((case,), (slopes,))]
+
+
+def large_logits(rng: Random) -> list[Case]:
+    """Each position has a level of its own, far above or below the others; one is confident and wrong."""
+    logits, labels = normal(rng, 2, 4, 3), _labels(rng, 2, 4, 3)
+    logits += (100 * (-1.0) ** np.arange(8).reshape(2, 4, 1)).astype("float32")
+    logits[0, 1, 0] -= 1e4  # its label is 0
+    return [Case((logits, labels)), Case((normal(rng, 2, 4, 3, size=200), labels))]
+
+
+def other_batches(rng: Random) -> list[Trial]:
+    return [Trial((Case((normal(rng, 5, 9, 7), _labels(rng, 5, 9, 7))),))]
 
 
 def a_sentence_without_labels(rng: Random) -> list[Case]:
@@ -48,7 +64,7 @@ def all_ignored(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=tagging_loss,
     parts=(
-        values(3, logits_and_labels, hidden=a_sentence_without_labels),
+        Part("values", 3, logits_and_labels, hidden=other_batches),
         cases("no labels", 1, all_ignored, "a batch without labels must have the loss 0, not NaN"),
     ),
     forbidden=Forbidden(READY_MADE.because, (*READY_MADE.names, "keras.losses")),
@@ -73,6 +89,9 @@ EXERCISE = Exercise(
         mistake("no-log", "ops.log_softmax(logits, axis=-1)", "ops.softmax(logits, axis=-1)",
             hint="You average the probabilities of the correct classes, without the logarithm. −log makes a "
                  "confident mistake expensive."),
+        mistake("log-after-softmax", "ops.log_softmax(logits, axis=-1)", "ops.log(ops.softmax(logits, axis=-1))",
+            hint="Right for small logits. If softmax rounds a probability to 0, its logarithm is −∞. Use "
+                 "`ops.log_softmax`."),
         mistake("softmax-over-tokens", "ops.log_softmax(logits, axis=-1)", "ops.log_softmax(logits, axis=1)",
             hint="You apply softmax over the tokens. Apply it over the classes: the last axis."),
         mistake("zero-by-zero", "ops.maximum(ops.sum(weights), 1)", "ops.sum(weights)",

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Mapping
+from unicodedata import category
 
 import numpy as np
 
@@ -45,7 +46,8 @@ def _characters(text: str) -> basic.Chars:
 def clean_text(text: str) -> str:
     """Plain blanks, nothing unseen, blanks around every Chinese character."""
     characters = (character for character in text if character not in basic.DROPPED)
-    plain = (" " if character in basic.WHITESPACE else character for character in characters)
+    # U+2028 and U+2029 stay: only the later split into words takes them for spaces.
+    plain = (" " if character in "\t\n\r" or category(character) == "Zs" else character for character in characters)
     return "".join(f" {character} " if basic.is_cjk(character) else character for character in plain)
 
 

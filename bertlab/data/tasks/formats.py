@@ -3,22 +3,25 @@
 A *record* is a dictionary of columns (`{"sentence": "It works .", "label": "1"}`), independent of the file's format.
 `bertlab.data.tasks.formats_records` turns records into rows. All readers here have these properties:
 
-- Text is UTF-8 (a byte order mark at the start is dropped). A line ends with a line feed, with or without a carriage
-  return before it, and with nothing else: U+2028 or a form feed inside a sentence is part of the sentence.
+- Text is UTF-8. A byte order mark at the start of a line is dropped: files that were joined have several. A line ends
+  with a line feed, with or without a carriage return before it, and with nothing else: U+2028 or a form feed inside a
+  sentence is part of the sentence.
 - A defect is reported with the file and the line, and by default stops the reading. `Problems("skip")` counts it and
   continues with the next record.
 """
 
 import csv
 import json
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from bertlab.errors import DataError
+from bertlab.errors import DataError, asked
 
-TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
+TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}  # between the columns of a CSV file
 
 
 class Record(NamedTuple):
@@ -37,10 +40,12 @@ class Problems:
     """The policy for invalid records, and the ones found so far.
 
     policy: "stop" raises DataError at the first one, "skip" leaves it out. messages: one line for each skipped record.
+    notes: how something was understood that could be meant otherwise, such as a file's separator.
     """
 
     policy: str = "stop"
     messages: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def __post_init__(self):
         if self.policy not in ("stop", "skip"):
@@ -49,7 +54,8 @@ class Problems:
     def add(self, message: str) -> None:
         """Raises DataError with the message, or stores the message."""
         if self.policy == "stop":
-            raise DataError(f"{message} (--skip-errors, in Python on_error='skip', leaves such records out)")
+            skipping = asked("--skip-errors", "on_error='skip'")
+            raise DataError(f"{message} ({skipping} leaves such records out)")
         self.messages.append(message)
 
 
@@ -71,11 +77,12 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     with open_binary(path) as file:
         for number, raw in enumerate(file, start=1):
             try:
-                line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                line = raw.decode("utf-8-sig")
             except UnicodeDecodeError as error:
+                found = "UTF-16" if number == 1 and raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "LATIN1"
                 raise DataError(
                     f"{path} line {number}: byte {error.start + 1} is not UTF-8; convert the file, for example with "
-                    "`iconv -f LATIN1 -t UTF-8`"
+                    f"`iconv -f {found} -t UTF-8`"
                 ) from None
             yield number, line.removesuffix("\n").removesuffix("\r")
 
@@ -84,19 +91,26 @@ def read_table(path: str | Path, problems: Problems, header: tuple[str, ...] | N
     """Yields the records of a table file; its suffix determines the kind.
 
     .tsv: tabs between columns, and a quotation mark is a character like any other (as in GLUE: MRPC alone has hundreds
-    of unbalanced ones). .csv: RFC 4180, fields may be quoted and run over several lines. .jsonl: an object on each
-    line. .json: an array of objects. `header` names the columns of a .tsv that has no header line. Blank lines are
-    ignored.
+    of unbalanced ones). .csv: RFC 4180, fields may be quoted and run over several lines; between them commas or, if the
+    header has no comma, semicolons or tabs. .jsonl: an object on each line. .json: an array of objects. .parquet: see
+    `formats_parquet`. `header` names the columns of a .tsv that has no header line. Blank lines are ignored.
     """
     suffix = Path(path).suffix.lower()
     if suffix in (".tsv", ".txt"):
         return _with_header(path, _tsv_fields(path), problems, header)
     if suffix == ".csv":
-        return _with_header(path, _csv_fields(path), problems, header)
+        separator = _separator_of(path)
+        if separator != ",":
+            problems.notes.append(f"{path}: the columns are separated by {SEPARATORS[separator]}")
+        return _with_header(path, _csv_fields(path, separator), problems, header, SEPARATORS[separator])
     if suffix == ".jsonl":
         return _jsonl_records(path, problems)
     if suffix == ".json":
         return _json_array_records(path, problems)
+    if suffix == ".parquet":
+        from bertlab.data.tasks.formats_parquet import parquet_records
+
+        return parquet_records(path)
     raise DataError(f"{path}: unknown suffix {suffix!r}; expected {', '.join(TABLE_SUFFIXES)}")
 
 
@@ -106,8 +120,20 @@ def _tsv_fields(path) -> Iterator[tuple[int, list[str]]]:
             yield number, line.split("\t")
 
 
-def _csv_fields(path) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader((line + "\n" for _, line in read_lines(path)), strict=True)
+def _separator_of(path) -> str:
+    """The separator of a CSV file's header: the comma, or the semicolon or tab if splitting at commas finds nothing."""
+    header = next((line for _, line in read_lines(path) if line.strip()), "")
+    for separator in SEPARATORS:
+        try:
+            if len(next(csv.reader([header], delimiter=separator), ())) > 1:
+                return separator
+        except csv.Error:
+            break
+    return ","
+
+
+def _csv_fields(path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader((line + "\n" for _, line in read_lines(path)), delimiter=separator, strict=True)
     first_line = 1
     try:
         for fields in reader:
@@ -118,17 +144,25 @@ def _csv_fields(path) -> Iterator[tuple[int, list[str]]]:
         raise DataError(f"{path} line {first_line}: not valid CSV ({error})") from None
 
 
-def _with_header(path, fields: Iterator[tuple[int, list[str]]], problems: Problems, header) -> Iterator[Record]:
+def _with_header(
+    path, fields: Iterator[tuple[int, list[str]]], problems: Problems, header, separators: str = "tabs"
+) -> Iterator[Record]:
     if header is None:
         header = next(fields, (0, None))[1]
     if header is None:
         raise DataError(f"{path}: the file is empty; expected a line with the names of the columns")
+    if separators == "tabs" and len(header) == 1 and (other := next((s for s in ",;" if s in header[0]), None)):
+        raise DataError(
+            f"{path} line 1: expected tabs between the columns, got {SEPARATORS[other]}; rename it to "
+            f"{Path(path).with_suffix('.csv').name}"
+        )
     if len(set(header)) != len(header):
         raise DataError(f"{path} line 1: two columns have the same name: {', '.join(header)}")
     for number, values in fields:
         where = f"{path} line {number}"
         if len(values) != len(header):
-            problems.add(f"{where}: {len(values)} columns, expected {len(header)} ({', '.join(header)})")
+            found = f"{len(values)} columns separated by {separators}"
+            problems.add(f"{where}: {found}, expected {len(header)} ({', '.join(header)})")
         else:
             yield Record(where, dict(zip(header, values)))
 

@@ -6,7 +6,7 @@ The package is optional (`pip install "bertlab[hub]"`) and imported only here. N
 from pathlib import Path
 
 from bertlab.data.tasks.formats import Record
-from bertlab.errors import DataError, MissingDependencyError
+from bertlab.errors import DataError, MissingDependencyError, asked
 
 
 def is_saved_dataset(path: str | Path) -> bool:
@@ -24,7 +24,7 @@ def load_hub_dataset(name: str, config: str | None = None, revision: str | None 
     except ImportError:
         raise MissingDependencyError(
             f'reading {name!r} needs the package datasets: pip install "bertlab[hub]"; '
-            "or download the official files and give their folder as data_dir"
+            f"or download the official files and give their folder as {asked('--data-dir', 'data_dir')}"
         ) from None
     try:
         if is_saved_dataset(name):
@@ -35,7 +35,7 @@ def load_hub_dataset(name: str, config: str | None = None, revision: str | None 
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise DataError(
             f"cannot download the data set {name!r} from Hugging Face ({reason}); check the name and the network, or "
-            "download the official files and give their folder as data_dir"
+            f"download the official files and give their folder as {asked('--data-dir', 'data_dir')}"
         ) from error
     return {"train": loaded} if isinstance(loaded, datasets.Dataset) else dict(loaded)
 

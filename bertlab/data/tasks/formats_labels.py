@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from bertlab.data.tasks.formats import Problems, RecordError
 from bertlab.data.tasks.rows import Row, TaggingRow
-from bertlab.errors import DataError
+from bertlab.errors import DataError, asked
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)(\.0*)?")
 _MAX_SHOWN = 20
@@ -31,9 +31,10 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
         return tuple(sorted(counts))
     if len(numbers) < len(counts) and problems.policy == "stop":
         where, value = next((where, value) for where, value in found if str(value) not in numbers)
+        skipping, naming = asked("--skip-errors", "on_error='skip'"), asked("--labels a,b", "labels=('a', 'b')")
         raise DataError(
             f"{where}: expected a number like most labels, got {value!r}; correct it, or skip such records "
-            "(--skip-errors, on_error='skip'), or name all classes (--labels a,b; in Python labels=('a', 'b'))"
+            f"({skipping}), or name all classes ({naming})"
         )
     names = {_whole(name) for name in numbers}
     return () if None in names else tuple(sorted(names, key=lambda name: (int(name), name)))
@@ -74,7 +75,7 @@ def index_of(value, labels: tuple[str, ...], found: bool = False) -> int:
             return labels.index(name)
     if not found and is_index(value) and int(value) < len(labels) and not any(map(is_whole, labels)):
         return int(value)
-    source = ", which the training rows have; --labels names others (in Python labels=)" if found else ""
+    source = f", which the training rows have; {asked('--labels', 'labels=')} names others" if found else ""
     raise RecordError(f"unknown label {value!r}; expected one of {listed(labels)}{source}")
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from bertlab.data.tasks.formats import Problems, Record, RecordError
 from bertlab.data.tasks.formats_labels import find_classes, index_of, is_index, is_number, sort_tags
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
-from bertlab.errors import DataError
+from bertlab.errors import DataError, asked
 
 ROLES = {
     "sentence": ("text", "label"),
@@ -70,16 +70,50 @@ class Columns:
         return self.names.get(role, role)
 
 
+# The headers of GLUE's files and data sets: fields → columns, tried in this order where no field has its own column.
+_USUAL = (
+    ("pair", {"text_a": "sentence1", "text_b": "sentence2"}),
+    ("pair", {"text_a": "question1", "text_b": "question2"}),
+    ("pair", {"text_a": "premise", "text_b": "hypothesis"}),
+    ("pair", {"text_a": "question", "text_b": "sentence"}),
+    ("sentence", {"text": "sentence"}),
+)
+_USUAL_LABELS = ("score", "gold_label", "is_duplicate")
+
+
+def with_usual_columns(columns: Iterable[str], names: dict, shape: str | None) -> dict:
+    """`names` (field → column) completed by the headers that GLUE's files have, such as sentence1, sentence2, score.
+
+    columns: those of the file. shape: the task type, if it is known. A field that has a column of its own name, or one
+    in `names`, keeps it.
+    """
+    present = set(columns)
+    if not any(_has_fields(present | set(names), one) for one in ROLES if shape in (None, one)):
+        usual = (fields for own, fields in _USUAL if shape in (None, own) and present.issuperset(fields.values()))
+        names = next(usual, {}) | names
+    for one in ("pair", "sentence"):
+        if shape in (None, one) and _has_fields(present | set(names), one) and "label" not in present | set(names):
+            label = next((name for name in _USUAL_LABELS if name in present), None)
+            return names if label is None else names | {"label": label}
+    return names
+
+
+def _has_fields(present: set[str], shape: str) -> bool:
+    """Whether every field of a task type has a column, answers and ids aside."""
+    return all(role in present for role in ROLES[shape] if role not in ANSWER_ROLES | {"id"})
+
+
 def guess_shape(columns: Iterable[str], names: dict) -> str:
     """The task type whose fields all have a column, by name or through `names`. Raises DataError if none matches."""
     present = set(columns) | set(names)
     for shape in ("question", "multiple-choice", "tagging", "pair", "sentence"):
-        if all(role in present for role in ROLES[shape] if role not in ANSWER_ROLES | {"id"}):
+        if _has_fields(present, shape):
             return shape
     listed = "; ".join(f"{shape}: {', '.join(roles)}" for shape, roles in ROLES.items())
     raise DataError(
         f"the columns {', '.join(sorted(present)) or '(none)'} match no task type ({listed}); "
-        'assign columns to fields, for example columns={"text": "review", "label": "stars"}'
+        "assign columns to fields, for example "
+        + asked("--column text=review --column label=stars", 'columns={"text": "review", "label": "stars"}')
     )
 
 

@@ -21,11 +21,18 @@ from bertlab.data.tasks.formats import TABLE_SUFFIXES, Problems, Record, read_js
 from bertlab.data.tasks.formats_conll import conll_options, read_conll
 from bertlab.data.tasks.formats_labels import declared_labels, require_two_classes
 from bertlab.data.tasks.formats_published import TASKS, Hub, Task, find_task
-from bertlab.data.tasks.formats_records import Columns, guess_shape, label_names, rows_from_records
+from bertlab.data.tasks.formats_records import (
+    ROLES,
+    Columns,
+    guess_shape,
+    label_names,
+    rows_from_records,
+    with_usual_columns,
+)
 from bertlab.data.tasks.formats_squad import is_squad, read_squad
 from bertlab.data.tasks.rows import Row, TaskData
 from bertlab.data.tasks.splits import check_share, hold_out
-from bertlab.errors import DataError
+from bertlab.errors import DataError, asked
 
 # Made by `bertlab.data.tasks.builtin` from the docstrings of the installed packages: name → (shape, what is asked).
 BUILTIN_TASKS = {
@@ -91,6 +98,7 @@ def load_task(
     name, source = str(name_or_path), _source(name_or_path, source, data_dir)
     if builtin_options and source != "builtin":
         raise DataError(f"load_task has no option {', '.join(builtin_options)} for the source {source!r}")
+    note_ambiguity(name, source, data_dir, problems)
     if source == "builtin":
         from bertlab.data.tasks.builtin import builtin_task
 
@@ -103,6 +111,31 @@ def load_task(
     if problems.messages and not isinstance(on_error, Problems):
         warnings.warn(f"{len(problems.messages)} records left out, the first: {problems.messages[0]}", stacklevel=2)
     return hold_out(data, validation_share, seed) if validation_share and not data.validation else data
+
+
+def note_ambiguity(name: str, source: str, data_dir, problems: Problems) -> None:
+    """Notes where a file or folder here has the name of a task: which of the two was read."""
+    if data_dir is not None or not Path(name).exists():
+        return
+    if source == "builtin":
+        other = "folder" if Path(name).is_dir() else "file"
+        problems.notes.append(f"{name} is the built-in task; the {other} with this name here is read as ./{name}")
+    elif source == "files" and any(name == task.name for task in TASKS.values()):
+        hub = asked("--source huggingface", "source='huggingface'")
+        problems.notes.append(f"{name} is the folder with this name here; {hub} reads the published task")
+
+
+def has_fixed_format(
+    name_or_path: str | Path, source: str = "auto", data_dir: str | Path | None = None, columns: dict | None = None
+) -> bool:
+    """Whether `load_task` reads a built-in or published task, whose type and labels are known. Raises DataError."""
+    source = _source(name_or_path, source, data_dir)
+    if source == "builtin" or data_dir is not None:
+        return True
+    path = Path(name_or_path)
+    if source == "files":
+        return path.is_dir() and not columns and _task_of_folder(path) is not None
+    return not path.exists() and find_task(str(name_or_path)) is not None
 
 
 def _refuse_unused(name: str, reading: Reading, *heard: str, shape: str | None = None) -> None:
@@ -119,7 +152,8 @@ def _refuse_unused(name: str, reading: Reading, *heard: str, shape: str | None =
     }
     idle = [word for word, given in said.items() if given and word not in heard]
     if idle:
-        words = ", ".join(idle)
+        options = {"columns": "--column", "label_separator": "--label-separator"}
+        words = ", ".join(asked(options.get(word, f"--{word}"), word) for word in idle)
         raise DataError(f"{name}: the format of its rows is fixed; leave out {words}")
 
 
@@ -139,9 +173,10 @@ def _source(name_or_path, source: str, data_dir) -> str:
     if find_task(str(name_or_path)):
         return "huggingface"
     known = ", ".join((*BUILTIN_TASKS, *TASKS))
+    hub = asked("--source huggingface", "source='huggingface'")
     raise DataError(
         f"{str(name_or_path)!r} is neither a task ({known}) nor a file or folder; "
-        "for another data set of the Hugging Face hub give source='huggingface'"
+        f"for another data set of the Hugging Face hub give {hub}"
     )
 
 
@@ -249,6 +284,9 @@ def _from_records(name: str, records: dict[str, list[Record]], reading: Reading,
     some = next((split for split in records.values() if split), None)
     if some is None:
         raise DataError(f"{name}: expected at least one record")
+    if reading.shape is None or reading.shape in ROLES:
+        names = with_usual_columns(some[0].columns, reading.columns, reading.shape)
+        reading = dataclasses.replace(reading, columns=names)
     shape = reading.shape or guess_shape(some[0].columns, reading.columns)
     multi_label = _is_multi_label(name, shape, some, reading)
     columns = Columns(
@@ -280,7 +318,7 @@ def _is_multi_label(name: str, shape: str, records: list[Record], reading: Readi
         if shape not in ("sentence", "pair") or reading.labels == () or not reading.label_separator:
             raise DataError(
                 f"{name}: label_separator {reading.label_separator!r} is for sentences and pairs with classes, and "
-                "must not be empty; leave it out (--label-separator)"
+                f"must not be empty; leave out {asked('--label-separator', 'label_separator')}"
             )
         return True
     column = reading.columns.get("label", "label")
@@ -291,7 +329,7 @@ def _is_multi_label(name: str, shape: str, records: list[Record], reading: Readi
 def _check_labels_suit(name: str, shape: str, labels: tuple[str, ...] | None) -> None:
     """Raises DataError for labels, or regression, with a task type that does not have them."""
     if labels and shape == "question":
-        raise DataError(f"{name}: questions have no labels; leave out labels (--labels)")
+        raise DataError(f"{name}: questions have no labels; leave out {asked('--labels', 'labels')}")
     if labels == () and shape not in ("sentence", "pair"):
         raise DataError(f"{name}: regression is for sentences and pairs, not for a {shape} task; give its labels")
 

@@ -83,6 +83,18 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     return (last - (sizes - 1) / 2)[group]
 
 
+def mean_absolute_error(gold, predicted) -> float:
+    """The mean distance between right and predicted numbers. gold, predicted: (N,)."""
+    gold, predicted = _checked(gold, predicted, np.float64)
+    return float(np.mean(np.abs(gold - predicted)))
+
+
+def root_mean_squared_error(gold, predicted) -> float:
+    """The square root of the mean squared distance between right and predicted numbers. gold, predicted: (N,)."""
+    gold, predicted = _checked(gold, predicted, np.float64)
+    return float(np.sqrt(np.mean((gold - predicted) ** 2)))
+
+
 METRICS: dict[str, Callable] = {
     "accuracy": accuracy,
     "f1": f1,
@@ -90,6 +102,8 @@ METRICS: dict[str, Callable] = {
     "matthews": matthews,
     "pearson": pearson,
     "spearman": spearman,
+    "mean_absolute_error": mean_absolute_error,
+    "root_mean_squared_error": root_mean_squared_error,
 }
 
 
@@ -104,10 +118,7 @@ def multi_label_scores(
         raise DataError(f"{len(gold)} rows and {len(predicted)} predictions; expected one for each row, and a row")
     if any(labels is None for labels in gold):
         raise DataError("some rows have no labels; expected labels for each row")
-    truth, guess = np.zeros((2, len(gold), num_labels), bool)  # (N, C) each
-    for array, rows in ((truth, gold), (guess, predicted)):
-        for row, labels in zip(array, rows):
-            row[list(labels)] = True
+    truth, guess = (label_matrix(rows, num_labels) for rows in (gold, predicted))  # (N, C) each
     hits, sizes = (truth & guess).sum(axis=0), truth.sum(axis=0) + guess.sum(axis=0)  # (C,)
     f1_of_labels = 2 * hits[sizes > 0] / sizes[sizes > 0]
     return {
@@ -115,6 +126,14 @@ def multi_label_scores(
         "macro_f1": float(f1_of_labels.mean()) if len(f1_of_labels) else 0.0,
         "exact_match": float((truth == guess).all(axis=1).mean()),
     }
+
+
+def label_matrix(rows: Sequence[tuple[int, ...]], num_labels: int) -> np.ndarray:
+    """Which labels each row has: N tuples of indices → (N, C) bool."""
+    matrix = np.zeros((len(rows), num_labels), bool)
+    for row, labels in zip(matrix, rows):
+        row[list(labels)] = True
+    return matrix
 
 
 def default_metrics(shape: str, labels: Sequence[str], multi_label: bool = False) -> tuple[str, ...]:

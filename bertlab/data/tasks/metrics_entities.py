@@ -53,25 +53,34 @@ def entity_scores(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[st
     gold, predicted: for each sentence its tags. Ratios without a denominator are 0. Raises DataError if the
     numbers of sentences or tags differ, or if there are no words.
     """
-    if [len(tags) for tags in gold] != [len(tags) for tags in predicted]:
-        raise DataError("expected one predicted tag for each word of each sentence")
-    words = sum(len(tags) for tags in gold)
-    if not words:
-        raise DataError("expected at least one word to evaluate")
-    hits, there, claimed = Counter(), Counter(), Counter()
-    right_tags = 0
-    for truth, guess in zip(gold, predicted):
-        right_tags += sum(a == b for a, b in zip(truth, guess))
-        true_entities, guessed_entities = entities(truth), entities(guess)
-        there.update(kind for _, _, kind in true_entities)
-        claimed.update(kind for _, _, kind in guessed_entities)
-        hits.update(kind for _, _, kind in set(true_entities) & set(guessed_entities))
+    hits, there, claimed = entity_counts(gold, predicted)
+    pairs = [pair for truth, guess in zip(gold, predicted) for pair in zip(truth, guess)]
     scores = {
         "f1": _f1(hits.total(), there.total(), claimed.total()),
         "precision": hits.total() / claimed.total() if claimed else 0.0,
         "recall": hits.total() / there.total() if there else 0.0,
-        "accuracy": right_tags / words,
+        "accuracy": sum(a == b for a, b in pairs) / len(pairs),
     }
     for kind in sorted(there | claimed):
         scores[f"f1:{kind}"] = _f1(hits[kind], there[kind], claimed[kind])
     return scores
+
+
+def entity_counts(
+    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
+) -> tuple[Counter, Counter, Counter]:
+    """For each type the number of entities that are right, that there are, and that were predicted.
+
+    Arguments and errors: those of `entity_scores`.
+    """
+    if [len(tags) for tags in gold] != [len(tags) for tags in predicted]:
+        raise DataError("expected one predicted tag for each word of each sentence")
+    if not any(gold):
+        raise DataError("expected at least one word to evaluate")
+    hits, there, claimed = Counter(), Counter(), Counter()
+    for truth, guess in zip(gold, predicted):
+        true_entities, guessed_entities = entities(truth), entities(guess)
+        there.update(kind for _, _, kind in true_entities)
+        claimed.update(kind for _, _, kind in guessed_entities)
+        hits.update(kind for _, _, kind in set(true_entities) & set(guessed_entities))
+    return hits, there, claimed

@@ -123,6 +123,23 @@ def on_this_machine(batches):
     return strategy.distribute_datasets_from_function(lambda context: own.rebatch(per_device))
 
 
+def on_devices(batch: dict) -> dict:
+    """A batch for Keras's `train_on_batch` and its relatives: TensorFlow's devices get equal runs of its rows each.
+
+    JAX cuts a batch by itself. batch: a dict of arrays whose number of rows can be divided among all devices.
+    """
+    devices = num_replicas()
+    if devices == 1:
+        return batch
+
+    def rows_of(context) -> dict:
+        number = context.replica_id_in_sync_group
+        parts = {name: len(values) // devices for name, values in batch.items()}
+        return {name: tf.constant(batch[name][number * rows : (number + 1) * rows]) for name, rows in parts.items()}
+
+    return tf.distribute.get_strategy().experimental_distribute_values_from_function(rows_of)
+
+
 # --- inside a step ---
 
 

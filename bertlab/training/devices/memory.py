@@ -6,7 +6,7 @@ Letters: B batch, T tokens, P predictions, Q queries, A heads, H hidden size, F 
 from dataclasses import dataclass
 
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
+from bertlab.errors import ConfigError, asked
 from bertlab.models.outline import parameter_count
 from bertlab.training.devices.utilisation import last_layer_positions
 
@@ -15,7 +15,6 @@ GIB = 2**30
 # libraries, the compiler and its programs, the prefetched batches, and a state while it is written.
 PROGRAM = 7 * GIB // 5
 _MOST_PARTS = 4096
-_ANYWAY = "; --no-memory-check (memory_check=False in Python) starts the run anyway"
 
 
 @dataclass(frozen=True)
@@ -71,15 +70,17 @@ def check_memory(
     needs = memory_needs(config, rows // accumulation, tokens, predictions, precision)
     if available is None or needs.total <= available:
         return needs
-    asked = (
+    anyway = f"; {asked('--no-memory-check', 'memory_check=False')} starts the run anyway"
+    need = (
         f"{rows // accumulation} rows of {tokens} tokens need about {needs.total / GIB:.1f} GiB ("
         f"{needs.weights / GIB:.1f} for the weights and their moments, {needs.activations / GIB:.1f} for the rows), "
         f"but {available / GIB:.1f} GiB are free"
     )
     if needs.weights + PROGRAM > available:
-        raise ConfigError(f"{asked}: choose a smaller model{_ANYWAY}")
+        raise ConfigError(f"{need}: choose a smaller model{anyway}")
     for parts in range(accumulation + 1, min(rows, _MOST_PARTS) + 1):
         if rows % parts == 0:
             if memory_needs(config, rows // parts, tokens, predictions, precision).total <= available:
-                raise ConfigError(f"{asked}: compute each update in parts, with --accumulation {parts}{_ANYWAY}")
-    raise ConfigError(f"{asked}: choose shorter rows or a smaller model{_ANYWAY}")
+                option = asked("--accumulation ", "accumulation=")
+                raise ConfigError(f"{need}: compute each update in parts, with {option}{parts}{anyway}")
+    raise ConfigError(f"{need}: choose shorter rows or a smaller model{anyway}")

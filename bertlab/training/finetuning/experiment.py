@@ -2,8 +2,11 @@
 
     OUT/settings.json         what the folder belongs to; other settings are refused
     OUT/runs/NAME.json        a finished run, which is not done again when the command is repeated
+    OUT/runs/NAME.states/     the last states of the run that is going on, to resume from
+    OUT/logs/NAME/            metrics.csv and tensorboard/ of each run
     OUT/                      at the end: the best model with its tokenizer and task.json, results.json, then
                               predictions/, errors.tsv, confusion.png, curves.png
+    OUT/test/                 the judgement on the test rows, if they have labels
 
 Everything that can be refused is refused before the folder is touched. The weights of a run are on disk before its JSON
 file is, and those of a run that is no longer the best are deleted after that: whenever the process is killed, the
@@ -15,7 +18,7 @@ import dataclasses
 import hashlib
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,17 +29,22 @@ from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.huggingface import check_representable
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.data.tasks.rows import TaskData
-from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
-from bertlab.progress import bar
+from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError, asked
+from bertlab.progress import bar, bars_are_shown
+from bertlab.training.devices.distribution import data_parallel
+from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.finetuning.card import save_finetuned
+from bertlab.training.finetuning.judgement import has_answers, is_labelled, judge, write_judgement
 from bertlab.training.finetuning.outputs import write_outputs
-from bertlab.training.finetuning.problems import Encoded, Questions, TaskInfo, problem_for, tuned_threshold
+from bertlab.training.finetuning.problems import Decoded, Encoded, Questions, TaskInfo, problem_for, tuned_threshold
 from bertlab.training.finetuning.results import FineTuningResult, RunResult, best_run, run_name
 from bertlab.training.finetuning.settings import STARTS, Recipe
-from bertlab.training.finetuning.trainer import Trainer
+from bertlab.training.finetuning.trainer import Trainer, Watching
+from bertlab.training.runs.callbacks import History, ProgressLines, RunFiles
 from bertlab.work_folder import WorkFolder, read_json, write_json
 
-RESULTS, SETTINGS = "results.json", "settings.json"
+RESULTS, SETTINGS, TEST = "results.json", "settings.json", "test"
+STATES, LOGS = ".states", "logs"
 
 
 def finetune(
@@ -46,6 +54,10 @@ def finetune(
     recipe: Recipe | None = None,
     grid: dict[str, tuple] | None = None,
     say: Callable[[str], None] = lambda text: None,
+    *,
+    callbacks: Sequence = (),
+    metrics: dict[str, Callable] | None = None,
+    on_begin: Callable[[], object] = lambda: None,
 ) -> FineTuningResult:
     """Fine-tunes a pre-trained model on a task and writes the best of all runs, and its results, into a folder.
 
@@ -57,25 +69,33 @@ def finetune(
         grid: axes of `PUBLISHED_GRID` and the values to try; the best setting is the one with the best mean over the
             recipe's seeds. A setting that diverges is shown as such and never chosen.
         say: called with lines for the user, such as the number of rows that are cut.
+        callbacks: Keras callbacks for every run; an epoch's logs are loss and val_METRIC.
+        metrics: more metrics for the development rows, name → function of the rows and the predicted indices, numbers
+            or texts.
+        on_begin: called when everything is checked and the folder is there.
 
     Raises DataError for a task without rows to train or to judge on, ConfigError for a folder with runs of another
     fine-tuning and for unknown axes, CheckpointError for a model that cannot be used, TrainingError where the loss of
     the only setting, or of all, becomes infinite or NaN.
     """
-    return _Experiment(model, task, Path(out), recipe or Recipe(), grid or {}, say).run()
+    recipe = recipe or Recipe()
+    with data_parallel(recipe.devices):
+        return _Experiment(model, task, Path(out), recipe, grid or {}, say, metrics).run(callbacks, on_begin)
 
 
 class _Experiment:
     """The arguments of `finetune`, and what follows from them."""
 
-    def __init__(self, model, task: TaskData, out: Path, recipe: Recipe, grid: dict, say: Callable[[str], None]):
+    def __init__(self, model, task: TaskData, out: Path, recipe: Recipe, grid: dict, say, metrics=None):
+        share = asked("--validation-share 0.1", "a validation_share")
         for split in ("train", "validation"):
             if not getattr(task, split):
                 raise DataError(
                     f"{task.name}: has no {split} rows; "
-                    + ("give a validation_share to hold some back" if split == "validation" else "add some")
+                    + (f"give {share} to hold some back" if split == "validation" else "add some")
                 )
         self.task, self.out, self.recipe, self.grid, self.say = task, out, recipe, grid, say
+        self.precision = resolve_precision(recipe.precision)
         self.settings = recipe.grid(grid)
         self.notes: list[str] = []
         self.model_name = str(model)
@@ -85,7 +105,9 @@ class _Experiment:
         if max_length > config.max_tokens:
             max_length = config.max_tokens
             self._note(f"max_length is {max_length}, the model's own longest row, instead of {recipe.max_length}")
-        self.problem = problem_for(TaskInfo.of(task, max_length, min(recipe.stride, max_length)), self.tokenizer)
+        self.problem = problem_for(
+            TaskInfo.of(task, max_length, min(recipe.stride, max_length)), self.tokenizer, metrics
+        )
         self.encoder_weights, self.config = self._load(model)
 
     def _note(self, text: str) -> None:
@@ -103,13 +125,15 @@ class _Experiment:
             self._note("the checkpoint has no pooler; a new one is trained")
         names = set(loaded.load_report.loaded)
         values = {
-            path: ops.convert_to_numpy(variable) for path, variable in variables_of(loaded).items() if path in names
+            path: ops.convert_to_numpy(ops.convert_to_tensor(variable))
+            for path, variable in variables_of(loaded).items()
+            if path in names
         }
         return values, loaded.config
 
     # === Runs ===
 
-    def run(self) -> FineTuningResult:
+    def run(self, callbacks: Sequence, on_begin: Callable[[], object]) -> FineTuningResult:
         work = WorkFolder(self.out, SETTINGS, self.identity(), defaults=dataclasses.asdict(Recipe()))
         if self._has_runs():
             work.check()
@@ -123,22 +147,25 @@ class _Experiment:
         _check_choices({"train": train, "validation": dev, "test": test})
         trainers = self._trainers()
         self._begin(work)
-        runs = self._all_runs(trainers, train, dev)
+        on_begin()
+        runs = self._all_runs(trainers, train, dev, callbacks)
         result = self._finish(trainers[STARTS[0]], runs, dev, test)
         self._drop_weights(result.best)
         return result
 
     def identity(self) -> dict:
         """All that decides the results of the runs."""
+        recipe = {name: value for name, value in dataclasses.asdict(self.recipe).items() if name != "interval"}
         return {
             "model": self.model_name, "weights": weights_digest(self.encoder_weights), "task": self.task.name,
-            "rows": _digest_rows(self.task), "grid": self.grid, **dataclasses.asdict(self.recipe),
+            "rows": _digest_rows(self.task), "grid": self.grid, **recipe, "precision": self.precision,
         }  # fmt: skip
 
     def _has_runs(self) -> bool:
         """Whether anything came out of an earlier start."""
         runs = (RunResult.load(file) for file in (self.out / "runs").glob("*.json"))
-        return (self.out / RESULTS).exists() or any(run.diverged is None for run in runs)
+        states = any((self.out / "runs").glob(f"*{STATES}/state-*"))
+        return (self.out / RESULTS).exists() or states or any(run.diverged is None for run in runs)
 
     def _begin(self, work: WorkFolder) -> None:
         """Marks the folder as this experiment's; runs of another one, which all diverged, are deleted."""
@@ -150,6 +177,12 @@ class _Experiment:
         encoded = self.problem.encode(getattr(self.task, split))
         for note in encoded.notes:
             self._note(f"{split}: {note}")
+        rows = getattr(self.task, split)
+        if split == "test" and has_answers(rows) and (missing := sum(not is_labelled(row) for row in rows)):
+            raise DataError(
+                f"{self.task.name}: {missing:,} of {len(rows):,} test rows have no label; give all of them a label, "
+                "or none"
+            )
         if split != "test" and encoded.features.targets is None and getattr(encoded.features, "tags", None) is None:
             raise DataError(f"{self.task.name}: some {split} rows have no label; nothing can be learnt or judged there")
         return encoded
@@ -159,7 +192,7 @@ class _Experiment:
         weights = class_weights(self.task, self.recipe)
 
         def trainer(recipe: Recipe) -> Trainer:
-            return Trainer(self._new_model, self.problem, recipe, weights)
+            return Trainer(self._new_model, self.problem, recipe, weights, self.precision)
 
         pretrained, scratch = STARTS
         trainers = {pretrained: trainer(self.recipe)}
@@ -168,25 +201,27 @@ class _Experiment:
             return trainers | {scratch: trainer(self.recipe.of_scratch)}
         return trainers | {scratch: trainers[pretrained]}
 
-    def _new_model(self):
+    def _new_model(self, policy: str):
         its_class = checkpoints.kinds.model_class(self.problem.model_kind)
-        return its_class(self.config, **self.problem.model_options)
+        return its_class(self.config, dtype=policy, **self.problem.model_options)
 
     def _plan(self) -> list[tuple[Recipe, str, int]]:
         starts = STARTS if self.recipe.from_scratch else STARTS[:1]
         return [(recipe, start, seed) for recipe in self.settings for seed in recipe.seeds for start in starts]
 
-    def _all_runs(self, trainers: dict[str, Trainer], train: Encoded, dev: Encoded) -> list[RunResult]:
+    def _all_runs(self, trainers: dict[str, Trainer], train: Encoded, dev: Encoded, callbacks) -> list[RunResult]:
         plan, runs = self._plan(), []
         steps = [-(-len(train.features) // recipe.batch_size) * recipe.epochs for recipe, _, _ in plan]
         with bar("Fine-tuning", sum(steps)) as running:
-            for (recipe, start, seed), planned in zip(plan, steps):
+            lines = ProgressLines(sum(steps), self.say)
+            for number, ((recipe, start, seed), planned) in enumerate(zip(plan, steps)):
                 file = self.out / "runs" / f"{run_name(start, recipe, seed)}.json"
-                done = _Advance(running, f"{start}, seed {seed}, ")
+                done = _Advance(running, lines, sum(steps[:number]), f"{start}, seed {seed}, ")
                 if file.exists():
                     runs.append(RunResult.load(file))
                 else:
-                    runs.append(self._one_run(trainers[start], train, dev, recipe, start, seed, done))
+                    watching = self._watching(file.stem, recipe, f"{start}, seed {seed}", done, callbacks)
+                    runs.append(self._one_run(trainers[start], train, dev, recipe, start, seed, watching))
                     self._keep(trainers[start], runs, file)
                 running.advance(planned - done.steps)  # kept from before, or stopped early
                 if runs[-1].diverged is not None:
@@ -195,12 +230,27 @@ class _Experiment:
             raise TrainingError(f"all {len(self.settings)} settings diverged, the first so: {runs[0].diverged}")
         return runs
 
-    def _one_run(self, trainer, train, dev, recipe: Recipe, start: str, seed: int, advance) -> RunResult:
+    def _watching(self, name: str, recipe: Recipe, title: str, advance, callbacks) -> Watching:
+        """The states of a run, its logs, and lines about its epochs where no bar is drawn."""
+        history = History(recipe.interval)
+        files = RunFiles(self.out / LOGS / name, history, curve=False)
+
+        def report(rows: list[dict]) -> None:
+            history.rows = rows
+            files.write()
+            if "epoch" in rows[-1] and not bars_are_shown():
+                figures = " ".join(f"{name} {value:.4f}" for name, value in _main_figures(rows[-1]).items())
+                self.say(f"{title}, epoch {rows[-1]['epoch']} of {recipe.epochs}: {figures}")
+
+        return Watching(advance, self.out / "runs" / f"{name}{STATES}", report, callbacks, self.say)
+
+    def _one_run(self, trainer, train, dev, recipe: Recipe, start: str, seed: int, watching) -> RunResult:
         own = (start, recipe.batch_size, recipe.learning_rate, recipe.epochs, seed)
         trainer.begin(seed, self.encoder_weights if start == STARTS[0] else None)
         try:
-            outcome = trainer.run(train, dev, recipe, seed, advance)
+            outcome = trainer.run(train, dev, recipe, seed, watching)
         except TrainingError as error:
+            shutil.rmtree(watching.folder, ignore_errors=True)
             if len(self.settings) == 1:
                 raise
             return RunResult(*own, [], 0, {}, 0.0, 0.0, diverged=str(error))
@@ -264,19 +314,35 @@ class _Experiment:
         result = FineTuningResult(self.task.name, next(iter(figures)), tuple(runs), figures, tuple(self.notes))
         write_json(self.out / RESULTS, result.to_dict())
         predicted = None if test is None else trainer.predict(test)
+        if has_answers(self.task.test):
+            result = dataclasses.replace(result, test=self._judge_test(predicted))
+            write_json(self.out / RESULTS, result.to_dict())
         write_outputs(self.out, self.problem.info, self.task, decoded, predicted, result)
         return result
 
+    def _judge_test(self, predicted: Decoded) -> dict[str, float]:
+        """The metrics on labelled test rows; the whole judgement goes to a folder of its own."""
+        judgement = judge(self.problem.info, self.task.test, predicted)
+        write_judgement(self.out / TEST, self.problem.info, self.task.test, predicted, judgement)
+        return judgement.metrics
+
 
 class _Advance:
-    """Moves the bar and counts the steps of one run."""
+    """Moves the bar, or prints lines instead, and counts the steps of one run. before: steps of the runs before it."""
 
-    def __init__(self, running, prefix: str):
-        self._running, self._prefix, self.steps = running, prefix, 0
+    def __init__(self, running, lines: ProgressLines, before: int, prefix: str):
+        self._running, self._lines, self._before, self._prefix, self.steps = running, lines, before, prefix, 0
 
     def __call__(self, steps: int, note: str) -> None:
         self.steps += steps
-        self._running.advance(steps, self._prefix + note)
+        self._running.advance(steps, note=self._prefix + note)
+        self._lines.show(self._before + self.steps, self._prefix + note)
+
+
+def _main_figures(row: dict) -> dict[str, float]:
+    """The loss and the first metric of an epoch's row."""
+    first = next(name for name in row if name.startswith("val_"))
+    return {"loss": row["loss"], first.removeprefix("val_"): row[first]}
 
 
 def class_weights(task: TaskData, recipe: Recipe) -> np.ndarray | None:

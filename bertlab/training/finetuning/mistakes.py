@@ -1,7 +1,7 @@
-"""The mistakes on the development rows, most confident first: where a reader finds wrong labels and blind spots.
+"""Predictions beside the right answers; and the mistakes, most confident first, where one finds wrong labels.
 
-A mistake is a dict of columns. A mistake is another class, another choice; a word's wrong tag; an answer that is
-no exact match; for numbers every row, the farthest from the right number first.
+Each prediction is a dict of columns, and `correct` is one of them. A mistake is another class, another choice; a word's
+wrong tag; an answer that is no exact match; for numbers every row, the farthest from the right number first.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,18 +13,27 @@ from bertlab.training.finetuning.problems import Decoded, TaskInfo
 
 def mistakes(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) -> list[dict]:
     """All mistakes, sorted. Every row must have its right answer."""
-    if info.shape == "question":
-        found = _questions(rows, decoded)
-    elif info.shape == "tagging":
-        found = _words(info.labels, rows, decoded)
-    elif info.shape == "multiple-choice":
-        found = _choices(rows, decoded)
-    elif not info.labels:
-        found = _numbers(rows, decoded)
+    found = judged_predictions(info, rows, decoded)
+    if is_regression(info):
         return sorted(found, key=lambda mistake: -mistake["distance"])
-    else:
-        found = _classes(info.labels, rows, decoded)
-    return sorted(found, key=lambda mistake: -mistake["confidence"])  # stable: equal ones keep the order of the rows
+    wrong = [{name: value for name, value in one.items() if name != "correct"} for one in found if not one["correct"]]
+    return sorted(wrong, key=lambda mistake: -mistake["confidence"])  # stable: equal ones keep the order of the rows
+
+
+def judged_predictions(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) -> list[dict]:
+    """Every prediction (of tagging: for every word) in the order of the rows. Every row must have its right answer."""
+    if info.shape == "question":
+        return list(_questions(rows, decoded))
+    if info.shape == "tagging":
+        return list(_words(info.labels, rows, decoded))
+    if info.shape == "multiple-choice":
+        return list(_choices(rows, decoded))
+    return list(_numbers(rows, decoded) if is_regression(info) else _classes(info.labels, rows, decoded))
+
+
+def is_regression(info: TaskInfo) -> bool:
+    """Whether a number is predicted for each row."""
+    return info.shape in ("sentence", "pair") and not info.labels
 
 
 def _texts(row: Row) -> dict[str, str]:
@@ -33,9 +42,9 @@ def _texts(row: Row) -> dict[str, str]:
 
 def _classes(labels, rows, decoded: Decoded) -> Iterator[dict]:
     for index, (row, guess, sure) in enumerate(zip(rows, decoded.predictions, decoded.confidences)):
-        if guess != row.label:
-            right, predicted = _named(labels, row.label), _named(labels, guess)
-            yield {"confidence": sure, "right": right, "predicted": predicted, "row": index} | _texts(row)
+        right, predicted = _named(labels, row.label), _named(labels, guess)
+        own = {"confidence": sure, "correct": guess == row.label, "right": right, "predicted": predicted, "row": index}
+        yield own | _texts(row)
 
 
 def _named(labels, label: int | tuple[int, ...]) -> str:
@@ -51,28 +60,26 @@ def _numbers(rows, decoded: Decoded) -> Iterator[dict]:
 
 def _choices(rows, decoded: Decoded) -> Iterator[dict]:
     for index, (row, guess, sure) in enumerate(zip(rows, decoded.predictions, decoded.confidences)):
-        if guess != row.label:
-            yield {
-                "confidence": sure, "right": row.choices[row.label], "predicted": row.choices[guess], "row": index,
-                "context": row.context,
-            }  # fmt: skip
+        yield {
+            "confidence": sure, "correct": guess == row.label, "right": row.choices[row.label],
+            "predicted": row.choices[guess], "row": index, "context": row.context,
+        }  # fmt: skip
 
 
 def _words(labels, rows, decoded: Decoded) -> Iterator[dict]:
     for index, (row, guesses, sures) in enumerate(zip(rows, decoded.predictions, decoded.confidences)):
         for word, (tag, guess, sure) in enumerate(zip(row.tags, guesses, sures)):
-            if tag != guess:
-                yield {
-                    "confidence": sure, "right": labels[tag], "predicted": labels[guess], "row": index,
-                    "word": row.words[word], "sentence": " ".join(row.words),
-                }  # fmt: skip
+            yield {
+                "confidence": sure, "correct": tag == guess, "right": labels[tag], "predicted": labels[guess],
+                "row": index, "word": row.words[word], "sentence": " ".join(row.words),
+            }  # fmt: skip
 
 
 def _questions(rows, decoded: Decoded) -> Iterator[dict]:
     for row, sure in zip(rows, decoded.confidences):
         guess = decoded.predictions[row.id]
-        if not any(exact_match(answer, guess) for answer in row.answers or ("",)):
-            yield {
-                "confidence": sure, "right": " | ".join(dict.fromkeys(row.answers)) or "(no answer)",
-                "predicted": guess or "(no answer)", "id": row.id, "question": row.question, "context": row.context,
-            }  # fmt: skip
+        yield {
+            "confidence": sure, "correct": any(exact_match(answer, guess) for answer in row.answers or ("",)),
+            "right": " | ".join(dict.fromkeys(row.answers)) or "(no answer)", "predicted": guess or "(no answer)",
+            "id": row.id, "question": row.question, "context": row.context,
+        }  # fmt: skip

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab.data.tasks.class_report import confusion_counts
 from bertlab.data.tasks.formats_published import find_task
 from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_indexed, write_squad
 from bertlab.data.tasks.rows import TaskData
@@ -92,22 +93,20 @@ def confusion_figure(info: TaskInfo, rows, decoded: Decoded):
         return None
     if info.shape in ("sentence", "pair") and not info.labels:
         return _scatter([row.label for row in rows], decoded.predictions)
+    if info.shape == "question" and info.null_threshold is None:
+        return None
+    names = ("no answer", "answer") if info.shape == "question" else info.labels
+    labels = names or tuple(map(str, range(len(rows[0].choices))))
+    return confusion_matrix(confusion_counts(*gold_and_predicted(info, rows, decoded), len(labels)), labels)
+
+
+def gold_and_predicted(info: TaskInfo, rows, decoded: Decoded) -> tuple[list[int], list[int]]:
+    """The classes of a confusion matrix: of rows, of the words of tagging; of questions, whether there is an answer."""
     if info.shape == "question":
-        if info.null_threshold is None:
-            return None
-        labels = ("no answer", "answer")
-        gold = [int(bool(row.answers)) for row in rows]
-        predicted = [int(decoded.predictions[row.id] != "") for row in rows]
-    elif info.shape == "tagging":
-        labels = info.labels
-        gold = np.concatenate([row.tags for row in rows])
-        predicted = np.concatenate(decoded.predictions)
-    else:
-        labels = info.labels or tuple(map(str, range(len(rows[0].choices))))
-        gold, predicted = [row.label for row in rows], decoded.predictions
-    counts = np.zeros((len(labels), len(labels)), int)
-    np.add.at(counts, (np.asarray(gold, int), np.asarray(predicted, int)), 1)
-    return confusion_matrix(counts, labels)
+        return [bool(row.answers) for row in rows], [decoded.predictions[row.id] != "" for row in rows]
+    if info.shape == "tagging":
+        return np.concatenate([row.tags for row in rows]), np.concatenate(decoded.predictions)
+    return [row.label for row in rows], decoded.predictions
 
 
 def _scatter(gold, predicted):

@@ -15,7 +15,7 @@ Letters: N rows, B rows of a batch, T tokens, C classes.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -74,12 +74,14 @@ class Decoded:
     """Predictions as `metrics.score` takes them, and how sure the model is of each, in [0, 1] (NaN for numbers).
 
     Tagging has a list of either for each row. options: what `score` wants beside them. answers: for questions.
+    probabilities: of every class (or label), (N, C), for sentences and pairs.
     """
 
     predictions: list | dict
     confidences: list
     options: dict = field(default_factory=dict)
     answers: tuple[Answer, ...] = ()
+    probabilities: np.ndarray | None = None
 
 
 class Problem:
@@ -87,13 +89,15 @@ class Problem:
 
     Args:
         info: a `TaskInfo`.   tokenizer: the model's `WordPieceTokenizer`.
+        metrics: more metrics, name → function of the rows and the predictions (as `metrics.score` takes them).
     """
 
     model_kind = "sequence_classification"  # a key of `bertlab.checkpoints.kinds.KINDS`
 
-    def __init__(self, info: TaskInfo, tokenizer):
+    def __init__(self, info: TaskInfo, tokenizer, metrics: dict[str, Callable] | None = None):
         self.info = info
         self.tokenizer = tokenizer
+        self.metrics = metrics or {}
 
     @property
     def model_options(self) -> dict:
@@ -105,41 +109,49 @@ class Problem:
         features = encode_rows(rows, self.tokenizer, self.info.max_length, self.info.labels)
         return Encoded(rows, features, notes=_cut_notes(features, self.info.max_length))
 
-    def loss(self, targets, outputs, class_weights=None):
-        """The mean loss of a batch, a scalar. Targets −100 (or NaN) take no part."""
-        return class_loss(targets, outputs, class_weights)
+    def loss(self, targets, outputs, class_weights=None, total=None):
+        """The mean loss of a batch, a scalar. Targets −100 (or NaN) take no part.
+
+        total: of a part of a batch, the sum of the weights (see `weights`) of the whole batch.
+        """
+        return class_loss(targets, outputs, class_weights, total)
+
+    def weights(self, targets, class_weights=None):
+        """The weight of each item in the loss, 0 where its target takes no part: float32."""
+        return target_weights(targets, class_weights)
 
     def decode(self, encoded: Encoded, outputs: list) -> Decoded:
         """Predictions from the outputs of every row (or window), as `batches.outputs_of` lists them."""
         probabilities = softmax(np.stack(outputs))  # (N, C)
-        return Decoded(probabilities.argmax(axis=1).tolist(), probabilities.max(axis=1).tolist())
+        return decoded_classes(probabilities)
 
     def score(self, rows: Sequence[Row], decoded: Decoded) -> dict[str, float]:
         """The task's figures; the first is the one to choose models by."""
-        return score(self.info.metrics, rows, self.info.labels, decoded.predictions, **decoded.options)
+        figures = score(self.info.metrics, rows, self.info.labels, decoded.predictions, **decoded.options)
+        return figures | {name: float(metric(rows, decoded.predictions)) for name, metric in self.metrics.items()}
 
 
 class MultiLabel(Problem):
     """Any number of labels for each row; a label is predicted if its probability is more than one half."""
 
-    def loss(self, targets, outputs, class_weights=None):
+    def loss(self, targets, outputs, class_weights=None, total=None):
         from keras import ops
 
         from bertlab.training.objectives.losses import weighted_mean
 
         logits = ops.cast(outputs, "float32")  # (B, C)
-        known = ops.logical_not(ops.isnan(targets))
-        wanted = ops.where(known, targets, 0.0)
+        wanted = ops.where(ops.isnan(targets), 0.0, targets)
         losses = ops.softplus(logits) - wanted * logits  # −log σ(x) where 1 is wanted, −log(1 − σ(x)) elsewhere
-        weights = ops.cast(known, "float32")
-        if class_weights is not None:
-            weights = weights * ops.convert_to_tensor(class_weights, "float32")
-        return weighted_mean(losses, weights)
+        return weighted_mean(losses, self.weights(targets, class_weights), total)
+
+    def weights(self, targets, class_weights=None):
+        from keras import ops
+
+        weights = ops.cast(ops.logical_not(ops.isnan(targets)), "float32")  # (B, C)
+        return weights if class_weights is None else weights * ops.convert_to_tensor(class_weights, "float32")
 
     def decode(self, encoded: Encoded, outputs: list) -> Decoded:
-        probabilities = sigmoid(np.stack(outputs))  # (N, C)
-        predicted = [tuple(np.flatnonzero(row > 0.5).tolist()) for row in probabilities]
-        return Decoded(predicted, np.maximum(probabilities, 1 - probabilities).min(axis=1).tolist())
+        return decoded_labels(sigmoid(np.stack(outputs)))
 
 
 class Regression(Problem):
@@ -149,14 +161,18 @@ class Regression(Problem):
     def model_options(self) -> dict:
         return {"num_labels": 1}
 
-    def loss(self, targets, outputs, class_weights=None):
+    def loss(self, targets, outputs, class_weights=None, total=None):
         from keras import ops
 
         from bertlab.training.objectives.losses import weighted_mean
 
-        known = ops.logical_not(ops.isnan(targets))
-        difference = ops.cast(outputs[:, 0], "float32") - ops.where(known, targets, 0.0)
-        return weighted_mean(ops.square(difference), known)
+        difference = ops.cast(outputs[:, 0], "float32") - ops.where(ops.isnan(targets), 0.0, targets)
+        return weighted_mean(ops.square(difference), self.weights(targets), total)
+
+    def weights(self, targets, class_weights=None):
+        from keras import ops
+
+        return ops.cast(ops.logical_not(ops.isnan(targets)), "float32")  # (B,)
 
     def encode(self, rows: Sequence[Row]) -> Encoded:
         encoded = super().encode(rows)
@@ -230,9 +246,12 @@ class Questions(Problem):
             notes.append(f"{windows.lost_answers} answers have no token")
         return Encoded(rows, windows.features, windows, tuple(notes))
 
-    def loss(self, targets, outputs, class_weights=None):
-        start = class_loss(targets["start_positions"], outputs["start_logits"])
-        return (start + class_loss(targets["end_positions"], outputs["end_logits"])) / 2
+    def loss(self, targets, outputs, class_weights=None, total=None):
+        start = class_loss(targets["start_positions"], outputs["start_logits"], total=total)
+        return (start + class_loss(targets["end_positions"], outputs["end_logits"], total=total)) / 2
+
+    def weights(self, targets, class_weights=None):
+        return target_weights(targets["start_positions"])  # a window has both targets or neither
 
     def decode(self, encoded: Encoded, outputs: list) -> Decoded:
         start, end = ([row[name] for row in outputs] for name in ("start_logits", "end_logits"))
@@ -242,6 +261,20 @@ class Questions(Problem):
             options["no_answer_scores"] = no_answer_scores(answers)
         sure = [confidence(answer) for answer in answers]
         return Decoded(answer_texts(answers), sure, options, tuple(answers))
+
+
+def decoded_classes(probabilities: np.ndarray) -> Decoded:
+    """The most likely class of each row. probabilities: (N, C), each row adding up to 1."""
+    return Decoded(
+        probabilities.argmax(axis=1).tolist(), probabilities.max(axis=1).tolist(), probabilities=probabilities
+    )
+
+
+def decoded_labels(probabilities: np.ndarray) -> Decoded:
+    """Every label that is more likely than not, for each row. probabilities: (N, C), each on its own."""
+    predicted = [tuple(np.flatnonzero(row > 0.5).tolist()) for row in probabilities]
+    confidences = np.maximum(probabilities, 1 - probabilities).min(axis=1).tolist()
+    return Decoded(predicted, confidences, probabilities=probabilities)
 
 
 def tuned_threshold(problem: Questions, encoded: Encoded, outputs: list) -> float:
@@ -254,33 +287,41 @@ def tuned_threshold(problem: Questions, encoded: Encoded, outputs: list) -> floa
     return figures["best_f1_threshold"]
 
 
-def problem_for(info: TaskInfo, tokenizer) -> Problem:
+def problem_for(info: TaskInfo, tokenizer, metrics: dict[str, Callable] | None = None) -> Problem:
     """The problem of a task's shape. Raises DataError for a shape that does not exist."""
     if info.shape in ("sentence", "pair"):
         if info.multi_label:
-            return MultiLabel(info, tokenizer)
-        return (Problem if info.labels else Regression)(info, tokenizer)
+            return MultiLabel(info, tokenizer, metrics)
+        return (Problem if info.labels else Regression)(info, tokenizer, metrics)
     shapes = {"multiple-choice": MultipleChoice, "tagging": Tagging, "question": Questions}
     if info.shape not in shapes:
         raise DataError(f"{info.name}: there is no shape {info.shape!r}; choose sentence, pair, {', '.join(shapes)}")
-    return shapes[info.shape](info, tokenizer)
+    return shapes[info.shape](info, tokenizer, metrics)
 
 
-def class_loss(targets, logits, class_weights=None):
+def class_loss(targets, logits, class_weights=None, total=None):
     """Cross-entropy, weighted by class, over the targets that are not −100.
 
     targets: (…) int; logits: (…, C); class_weights: (C,) or None. The mean is Σ weight · loss / Σ weight.
+    total: Σ weight of the whole batch, when these are a part of it.
     """
     from keras import ops
 
     from bertlab.training.objectives.losses import token_losses, weighted_mean
 
+    classes = ops.where(targets >= 0, targets, 0)
+    return weighted_mean(token_losses(logits, classes), target_weights(targets, class_weights), total)
+
+
+def target_weights(targets, class_weights=None):
+    """The weight of each target: its class's, 1 without class_weights, 0 for −100. targets: (…) int → (…) float32."""
+    from keras import ops
+
     known = targets >= 0
-    classes = ops.where(known, targets, 0)
     weights = ops.cast(known, "float32")
-    if class_weights is not None:
-        weights = weights * ops.take(ops.convert_to_tensor(class_weights, "float32"), classes)
-    return weighted_mean(token_losses(logits, classes), weights)
+    if class_weights is None:
+        return weights
+    return weights * ops.take(ops.convert_to_tensor(class_weights, "float32"), ops.where(known, targets, 0))
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:

@@ -42,7 +42,7 @@ class RunResult:
 
     def to_dict(self) -> dict:
         """JSON values."""
-        return _json_values(asdict(self))
+        return json_values(asdict(self))
 
     @classmethod
     def from_dict(cls, values: dict) -> "RunResult":
@@ -60,12 +60,12 @@ class RunResult:
         return cls.from_dict(read_json(path))
 
 
-def _json_values(values):
+def json_values(values):
     """The same with null for every infinite number and NaN, which JSON does not have."""
     if isinstance(values, dict):
-        return {name: _json_values(value) for name, value in values.items()}
+        return {name: json_values(value) for name, value in values.items()}
     if isinstance(values, list | tuple):
-        return [_json_values(value) for value in values]
+        return [json_values(value) for value in values]
     return None if isinstance(values, float) and not np.isfinite(values) else values
 
 
@@ -109,7 +109,8 @@ class Summary:
 class FineTuningResult:
     """All runs of a task. metric: the one that models are chosen by. dev: the kept model's metrics.
 
-    notes: lines for the user, such as the number of rows that were cut.
+    notes: lines for the user, such as the number of rows that were cut. test: the kept model's metrics on labelled
+    test rows.
     """
 
     task: str
@@ -117,6 +118,7 @@ class FineTuningResult:
     runs: tuple[RunResult, ...]
     dev: dict[str, float]
     notes: tuple[str, ...] = ()
+    test: dict[str, float] | None = None
 
     @property
     def summaries(self) -> list[Summary]:
@@ -157,9 +159,10 @@ class FineTuningResult:
                 f"{run.start:<13} {run.batch_size:>5} {run.learning_rate:>7g} {run.planned_epochs:>6} "
                 f"{len(summary.runs):>5}  {self._figure(summary)}"
             )
-        parts = [name for name in self.dev if name.partition(":")[0] in self.dev and ":" in name]  # f1:PER beside f1
-        kept = ", ".join(f"{name} {value:.4f}" for name, value in self.dev.items() if name not in parts)
-        return "\n".join([*lines, f"kept: seed {self.best.seed}, epoch {self.best.kept_epoch}: {kept}"])
+        lines.append(f"kept: seed {self.best.seed}, epoch {self.best.kept_epoch}: {_in_one_line(self.dev)}")
+        if self.test is not None:
+            lines.append(f"test rows: {_in_one_line(self.test)}")
+        return "\n".join(lines)
 
     def _figure(self, summary: Summary) -> str:
         if summary.diverged:
@@ -169,10 +172,11 @@ class FineTuningResult:
 
     def to_dict(self) -> dict:
         """JSON values: results.json. NaN and infinite numbers are null."""
-        return _json_values({
+        return json_values({
             "task": self.task,
             "metric": self.metric,
             "dev": self.dev,
+            "test": self.test,
             "best": self.best.to_dict(),
             "settings": [
                 {
@@ -195,7 +199,14 @@ class FineTuningResult:
     def from_dict(cls, values: dict) -> "FineTuningResult":
         """The inverse of `to_dict`."""
         runs = tuple(RunResult.from_dict(run) for run in values["runs"])
-        return cls(values["task"], values["metric"], runs, _figures(values["dev"]), tuple(values["notes"]))
+        test = values.get("test")
+        figures = _figures(values["dev"]), tuple(values["notes"]), None if test is None else _figures(test)
+        return cls(values["task"], values["metric"], runs, *figures)
+
+
+def _in_one_line(figures: dict[str, float]) -> str:
+    parts = [name for name in figures if name.partition(":")[0] in figures and ":" in name]  # f1:PER beside f1
+    return ", ".join(f"{name} {value:.4f}" for name, value in figures.items() if name not in parts)
 
 
 def best_run(runs: Sequence[RunResult]) -> RunResult:

@@ -10,6 +10,7 @@ from itertools import product
 
 from bertlab.errors import ConfigError
 from bertlab.settings import Settings, setting
+from bertlab.training.recipes.presets import PRECISIONS, check_parts
 
 STARTS = ("pre-trained", "from scratch")
 
@@ -57,6 +58,15 @@ class Recipe(Settings):
     from_scratch: bool = setting(
         False, "Also train from fresh weights, to measure the effect of pre-training.", option="--from-scratch"
     )
+    accumulation: int = setting(
+        1, "Compute each update in this number of parts, one after the other, to save memory.", at_least=1
+    )
+    precision: str = setting(
+        "float32", "Floating-point type of the computation; auto uses 16 bits where the device has them.",
+        choices=PRECISIONS,
+    )  # fmt: skip
+    devices: int = setting(1, "Number of GPUs that share every batch.", at_least=1)
+    interval: int = setting(500, "Steps between two saved states: a kill loses no more than these.", at_least=1)
     row_order: str = setting(
         "length", "Order of the training rows: similar lengths together, new in every epoch; or that of Keras's `fit`.",
         choices=("length", "fit"), option=False,
@@ -64,6 +74,7 @@ class Recipe(Settings):
 
     def __post_init__(self):
         super().__post_init__()
+        check_parts(self.batch_size, self.accumulation, self.devices)
         if not self.seeds:
             raise ConfigError("seeds: expected at least one integer; got none")
         if len(set(self.seeds)) != len(self.seeds):

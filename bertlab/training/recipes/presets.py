@@ -60,6 +60,16 @@ _SMALL = dict(
 )
 
 
+def check_parts(batch_size: int, accumulation: int, devices: int) -> None:
+    """Raises ConfigError unless a batch can be divided into equal parts, one for each device and turn."""
+    parts = accumulation * devices
+    if batch_size % parts:
+        raise ConfigError(
+            f"batch_size {batch_size} cannot be divided into {parts} equal parts (accumulation {accumulation} × "
+            f"devices {devices}): choose a multiple of {parts}"
+        )
+
+
 @dataclass(frozen=True)
 class PretrainingSettings(Settings):
     """How a model is pre-trained. The defaults are the published recipe (Devlin et al. 2019, appendix A.2).
@@ -149,12 +159,7 @@ class PretrainingSettings(Settings):
                 f"steps {self.steps} must be a multiple of interval {self.interval}: choose {lower} or "
                 f"{lower + self.interval} steps, or another interval"
             )
-        parts = self.accumulation * self.devices
-        if self.batch_size % parts:
-            raise ConfigError(
-                f"batch_size {self.batch_size} cannot be divided into {parts} equal parts (accumulation "
-                f"{self.accumulation} × devices {self.devices}): choose a multiple of {parts}"
-            )
+        check_parts(self.batch_size, self.accumulation, self.devices)
         if any(share <= 0 for share in self.phase_shares) or abs(sum(self.phase_shares) - 1) > 1e-6:
             raise ConfigError(f"phase_shares: expected positive numbers that add up to 1; got {self.phase_shares}")
 

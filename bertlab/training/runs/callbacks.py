@@ -123,11 +123,9 @@ class SaveState(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         step = self.history.rows[-1]["step"]
         try:
-            save_state(self.folder / f"state-{step:08d}.safetensors", self.model, {"history": self.history.rows})
+            keep_state(self.folder, step, self.model, {"history": self.history.rows}, self.keep)
         except CheckpointError as error:
             raise CheckpointError(f"{error}. {self._what_is_kept()}") from None
-        for old in saved_states(self.folder)[: -self.keep]:
-            old.unlink()
 
     def _what_is_kept(self) -> str:
         if len(self.history.rows) < 2:
@@ -139,13 +137,25 @@ def _kept(step: int) -> str:
     return f"The state of step {step} is kept: free some disk space and run the same command again"
 
 
+def keep_state(folder: str | Path, step: int, trainer: keras.Model, progress: dict, keep: int) -> None:
+    """Saves the state after a step and deletes all but the last `keep` states. Raises CheckpointError."""
+    save_state(Path(folder) / f"state-{step:08d}.safetensors", trainer, progress)
+    for old in saved_states(folder)[:-keep]:
+        old.unlink()
+
+
 def saved_states(folder: str | Path) -> list[Path]:
     """The states in a run's folder, oldest first."""
     return sorted(Path(folder).glob("state-*.safetensors"))
 
 
 def restore_latest(folder: str | Path, trainer: keras.Model, say=print) -> list[dict]:
-    """Loads the newest complete state into the trainer and returns its history; [] when there is none.
+    """Loads the newest complete state into the trainer and returns its history; [] when there is none."""
+    return (restored_progress(folder, trainer, say) or {}).get("history", [])
+
+
+def restored_progress(folder: str | Path, trainer: keras.Model, say=print) -> dict | None:
+    """Loads the newest complete state into the trainer and returns its progress; None when there is none.
 
     A truncated file is skipped with a message through `say`. Files that a kill left half written are removed.
     """
@@ -153,32 +163,35 @@ def restore_latest(folder: str | Path, trainer: keras.Model, say=print) -> list[
         partial.unlink()
     for path in reversed(saved_states(folder)):
         try:
-            return load_state(path, trainer)["history"]
+            return load_state(path, trainer)
         except CheckpointError as error:
             if "not a complete training state" not in str(error):
                 raise
             say(f"skipped {error}")
-    return []
+    return None
 
 
 class RunFiles(keras.callbacks.Callback):
     """Writes metrics.csv, curve.png and TensorBoard's logs after every interval. Comes after `history` and the saving.
 
-    Each is made from the whole history: a run that was killed and resumed has them complete.
+    Each is made from the whole history: a run that was killed and resumed has them complete. curve: whether to draw it.
     """
 
-    def __init__(self, folder: str | Path, history):
+    def __init__(self, folder: str | Path, history, curve: bool = True):
         super().__init__()
-        self.folder, self.history = Path(folder), history
+        self.folder, self.history, self.curve = Path(folder), history, curve
         self._writer = None
 
     def on_epoch_end(self, epoch, logs=None):
         self.write()
 
     def write(self) -> None:
+        """Writes the files again and adds the newest row to TensorBoard's logs."""
         try:
+            self.folder.mkdir(parents=True, exist_ok=True)
             write_metrics(self.folder / METRICS, self.history.rows)
-            draw({self.folder.name: self.history.rows}, self.folder / CURVE)
+            if self.curve:
+                draw({self.folder.name: self.history.rows}, self.folder / CURVE)
         except CheckpointError as error:
             raise CheckpointError(f"{error}. {self._what_is_kept()}") from None
         self._log()
@@ -207,6 +220,26 @@ class RunFiles(keras.callbacks.Callback):
         return _kept(self.history.rows[-1]["step"])
 
 
+class ProgressLines:
+    """Lines of progress where no bar can be drawn, in a notebook or a log file: at most two a minute.
+
+    total_steps: of the whole work. say: called with a line. first_step: steps that an earlier process has done.
+    """
+
+    def __init__(self, total_steps: int, say: Callable[[str], object], first_step: int = 0):
+        self.total_steps, self.say, self.first_step = total_steps, say, first_step
+        self._began = self._said = time.perf_counter()
+
+    def show(self, step: int, note: str) -> None:
+        """ "step 200 of 2,400, about 43 min left: loss 3.52 …"."""
+        now = time.perf_counter()
+        if step >= self.total_steps or bars_are_shown() or now - self._said <= _SECONDS_BETWEEN_LINES:
+            return
+        self._said = now
+        minutes = (now - self._began) / 60 / max(step - self.first_step, 1) * (self.total_steps - step)
+        self.say(f"step {step:,} of {self.total_steps:,}, about {minutes:,.0f} min left: {note}")
+
+
 class TrainingBar(keras.callbacks.Callback):
     """A progress bar over all steps of a run, with the time left and the latest metrics, for all phases.
 
@@ -225,8 +258,8 @@ class TrainingBar(keras.callbacks.Callback):
         super().__init__()
         self.objectives = objectives
         self.description, self.total_steps, self.history, self.say = description, total_steps, history, say
-        self.start_step = self.first_step = history.rows[-1]["step"] if history.rows else 0
-        self.began = self.said = time.perf_counter()
+        self.start_step = history.rows[-1]["step"] if history.rows else 0
+        self._lines = ProgressLines(total_steps, say, self.start_step)
         self._context = None
 
     def on_train_begin(self, logs=None):
@@ -242,17 +275,8 @@ class TrainingBar(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         self._last = -1
-        there_is_more = self.history.rows[-1]["step"] < self.total_steps
-        if there_is_more and not bars_are_shown() and time.perf_counter() - self.said > _SECONDS_BETWEEN_LINES:
-            self.said = time.perf_counter()
-            self.say(self._line())
-
-    def _line(self) -> str:
-        """ "step 200 of 2,400, about 43 min left: loss 3.52 …"."""
-        metrics = self.history.rows[-1]
-        step, seconds = metrics["step"], time.perf_counter() - self.began
-        minutes = seconds / 60 / (step - self.first_step) * (self.total_steps - step)
-        return f"step {step:,} of {self.total_steps:,}, about {minutes:,.0f} min left: {self._note(metrics)}"
+        row = self.history.rows[-1]
+        self._lines.show(row["step"], self._note(row))
 
     def _note(self, logs) -> str:
         """ "loss 3.52 perplexity 31.8 masked 34.1% pairs 71.0% 6,400 tokens/s 41% of peak", without what is unknown."""

@@ -1,0 +1,32 @@
+"""Modules that no exercise may be answered with: the library that the course builds, and packages like it.
+
+The catalogue adds `EVERYWHERE` to each exercise's own `forbidden`, which names what is ready-made in Keras, TensorFlow
+or SciPy. So a way through another module of the library (`bertlab.minimal`, `bertlab.families`) leads nowhere either.
+"""
+
+from dataclasses import replace
+
+from autograde.exercises.spec import Forbidden
+
+LIBRARY = (
+    "bertlab.analysis", "bertlab.checkpoints", "bertlab.cli", "bertlab.data", "bertlab.demo", "bertlab.export",
+    "bertlab.families", "bertlab.layers", "bertlab.minimal", "bertlab.models", "bertlab.predict", "bertlab.pretrained",
+    "bertlab.training", "bertlab.wordpiece",
+)  # fmt: skip
+# Modules of the library that solve nothing: errors, files, settings, plots, and what notebooks are started with.
+TOOLS = (
+    "bertlab.__main__", "bertlab.backend", "bertlab.config", "bertlab.devices", "bertlab.errors", "bertlab.files",
+    "bertlab.plots", "bertlab.progress", "bertlab.settings", "bertlab.tokenizer", "bertlab.work_folder",
+)  # fmt: skip
+PACKAGES = ("keras_hub", "keras_nlp", "tensorflow_text", "tokenizers", "torch", "transformers")
+EVERYWHERE = (*LIBRARY, *PACKAGES)
+WRITE_IT_YOURSELF = "In this exercise you write it yourself."
+
+
+def with_everywhere(forbidden: Forbidden) -> Forbidden:
+    """The names that an exercise forbids by itself, and those that all forbid."""
+    return replace(
+        forbidden,
+        because=forbidden.because or WRITE_IT_YOURSELF,
+        names=tuple(dict.fromkeys((*forbidden.names, *EVERYWHERE))),
+    )

@@ -1,0 +1,174 @@
+"""A program as tokens that its writer cannot change without changing the program. Only syntax is looked at.
+
+    [token.text for token in tokens_of("def f(x):  # twice\n    return 2 * x")]
+    # ["def", "arg", "Return", "BinOp", "2", "Mult", "name"]
+
+Comments, docstrings, formatting, type hints, imports and the names that the program defines itself are gone; names that
+it uses from elsewhere (`ops.matmul`), numbers and the structure stay.
+"""
+
+import ast
+import hashlib
+import io
+import re
+import tokenize
+from dataclasses import dataclass
+
+from autograde import syntax
+
+LARGEST = 400_000  # characters of one answer that are read, comments included: about 2 s
+MOST_TOKENS = 20_000  # of one answer that are compared: the longest answer of the course has 900
+K = 6  # tokens of a passage: the shortest part of a program that two answers can share
+_LONG_STRING = 40  # characters from which a string is compared by its text
+_SKIPPED = (ast.Import, ast.ImportFrom, ast.Pass, ast.expr_context, ast.type_ignore)
+_ANNOTATIONS = ("annotation", "returns", "type_comment")
+_HIDING = frozenset({"exec", "eval", "compile", "__import__", "base64", "marshal", "pickle", "zlib", "codecs"})
+_WORD = re.compile(r"#[^\n]*|\w+|[^\w\s]")
+_START = (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT)
+
+Passage = tuple[str, ...]  # K neighbouring tokens
+
+
+@dataclass(frozen=True)
+class Token:
+    text: str
+    line: int
+
+
+def tokens_of(source: str) -> list[Token]:
+    """The program's tokens, at most MOST_TOKENS; words and signs of a text that does not parse. Never raises."""
+    plain = without_comments(source[:LARGEST])
+    tree = syntax.parsed(plain)
+    found = _words(plain) if tree is None else _nodes(tree)
+    return found[:MOST_TOKENS]
+
+
+def passages_of(tokens: list[Token]) -> dict[Passage, set[int]]:
+    """Each run of K tokens → its lines."""
+    found: dict[Passage, set[int]] = {}
+    for start in range(len(tokens) - K + 1):
+        run = tokens[start : start + K]
+        found.setdefault(tuple(token.text for token in run), set()).update(token.line for token in run)
+    return found
+
+
+def without_comments(source: str) -> str:
+    """The text with its comments gone and with `0` for each docstring; every line keeps its number."""
+    lines = source.splitlines(keepends=True)
+    try:
+        found = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        return source
+    for before, token, after in reversed(list(zip([None, *found], found, [*found[1:], None]))):
+        alone = (before is None or before.type in _START) and after is not None
+        if token.type == tokenize.COMMENT:
+            _replace(lines, token, "")
+        elif token.type == tokenize.STRING and alone and after.type in (tokenize.NEWLINE, tokenize.COMMENT):
+            _replace(lines, token, "0")
+    return "".join(lines)
+
+
+def _replace(lines: list[str], token: tokenize.TokenInfo, text: str) -> None:
+    (first, left), (last, right) = token.start, token.end
+    rest = lines[last - 1][right:]
+    if first == last:
+        lines[first - 1] = lines[first - 1][:left] + text + rest
+    else:
+        lines[first - 1] = lines[first - 1][:left] + text + "\n"
+        lines[first : last - 1] = ["\n"] * (last - 1 - first)
+        lines[last - 1] = rest
+
+
+def hidden_ways(source: str) -> list[str]:
+    """The ways in which a text can hide a program: names such as exec and base64, more text than is compared."""
+    tree = syntax.parsed(without_comments(source[:LARGEST]))
+    if tree is None:
+        names = set(re.findall(r"\w+", source[:LARGEST]))
+    else:
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        names |= {
+            alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+        }
+        names |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    found = sorted(names & _HIDING)
+    if len(source) > LARGEST or len(tokens_of(source)) == MOST_TOKENS:
+        found.append(f"{len(source):,} characters, more than is compared")
+    return found
+
+
+def _words(source: str) -> list[Token]:
+    """Words and signs of a text that is no program."""
+    found, line, done = [], 1, 0
+    for match in _WORD.finditer(source):
+        line, done = line + source.count("\n", done, match.start()), match.start()
+        if not match[0].startswith("#"):
+            found.append(Token(match[0], line))
+        if len(found) == MOST_TOKENS:
+            break
+    return found
+
+
+def _nodes(tree: ast.Module) -> list[Token]:
+    """The nodes in the order of the text's structure: each before its parts."""
+    own = _own_names(tree)
+    found, waiting = [], [(node, 1) for node in reversed(tree.body)]
+    while waiting and len(found) < MOST_TOKENS:
+        node, line = waiting.pop()
+        line = getattr(node, "lineno", line)
+        if isinstance(node, _SKIPPED) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            continue
+        text = _text_of(node, own)
+        if text:
+            found.append(Token(text, line))
+        waiting += [(part, line) for part in reversed(_parts(node))]
+    return found
+
+
+def _parts(node: ast.AST) -> list[ast.AST]:
+    parts = []
+    for name, value in ast.iter_fields(node):
+        if name not in _ANNOTATIONS:
+            parts += [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST)]
+    return parts
+
+
+def _text_of(node: ast.AST, own: set[str]) -> str:
+    match node:
+        case ast.Name():
+            return "name" if node.id in own else node.id
+        case ast.Attribute():
+            return ".name" if node.attr in own else f".{node.attr}"
+        case ast.keyword():
+            return f"{node.arg}="
+        case ast.Constant():
+            return _constant(node.value)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return "def"
+        case ast.AnnAssign():
+            return "Assign" if node.value else ""
+        case ast.Expr() | ast.arguments():
+            return ""
+    return type(node).__name__
+
+
+def _constant(value) -> str:
+    if not isinstance(value, (str, bytes)):
+        return repr(value)
+    if len(value) < _LONG_STRING:
+        return "string"
+    return hashlib.sha256(value if isinstance(value, bytes) else value.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _own_names(tree: ast.Module) -> set[str]:
+    """Names that the program gives to things: variables, arguments, functions, classes, attributes that it sets."""
+    own = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            own.add(node.id)
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            own.add(node.attr)
+        elif isinstance(node, ast.arg):
+            own.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            own.add(node.name)
+    return own

@@ -1,0 +1,108 @@
+"""`evaluate`: a fine-tuned model on labelled rows of a file or task, read and predicted as `bertlab predict` does."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.data.tasks.load import SPLITS, has_fixed_format, load_task
+from bertlab.data.tasks.rows import Row, TaskData
+from bertlab.errors import DataError, asked
+from bertlab.predict.predictions import AnswerPrediction, ChoicePrediction, NumberPrediction, TagPrediction
+from bertlab.predict.predictor import Predictor
+from bertlab.training.finetuning.judgement import Judgement, has_answers, judge, require_answers, write_judgement
+from bertlab.training.finetuning.problems import Decoded, TaskInfo, decoded_classes, decoded_labels
+
+
+def evaluate(
+    predictor: Predictor,
+    rows: Sequence[Row],
+    out: str | Path | None = None,
+    advance: Callable[[int], None] = lambda rows: None,
+) -> Judgement:
+    """Metrics, the scores of each class, the confusions and the calibration of a fine-tuned model on labelled rows.
+
+    Texts longer than the model's maximum length are read in windows, as in `bertlab predict`.
+
+    Args:
+        predictor: of the model.   rows: of the model's task type, each with its right answer.
+        out: a folder for evaluation.json, report.txt, predictions.csv and pictures.
+        advance: called with the number of rows done.
+
+    Raises DataError for rows without right answers.
+
+    Example:
+        predictor = Predictor.load("runs/reviews")
+        task = load_labelled("more_reviews.csv", predictor.info, columns={"text": "review", "label": "stars"})
+        print(evaluate(predictor, task.train).report())
+    """
+    require_answers(predictor.info.name, rows)
+    decoded = decoded_predictions(predictor.info, rows, predictor.predict_rows(rows, advance))
+    judgement = judge(predictor.info, rows, decoded)
+    if out is not None:
+        write_judgement(Path(out), predictor.info, rows, decoded, judgement)
+    return judgement
+
+
+def load_labelled(name_or_path: str | Path, info: TaskInfo, **options) -> TaskData:
+    """A task (see `load_task`) whose labels are those of a fine-tuned model, in the model's order.
+
+    Raises DataError for a task of another type or with other labels.
+    """
+    own = {}
+    fixed = has_fixed_format(name_or_path, **{name: options[name] for name in ("source", "data_dir", "columns")
+                                              if name in options})  # fmt: skip
+    if not fixed:
+        own = {"shape": info.shape}
+        if info.shape not in ("question", "multiple-choice"):
+            own["labels"] = info.labels or ()
+    task = load_task(name_or_path, **options | own)
+    theirs, ours = ((one.shape, tuple(one.labels), one.multi_label) for one in (task, info))
+    if info.shape == "multiple-choice":
+        theirs, ours = theirs[:1], ours[:1]
+    if theirs == ours:
+        return task
+    if info.multi_label and not task.multi_label:
+        raise DataError(
+            f"{task.name}: rows have one label each, but the model predicts any number of labels; give the text "
+            f"between two labels ({asked('--label-separator', 'label_separator')})"
+        )
+    raise DataError(
+        f"{task.name} has {_kind(*theirs)}, but the model was fine-tuned on {info.name} and predicts {_kind(*ours)}; "
+        "choose a model fine-tuned on such rows"
+    )
+
+
+def _kind(shape: str, labels=(), multi_label: bool = False) -> str:
+    kind = f"{'any number of ' if multi_label else ''}{', '.join(labels)}" if labels else "no classes"
+    return f"{shape} rows ({kind})"
+
+
+def labelled_split(task: TaskData) -> str:
+    """The split to evaluate on: test if its rows have labels, else validation, else train.
+
+    Questions of which none has an answer count as rows without labels. Raises DataError if no split has labels.
+    """
+    for split in reversed(SPLITS):
+        if has_answers(getattr(task, split)):
+            return split
+    raise DataError(f"{task.name}: no row has a label; `bertlab predict` predicts rows without labels")
+
+
+def decoded_predictions(info: TaskInfo, rows: Sequence[Row], predictions: Sequence) -> Decoded:
+    """Predictions with names as predictions with indices, which metrics are computed from."""
+    first = predictions[0]
+    if isinstance(first, AnswerPrediction):
+        return Decoded(
+            {row.id: one.text for row, one in zip(rows, predictions)}, [one.probability for one in predictions]
+        )
+    if isinstance(first, TagPrediction):
+        place = {label: index for index, label in enumerate(info.labels)}
+        tags = [[place[tag] for tag in one.tags] for one in predictions]
+        return Decoded(tags, [one.probabilities for one in predictions])
+    if isinstance(first, ChoicePrediction):
+        return Decoded([one.choice for one in predictions], [one.probabilities[one.choice] for one in predictions])
+    if isinstance(first, NumberPrediction):
+        return Decoded([one.value for one in predictions], [float("nan")] * len(predictions))
+    probabilities = np.array([[one.probabilities[label] for label in info.labels] for one in predictions])  # (N, C)
+    return (decoded_labels if info.multi_label else decoded_classes)(probabilities)

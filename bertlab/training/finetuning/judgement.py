@@ -1,0 +1,217 @@
+"""The judgement on a fine-tuned model: metrics on labelled rows, each class, the confusions, the calibration.
+
+evaluation.json      everything; report.txt says the same for people
+predictions.csv      each row (each word of tagging) with its right answer, the prediction and its confidence
+confusion.png, calibration.png
+"""
+
+import csv
+import dataclasses
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.data.tasks.class_report import (
+    Calibration,
+    ClassScores,
+    averages,
+    calibration,
+    class_scores,
+    confusion_counts,
+)
+from bertlab.data.tasks.metrics import label_matrix, score
+from bertlab.data.tasks.metrics_entities import entity_counts, is_entity_tag
+from bertlab.data.tasks.rows import QuestionRow, Row, TaggingRow
+from bertlab.errors import DataError
+from bertlab.files import write_text
+from bertlab.plots import confusion_matrix, reliability_diagram
+from bertlab.training.finetuning.mistakes import is_regression, judged_predictions
+from bertlab.training.finetuning.outputs import confusion_figure, gold_and_predicted, save_figure
+from bertlab.training.finetuning.problems import Decoded, TaskInfo
+from bertlab.training.finetuning.results import json_values
+from bertlab.work_folder import write_json
+
+EVALUATION, REPORT, PREDICTIONS = "evaluation.json", "report.txt", "predictions.csv"
+_MOST_CLASSES = 12  # of a confusion matrix in text
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The worth of a model on some rows.
+
+    metrics: the first is the one that models are chosen by. confusion: (C, C), class i predicted as class j, with the
+    classes' names in `confused`; None for numbers, several labels per row and answers. classes: each class, label or
+    type of entity. calibration: None for numbers.
+    """
+
+    task: str
+    shape: str
+    rows: int
+    metrics: dict[str, float]
+    classes: tuple[ClassScores, ...] = ()
+    confused: tuple[str, ...] = ()
+    confusion: np.ndarray | None = None
+    calibration: Calibration | None = None
+
+    def to_dict(self) -> dict:
+        """JSON values; NaN and infinite numbers are null."""
+        own = {
+            "task": self.task, "shape": self.shape, "rows": self.rows, "metrics": self.metrics,
+            "classes": [dataclasses.asdict(one) for one in self.classes],
+            "averages": averages(self.classes) if self.classes else {},
+            "calibration": self.calibration and dataclasses.asdict(self.calibration),
+        }  # fmt: skip
+        if self.confusion is not None:
+            own["confusion"] = {"labels": list(self.confused), "counts": self.confusion.tolist()}
+        return json_values(own)
+
+    def report(self) -> str:
+        """Tables for people."""
+        parts = [[f"{name:<24} {value:8.4f}" for name, value in self.metrics.items()]]
+        if self.classes:
+            parts.append(self._class_table())
+        if self.confusion is not None and len(self.confused) <= _MOST_CLASSES:
+            parts.append(self._confusion_table())
+        if self.calibration:
+            parts.append(self._calibration_table())
+        return "\n\n".join("\n".join(part) for part in parts)
+
+    def _class_table(self) -> list[str]:
+        width = max(12, *(len(one.label) for one in self.classes))
+        lines = [f"{'class':<{width}} precision  recall      f1  support"]
+        for one in self.classes:
+            lines.append(
+                f"{one.label:<{width}}   {one.precision:7.4f} {one.recall:7.4f} {one.f1:7.4f}  {one.support:7,}"
+            )
+        for name, mean in averages(self.classes).items():
+            shown = f"{name} mean"
+            lines.append(f"{shown:<{width}}   {mean['precision']:7.4f} {mean['recall']:7.4f} {mean['f1']:7.4f}")
+        return lines
+
+    def _confusion_table(self) -> list[str]:
+        width = max(5, *(len(name) for name in self.confused), len(f"{self.confusion.max():,}"))
+        head = f"{'is, called →':<{max(width, 12)}}"
+        lines = [" ".join([head, *(f"{name:>{width}}" for name in self.confused)])]
+        for name, counts in zip(self.confused, self.confusion):
+            lines.append(" ".join([f"{name:<{len(head)}}", *(f"{count:>{width},}" for count in counts)]))
+        return lines
+
+    def _calibration_table(self) -> list[str]:
+        lines = [f"expected calibration error {self.calibration.error:.4f}", "confidence     rows    mean  accuracy"]
+        for one in self.calibration.bins:
+            lines.append(f"{one.low:.1f} to {one.high:.1f} {one.count:8,}  {one.confidence:.4f}    {one.accuracy:.4f}")
+        return lines
+
+
+def judge(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) -> Judgement:
+    """The judgement on predictions for labelled rows. Raises DataError where rows have no right answer."""
+    require_answers(info.name, rows)
+    figures = score(info.metrics, rows, info.labels, decoded.predictions, **decoded.options)
+    if info.multi_label:
+        return _judge_labels(info, rows, decoded, figures)
+    if is_regression(info):
+        more = score(("mean_absolute_error", "root_mean_squared_error"), rows, (), decoded.predictions)
+        return Judgement(info.name, info.shape, len(rows), figures | more)
+    confidences, right = _confidences(info, rows, decoded)
+    calibrated = calibration(confidences, right)
+    if info.shape == "question":
+        names, counts = ("no answer", "answer"), None
+        if info.null_threshold is not None:
+            counts = confusion_counts(*gold_and_predicted(info, rows, decoded), 2)
+        return _judged(info, rows, figures, names, counts, calibrated)
+    if "accuracy" not in figures:
+        figures["accuracy"] = float(np.mean(right))
+    names = info.labels or tuple(map(str, range(max(len(row.choices) for row in rows))))
+    counts = confusion_counts(*gold_and_predicted(info, rows, decoded), len(names))
+    classes = None
+    if info.shape == "tagging" and all(map(is_entity_tag, info.labels)):
+        classes = _entity_types(info, rows, decoded)
+    return _judged(info, rows, figures, names, counts, calibrated, classes)
+
+
+def _judged(info, rows, figures, names, counts, calibrated, classes=None) -> Judgement:
+    if counts is None:
+        return Judgement(info.name, info.shape, len(rows), figures, calibration=calibrated)
+    if classes is None:
+        classes = class_scores(names, np.diag(counts), counts.sum(axis=1), counts.sum(axis=0))
+    return Judgement(info.name, info.shape, len(rows), figures, tuple(classes), tuple(names), counts, calibrated)
+
+
+def _judge_labels(info, rows, decoded: Decoded, figures) -> Judgement:
+    """Each label on its own; calibrated over all pairs of a row and a label."""
+    truth, guess = (label_matrix(each, len(info.labels)) for each in ([row.label for row in rows], decoded.predictions))
+    scores = class_scores(info.labels, (truth & guess).sum(axis=0), truth.sum(axis=0), guess.sum(axis=0))
+    confidences = np.maximum(decoded.probabilities, 1 - decoded.probabilities)  # (N, C)
+    calibrated = calibration(confidences.ravel(), (truth == guess).ravel())
+    return Judgement(info.name, info.shape, len(rows), figures, tuple(scores), calibration=calibrated)
+
+
+def _entity_types(info, rows, decoded: Decoded) -> list[ClassScores]:
+    gold, guess = ([[info.labels[tag] for tag in tags] for tags in each] for each in
+                   ([row.tags for row in rows], decoded.predictions))  # fmt: skip
+    hits, there, claimed = entity_counts(gold, guess)
+    types = sorted(there | claimed)
+    return class_scores(types, *([counter[kind] for kind in types] for counter in (hits, there, claimed)))
+
+
+def _confidences(info, rows, decoded: Decoded) -> tuple[list[float], list[bool]]:
+    """The confidence of each prediction (of tagging: of each word's), and whether it is right."""
+    found = judged_predictions(info, rows, decoded)
+    return [one["confidence"] for one in found], [one["correct"] for one in found]
+
+
+def is_labelled(row: Row) -> bool:
+    """Whether a row has its right answer. A question without answers is unanswerable, which is an answer, too."""
+    if isinstance(row, QuestionRow):
+        return True
+    return (row.tags if isinstance(row, TaggingRow) else row.label) is not None
+
+
+def has_answers(rows: Sequence[Row]) -> bool:
+    """Whether some rows have their right answers; a question counts only with a span of the context."""
+    return any(row.answers if isinstance(row, QuestionRow) else is_labelled(row) for row in rows)
+
+
+def require_answers(name: str, rows: Sequence[Row]) -> None:
+    """Raises DataError unless there are rows and each has its right answer."""
+    if not rows:
+        raise DataError(f"{name}: expected at least one row to evaluate")
+    missing = [number for number, row in enumerate(rows, 1) if not is_labelled(row)]
+    if missing:
+        raise DataError(
+            f"{name}: {len(missing):,} of {len(rows):,} rows have no label, the first is row {missing[0]:,}; expected "
+            "one for each row. `bertlab predict` predicts rows without labels"
+        )
+
+
+def write_judgement(folder: Path, info: TaskInfo, rows: Sequence[Row], decoded: Decoded, judgement: Judgement) -> None:
+    """Writes evaluation.json, report.txt, predictions.csv and the pictures."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot create it ({error.strerror}); choose another folder") from None
+    write_json(folder / EVALUATION, judgement.to_dict())
+    write_text(folder / REPORT, judgement.report() + "\n")
+    write_text(folder / PREDICTIONS, _csv_of(judged_predictions(info, rows, decoded)))
+    if judgement.confusion is not None:
+        save_figure(folder / "confusion.png", confusion_matrix(judgement.confusion, judgement.confused))
+    elif is_regression(info):
+        save_figure(folder / "confusion.png", confusion_figure(info, rows, decoded))
+    if judgement.calibration:
+        bins = judgement.calibration.bins
+        figure = reliability_diagram(
+            [one.confidence for one in bins], [one.accuracy for one in bins], [one.count for one in bins],
+            judgement.calibration.error,
+        )  # fmt: skip
+        save_figure(folder / "calibration.png", figure)
+
+
+def _csv_of(table: Sequence[dict]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(table[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+    return text.getvalue()

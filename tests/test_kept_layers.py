@@ -1,0 +1,50 @@
+"""Layers of the course's own programs, built once for many questions: they answer as new ones do."""
+
+import numpy as np
+
+from autograde import probe
+from autograde.exercises import kept_layers
+from autograde.values import encode
+
+SCALE = {"kind": "layer", "name": "Scale", "config": {}, "roles": {"gamma": ["gamma"]}}
+
+
+class Counted:
+    """A layer of the course's own that counts how often it is built and called."""
+
+    made = calls = 0
+
+    def __new__(cls, **config):
+        import keras
+
+        class Scale(keras.layers.Layer):
+            def build(self, x_shape):
+                self.gamma = self.add_weight(shape=(x_shape[-1],), name="gamma")
+
+            def call(self, x):
+                Counted.calls += 1
+                return x * self.gamma
+
+        Counted.made += 1
+        return Scale(**config)
+
+
+def _question(asked, shape, gamma):
+    weights = {"gamma": np.full(3, gamma, "float32")}
+    return {"probe": asked, "arguments": [np.full(shape, 2, "float32")], "keywords": {}, "weights": weights}
+
+
+def test_a_kept_layer_is_built_once_for_calls_of_one_shape_and_answers_as_a_new_one_does():
+    asked = [_question(SCALE, shape, gamma) for shape, gamma in (((2, 3), 1), ((2, 3), 5), ((4, 3), 7))]
+    fresh = probe.answer(asked, {"Scale": Counted})
+    Counted.made = Counted.calls = 0
+    kept = kept_layers.answers(asked, {"Scale": Counted})
+    assert encode([one["value"] for one in kept]) == encode([one["value"] for one in fresh])
+    assert (Counted.made, Counted.calls) == (2, 8)  # each layer called once to build it, and twice for each question
+
+
+def test_questions_about_initial_weights_get_a_new_layer():
+    made = _question({"kind": "made", "of": SCALE, "values": True}, (2, 3), 9) | {"seed": 1}
+    asked = [_question(SCALE, (2, 3), 9), made]
+    *_, kept = kept_layers.answers(asked, {"Scale": Counted})
+    assert encode(kept["value"]) == encode(probe.answer(asked[1:], {"Scale": Counted})[0]["value"])
