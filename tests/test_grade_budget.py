@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from autograde.exercises import catalogue
-from autograde.grader.budget import Budget
+from autograde.grader.budget import MOST_SANDBOXES, Budget
 from autograde.grader.course import make_course
 from autograde.grader.grade import MOST_TRIES, anything_new, counted, digest, grade, open_assignment
 from autograde.grader.results import Result, load_results
@@ -23,10 +23,18 @@ def test_nine_notebooks_get_twice_the_time_of_one():
     assert (nine.wall_seconds, nine.cpu_seconds) == (2 * one.wall_seconds, 2 * one.cpu_seconds)
     for left in range(9, 0, -1):  # as `grade_submission` shares it: each of nine that use up all they get
         share = nine.part(1 / left)
-        assert share.wall_seconds > 60 and share.sandboxes == one.sandboxes
-        share.wall, share.started = share.wall_seconds, share.sandboxes
+        assert share.wall_seconds > 60 and share.started == 0
+        share.wall, share.started = share.wall_seconds, MOST_SANDBOXES
         nine.take(share)
     assert nine.spent_on
+
+
+def test_a_notebook_has_as_many_starts_for_a_later_one_as_alone():
+    """An earlier notebook had fewer, so its grade depended on the order of grading."""
+    budget = Budget.of(LIMITS)
+    budget.started = MOST_SANDBOXES
+    assert "starts" in budget.spent_on
+    assert budget.part(0.5).spent_on is None and Budget.of(LIMITS, 9).part(1 / 9).started == 0
 
 
 class Timed:

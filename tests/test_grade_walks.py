@@ -146,7 +146,7 @@ def test_what_follow_through_does_not_reach_says_so(graded):
 
 
 def test_a_budget_counts_all_sandboxes_and_gives_no_more_than_is_left(launcher):
-    budget = Budget(wall_seconds=6.0, cpu_seconds=30.0, sandboxes=3)
+    budget = Budget(wall_seconds=6.0, cpu_seconds=30.0)
     for _ in range(2):
         with budget.sandbox(launcher, LIMITS) as sandbox:
             assert sandbox.limits.wall_seconds <= 6.0 - budget.wall

@@ -17,7 +17,7 @@ from dataclasses import replace
 from autograde.sandbox.client import Sandbox
 from autograde.sandbox.limits import Limits
 
-MOST_SANDBOXES = 16  # for one notebook: a program that ends again and again
+MOST_SANDBOXES = 16  # for one pass through one notebook: a program that ends again and again
 MOST_NOTEBOOKS = 2  # that time is given for, however many a submission has: an honest one takes seconds
 _TOO_SHORT = 0.5  # seconds: less than this is not worth a start
 
@@ -27,10 +27,14 @@ class BudgetSpent(Exception):
 
 
 class Budget:
-    """The time and the sandboxes that are left for one submission. Used by one thread."""
+    """The time that is left for one submission, and the sandboxes for one pass. Used by one thread.
 
-    def __init__(self, wall_seconds: float, cpu_seconds: float, sandboxes: int = MOST_SANDBOXES):
-        self.wall_seconds, self.cpu_seconds, self.sandboxes = wall_seconds, cpu_seconds, sandboxes
+    Time is shared: `part` gives some of it away. The number of sandboxes is not, so that a notebook has the same
+    starts, and by them the same grade, whether it is graded alone, among others or for a later one.
+    """
+
+    def __init__(self, wall_seconds: float, cpu_seconds: float):
+        self.wall_seconds, self.cpu_seconds = wall_seconds, cpu_seconds
         self.wall = self.cpu = 0.0  # seconds used so far
         self.started = 0  # sandboxes
 
@@ -38,16 +42,15 @@ class Budget:
     def of(cls, limits: Limits, notebooks: int = 1) -> "Budget":
         """For a submission of so many notebooks: what the limits give to one sandbox, and twice as much for several."""
         times = min(notebooks, MOST_NOTEBOOKS)
-        return cls(limits.wall_seconds * times, limits.cpu_seconds * times, MOST_SANDBOXES * notebooks)
+        return cls(limits.wall_seconds * times, limits.cpu_seconds * times)
 
     def part(self, share: float) -> "Budget":
-        """A budget of this share of what is left; `take` what it has used when it is done."""
-        left = self.wall_seconds - self.wall, self.cpu_seconds - self.cpu, self.sandboxes - self.started
-        return Budget(left[0] * share, left[1] * share, int(left[2] * share))
+        """A budget of this share of the time that is left; `take` what it has used when it is done."""
+        return Budget((self.wall_seconds - self.wall) * share, (self.cpu_seconds - self.cpu) * share)
 
     def take(self, other: "Budget") -> None:
-        """Counts what a part has used."""
-        self.wall, self.cpu, self.started = self.wall + other.wall, self.cpu + other.cpu, self.started + other.started
+        """Counts the time that a part has used."""
+        self.wall, self.cpu = self.wall + other.wall, self.cpu + other.cpu
 
     @property
     def spent_on(self) -> str | None:
@@ -56,8 +59,8 @@ class Budget:
             return f"the {self.wall_seconds:.0f} seconds that its submission may take"
         if self.cpu_seconds - self.cpu < _TOO_SHORT:
             return f"the {self.cpu_seconds:.0f} seconds of computing that its submission may take"
-        if self.started >= self.sandboxes:
-            return f"the {self.sandboxes} starts of a program that ended each time"
+        if self.started >= MOST_SANDBOXES:
+            return f"the {MOST_SANDBOXES} starts of a program that ended each time"
         return None
 
     @contextmanager
