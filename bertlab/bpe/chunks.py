@@ -1,4 +1,4 @@
-"""The two steps before merging: text is cut into chunks, and the bytes of a chunk are written as 256 visible characters.
+"""The two steps before merging: text is cut into chunks, and a chunk's bytes are written as 256 visible characters.
 
     "It's 10 °C"  →  It | 's | Ġ10 | ĠÂ° | C        (Ġ is a space; ° is two bytes in UTF-8)
 

@@ -8,8 +8,9 @@ Hugging Face's `tokenizers`, so both learn the same vocabulary.
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from bertlab.bpe.chunks import byte_characters, split_chunks, to_characters
+from bertlab.bpe.chunks import as_utf8, byte_characters, split_chunks, to_characters
 from bertlab.bpe.vocabulary import BytePairVocabulary, SpecialTokens
 from bertlab.errors import ConfigError, DataError
 from bertlab.progress import bar
@@ -67,6 +68,27 @@ def learn_from_counts(
         while len(learner.pieces) < size - 1 and learner.merge_best(min_frequency):
             running.advance()
     return BytePairVocabulary([*learner.pieces, special.mask], learner.merges, special)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well a vocabulary fits a text: its chunks (words with their space), tokens and bytes of UTF-8."""
+
+    chunks: int
+    tokens: int
+    bytes: int
+
+    def sentence(self) -> str:
+        """One sentence for a terminal."""
+        per_chunk, per_token = self.tokens / max(self.chunks, 1), self.bytes / max(self.tokens, 1)
+        return f"On {self.chunks:,} chunks of text: {per_chunk:.3f} tokens per chunk, {per_token:.2f} bytes per token"
+
+
+def measure(tokenizer, counts: Mapping[str, int]) -> Fit:
+    """How well a `BytePairTokenizer` fits chunks and their counts (`count_chunks`)."""
+    tokens = sum(len(tokenizer.encode(chunk)) * count for chunk, count in counts.items())
+    size = sum(len(as_utf8(chunk)) * count for chunk, count in counts.items())
+    return Fit(sum(counts.values()), tokens, size)
 
 
 class _Learner:

@@ -1,6 +1,6 @@
 """Merging: the characters of a chunk become tokens by the learned merges, those learned first before the others.
 
-    h o u s e  →  h ou s e  →  h ou se  →  hou se  →  house        (Sennrich et al. 2016, section 3.2)
+h o u s e  →  h ou s e  →  h ou se  →  hou se  →  house        (Sennrich et al. 2016, section 3.2)
 """
 
 import heapq

@@ -211,7 +211,7 @@ class BytePairTokenizer:
         max_length: int | None = None,
         special_tokens: bool = False,
     ) -> dict[str, np.ndarray]:
-        """The model's input for many texts or pairs, cut and padded to max_length or to the longest: each (B, T) int32."""
+        """The model's input for many texts or pairs, padded to max_length or the longest: each (B, T) int32."""
         b = None if texts_b is None else self.encode_batch(texts_b, special_tokens)
         return pack_rows(self.vocabulary, self.encode_batch(texts, special_tokens), b, max_length)
 
@@ -242,6 +242,10 @@ class BytePairTokenizer:
             "with --onnx, which takes ids, and make them with this tokenizer"
         )
 
+    def save_vocabulary(self, folder: str | Path) -> None:
+        """Writes the files that examples made with it need."""
+        self.save(folder)
+
     def save(self, folder: str | Path) -> None:
         """Writes vocab.json, merges.txt and tokenizer_config.json, which transformers reads too."""
         folder = Path(folder)
@@ -249,6 +253,10 @@ class BytePairTokenizer:
         self.vocabulary.save(folder)
         names = {theirs: getattr(self.vocabulary.special, ours) for ours, theirs in _SPECIAL_NAMES.items()}
         names |= {"bos_token": names["cls_token"], "eos_token": names["sep_token"]}
+        names["mask_token"] = {
+            "__type": "AddedToken", "content": names["mask_token"], "lstrip": self.mask_takes_space, "rstrip": False,
+            "single_word": False, "normalized": False, "special": True,
+        }  # fmt: skip
         write_text(folder / CONFIG_FILE, json.dumps(names | self.settings(), indent=2) + "\n", VocabularyError)
 
     @classmethod
@@ -265,7 +273,7 @@ class BytePairTokenizer:
             vocabulary = BytePairVocabulary.from_folder(folder, special)
         else:
             vocabulary, in_file = from_tokenizer_json(folder / TOKENIZER_JSON, special)
-            found = in_file | found
+            found = found | in_file
         for name, value in found.items():
             if not isinstance(value, bool):
                 raise ConfigError(f"{folder / CONFIG_FILE}: {name} must be true or false, not {value!r}")

@@ -1,8 +1,8 @@
 """The vocabulary of a byte-level BPE: its tokens, its merges and its special tokens, in three kinds of files.
 
-    vocab.json, merges.txt     GPT-2's and RoBERTa's files; this library writes them too
-    tokenizer.json             Hugging Face's one file for all of it
-    tokenizer_config.json      the names of the special tokens, if they are not the usual ones
+vocab.json, merges.txt     GPT-2's and RoBERTa's files; this library writes them too
+tokenizer.json             Hugging Face's one file for all of it
+tokenizer_config.json      the names of the special tokens, if they are not the usual ones
 """
 
 import hashlib
@@ -44,6 +44,8 @@ class BytePairVocabulary:
     Raises VocabularyError for repeated or missing tokens, or a merge of unknown tokens.
     """
 
+    file = VOCABULARY_FILE  # beside it, the merges
+
     def __init__(
         self,
         pieces: Iterable[str],
@@ -66,14 +68,14 @@ class BytePairVocabulary:
         lacking = [piece for piece in (*astuple(self.special), *byte_characters()) if piece not in self._index]
         if lacking:
             raise VocabularyError(
-                f"{where}: {lacking[0]!r} is missing ({len(lacking)} in all); expected {' '.join(astuple(self.special))} "
-                "and the 256 byte characters"
+                f"{where}: {lacking[0]!r} is missing ({len(lacking)} in all); expected "
+                f"{' '.join(astuple(self.special))} and the 256 byte characters"
             )
         for rank, (left, right) in enumerate(self.merges.pairs, start=1):
             if left + right not in self._index or left not in self._index or right not in self._index:
                 raise VocabularyError(
-                    f"{where}: merge {rank} makes {left + right!r} of {left!r} and {right!r}, which are not all tokens; "
-                    "tokens and merges are not of the same vocabulary"
+                    f"{where}: merge {rank} makes {left + right!r} of {left!r} and {right!r}, which are not all "
+                    "tokens; tokens and merges are not of the same vocabulary"
                 )
 
     # === Files ===
@@ -105,7 +107,7 @@ class BytePairVocabulary:
 
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the tokens, merges and special tokens; with the same one, two vocabularies give the same ids."""
+        """Fingerprint of tokens, merges and special tokens; with the same one, two vocabularies give the same ids."""
         return hashlib.sha256("\0".join([*self._texts(), *astuple(self.special)]).encode("utf-8")).hexdigest()
 
     # === Look-up ===
@@ -221,10 +223,12 @@ def from_tokenizer_json(
         raise VocabularyError(f"{path}: expected merges of two tokens each")
     numbers = model["vocab"] | {text: entry["id"] for text, entry in added.items()}
     after = values.get("post_processor") or {}
-    trims = after.get("trim_offsets", False) if after.get("type") in ("RobertaProcessing", "ByteLevel") else False
     strips = bool(added.get(special.mask, {}).get("lstrip", True))
-    settings = {"add_prefix_space": bool(before.get("add_prefix_space")), "trim_offsets": bool(trims),
-                "mask_takes_space": strips}  # fmt: skip
+    settings = {
+        "add_prefix_space": bool(before.get("add_prefix_space")),
+        "trim_offsets": bool(after.get("trim_offsets")),
+        "mask_takes_space": strips,
+    }
     return BytePairVocabulary(pieces_in_order(numbers, path), merges, special, where=str(path)), settings
 
 

@@ -190,6 +190,10 @@ class WordPieceTokenizer:
 
     # === In a graph, in a folder ===
 
+    def save_vocabulary(self, folder: str | Path) -> None:
+        """Writes the files that examples made with it need: vocab.txt alone, since the manifest has the settings."""
+        self.vocabulary.save(Path(folder) / VOCABULARY_FILE)
+
     def graph(self, special_tokens: bool = False):
         """The in-graph form, a `GraphTokenizer`, for `tf.data` and SavedModel. Needs TensorFlow Text."""
         from bertlab.wordpiece.graph import GraphTokenizer

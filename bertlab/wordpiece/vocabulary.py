@@ -25,6 +25,7 @@ class Vocabulary:
     def __init__(self, pieces: Iterable[str]):
         self._fill(tuple(pieces), where="vocabulary, token")
 
+    file = "vocab.txt"  # where `save_vocabulary` of the tokenizer writes it
     pair_separators = 1  # between two texts in one row: [CLS] a [SEP] b [SEP]
 
     def _fill(self, pieces: tuple[str, ...], where: str) -> None:
