@@ -68,7 +68,7 @@ def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:
 
 
 def recorded(tokenizer: Tokenizer) -> dict:
-    """What a manifest says about a tokenizer: its settings, and its kind if that is not the oldest one."""
+    """The entry for a tokenizer in a manifest: its settings, and its kind if that is not WordPiece."""
     return ({} if tokenizer.kind == WORDPIECE else {"kind": tokenizer.kind}) | tokenizer.settings()
 
 
