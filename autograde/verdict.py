@@ -11,7 +11,7 @@ _TITLES = {"values": "results as expected"}
 
 
 def title_of_part(name: str) -> str:
-    """The name of a part, in words that can stand alone."""
+    """The name of a part, in words that need no explanation."""
     return _TITLES.get(name, name)
 
 

@@ -9,7 +9,7 @@ So an exercise is tested beside the solutions of the exercises before it in the 
 a later exercise (a test proves it), so none of those contains the tested one. Cells that ran before a solution that
 came late run again. The student's answers to earlier notebooks (`mybert`, see upstream.py) are not in that sandbox; the
 library's versions are used instead. The better of the two verdicts counts; of two
-with the same points the one that tells more.
+with the same points, the more specific one.
 
 The program there could read the solutions of exercises that it is no longer tested on. Therefore no text from this
 sandbox is shown to anybody: only points, and which known mistake or kind of difference the answers show.
@@ -30,7 +30,7 @@ from autograde.sandbox import limits as names
 from autograde.verdict import Verdict
 
 _WORTH_ASKING = ("wrong", "partly", "raised", "missing", "technical")
-_TELLS = {"missing": 0, "technical": 0, "raised": 1, "wrong": 2}  # how much a verdict without points tells
+_TELLS = {"missing": 0, "technical": 0, "raised": 1, "wrong": 2}  # the more specific of verdicts without points
 _TELLS_OF_THE_ANSWER = ("wrong", "partly", "raised")
 STILL_WRONG = "Tested again with {} in place of yours, it earns no more: a mistake is in this answer itself."
 NOT_REACHED = "It was not tested again on the course's own answers to the exercises before it: not reached in time."
@@ -163,7 +163,7 @@ def _asked_again(task: Task, outcome: Outcome, sandbox, exercise: Exercise) -> O
 
 
 def _is_better(now: Verdict, before: Verdict) -> bool:
-    """More points, or as many with more to say: a wrong value tells more than an error, an error more than nothing."""
+    """More points, or as many and more specific: a wrong value is more specific than an error."""
     if now.points != before.points:
         return now.points > before.points
     return _TELLS.get(now.status, 0) > _TELLS.get(before.status, 2)
