@@ -2,8 +2,8 @@
 
 The tokens of a chunk of text between two spaces never depend on the text around it, and the same chunks occur again
 and again: "the" is one chunk in twenty. So a table stores the tokens of each chunk, and a text costs one split, one
-dictionary lookup per chunk, and NumPy for the rest. Chunks that are not in the table are cut all at once (`many_words`).
-The table is emptied when it is large, so memory use is limited.
+dictionary lookup per chunk, and NumPy for the rest. Chunks that are not in the table are cut all at once (see
+`many_words`). The table is emptied when it is large, so memory use is limited.
 """
 
 import re

@@ -102,7 +102,7 @@ def word_bounds(kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class CharacterForms:
-    """What each code point becomes: a table of all of them, filled when a character is first met.
+    """The normal form of each code point: a table of all of them, filled when a character is first met.
 
     Only characters that some rule changes are asked about; the others are letters that stay as they are.
     """
@@ -120,7 +120,7 @@ class CharacterForms:
             self._kinds[np.fromiter(map(ord, chars), np.int32, len(chars))] = kind
 
     def kinds_of(self, codes: np.ndarray) -> np.ndarray:
-        """What these code points become: (characters,) → (characters,) uint8."""
+        """The kinds of these code points: (characters,) → (characters,) uint8."""
         kinds = self._kinds[codes]
         new = kinds == NOT_YET
         if not new.any():

@@ -180,7 +180,7 @@ def score(
 
 
 def figure_names(metrics: Sequence[str], rows: Sequence, labels: Sequence[str]) -> list[str]:
-    """The names of the figures that `score` gives for labelled rows, in order."""
+    """The names of the metrics that `score` returns for labelled rows, in order."""
     if "squad" in metrics:
         right = {row.id: next(iter(row.answers), "") for row in rows}
     else:

@@ -134,7 +134,7 @@ class Problem:
         return figures if self.best is None else {self.best: figures.pop(self.best)} | figures
 
     def check_best(self, rows: Sequence[Row]) -> None:
-        """Raises ConfigError where `best` is not among the names of the figures of these rows."""
+        """Raises ConfigError where `best` is not a metric of these rows."""
         known = [*figure_names(self.info.metrics, rows, self.info.labels), *self.metrics]
         if self.best is not None and self.best not in known:
             raise ConfigError(f"best: expected one of {', '.join(known)}; got {self.best!r}")
