@@ -11,6 +11,8 @@ _FILES = [
     "model*.safetensors",
     "model.safetensors.index.json",
     "vocab.txt",
+    "vocab.json",
+    "merges.txt",
     "tokenizer.json",
     "tokenizer_config.json",
     "bertlab.safetensors",

@@ -18,9 +18,11 @@ def data():
 
 @data.command()
 @click.argument("source")
-@click.option("--vocab", required=True, type=PATH, help="Vocabulary file, one token per line.")
+@click.option(
+    "--vocab", required=True, type=PATH, help="vocab.txt, or the folder of a byte-level BPE (vocab.json, merges.txt)."
+)
 @click.option("--out", required=True, type=PATH, help="Folder for the shards. An interrupted run resumes in it.")
-@click.option("--cased", is_flag=True, help="Keep capitals and accents.")
+@click.option("--cased", is_flag=True, help="Keep capitals and accents, as byte-level BPE always does.")
 @click.option("--split", type=click.Choice(["all", "train", "validation"]), default="all", show_default=True,
               help="Part of the documents to use; 5% are held out for validation.")  # fmt: skip
 @click.option("--workers", default=1, show_default=True, help="Number of processes on this machine.")
@@ -42,11 +44,10 @@ def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_ch
       bertlab data make builtin --vocab vocab.txt --out examples --preset roberta
     """
     from bertlab.data.pretraining.make import UNIT_CHARACTERS, make_data
-    from bertlab.wordpiece.tokenizer import WordPieceTokenizer
-    from bertlab.wordpiece.vocabulary import Vocabulary
+    from bertlab.tokenizer_kinds import open_tokenizer
 
     settings = ExampleSettings.preset(preset, **given(options))
-    tokenizer = WordPieceTokenizer(Vocabulary.from_file(vocab), lowercase=not cased)
+    tokenizer = open_tokenizer(vocab, lowercase=not cased)
     manifest = make_data(
         source, tokenizer, out, settings, workers, scheduler, split, on_error, unit_characters or UNIT_CHARACTERS
     )
@@ -88,14 +89,13 @@ def show(folder, count, seed, png, sample, as_json):
       bertlab data show examples --count 5 --png examples.png
     """
     from bertlab.data.pretraining.masking import PieceTable
-    from bertlab.data.pretraining.records import VOCABULARY
+    from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.data.pretraining.show import describe, draw_histograms, sample_of, statistics_of
-    from bertlab.wordpiece.vocabulary import Vocabulary
 
     if count < 1 or sample < 1:
         raise click.UsageError("--count and --sample must be at least 1")
     examples = sample_of(folder, count, seed)
-    vocabulary = Vocabulary.from_file(folder / VOCABULARY)
+    vocabulary = ExampleFiles(folder).tokenizer.vocabulary
     statistics = statistics_of(sample_of(folder, sample, seed=seed or 0), PieceTable.of(vocabulary))
     png = png or folder / "examples.png"
     draw_histograms(statistics, png, title=f"{folder.name}: ")

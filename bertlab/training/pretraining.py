@@ -110,6 +110,11 @@ class PretrainingRun:
                 f"the rows of the data have {longest} tokens, the model has {self.config.max_tokens} "
                 "positions: make shorter rows or choose a model with more"
             )
+        if self.config.pad_token_id != self.tokenizer.vocabulary.pad_id:
+            raise ConfigError(
+                f"the model's pad_token_id is {self.config.pad_token_id}, but padding has the id "
+                f"{self.tokenizer.vocabulary.pad_id} in the data's vocabulary: write that into the model's config.json"
+            )
         if self.validation is not None:
             check_readable(self.validation, self.config)
         pairs = any(files.settings.next_sentence for files in self.examples)
@@ -185,7 +190,7 @@ class PretrainingRun:
         """The batches of a phase, starting at a step; a function of the settings and the step alone."""
         files, seed = self.examples[phase], self.settings.seed
         collators = collators_of(self.objectives, self._masking(files), self.tokenizer.vocabulary, seed)
-        positions = self.config.max_position_embeddings
+        positions = self.config.max_tokens
         shorter = files.settings.sequence_length < positions
         if self.settings.shifted_positions and shorter and not files.settings.packing:  # packed rows have their own
             collators.append(ShiftPositions(positions, seed))

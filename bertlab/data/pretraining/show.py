@@ -8,8 +8,7 @@ import numpy as np
 from bertlab.data.pretraining.batches import Batches
 from bertlab.data.pretraining.collators import MaskTokens
 from bertlab.data.pretraining.masking import PieceTable
-from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
-from bertlab.wordpiece import Vocabulary
+from bertlab.data.pretraining.records import ExampleFiles
 
 LABELS = ("IsNext", "random next")
 
@@ -32,7 +31,7 @@ class Statistics:
 def sample_of(folder: str | Path, count: int, seed: int | None = None) -> dict[str, np.ndarray]:
     """Up to `count` examples of a folder, the first ones or, with a seed, random ones; masked if they were not."""
     files = ExampleFiles(folder)
-    table = PieceTable.of(Vocabulary.from_file(files.folder / VOCABULARY))
+    table = PieceTable.of(files.tokenizer.vocabulary)
     masks = MaskTokens(table, files.settings, seed or 0)
     return Batches(files, min(count, len(files)), shuffle_seed=seed, collators=[masks])[0]
 
