@@ -32,7 +32,9 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
       autograde release 03_attention --course course2026 --assignment ps3
       autograde release --wheel dist --executed build/solutions
 
-    The same sources give the same bytes. A notebook that contains a line of an answer is not written.
+    The same sources give the same bytes. Only inputs of `check` whose exercise, notebook or library changed are made
+    again; if you interrupt the command, the next one resumes. A notebook that contains a line of an answer is not
+    written.
     """
     from autograde.cli.grading import quiet_tensorflow
     from autograde.exercises import catalogue
@@ -47,13 +49,19 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
         _check(made, folder)
         return
     quiet_tensorflow()
-    load_backend()
     for editions in made:
         path = assignments.write_student_edition(editions, catalogue.of_notebook(editions.name), folder)
         click.echo(path)
     click.echo(assignments.write_glossary(folder))
-    place = assignments.write_fingerprints(fingerprints, lambda found: track(found, "Fingerprints"))
-    click.echo(f"{place}: {len(catalogue.EXERCISES)} exercises")
+    made_now = []
+
+    def progress(exercises):
+        made_now.extend(exercises)
+        return track(exercises, "Fingerprints", lines=True)
+
+    place = assignments.write_fingerprints(fingerprints, progress, load_backend)
+    count = len(catalogue.EXERCISES)
+    click.echo(f"{place}: {count} exercises, {count - len(made_now)} of them unchanged")
     if wheel:
         from autograde.release import student_wheel
 
@@ -72,7 +80,7 @@ def _execute(made, folder: Path, track) -> None:
     from autograde.release.executed import write_executed
 
     with TemporaryDirectory() as course:
-        for editions in track(made, "Running the solutions"):
+        for editions in track(made, "Running the solutions", lines=True):
             click.echo(write_executed(editions, folder, Path(course))[1])
 
 

@@ -13,7 +13,8 @@ from autograde.grader.template import Template
 def given_by_people(
     folder: str | Path, assignment: str, templates: Mapping[str, Template]
 ) -> Callable[[Result], dict[str, object]]:
-    """Scores and comments by hand, late penalties computed again, the student's name, the time in the course's zone.
+    """Scores and comments by hand, late penalties computed again, names of student and notebook, the time in the
+    course's zone.
 
     Reads the gradebook once; the function returns for each record the keyword arguments of `feedback_page`.
     """
@@ -30,6 +31,7 @@ def given_by_people(
             "by_hand": by_hand.get(key),
             "late_penalty": penalties.get(key, 0.0),
             "name": name(result.student),
+            "title": templates[result.notebook].title if result.notebook in templates else "",
             "handed_in": local_time(result.handed_in, zone),
         }
 
