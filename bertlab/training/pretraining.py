@@ -335,7 +335,7 @@ def without_padding(bert, pieces: int):
 
 
 def _kind_of_pairs(examples: Sequence[ExampleFiles]) -> tuple[bool, bool]:
-    """Whether some rows are pairs, and whether they are consecutive segments, some swapped. Raises DataError if both kinds occur."""
+    """Whether some rows are pairs; whether these are consecutive segments. Raises DataError if both kinds occur."""
     kinds = {files.settings.sentence_order: files for files in examples if files.settings.next_sentence}
     if len(kinds) == 2:
         raise DataError(
