@@ -1,4 +1,4 @@
-"""What all kinds of probe do with a question: find what it names, read its inputs, call. In the student's process."""
+"""The parts that all kinds of probe share: find the name, read the inputs, call. In the student's process."""
 
 from autograde.errors import AutogradeError
 from autograde.plain_values import to_plain, to_tensors
@@ -17,7 +17,7 @@ class MissingError(AutogradeError):
 
 
 def named(probe, namespace):
-    """What the student calls by the probe's name. Raises MissingError."""
+    """The function, class or value of the probe's name. Raises MissingError."""
     if probe["name"] not in namespace:
         raise MissingError(probe["name"])
     return namespace[probe["name"]]
