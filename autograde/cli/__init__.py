@@ -22,6 +22,7 @@ COMMANDS = {
     "extend": ("extend", "extend", "Give a student more time for an assignment."),
     "policy": ("total", "policy", "Set late days, dropped assignments, weights and the time zone."),
     "total": ("total", "total", "Compute course grades from all assignments."),
+    "term": ("term", "term", "Write each student's progress and each exercise's difficulty."),
     "forget": ("forget", "forget", "Delete everything stored about a student."),
     "exercises": ("exercises", "exercises", "List the exercises and the mistakes they recognise."),
     "new-exercise": ("new_exercise", "new_exercise", "Add an exercise to a notebook, to be filled in."),

@@ -38,6 +38,7 @@ def kept_about(course: str | Path, student: str) -> list[Path]:
     assignments = {path.parent.name for path in own if path.parent.parent.name == "results"}
     assignments |= {path.name for path in course.glob(f"submitted/{student}/*")}
     pages = [page for name in sorted(assignments) for page in _pages(course, name)]
+    pages += sorted(course.glob("reports/term*.*")) if own else []
     return [*own, *dict.fromkeys(pages)]
 
 
