@@ -19,7 +19,7 @@ def data():
 @data.command()
 @click.argument("source")
 @click.option(
-    "--vocab", required=True, type=PATH, help="vocab.txt, or the folder of a byte-level BPE (vocab.json, merges.txt)."
+    "--vocab", required=True, type=PATH, help="vocab.txt, or the folder of a byte-level BPE or SentencePiece tokenizer."
 )
 @click.option("--out", required=True, type=PATH, help="Folder for the shards. An interrupted run resumes in it.")
 @click.option("--cased", is_flag=True, help="Keep capitals and accents, as byte-level BPE always does.")
