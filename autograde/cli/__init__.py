@@ -14,6 +14,7 @@ COMMANDS = {
     "regrade": ("regrade", "regrade", "Grade one exercise again in every submission."),
     "status": ("status", "status", "Count submissions: handed in, graded, waiting for you."),
     "feedback": ("feedback", "feedback", "Write a feedback page for each student."),
+    "mail": ("mail", "mail", "Send each student the feedback by e-mail."),
     "comments": ("comments", "comments", "List the comments that you can reuse."),
     "report": ("report", "report", "Write the class report."),
     "similarity": ("similarity", "similarity", "Show similar answers side by side."),
