@@ -55,6 +55,7 @@ _IGNORED_TEXT = """# Written by `autograde init`: the secret, grades and student
 /results/
 /reports/
 /.autograde/policy.json
+/.autograde/mailed/
 *.zip
 *.csv
 """
