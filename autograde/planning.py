@@ -208,7 +208,7 @@ def _chance_claim(claim, case):
 
 
 def _of_the_first(exercise, case):
-    """What only the first question has: names to watch; for a function, an earlier call, which it must not remember."""
+    """The further entries of the first question: names to watch; for a function an earlier call, to be forgotten."""
     more = {"watch": list(exercise.forbidden.names)}
     plain = exercise.probe["kind"] == "function" and case.seed is None and not case.first
     return more | ({"first": turned(case.arguments)} if plain else {})

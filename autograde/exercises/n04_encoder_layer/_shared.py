@@ -114,19 +114,20 @@ def silenced(case: Case, *parts: str) -> Case:
 
 
 def nothing_to_add(case: Case) -> Case:
-    """The same case with sub-layers that return 0 for a vector of equal numbers, and nothing but such vectors.
+    """The same case with vectors 1, −1, 1, −1, … and sub-layers that return 0 for them, exactly.
 
     So dropout has no effect where it belongs, behind the sub-layers, but shows in front of them and on the sums.
     """
     weights = dict(case.weights)
     for role, array in case.weights.items():
         if role in ("attention/value/kernel", "feed_forward/inner/kernel"):
-            weights[role] = array[:1] * (-1.0) ** np.arange(len(array), dtype="float32")[:, None]
-        elif role.endswith("/bias"):
+            weights[role] = np.repeat(array[:1], len(array), axis=0)
+        elif role.endswith("/bias") or role == "attention_norm/beta":
             weights[role] = 0 * array
-        elif role == "attention_norm/beta":
+        elif role == "attention_norm/gamma":
             weights[role] = np.ones_like(array)
-    return replace(case, arguments=(np.ones_like(case.arguments[0]),), weights=weights)
+    x = (-1) ** np.arange(case.arguments[0].shape[-1]) + 0 * case.arguments[0]
+    return replace(case, arguments=(x.astype("float32"),), weights=weights)
 
 
 def inputs_of_layer(rng: Random) -> list[Case]:
