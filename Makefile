@@ -128,6 +128,7 @@ lab: $(READY)  ## JupyterLab on the course
 benchmarks: $(PEERS_READY)  ## those that need no text of yours; benchmarks/README.md lists all
 	$(PEERS)/bin/python -m benchmarks.parity
 	$(PEERS)/bin/python -m benchmarks.tokenizer
+	$(PEERS)/bin/python -m benchmarks.tokenizer_kinds
 	$(PEERS)/bin/python -m benchmarks.vocabulary_mlm
 
 .PHONY: lock

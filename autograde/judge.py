@@ -5,6 +5,7 @@ only `ask` differs: a callable from questions to answers (see `probe`). All answ
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -83,7 +84,7 @@ def _grade(plan, answers, reveal):
         facts = _tried(plan, 0, len(answers)) if reveal else ()
         return _verdict(plan, "passed", points=points, parts=parts, facts=facts, notes=_side_notes(answers))
 
-    claim, difference = next(failure for failure in failures if failure is not None)
+    part, (claim, difference) = next(pair for pair in zip(plan["parts"], failures) if pair[1] is not None)
     answer = answers[claim["answer"]]
     status = "partly" if points else ("raised" if answer.status == "raised" else "wrong")
     mistake = recognise(plan, answers) or random_claims.recognise(plan, answers)
@@ -94,6 +95,8 @@ def _grade(plan, answers, reveal):
     if reveal:
         facts = _tried(plan, claim["answer"], 0) + shape_facts(claim, answer, difference)
         picture = small_picture(difference)
+        if picture and len(parts) > 1:
+            picture = replace(picture, part=part["name"])
     return _verdict(
         plan, status, points=points, parts=parts, facts=facts, advice=tuple(advice), picture=picture,
         misconception=mistake["id"] if mistake else None, notes=_side_notes(answers),

@@ -359,6 +359,18 @@ def plan_of(exercise: str) -> dict:
 def write_fingerprints(exercises, folder: Path, progress=iter) -> None:
     """Writes the visible plan of each exercise and the index: all that a student's machine needs for `check`."""
     for exercise in progress(exercises):
-        fingerprints.save(make_plan(exercise), folder / f"{exercise.id}.npz")
+        write_fingerprint(exercise, folder)
+    write_indexes(exercises, folder)
+
+
+def write_fingerprint(exercise: Exercise, folder: Path) -> Path:
+    """Writes the visible plan of one exercise; returns its path."""
+    path = folder / f"{exercise.id}.npz"
+    fingerprints.save(make_plan(exercise), path)
+    return path
+
+
+def write_indexes(exercises, folder: Path) -> None:
+    """Writes the lists of these exercises and of their notebooks' training runs."""
     fingerprints.save_index(index_of(exercises), folder)
     fingerprints.save_index(runs_of(exercises), folder, fingerprints.RUNS)

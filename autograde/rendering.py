@@ -11,7 +11,7 @@ import re
 
 import numpy as np
 
-from autograde.verdict import Picture, Verdict
+from autograde.verdict import Picture, Verdict, title_of_part
 
 MARKS = {"passed": "✓", "partly": "◐", "wrong": "✗", "raised": "✗", "refused": "✗", "missing": "?",
          "not attempted": "○", "technical": "!"}  # fmt: skip
@@ -48,20 +48,22 @@ def _facts(verdict):
             mark = "✓" if part.earned else "✗"
             reason = "" if part.earned or not part.message else f": {part.message}"
             share = f"{points_text(part.points)}/{points_text(part.max_points)}"
-            yield "part", f"{mark} {share}  {part.name}{reason}"
+            yield "part", f"{mark} {share}  {part.title}{reason}"
 
 
 def _picture_text(picture):
-    if any(picture.first):
+    if _where(picture):
         yield f"  {_where(picture)}:"
     yield f"  {'yours':<8}" + "\n          ".join(_rows(picture.yours))
     yield f"  {'expected':<8}".ljust(10) + "\n          ".join(_rows(picture.expected))
 
 
 def _where(picture):
-    """Which part of a matrix it is."""
+    """The part of the exercise that it belongs to, and which part of a matrix it is; "" where there is no other."""
     (row, column), (rows, columns) = picture.first, np.shape(picture.expected)
-    return f"rows {row} to {row + rows - 1}, columns {column} to {column + columns - 1}"
+    place = f"rows {row} to {row + rows - 1}, columns {column} to {column + columns - 1}"
+    part = [f'part "{title_of_part(picture.part)}"'] if picture.part else []
+    return ", ".join([*part, place] if any(picture.first) else part)
 
 
 def _rows(matrix):
@@ -113,8 +115,11 @@ def _picture_html(picture):
         f"{name}: " + " / ".join(", ".join(_cell(value) for value in row) for row in matrix)
         for name, matrix in (("yours", picture.yours), ("expected", picture.expected))
     )
-    spoken = f"{_where(picture)}; {spoken}" if any(picture.first) else spoken
-    return f'<img alt="{html.escape(spoken)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+    where = _where(picture)
+    spoken = f"{where}; {spoken}" if where else spoken
+    caption = f'<figcaption style="opacity:.8">{html.escape(where)}</figcaption>' if where else ""
+    image = f'<img alt="{html.escape(spoken)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+    return f'<figure style="margin:.4em 0">{caption}{image}</figure>'
 
 
 def _short(value):

@@ -7,6 +7,13 @@ A verdict goes to the student as text or HTML, into the gradebook, and between p
 import dataclasses
 from dataclasses import dataclass, field
 
+_TITLES = {"values": "results as expected"}
+
+
+def title_of_part(name: str) -> str:
+    """The name of a part, in words that need no explanation."""
+    return _TITLES.get(name, name)
+
 
 @dataclass(frozen=True)
 class PartResult:
@@ -21,17 +28,23 @@ class PartResult:
     def earned(self) -> bool:
         return self.points == self.max_points
 
+    @property
+    def title(self) -> str:
+        return title_of_part(self.name)
+
 
 @dataclass(frozen=True)
 class Picture:
     """A small matrix of the student's beside the expected one, as nested lists.
 
-    first: the row and column of the whole matrix at which it begins.
+    first: the row and column of the whole matrix at which it begins; part: the name of the part that it belongs to,
+    where an exercise has several.
     """
 
     yours: list
     expected: list
     first: tuple[int, int] = (0, 0)
+    part: str = ""
 
 
 @dataclass(frozen=True)

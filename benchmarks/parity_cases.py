@@ -79,5 +79,18 @@ CASES = {
         LENGTHS,
         model_type="roberta",
     ),
+    "albert": ParityCase(
+        SMALL
+        | dict(embedding_size=12, hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64),
+        LENGTHS,
+        model_type="albert",
+    ),
+    "albert_groups_untied": ParityCase(
+        SMALL
+        | dict(embedding_size=16, hidden_size=24, num_hidden_layers=4, num_attention_heads=2, intermediate_size=40,
+               num_hidden_groups=2, inner_group_num=2, hidden_act="gelu", tie_word_embeddings=False),
+        LENGTHS,
+        model_type="albert",
+    ),
     "base_512": ParityCase(dict(vocab_size=1000), (512,), deviation=0.03, rows=2),  # 12 × 768 × 12 by default
 }  # fmt: skip

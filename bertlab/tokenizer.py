@@ -1,4 +1,4 @@
-"""The protocol of a tokenizer, independent of its algorithm: `WordPieceTokenizer` implements it.
+"""The protocol of a tokenizer, independent of its algorithm: WordPiece and byte-level BPE implement it.
 
 A family names the kind of tokenizer that its checkpoints come with; `bertlab.checkpoints.load_tokenizer` chooses by it.
 """
@@ -15,9 +15,13 @@ class TokenVocabulary(Protocol):
 
     pieces: tuple[str, ...]
 
+    file: str  # its name beside examples
+    pair_separators: int  # between two texts in one row
+
     def __len__(self) -> int: ...
     def __contains__(self, token: str) -> bool: ...
     def index(self, token: str) -> int: ...
+    def continues(self, token: str) -> bool: ...
 
 
 @runtime_checkable
@@ -34,6 +38,8 @@ class Tokenizer(Protocol):
     """
 
     vocabulary: Any  # a `TokenVocabulary`
+    kind: str  # a key of `bertlab.tokenizer_kinds`
+    word_prefix: str  # put before each of several words or sentences that are encoded one by one, save the first
 
     def tokenize(self, text: str, special_tokens: bool = False) -> list[str]:
         """The tokens of a text."""
@@ -64,6 +70,12 @@ class Tokenizer(Protocol):
 
     def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
         """Readable text."""
+
+    def settings(self) -> dict[str, Any]:
+        """The arguments beside the vocabulary, as JSON values."""
+
+    def save_vocabulary(self, folder: str | Path) -> None:
+        """Writes the files that examples made with it need."""
 
     def save(self, folder: str | Path) -> None:
         """Writes the files from which `load_tokenizer` makes it again."""

@@ -267,7 +267,7 @@ def test_html_escapes_what_a_student_wrote_and_says_the_same_without_colour():
     assert "<script>" not in page and "&lt;script&gt;" in page
     wrong = _scores("return q @ ops.swapaxes(k, -1, -2)")
     page = rendering.as_html(wrong)
-    for fact in ("wrong", "0 / 3", "4.0 × the expected value", "√16 = 4", 'alt="yours: '):
+    for fact in ("wrong", "0 / 3", "4.0 × the expected value", "√16 = 4", "; yours: "):
         assert fact in page
     assert "color:inherit" in page
 
@@ -349,7 +349,9 @@ def test_the_slice_that_is_shown_holds_the_first_difference_and_says_where_it_is
     (top, left), yours = picture.first, np.array(picture.yours)
     assert yours.shape == (6, 6) and yours[row - top, column - left] == -7
     assert np.array_equal(picture.expected, expected[1, top : top + 6, left : left + 6])
-    verdict = replace(_scores("return q"), picture=picture)
+    verdict = replace(_scores("return q"), picture=replace(picture, part="values"))
+    assert 'part "results as expected"' in str(verdict)
+    assert "part &quot;results as expected&quot;" in rendering.as_html(verdict)
     assert Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))) == verdict
     place = f"rows {top} to {top + 5}, columns {left} to {left + 5}"
     for text in (rendering.as_text(verdict), rendering.as_html(verdict)):

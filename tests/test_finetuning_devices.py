@@ -11,6 +11,8 @@ import pytest
 from finetuning_case import RECIPE, finetuned, save_checkpoint, task_of
 
 from bertlab.errors import ConfigError
+from bertlab.training.finetuning import experiment
+from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import Recipe
 
 SHORT = RECIPE.replace(epochs=2)  # 44 rows in batches of 8: 6 steps in an epoch
@@ -187,6 +189,43 @@ def test_an_epoch_is_a_line_in_a_pipe_a_row_of_the_logs_and_a_call_of_ones_own_c
     (logs,) = (tmp_path / "logs").iterdir()
     assert len((logs / "metrics.csv").read_text().splitlines()) == 3
     assert list((logs / "tensorboard").glob("events.out.tfevents.*"))
+
+
+def test_a_metric_of_ones_own_chooses_the_best_epoch_and_seed(checkpoint, tmp_path):
+    values = iter([0.1, 0.9, 0.2, 0.8, 0.3, 0.4] + [0.9] * 9)  # two runs of three epochs, then the kept model
+
+    recipe = SHORT.replace(epochs=3, patience=2, seeds=(1, 2), best="own")
+    result = finetuned(
+        checkpoint, task_of("sentence"), tmp_path, recipe, metrics={"own": lambda rows, predictions: next(values)}
+    )
+    assert result.metric == "own" and list(result.dev)[:2] == ["own", "accuracy"]
+    assert [(run.kept_epoch, run.main) for run in result.runs] == [(2, 0.9), (1, 0.8)]
+    assert result.best.seed == 1 and "  own (development)" in result.summary()
+    assert FineTuningResult.from_dict(json.loads((tmp_path / "results.json").read_text())).best == result.best
+
+
+@pytest.mark.parametrize(
+    ("shape", "known"),
+    [("sentence", "accuracy, f1:positive"), ("number", "pearson, spearman"), ("multiple-choice", "accuracy"),
+     ("tagging", "f1, "), ("question", "f1, exact, ")],
+)  # fmt: skip
+def test_a_metric_that_the_task_does_not_have_chooses_nothing(checkpoint, tmp_path, shape, known):
+    with pytest.raises(ConfigError, match=f"best: expected one of {known}.*; got 'bleu'"):
+        finetuned(checkpoint, task_of(shape), tmp_path / "run", SHORT.replace(best="bleu"))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("shape", ["sentence", "multiple-choice"])
+def test_a_batch_beyond_the_memory_is_refused_before_the_folder_is_touched(checkpoint, tmp_path, shape, monkeypatch):
+    task, recipe = task_of(shape), SHORT.replace(batch_size=2**24)
+    with pytest.raises(ConfigError, match=r"GiB are free: compute each update in parts, with accumulation="):
+        finetuned(checkpoint, task, tmp_path / "run", recipe)
+    assert not (tmp_path / "run").exists()
+    monkeypatch.setattr(experiment, "available_memory", lambda devices: 1)
+    with pytest.raises(ConfigError, match="memory_check=False starts the run anyway"):
+        finetuned(checkpoint, task, tmp_path / "run", SHORT)
+    assert finetuned(checkpoint, task, tmp_path / "run", SHORT.replace(epochs=1), memory_check=False).dev
+    assert finetuned(checkpoint, task, tmp_path / "run", SHORT.replace(epochs=1)).dev  # finished: nothing to compute
 
 
 def test_interval_and_new_settings_of_an_older_folder_have_their_defaults(checkpoint, tmp_path):

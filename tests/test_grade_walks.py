@@ -15,7 +15,7 @@ from autograde.dependencies import names_of
 from autograde.errors import SandboxEnded
 from autograde.exercises import catalogue, cells
 from autograde.grader.budget import Budget, BudgetSpent
-from autograde.grader.carry_forward import NOT_REACHED
+from autograde.grader.carry_forward import NOT_REACHED, STILL_WRONG
 from autograde.grader.grade import anything_new, digest
 from autograde.grader.notebook_grading import grade_notebook
 from autograde.grader.repair import read_submission
@@ -286,6 +286,26 @@ def test_six_mistakes_are_six_sentences(graded):
     assert {verdict.exercise for verdict in lost} == set(SIX_MISTAKES)
     assert all(verdict.advice for verdict in lost)
     assert sum(verdict.misconception is not None for verdict in lost) >= 5
+
+
+def test_an_answer_that_stays_wrong_on_right_foundations_keeps_the_verdict_that_tells_more(graded):
+    """3.8 is missing at first, since its cell fails on the student's 3.3; on the course's 3.3 its values are wrong."""
+    own_test = "assert ops.sum(softmax_rows(ops.ones((1, 2)))) < 1.05\ndef masked_attention"
+    _, verdicts = graded(
+        solved({
+            "softmax-rows": answer("softmax-rows").replace("return ", "return 1.1 * "),
+            "attention": answer("attention").replace("(weights, v)", "(weights, k)"),
+            "masked-attention": answer("masked-attention").replace("(weights, v)", "(weights, v) * 1.5")
+            .replace("def masked_attention", own_test),
+            "padding-mask": "def padding_mask(is_real):\n    return ops.expand_dims(is_reel == 1, -2)",
+        })
+    )  # fmt: skip
+    assert verdicts["masked-attention"].status == "wrong"
+    assert "the course's own 3.3 softmax_rows in place of yours" in verdicts["masked-attention"].advice[0]
+    assert "The shape is right and values differ" in verdicts["masked-attention"].advice[1]
+    assert verdicts["attention"].misconception
+    assert verdicts["attention"].notes == (STILL_WRONG.format("the course's own 3.3 softmax_rows"),)
+    assert "no cell of your notebook defines `is_reel`" in verdicts["padding-mask"].advice[0]
 
 
 @pytest.mark.exhaustive

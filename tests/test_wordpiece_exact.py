@@ -16,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wordpiece_texts import GLUE, random_lines, real_lines, vocabulary_of
 
+import bertlab.wordpiece.batch as batch
+import bertlab.wordpiece.many_words as many_words
 from bertlab.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
 from bertlab.wordpiece.unicode import UNICODE_VERSION
 
@@ -149,6 +151,7 @@ LETTERS = "abcxyzXYZσςßﬁiαe.,'-中"
 FIXED = Vocabulary([*SPECIAL_TOKENS, *LETTERS, *("##" + char for char in LETTERS), "ab", "##bc", "a.b", "##'s"])
 TOKENIZERS = [WordPieceTokenizer(FIXED, *choice[:2], 7, choice[2]) for choice in SETTINGS]
 GRAPHS = [tokenizer.graph() for tokenizer in TOKENIZERS]
+MANY = [batch.ChunkTable(tokenizer)._many for tokenizer in TOKENIZERS]
 
 
 @needs_same_unicode
@@ -159,6 +162,21 @@ def test_any_text_gives_the_published_pieces_under_every_setting(index, lines):
     lowercase, accents, chinese = SETTINGS[index]
     words = [oracle.words(line, lowercase, accents, chinese) for line in lines]
     assert_forms_agree(lines, words, TOKENIZERS[index], GRAPHS[index])
+
+
+@pytest.mark.parametrize("index", range(len(SETTINGS)))
+@settings(max_examples=150, deadline=None)
+@given(lines=st.lists(TEXT, min_size=1, max_size=6))
+def test_any_text_is_cut_all_at_once_as_one_by_one(index, lines):
+    tokenizer = TOKENIZERS[index]
+    few, batch.FEW_CHARS = batch.FEW_CHARS, 0
+    few_words, many_words.FEW_WORDS = many_words.FEW_WORDS, 1
+    try:
+        fresh = batch.BatchTokenizer(tokenizer)
+        fresh._table._many = MANY[index]  # its tables are made once
+        assert fresh.encode(lines, False).to_list() == [tokenizer.encode(line) for line in lines]
+    finally:
+        batch.FEW_CHARS, many_words.FEW_WORDS = few, few_words
 
 
 # === Offsets ===

@@ -276,3 +276,41 @@ def test_words_that_were_never_seen_are_the_same_in_a_batch_and_one_by_one():
         assert tokenizer.encode_batch(texts).to_list() == expected
         fresh = WordPieceTokenizer(vocabulary, **options)
         assert [fresh.encode_batch([text]).to_list()[0] for text in texts[:500]] == expected[:500]  # few at a time
+
+
+def test_texts_that_are_cut_all_at_once_are_the_same_as_one_by_one(monkeypatch):
+    """Short words, long ones, too long ones, Σ everywhere, marks out of order, special tokens, in slices and in one."""
+    import bertlab.wordpiece.batch as batch
+    import bertlab.wordpiece.many_words as many_words
+
+    monkeypatch.setattr(batch, "FEW_CHARS", 0)
+    rng = random.Random(1)
+    texts = ["".join(rng.choice("abhelo ΑΣσ'.\u0301\u302e\u00ad中한€") for _ in range(20)) for _ in range(100)]
+    texts += [
+        "hello" * 30 + " " + "hello" * 50,
+        "a[MASK]b [SEP]",
+        "ΑΣ ΣΑ Σ Α\u0301Σ\u00ad. 'Σ' Α'Σ'Α",
+        "a\x0bb\x1fa",
+        "",
+    ]
+    for few_words, slice_chars in ((1, 1 << 16), (50, 100), (10_000, 1000)):
+        monkeypatch.setattr(many_words, "FEW_WORDS", few_words)
+        monkeypatch.setattr(many_words, "SLICE_CHARS", slice_chars)
+        for options in ({}, {"lowercase": False}, {"strip_accents": False}, {"split_cjk": False}):
+            for special_tokens in (False, True):
+                tokenizer = WordPieceTokenizer(TOKENIZER.vocabulary, **options)
+                expected = [tokenizer.encode(text, special_tokens) for text in texts]
+                assert tokenizer.encode_batch(texts, special_tokens).to_list() == expected
+                assert tokenizer.encode_batch(texts, special_tokens).to_list() == expected  # from the table
+
+
+def test_an_interrupt_while_words_are_cut_all_at_once_leaves_nothing_behind(monkeypatch):
+    import bertlab.wordpiece.many_words as many_words
+
+    tokenizer = WordPieceTokenizer(TOKENIZER.vocabulary)
+    texts = [f"hello {'ab' * (n % 9)}{n}" for n in range(1000)]
+    with monkeypatch.context() as patched:
+        patched.setattr(many_words.Trie, "step", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            tokenizer.encode_batch(texts)
+    assert tokenizer.encode_batch(texts).to_list() == [tokenizer.encode(text) for text in texts]

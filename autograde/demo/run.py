@@ -7,6 +7,7 @@ from pathlib import Path
 from autograde.demo.sample_class import make_class
 from autograde.grader.course import make_course
 from autograde.grader.feedback import write_feedback
+from autograde.grader.given import given_by_people
 from autograde.grader.grade import Report, grade, open_assignment
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.report import write_report
@@ -43,12 +44,14 @@ def grade_sample_class(
         path = course / "submitted" / student / ASSIGNMENT / f"{NOTEBOOK}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
-    run = grade(open_assignment(course, ASSIGNMENT), launcher, workers=workers, progress=progress)
+    assignment = open_assignment(course, ASSIGNMENT)
+    run = grade(assignment, launcher, workers=workers, progress=progress)
     results = sorted(load_results(course, ASSIGNMENT), key=lambda result: result.student)
     report = course / "reports" / f"{ASSIGNMENT}.html"
     report.parent.mkdir(exist_ok=True)
     write_report(report, results, ASSIGNMENT)
-    feedback = {result.student: write_feedback(course, result) for result in results}
+    given = given_by_people(course, ASSIGNMENT, assignment.templates)
+    feedback = {result.student: write_feedback(course, result, **given(result)) for result in results}
     return Graded(run, results, report, feedback)
 
 

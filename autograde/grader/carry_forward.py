@@ -8,7 +8,8 @@ The exercises are taken in the *release's* order, also where the student's cells
 So an exercise is tested beside the solutions of the exercises before it in the release and no others. No solution uses
 a later exercise (a test proves it), so none of those contains the tested one. Cells that ran before a solution that
 came late run again. The student's answers to earlier notebooks (`mybert`, see upstream.py) are not in that sandbox; the
-library's versions are used instead. The better of the two verdicts counts.
+library's versions are used instead. The better of the two verdicts counts; of two
+with the same points, the more specific one.
 
 The program there could read the solutions of exercises that it is no longer tested on. Therefore no text from this
 sandbox is shown to anybody: only points, and which known mistake or kind of difference the answers show.
@@ -26,8 +27,12 @@ from autograde.grader.submission import Judged, Outcome, Step, Task
 from autograde.grader.walk import ask, entered, run_cell
 from autograde.mybert_importer import PACKAGE
 from autograde.sandbox import limits as names
+from autograde.verdict import Verdict
 
 _WORTH_ASKING = ("wrong", "partly", "raised", "missing", "technical")
+_TELLS = {"missing": 0, "technical": 0, "raised": 1, "wrong": 2}  # the more specific of verdicts without points
+_TELLS_OF_THE_ANSWER = ("wrong", "partly", "raised")
+STILL_WRONG = "Tested again with {} in place of yours, it earns no more: a mistake is in this answer itself."
 NOT_REACHED = "It was not tested again on the course's own answers to the exercises before it: not reached in time."
 
 
@@ -139,27 +144,43 @@ def _blamed(outcome: Outcome, step: Step, end) -> Outcome:
 
 def _asked_again(task: Task, outcome: Outcome, sandbox, exercise: Exercise) -> Outcome:
     before, now = outcome.judged[exercise.id], ask(task, sandbox, exercise)
-    if now.verdict.points <= before.verdict.points:
-        return outcome.with_judged(exercise, replace(before, on_course=now.answers))
     earlier = task.exercises[: task.exercises.index(exercise)]
     failed = [other for other in earlier if not outcome.verdict(other).passed]
-    replaced = own_modules_used(task)
-    sentence = _what_was_replaced(failed, replaced)
+    used, own_modules = _used(task, exercise, failed), own_modules_used(task)
+    replaced = _what_was_replaced(used or failed, own_modules)
+    if not _is_better(now.verdict, before.verdict):
+        verdict = before.verdict
+        if (used or own_modules) and now.verdict.status in _TELLS_OF_THE_ANSWER:
+            verdict = replace(verdict, notes=(*verdict.notes, STILL_WRONG.format(replaced)))
+        return outcome.with_judged(exercise, replace(before, verdict=verdict, on_course=now.answers))
+    sentence = f"Graded with {replaced} in place of yours: a mistake there costs points only there."
     said = {"advice": (), "notes": (sentence,)} if now.verdict.passed else {"advice": (sentence,), "notes": ()}
     verdict = replace(now.verdict, **said)
     outcome = outcome.with_judged(exercise, Judged(verdict, now.answers, credited=sentence))
-    if failed or replaced or not now.verdict.passed:
+    if failed or own_modules or not now.verdict.passed:
         return outcome
     return replace(outcome, untested=(*outcome.untested, _missing_test(task, exercise, earlier)))
+
+
+def _is_better(now: Verdict, before: Verdict) -> bool:
+    """More points, or as many and more specific: a wrong value is more specific than an error."""
+    if now.points != before.points:
+        return now.points > before.points
+    return _TELLS.get(now.status, 0) > _TELLS.get(before.status, 2)
+
+
+def _used(task: Task, exercise: Exercise, others: list[Exercise]) -> list[Exercise]:
+    """Those of the other exercises that this one's answer uses, as far as its text shows it."""
+    program = [read_cell(cell.source) for cell in task.submission.program]
+    used = cells_for(set(exercise.names), program).cells
+    names = set().union(*(cell.defines for cell in used)) if used else set()
+    return [other for other in others if names & set(other.names)]
 
 
 def _missing_test(task: Task, exercise: Exercise, earlier: tuple[Exercise, ...]) -> str:
     """The student's own answers passed, and yet the exercise is right only on the course's: a test lets a mistake
     pass, most likely one of an answer that this one uses."""
-    program = [read_cell(cell.source) for cell in task.submission.program]
-    used = cells_for(set(exercise.names), program).cells
-    names_used = set().union(*(cell.defines for cell in used)) if used else set()
-    suspects = [other for other in earlier if names_used & set(other.names)] or earlier
+    suspects = _used(task, exercise, list(earlier)) or earlier
     named = ", ".join(f"{other.number} {other.names[0]}" for other in suspects)
     return (
         f"{exercise.number} {exercise.names[0]} is right on the course's answers and not on the student's own, which "
@@ -173,5 +194,4 @@ def _what_was_replaced(failed: list[Exercise], replaced: list[str]) -> str:
         names = "answers to the exercises before it"
     course = f"the course's own {names}" if names else ""
     library = f"the library's stand-ins for {', '.join(replaced)}" if replaced else ""
-    both = " and ".join(filter(None, (course, library)))
-    return f"Graded with {both} in place of yours: a mistake there costs points only there."
+    return " and ".join(filter(None, (course, library)))

@@ -76,17 +76,19 @@ def feedback_page(
     late_penalty: float = 0.0,
     name: str = "",
     handed_in: str | None = None,
+    title: str = "",
 ) -> str:
     """The page as HTML.
 
     by_hand: by exercise; late_penalty: points taken off this notebook; name: of the student, where it is known;
-    handed_in: the time in the course's zone.
+    handed_in: the time in the course's zone; title: of the notebook, by default its file's name.
     """
     technical = any(verdict.status == "technical" for verdict in result.verdicts)
     return render(
         "feedback",
         result=result,
         person=name or result.student,
+        title=title or result.notebook,
         handed_in=result.handed_in if handed_in is None else handed_in,
         exercises=exercise_views(result, by_hand),
         points=total_points(result, by_hand, late_penalty),

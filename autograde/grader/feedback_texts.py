@@ -126,7 +126,7 @@ def feedback_html(course: Path, assignment: str, templates: Mapping[str, Templat
     for result in load_results(course, assignment):
         more = given(result)
         points = f"{total_points(result, **_scores(more)):g} of {result.max_points:g} points"
-        lines = [f"<p><b>{html.escape(result.notebook)}</b>: {points}</p>"]
+        lines = [f"<p><b>{html.escape(more.get('title') or result.notebook)}</b>: {points}</p>"]
         lost = [
             f"<li>{html.escape(_line(view))}</li>"
             for view in exercise_views(result, more.get("by_hand"))
@@ -140,7 +140,7 @@ def feedback_html(course: Path, assignment: str, templates: Mapping[str, Templat
 def _texts(result: Result, more: dict) -> list[str]:
     points = f"{total_points(result, **_scores(more)):g} of {result.max_points:g} points"
     late = f" (late: {more['late_penalty']:g} points are deducted)" if more.get("late_penalty") else ""
-    head = f"# {_plain(result.notebook)}: {points}{late}"
+    head = f"# {_plain(more.get('title') or result.notebook)}: {points}{late}"
     lines = [_plain(_line(view)) for view in exercise_views(result, more.get("by_hand"))]
     problem = [_plain(result.problem)] if result.problem else []
     return [head, *problem, *(f"- {line}" for line in lines)]

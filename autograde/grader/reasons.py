@@ -11,6 +11,7 @@ from autograde import judge
 from autograde.compare import Difference
 from autograde.grader.carry_forward import NOT_REACHED
 from autograde.grader.submission import Judged, Outcome, Task
+from autograde.verdict import title_of_part
 
 _EXPLAINED_BY_A_HINT = ("wrong", "partly", "raised", "missing", "not attempted")
 _KINDS = {
@@ -52,8 +53,13 @@ def _difference(plan: dict, judged: Judged) -> list[str]:
         for claim in part["claims"]:
             difference = judge.fault(claim, plan["questions"], answers, strict=False)
             if difference:
-                return [f"{part['name'].capitalize()}: {_in_words(claim, difference)}"]
+                where = "" if part is plan["parts"][0] else f"{_sentence_case(title_of_part(part['name']))}: "
+                return [where + _in_words(claim, difference)]
     return []
+
+
+def _sentence_case(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _says_more_than_credit(judged: Judged) -> bool:

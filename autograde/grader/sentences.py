@@ -53,8 +53,9 @@ def _unknown_names(source: str, line: int | None, program: list[Cell]) -> list[s
     return sorted({node.id for node in names if node.lineno == line} - known)
 
 
-def what_was_raised(answers: list[Answer], source: str, seconds: float) -> str:
-    """The first error of an answer, with its line where the answer's own text has such a line."""
+def what_was_raised(answers: list[Answer], source: str, seconds: float, program: list[Cell]) -> str:
+    """The first error of an answer, with its line where the answer's own text has such a line, and of a NameError the
+    name."""
     answer = next(answer for answer in answers if answer.status == "raised")
     if answer.late:
         return f"It had given no answer after {seconds:g} seconds."
@@ -62,5 +63,9 @@ def what_was_raised(answers: list[Answer], source: str, seconds: float) -> str:
     if failure.kind == FORBIDDEN_CALL:
         return "It used something that this exercise asks you to write yourself."
     line = f" in line {failure.line} of its cell" if failure.line and failure.line <= source.count("\n") + 1 else ""
+    if failure.kind == "NameError" and line and syntax.is_program(source):
+        unknown = _unknown_names(source, failure.line, program)
+        if len(unknown) == 1:
+            return f"It raised NameError{line}: no cell of your notebook defines `{unknown[0]}`."
     said = f"It raised {failure.kind}{line}, on inputs of the grader's own."
     return f"{said} Try other sizes, and other numbers of axes."

@@ -1,5 +1,6 @@
 """The released notebook as the grader sees it: answer cells, test cells, and the names each answer defines."""
 
+import re
 from dataclasses import dataclass
 
 from autograde.errors import AutogradeError
@@ -54,6 +55,14 @@ class Template:
                 f"{name}: expected an answer cell (nbgrader: solution) in the released notebook, found none"
             )
         return cls(name, cells)
+
+    @property
+    def title(self) -> str:
+        """Its first heading, such as "03 · Attention"; its file's name if it has none."""
+        texts = (cell.cell.source for cell in self.cells if cell.cell.kind == "markdown")
+        headings = (re.search(r"^# +(\S.*)$", text, re.MULTILINE) for text in texts)
+        found = next(filter(None, headings), None)
+        return found[1].strip() if found else self.name
 
     @property
     def answers(self) -> list[TemplateCell]:

@@ -123,7 +123,9 @@ def ask(task: Task, sandbox, exercise: Exercise) -> Judged:
 
     verdict = judge(task.plans[exercise.id], ask_sandbox, task.source_of(exercise), reveal=False)
     if verdict.status == "raised":
-        verdict = verdict.with_advice(what_was_raised(answers, task.source_of(exercise), QUESTION_SECONDS))
+        verdict = verdict.with_advice(
+            what_was_raised(answers, task.source_of(exercise), QUESTION_SECONDS, task.submission.program)
+        )
     elif not verdict.passed and any(answer.late for answer in answers):
         verdict = verdict.with_advice(f"To a question it had given no answer after {QUESTION_SECONDS:g} seconds.")
     return Judged(verdict, tuple(answers))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.exercises import catalogue, cells, ready_made
+from autograde.exercises import catalogue, cells, folders, ready_made
 from autograde.exercises.notebooks import SOLUTIONS
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -50,12 +50,13 @@ class Editions:
     student: str
 
 
-def notebooks(folder: Path = SOLUTIONS) -> list[str]:
-    """The names of all solution notebooks, in order."""
+def notebooks(folder: Path | None = None) -> list[str]:
+    """The names of all solution notebooks in a folder, in order; by default the instructor's own, else the course's."""
+    folder = folder or (folders.own() / "solutions" if folders.own() else SOLUTIONS)
     return sorted(path.stem for path in folder.glob("[0-9][0-9]_*.py"))
 
 
-def make(name: str, colab: str = "", folder: Path = SOLUTIONS, package: str = "") -> Editions:
+def make(name: str, colab: str = "", folder: Path | None = None, package: str = "") -> Editions:
     """Both editions of a notebook. Raises ReleaseError.
 
     colab: the address under which Colab finds the folder of student editions; "" leaves the badge out.
@@ -63,7 +64,7 @@ def make(name: str, colab: str = "", folder: Path = SOLUTIONS, package: str = ""
     """
     import jupytext
 
-    path = folder / f"{name}.py"
+    path = folder / f"{name}.py" if folder else folders.place_of("solutions", name)
     if not path.exists():
         known = ", ".join(notebooks(folder)) or "none"
         raise ReleaseError(f"{path}: the solution notebook does not exist; solution notebooks: {known}")

@@ -42,6 +42,6 @@ def _reason(verdict: Verdict) -> str:
     """The first advice; without advice, the first missing part or difference."""
     if verdict.advice:
         return verdict.advice[0]
-    lost = [f"{part.name}: {part.message}" for part in verdict.parts if verdict.points and not part.earned]
+    lost = [f"{part.title}: {part.message}" for part in verdict.parts if verdict.points and not part.earned]
     seen = [f"{label}: {text}" for label, text in verdict.facts if label != "tried"]
     return next(iter(lost + seen), "Run its cell to see more.")

@@ -179,7 +179,7 @@ def _unexpected(checkpoint: StoredCheckpoint) -> list[str]:
     """Names that belong to no part of a model of the checkpoint's own configuration."""
     config = checkpoint.config
     its_family = family_of(config)
-    places = its_family.huggingface.places(checkpoint.kind, config.num_layers)
+    places = its_family.huggingface.places(checkpoint.kind, its_family.layer_numbers(config))
     known = its_family.own_paths(config, {place.ours for place in places})
     return checkpoint.unexpected + [path for path in checkpoint.tensors if path not in known]
 
@@ -204,7 +204,8 @@ def _shape_problems(shapes: dict, needed: dict[str, StoredTensor]) -> list[str]:
 
 
 def _missing_problem(missing: list[str], model) -> str:
-    places = family_of(model.config).huggingface.places(kind_of(model), model.config.num_layers)
+    its_family = family_of(model.config)
+    places = its_family.huggingface.places(kind_of(model), its_family.layer_numbers(model.config))
     names = {place.ours: place.theirs for place in places}
     text = "missing: " + few(f"{path} ({names[path]})" if path in names else path for path in missing)
     if not any(path.startswith(f"{BACKBONE}/") for path in missing):

@@ -1,7 +1,8 @@
-"""The tokenizer beside a checkpoint; which kind it is depends on the model's family.
+"""The tokenizer beside a checkpoint; its files show which kind it is.
 
-WordPiece: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json. To add a kind, write a function that
-loads one from a folder and enter it in `_LOADERS`; what it returns is a `bertlab.tokenizer.Tokenizer`.
+WordPiece: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json. Byte-level BPE: vocab.json and
+merges.txt, or tokenizer.json. SentencePiece: spiece.model. To add a kind, write a function that loads one from a
+folder and enter it in `_LOADERS`; what it returns is a `bertlab.tokenizer.Tokenizer`.
 """
 
 import hashlib
@@ -12,8 +13,8 @@ from bertlab.checkpoints.stored import StoredCheckpoint, read_json
 from bertlab.errors import CheckpointError
 from bertlab.families import family_of, load_config
 from bertlab.tokenizer import Tokenizer
+from bertlab.tokenizer_kinds import BYTE_PAIRS, SENTENCE_PIECES, WORDPIECE, kind_in, tokenizer_class
 
-WORDPIECE = "WordPiece"
 CONFIG = "config.json"
 VOCABULARY = "vocab.txt"
 TOKENIZER_CONFIG = "tokenizer_config.json"
@@ -21,7 +22,7 @@ TOKENIZER_JSON = "tokenizer.json"  # all that transformers 5 writes
 
 
 def load_tokenizer(path_or_name: str | Path) -> Tokenizer:
-    """The tokenizer of a checkpoint folder or published name, of the kind that its family has.
+    """The tokenizer of a checkpoint folder or published name.
 
     Raises CheckpointError if there is no vocabulary, or for a kind of tokenizer that is not supported yet;
     VocabularyError or ConfigError for a file that cannot be used.
@@ -34,16 +35,16 @@ def load_tokenizer(path_or_name: str | Path) -> Tokenizer:
     kind = _kind_in(folder)
     if kind not in _LOADERS:
         raise CheckpointError(
-            f"{folder}: this model comes with a {kind} tokenizer, which is not supported yet (only "
-            f"{', '.join(_LOADERS)}); make the ids with its own tokenizer and call the model with them"
+            f"{folder}: this model comes with a {kind} tokenizer, which is not supported (only "
+            f"{', '.join(_LOADERS)} are); make the ids with its own tokenizer and call the model with them"
         )
     return _LOADERS[kind](folder)
 
 
 def _kind_in(folder: Path) -> str:
-    """The kind of tokenizer that the config's family has; of a folder without a config, WordPiece."""
+    """The kind whose files are there; without files, the one that the config's family has."""
     path = folder / CONFIG
-    return family_of(load_config(path)).tokenizer if path.exists() else WORDPIECE
+    return kind_in(folder) or (family_of(load_config(path)).tokenizer if path.exists() else WORDPIECE)
 
 
 def _load_wordpiece(folder: Path):
@@ -70,7 +71,7 @@ def has_tokenizer(path_or_name: str | Path) -> bool:
         True
     """
     folder = _folder(path_or_name)
-    return _kind_in(folder) in _LOADERS and ((folder / VOCABULARY).exists() or (folder / TOKENIZER_JSON).exists())
+    return kind_in(folder) in _LOADERS
 
 
 def _folder(path_or_name: str | Path) -> Path:
@@ -109,7 +110,22 @@ def _from_tokenizer_json(path: Path):
     )
 
 
-_LOADERS = {WORDPIECE: _load_wordpiece}  # kind of tokenizer → function of a folder
+def _load_byte_pairs(folder: Path):
+    names = ("vocab.json", TOKENIZER_JSON)
+    if not any((folder / name).exists() for name in names):
+        raise CheckpointError(f"{folder}: there is neither {names[0]} nor {names[1]}; copy one from the original")
+    return tokenizer_class(BYTE_PAIRS).load(folder)
+
+
+def _load_sentence_pieces(folder: Path):
+    return tokenizer_class(SENTENCE_PIECES).load(folder)
+
+
+_LOADERS = {  # kind of tokenizer → function of a folder
+    WORDPIECE: _load_wordpiece,
+    BYTE_PAIRS: _load_byte_pairs,
+    SENTENCE_PIECES: _load_sentence_pieces,
+}
 
 
 def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
@@ -117,7 +133,11 @@ def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
 
     padded: the token table may have more rows than the vocabulary has tokens.
     """
-    counted = _count_pieces(checkpoint.folder) if family_of(checkpoint.config).tokenizer == WORDPIECE else None
+    kind = kind_in(checkpoint.folder)
+    if kind == BYTE_PAIRS or (kind == SENTENCE_PIECES and checkpoint.vocabulary_sha256 is not None):
+        _check_loaded(checkpoint, _LOADERS[kind](checkpoint.folder).vocabulary, padded)
+        return
+    counted = _count_pieces(checkpoint.folder) if kind == WORDPIECE else None
     if counted is None:
         return
     path, pieces = counted
@@ -126,6 +146,19 @@ def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
         if hashlib.sha256(path.read_bytes()).hexdigest() != checkpoint.vocabulary_sha256:
             raise CheckpointError(f"{path}: is not the vocabulary that {checkpoint.weights_name} was saved with")
         return
+    _check_count(path, pieces, rows, padded)
+
+
+def _check_loaded(checkpoint: StoredCheckpoint, vocabulary, padded: bool) -> None:
+    if checkpoint.vocabulary_sha256 not in (None, vocabulary.sha256):
+        raise CheckpointError(
+            f"{checkpoint.folder}: its tokenizer is not the one that {checkpoint.weights_name} was saved with"
+        )
+    if checkpoint.vocabulary_sha256 is None:
+        _check_count(checkpoint.folder / vocabulary.file, len(vocabulary), checkpoint.config.vocab_size, padded)
+
+
+def _check_count(path: Path, pieces: int, rows: int, padded: bool) -> None:
     if pieces == rows or (padded and pieces < rows):
         return
     advice = (

@@ -7,7 +7,7 @@ from bertlab.cli.lazy import LazyGroup, run
 # command: (module in bertlab.cli, its click object, one line of help)
 COMMANDS = {
     "corpus": ("corpus", "corpus", "Build and inspect the built-in English corpus."),
-    "vocab": ("vocab", "vocab", "Learn and evaluate a WordPiece vocabulary."),
+    "vocab": ("vocab", "vocab", "Learn and evaluate a vocabulary: WordPiece or byte-level BPE."),
     "tokenize": ("tokenize", "tokenize", "Split text into tokens."),
     "data": ("data", "data", "Make and inspect pre-training examples."),
     "task": ("task", "task", "List and inspect labelled tasks."),

@@ -18,9 +18,11 @@ def data():
 
 @data.command()
 @click.argument("source")
-@click.option("--vocab", required=True, type=PATH, help="Vocabulary file, one token per line.")
+@click.option(
+    "--vocab", required=True, type=PATH, help="vocab.txt, or the folder of a byte-level BPE or SentencePiece tokenizer."
+)
 @click.option("--out", required=True, type=PATH, help="Folder for the shards. An interrupted run resumes in it.")
-@click.option("--cased", is_flag=True, help="Keep capitals and accents.")
+@click.option("--cased", is_flag=True, help="Keep capitals and accents, as byte-level BPE always does.")
 @click.option("--split", type=click.Choice(["all", "train", "validation"]), default="all", show_default=True,
               help="Part of the documents to use; 5% are held out for validation.")  # fmt: skip
 @click.option("--workers", default=1, show_default=True, help="Number of processes on this machine.")
@@ -31,7 +33,7 @@ def data():
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 @click.option("--preset", type=click.Choice(list(ExampleSettings.PRESETS)), default="published", show_default=True,
               help="published: the paper's procedure, exactly; original: the published script's; roberta: "
-              "full sentences, dynamic masking, no pairs.")  # fmt: skip
+              "full sentences, dynamic masking, no pairs; sentence-order: swapped pairs, masked n-grams.")  # fmt: skip
 @settings_options(ExampleSettings)
 def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_characters, as_json, preset, **options):
     """Make examples of SOURCE: "builtin", a .txt or .jsonl file, a folder, or hf:NAME.
@@ -42,11 +44,10 @@ def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_ch
       bertlab data make builtin --vocab vocab.txt --out examples --preset roberta
     """
     from bertlab.data.pretraining.make import UNIT_CHARACTERS, make_data
-    from bertlab.wordpiece.tokenizer import WordPieceTokenizer
-    from bertlab.wordpiece.vocabulary import Vocabulary
+    from bertlab.tokenizer_kinds import open_tokenizer
 
     settings = ExampleSettings.preset(preset, **given(options))
-    tokenizer = WordPieceTokenizer(Vocabulary.from_file(vocab), lowercase=not cased)
+    tokenizer = open_tokenizer(vocab, lowercase=not cased)
     manifest = make_data(
         source, tokenizer, out, settings, workers, scheduler, split, on_error, unit_characters or UNIT_CHARACTERS
     )
@@ -68,6 +69,8 @@ def _summary(manifest: dict) -> str:
     ]
     if "random_next" in counts:
         parts.append(f"{counts['random_next'] / counts['examples']:.2%} random next")
+    if "swapped" in counts:
+        parts.append(f"{counts['swapped'] / counts['examples']:.2%} swapped")
     if counts["documents_without_pairs"]:
         parts.append(f"{counts['documents_without_pairs']:,} documents of one sentence gave no pairs")
     return "; ".join(parts) + "."
@@ -88,14 +91,15 @@ def show(folder, count, seed, png, sample, as_json):
       bertlab data show examples --count 5 --png examples.png
     """
     from bertlab.data.pretraining.masking import PieceTable
-    from bertlab.data.pretraining.records import VOCABULARY
-    from bertlab.data.pretraining.show import describe, draw_histograms, sample_of, statistics_of
-    from bertlab.wordpiece.vocabulary import Vocabulary
+    from bertlab.data.pretraining.records import ExampleFiles
+    from bertlab.data.pretraining.show import LABELS, ORDER_LABELS, describe, draw_histograms, sample_of, statistics_of
 
     if count < 1 or sample < 1:
         raise click.UsageError("--count and --sample must be at least 1")
     examples = sample_of(folder, count, seed)
-    vocabulary = Vocabulary.from_file(folder / VOCABULARY)
+    files = ExampleFiles(folder)
+    vocabulary = files.tokenizer.vocabulary
+    labels = ORDER_LABELS if files.settings.sentence_order else LABELS
     statistics = statistics_of(sample_of(folder, sample, seed=seed or 0), PieceTable.of(vocabulary))
     png = png or folder / "examples.png"
     draw_histograms(statistics, png, title=f"{folder.name}: ")
@@ -109,7 +113,7 @@ def show(folder, count, seed, png, sample, as_json):
         click.echo(json.dumps(figures | {"png": str(png)}))
         return
     for row in range(len(examples["input_ids"])):
-        click.echo(f"--- example {row}: {describe(examples, row, vocabulary.pieces)}")
+        click.echo(f"--- example {row}: {describe(examples, row, vocabulary.pieces, labels)}")
     click.echo(f"histograms: {png}")
 
 

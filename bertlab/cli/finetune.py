@@ -47,8 +47,12 @@ def _axes(context, parameter, values) -> dict[str, tuple]:
 @click.option("--validation-share", default=0.0, help="Fraction of the training rows to hold out when the task has no "
               "development rows; rows about one text stay together.")  # fmt: skip
 @click.option("--train-rows", type=click.IntRange(1), help="Number of training rows to use.")
+@click.option("--memory-check/--no-memory-check", default=True, show_default=True,
+              help="Refuse a fine-tuning that probably does not fit into memory.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print results.json instead of the table.")
-def finetune(load, model, out, grid, axes, seeds, max_length, validation_share, train_rows, as_json, **options):
+def finetune(
+    load, model, out, grid, axes, seeds, max_length, validation_share, train_rows, memory_check, as_json, **options
+):
     """Fine-tune a model on a task and keep the best of all runs in a folder that `bertlab predict` reads.
 
     NAME_OR_PATH is a task of `bertlab task list`, or your own file or folder. After an interruption
@@ -72,7 +76,7 @@ def finetune(load, model, out, grid, axes, seeds, max_length, validation_share, 
     axes = (PUBLISHED_GRID if grid else {}) | axes
     context = click.get_current_context()
     result = run(
-        model, task, out, recipe, axes, say=lambda text: click.echo(text, err=True),
+        model, task, out, recipe, axes, say=lambda text: click.echo(text, err=True), memory_check=memory_check,
         on_begin=lambda: write_config(out, context.command, context.params | {"max_length": max_length}),
     )  # fmt: skip
     if as_json:

@@ -8,7 +8,9 @@ import click
 
 @click.command()
 @click.argument("text", nargs=-1)
-@click.option("--vocab", required=True, type=click.Path(exists=True), help="vocab.txt, or a folder that contains one.")
+@click.option(
+    "--vocab", required=True, type=click.Path(exists=True), help="vocab.txt, or a folder with the files of a tokenizer."
+)
 @click.option("--cased", is_flag=True, help="Keep case and accents; overrides the folder's tokenizer_config.json.")
 @click.option("--max-chars", type=int,
               help="Replace longer words by [UNK]. [the folder's setting, or 200]")  # fmt: skip
@@ -36,16 +38,12 @@ def tokenize(text, vocab, cased, max_chars, ids, offsets, special_tokens, as_jso
 
 
 def _tokenizer(vocab: str, cased: bool, max_chars: int | None):
-    from pathlib import Path
-
-    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+    from bertlab.tokenizer_kinds import open_tokenizer
 
     settings = {"lowercase": False} if cased else {}
     if max_chars is not None:
         settings["max_chars_per_word"] = max_chars
-    if Path(vocab).is_dir():
-        return WordPieceTokenizer.load(vocab, **settings)
-    return WordPieceTokenizer(Vocabulary.from_file(vocab), **settings)
+    return open_tokenizer(vocab, **settings)
 
 
 def _json(line: str, encoding) -> str:

@@ -1,4 +1,4 @@
-"""`bertlab vocab`: learn a vocabulary, inspect one, plot the effect of its size."""
+"""`bertlab vocab`: learn a vocabulary (WordPiece or byte-level BPE), inspect one, plot the effect of its size."""
 
 import json
 from dataclasses import asdict
@@ -45,7 +45,7 @@ def _count(files, cased, workers, max_words=None):
 
 @click.group()
 def vocab():
-    """Learn and inspect WordPiece vocabularies."""
+    """Learn and inspect vocabularies."""
 
 
 @vocab.command()
@@ -80,6 +80,63 @@ def learn(files, size, out, score, max_words, cased, workers, as_json, **setting
         click.echo(f"Expected {size:,} tokens, got fewer: no other pair occurs often enough to merge.", err=True)
 
 
+@vocab.command("learn-bpe")
+@click.argument("files", nargs=-1, required=True, type=FILES)
+@click.option("--size", default=8000, show_default=True, help="Number of tokens, including special tokens and bytes.")
+@click.option("--out", required=True, type=FILES, help="Folder for vocab.json, merges.txt and tokenizer_config.json.")
+@click.option("--min-frequency", default=2, show_default=True, help="Merge only pairs that occur at least this often.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object instead of a sentence.")
+def learn_bpe(files, size, out, min_frequency, as_json):
+    """Learn a byte-level BPE from UTF-8 text files. It keeps capitals and spaces and has no unknown text.
+
+    \b
+    Example:
+      bertlab vocab learn-bpe novels.txt --size 8000 --out bpe
+    """
+    from bertlab.bpe import BytePairTokenizer
+    from bertlab.bpe.learner import count_chunks, learn_from_counts, measure
+    from bertlab.errors import DataError
+    from bertlab.wordpiece.learner import read_texts
+
+    if out.is_file():
+        raise DataError(f"{out}: expected the name of a folder, got a file")
+    _make_folder(out / "vocab.json")
+    counts = count_chunks(line for text in read_texts(files) for line in text.split("\n"))
+    tokenizer = BytePairTokenizer(learn_from_counts(counts, size, min_frequency))
+    tokenizer.save(out)
+    report, vocabulary = measure(tokenizer, counts), tokenizer.vocabulary
+    if as_json:
+        click.echo(json.dumps({"out": str(out), "sha256": vocabulary.sha256, **asdict(report)}))
+        return
+    click.echo(f"{out}: {len(vocabulary):,} tokens. {report.sentence()}")
+    if len(vocabulary) < size:
+        click.echo(f"Expected {size:,} tokens, got fewer: no other pair occurs often enough to merge.", err=True)
+
+
+@vocab.command("learn-sentencepiece")
+@click.argument("files", nargs=-1, required=True, type=FILES)
+@click.option("--size", default=8000, show_default=True, help="Number of tokens, including special tokens.")
+@click.option("--out", required=True, type=FILES, help="Folder for spiece.model and tokenizer_config.json.")
+@click.option("--cased", is_flag=True, help="Keep capitals.")
+def learn_sentencepiece(files, size, out, cased):
+    """Learn a SentencePiece model from UTF-8 text files, with the package sentencepiece.
+
+    \b
+    Example:
+      bertlab vocab learn-sentencepiece novels.txt --size 8000 --out sentencepiece
+    """
+    from bertlab.errors import DataError
+    from bertlab.sentence_pieces import learn
+    from bertlab.wordpiece.learner import read_texts
+
+    if out.is_file():
+        raise DataError(f"{out}: expected the name of a folder, got a file")
+    _make_folder(out / "spiece.model")
+    tokenizer = learn(read_texts(files), size, lowercase=not cased)
+    tokenizer.save(out)
+    click.echo(f"{out}: {len(tokenizer.vocabulary):,} tokens")
+
+
 @vocab.command()
 @click.argument("vocabulary", type=FILES)
 @click.option("--text", type=FILES, multiple=True, help="Measure on this file (repeatable).")
@@ -87,19 +144,17 @@ def learn(files, size, out, score, max_words, cased, workers, as_json, **setting
 @_text_options
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def show(vocabulary, text, word, cased, workers, as_json):
-    """Show the contents of a vocabulary and how well it fits a text.
+    """Show the contents of a vocabulary (a file, or a byte-level BPE's folder) and how well it fits a text.
 
     \b
     Example:
       bertlab vocab show vocab.txt --word unaffable --text held_out.txt
     """
-    from bertlab.wordpiece.tokenizer import WordPieceTokenizer
-    from bertlab.wordpiece.vocabulary import Vocabulary
-    from bertlab.wordpiece.vocabulary_report import measure
+    from bertlab.tokenizer_kinds import open_tokenizer
 
-    loaded = Vocabulary.from_file(vocabulary)
-    tokenizer = WordPieceTokenizer(loaded, lowercase=not cased)
-    continuing = [piece for piece in loaded.pieces if piece.startswith("##") and len(piece) > 2]
+    tokenizer = open_tokenizer(vocabulary, lowercase=not cased)
+    loaded = tokenizer.vocabulary
+    continuing = [piece for piece in loaded.pieces if loaded.continues(piece) and piece != "##"]
     facts = {
         "pieces": len(loaded),
         "beginning": len(loaded) - len(continuing),
@@ -109,17 +164,17 @@ def show(vocabulary, text, word, cased, workers, as_json):
         "sha256": loaded.sha256,
         "words": {one: tokenizer.tokenize(one) for one in word},
     }
-    report = measure(loaded, _count(text, cased, workers)) if text else None
+    report = _report(tokenizer, text, cased, workers) if text else None
     if as_json:
         click.echo(json.dumps(facts | {"report": asdict(report) if report else None}, ensure_ascii=False))
         return
-    click.echo(f"{facts['pieces']:,} tokens, {facts['continuing']:,} of them continue a word (##)")
+    click.echo(f"{facts['pieces']:,} tokens, {facts['continuing']:,} of them continue a word")
     click.echo("special tokens: " + ", ".join(f"{token} {number}" for token, number in facts["special_ids"].items()))
     click.echo("longest tokens: " + ", ".join(facts["longest"]))
     for one, pieces in facts["words"].items():
         click.echo(f"{one} → {' '.join(pieces)}")
     if report:
-        click.echo(_sentence(report))
+        click.echo(report.sentence() if hasattr(report, "sentence") else _sentence(report))
 
 
 @vocab.command()
@@ -156,6 +211,22 @@ def plot(files, size, out, score, held_out, max_words, cased, workers, as_json, 
         click.echo(json.dumps({name: [asdict(report) for report in reports] for name, reports in curves.items()}))
     else:
         click.echo(f"{out} written")
+
+
+def _report(tokenizer, files, cased, workers):
+    """How well a vocabulary fits some files."""
+    if tokenizer.kind != "byte-level BPE":
+        from bertlab.errors import ConfigError
+
+        if tokenizer.kind != "WordPiece":
+            raise ConfigError(f"--text measures WordPiece and byte-level BPE, not {tokenizer.kind}: leave it out")
+        from bertlab.wordpiece.vocabulary_report import measure
+
+        return measure(tokenizer.vocabulary, _count(files, cased, workers))
+    from bertlab.bpe.learner import count_chunks, measure
+    from bertlab.wordpiece.learner import read_texts
+
+    return measure(tokenizer, count_chunks(line for text in read_texts(files) for line in text.split("\n")))
 
 
 def _sentence(report) -> str:

@@ -1,7 +1,7 @@
 """RoBERTa: BERT trained longer, without next-sentence prediction, on byte-level BPE (Liu et al. 2019).
 
-Its positions are counted from pad_token_id + 1, without padding, and all tokens are in one segment. Its tokenizer
-is not implemented yet. Source of the names: modeling_roberta.py of transformers.
+Its positions are counted from pad_token_id + 1, without padding, and all tokens are in one segment.
+Source of the names: modeling_roberta.py of transformers.
 """
 
 from dataclasses import dataclass

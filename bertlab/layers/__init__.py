@@ -12,11 +12,13 @@ from bertlab.layers.embeddings import (
     sinusoids,
 )
 from bertlab.layers.encoder import Encoder, EncoderLayer
+from bertlab.layers.factorised import FactorisedEmbeddings
 from bertlab.layers.feed_forward import FeedForward
 from bertlab.layers.gathering import gather_positions
 from bertlab.layers.heads import ClassificationHead, MaskedLanguageModelHead, Pooler
 from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, packed_mask, padding_mask
 from bertlab.layers.normalization import LayerNormalization
+from bertlab.layers.shared_encoder import SharedEncoder
 
 __all__ = [
     "BertEmbeddings",
@@ -24,6 +26,7 @@ __all__ = [
     "Dropout",
     "Encoder",
     "EncoderLayer",
+    "FactorisedEmbeddings",
     "FeedForward",
     "LayerNormalization",
     "LearnedPositionEmbedding",
@@ -31,6 +34,7 @@ __all__ = [
     "MultiHeadAttention",
     "Pooler",
     "SegmentEmbedding",
+    "SharedEncoder",
     "SinusoidalPositionEmbedding",
     "TokenEmbedding",
     "arbitrary_mask",

@@ -146,7 +146,7 @@ class BertEmbeddings(keras.layers.Layer):
         vocab_size: V.   hidden_size: H.   max_positions: M.   num_segments: number of segments; 0: none at all.
         position_embedding: learned | sinusoidal.
         positions_after: the id of padding from which positions are counted, as in RoBERTa: the first token has position
-            id + 1, padding has position id. None: from 0, padding too.
+            id + 1, padding has position id; given position_ids are counted from 0 here too. None: from 0, padding too.
         dropout: fraction of the sum set to zero in training.
         layer_norm_eps, initializer_range: as in `BertConfig`.
 
@@ -209,7 +209,7 @@ class BertEmbeddings(keras.layers.Layer):
         if self.segment is not None:
             only_one = token_type_ids is None or self.num_segments == 1
             x = x + self.segment(ops.zeros_like(token_ids) if only_one else token_type_ids)
-        x = x + self.position(self._positions_of(token_ids) if position_ids is None else position_ids)
+        x = x + self.position(self._positions_of(token_ids) if position_ids is None else self._shifted(position_ids))
         return self.sum_dropout(self.norm(x), training=training)
 
     def _positions_of(self, token_ids):
@@ -217,6 +217,10 @@ class BertEmbeddings(keras.layers.Layer):
             return ops.arange(ops.shape(token_ids)[1])[None]  # (1, T)
         is_real = ops.cast(token_ids != self.positions_after, "int32")
         return ops.cumsum(is_real, axis=1) * is_real + self.positions_after  # (B, T)
+
+    def _shifted(self, position_ids):
+        """Given positions are counted from 0; the table's rows for tokens can begin later."""
+        return position_ids if self.positions_after is None else position_ids + (self.positions_after + 1)
 
     def compute_output_shape(self, input_shape, *others):
         return (*input_shape, self.hidden_size)

@@ -110,10 +110,14 @@ class PretrainingRun:
                 f"the rows of the data have {longest} tokens, the model has {self.config.max_tokens} "
                 "positions: make shorter rows or choose a model with more"
             )
+        if self.config.pad_token_id != self.tokenizer.vocabulary.pad_id:
+            raise ConfigError(
+                f"the model's pad_token_id is {self.config.pad_token_id}, but padding has the id "
+                f"{self.tokenizer.vocabulary.pad_id} in the data's vocabulary: write that into the model's config.json"
+            )
         if self.validation is not None:
             check_readable(self.validation, self.config)
-        pairs = any(files.settings.next_sentence for files in self.examples)
-        self.objectives = objectives_for(self.config, pairs)
+        self.objectives = objectives_for(self.config, *_kind_of_pairs(self.examples))
         self.devices = settings.devices * self.machine.count
         self._check_devices()
         self.precision = resolve_precision(settings.precision)
@@ -185,7 +189,7 @@ class PretrainingRun:
         """The batches of a phase, starting at a step; a function of the settings and the step alone."""
         files, seed = self.examples[phase], self.settings.seed
         collators = collators_of(self.objectives, self._masking(files), self.tokenizer.vocabulary, seed)
-        positions = self.config.max_position_embeddings
+        positions = self.config.max_tokens
         shorter = files.settings.sequence_length < positions
         if self.settings.shifted_positions and shorter and not files.settings.packing:  # packed rows have their own
             collators.append(ShiftPositions(positions, seed))
@@ -328,6 +332,17 @@ def without_padding(bert, pieces: int):
         cut = tuple(slice(size) for size in ours.shape)
         ours.assign(theirs.numpy()[cut])
     return smaller
+
+
+def _kind_of_pairs(examples: Sequence[ExampleFiles]) -> tuple[bool, bool]:
+    """Whether some rows are pairs; whether these are consecutive segments. Raises DataError if both kinds occur."""
+    kinds = {files.settings.sentence_order: files for files in examples if files.settings.next_sentence}
+    if len(kinds) == 2:
+        raise DataError(
+            f"{kinds[True].folder}: expected pairs with a next sentence, as in {kinds[False].folder}, got consecutive "
+            "segments; make all folders with the same kind of pairs"
+        )
+    return bool(kinds), True in kinds
 
 
 def _fingerprint(files: ExampleFiles) -> dict:

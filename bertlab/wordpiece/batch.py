@@ -2,13 +2,15 @@
 
 The tokens of a chunk of text between two spaces never depend on the text around it, and the same chunks occur again
 and again: "the" is one chunk in twenty. So a table stores the tokens of each chunk, and a text costs one split, one
-dictionary lookup per chunk, and NumPy for the rest. The table is emptied when it is large, so memory use is limited.
+dictionary lookup per chunk, and NumPy for the rest. Chunks that are not in the table are cut all at once (see
+`many_words`). The table is emptied when it is large, so memory use is limited.
 """
 
 import re
 from array import array
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import repeat
 from threading import Lock
 
 import numpy as np
@@ -16,19 +18,21 @@ import numpy as np
 from bertlab.wordpiece.basic import Word
 from bertlab.wordpiece.encoding import Ragged, RaggedEncoding, range_indices
 from bertlab.wordpiece.longest_match import LongestMatch, PlainCharacters
-from bertlab.wordpiece.special import split_special_tokens
+from bertlab.wordpiece.many_words import ManyWords, slices
+from bertlab.wordpiece.special import SPECIAL_TOKENS, split_special_tokens
 from bertlab.wordpiece.unicode import CJK_RANGES, DROPPED, WHITESPACE
 
 BLOCK_CHARS = 1 << 22  # texts are worked through in blocks of about this many characters
 TABLE_CHUNKS = 1 << 18  # the table is emptied when it holds more chunks, about 50 MB
-FEW_CHARS = 1 << 12  # below it, plain Python is faster than NumPy
+FEW_CHARS = 1 << 11  # below it, plain Python is faster than NumPy
 MAX_CHUNK_LENGTH = 128  # longer ones are unlikely to come again: not kept
 
+_SPECIAL_CHUNKS = [(token,) for token in SPECIAL_TOKENS]
 _CJK = "".join(f"{chr(first)}-{chr(last)}" for first, last in CJK_RANGES)
 _BLANKS = re.escape("".join(sorted(WHITESPACE)))
 # `str.split` also cuts at these control characters, but BERT drops them: "a\x0bb" is one word.
-_DROPPED_BLANKS = re.compile("[" + "".join(sorted(char for char in DROPPED if char.isspace())) + "]")
-_CJK_CHAR = re.compile(f"[{_CJK}]")
+_BLANKS_TO_DROP = sorted(char for char in DROPPED if char.isspace())
+_DROPPED_BLANKS = re.compile("[" + "".join(_BLANKS_TO_DROP) + "]")
 _CHUNK = re.compile(f"[^{_BLANKS}]+")
 _CHUNK_OR_CJK = re.compile(f"[{_CJK}]|[^{_BLANKS}{_CJK}]+")
 _ASCII_WORD = re.compile("[0-9A-Za-z]+|[^0-9A-Za-z]")
@@ -52,11 +56,7 @@ class BatchTokenizer:
                 values.append(ids)
                 lengths.append(sizes)
                 continue
-            counts, chunks = [], []  # (rows,) chunks in each text; all chunks
-            for text in block:
-                before = len(chunks)
-                chunks += self._split(text, special_tokens)
-                counts.append(len(chunks) - before)
+            counts, chunks = self._split_all(block, special_tokens)
             with self._lock:
                 indices, sizes = self._table.indices(self._table.numbers(chunks))
                 values.append(np.frombuffer(self._table.ids, np.int32)[indices])
@@ -105,6 +105,16 @@ class BatchTokenizer:
             _concatenate(word_ids, np.int32),
         )
 
+    def _split_all(self, texts: list[str], special_tokens: bool) -> tuple[list[int], list]:
+        """How many chunks each text has, (rows,); all chunks."""
+        counts, chunks = [], []
+        plain = not special_tokens and not _has_dropped_blanks(texts)
+        for text in texts:
+            before = len(chunks)
+            chunks += text.split() if plain else self._split(text, special_tokens)
+            counts.append(len(chunks) - before)
+        return counts, chunks
+
     def _split(self, text: str, special_tokens: bool) -> list:
         """The chunks of a text; a special token is a tuple that holds it."""
         if special_tokens:
@@ -112,8 +122,6 @@ class BatchTokenizer:
             for part, _, special in split_special_tokens(text):
                 chunks += [(part,)] if special else self._split(part, False)
             return chunks
-        if self._split_cjk and not text.isascii() and _CJK_CHAR.search(text):
-            return _CHUNK_OR_CJK.findall(text)
         return _DROPPED_BLANKS.sub("", text).split()
 
     def _split_with_starts(self, text: str, special_tokens: bool) -> Iterator[tuple]:
@@ -140,6 +148,11 @@ class ChunkTable(dict):
         self._plain = PlainCharacters(tokenizer.basic)
         self._empty()
 
+    @cached_property
+    def _many(self) -> ManyWords:
+        pieces = self._tokenizer.vocabulary.pieces
+        return ManyWords(self._plain, self._word_ids.match, self._tokenizer.split_cjk, pieces)
+
     def _empty(self) -> None:
         self.clear()
         self._word_ids.clear()
@@ -153,7 +166,40 @@ class ChunkTable(dict):
 
     def numbers(self, chunks: list) -> np.ndarray:
         """The number of each chunk, (chunks,) int32."""
-        return np.fromiter(map(self.__getitem__, chunks), np.int32, len(chunks))
+        numbers = np.fromiter(map(self.get, chunks, repeat(-1)), np.int32, len(chunks))
+        places = np.flatnonzero(numbers < 0)
+        if len(places):
+            missing = list(map(chunks.__getitem__, places.tolist()))
+            added = self._add_all(dict.fromkeys(missing))
+            numbers[places] = np.fromiter(map(added.__getitem__, missing), np.int32, len(missing))
+        return numbers
+
+    def _add_all(self, chunks: dict) -> dict:
+        """Adds chunks that are not there; their numbers, also of those that are too long to be kept."""
+        special = [token for token in _SPECIAL_CHUNKS if token in chunks]
+        if len(special) == len(chunks) or sum(map(len, chunks)) < FEW_CHARS:
+            return {chunk: self[chunk] for chunk in chunks}
+        added = {token: self[token] for token in special}
+        rest = [chunk for chunk in chunks if chunk not in added] if special else list(chunks)
+        for part in slices(rest):
+            added.update(self._add_slice(part))
+        return added
+
+    def _add_slice(self, chunks: list[str]) -> dict:
+        first = len(self._splits) - 1
+        try:
+            ids, sizes, in_context = self._many.ids(chunks)
+            self._splits.frombytes((len(self.ids) + np.cumsum(sizes)).tobytes())
+            self.ids.frombytes(ids.tobytes())
+        except BaseException:  # as above
+            self._empty()
+            raise
+        added = dict(zip(chunks, range(first, first + len(chunks))))
+        for place in in_context:
+            del added[chunks[place]]
+        short = max(map(len, chunks)) <= MAX_CHUNK_LENGTH
+        self.update(added if short else {chunk: n for chunk, n in added.items() if len(chunk) <= MAX_CHUNK_LENGTH})
+        return added | {chunks[place]: self[chunks[place]] for place in in_context}
 
     def ids_of(self, number: int) -> array:
         """The tokens of one chunk."""
@@ -208,6 +254,9 @@ class ChunkTable(dict):
 class OffsetChunkTable(ChunkTable):
     """The same with the offsets of each token and the number of its word, both counted within the chunk."""
 
+    def _add_all(self, chunks: dict) -> dict:
+        return {chunk: self[chunk] for chunk in chunks}
+
     def _empty(self) -> None:
         super()._empty()
         self.spans = array("i")  # of each token: start and end
@@ -252,6 +301,11 @@ def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
             yield block
             block, chars = [], 0
     yield block
+
+
+def _has_dropped_blanks(texts: list[str]) -> bool:
+    joined = "\n".join(texts)
+    return any(char in joined for char in _BLANKS_TO_DROP)
 
 
 def _sum_groups(sizes: np.ndarray, counts: list[int]) -> np.ndarray:

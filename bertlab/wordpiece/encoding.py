@@ -3,6 +3,7 @@
 A row of BERT's input is ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]`` (Devlin et al. 2019, figure 2).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +61,26 @@ def max_text_length(max_length: int, specials: int) -> int:
     return max_length - specials
 
 
+def special_count(vocabulary, pair: bool) -> int:
+    """How many special tokens a row has: [CLS], the last [SEP] and, in a pair, the one or two between its texts."""
+    return 2 + (vocabulary.pair_separators if pair else 0)
+
+
+def pack_one(vocabulary, ids_a: Sequence[int], ids_b: Sequence[int] | None, max_length: int | None) -> dict:
+    """One row of the model's input, not padded: input_ids, token_type_ids and attention_mask, each (T,) int32.
+
+    max_length: cut to it, special tokens included, from the end of the longer text (of b, if equally long).
+    """
+    total = len(ids_a) + special_count(vocabulary, ids_b is not None) + (0 if ids_b is None else len(ids_b))
+    width = total if max_length is None else min(max_length, total)
+    packed = pack_rows(vocabulary, _one_row(ids_a), None if ids_b is None else _one_row(ids_b), width)
+    return {name: rows[0] for name, rows in packed.items()}
+
+
+def _one_row(ids: Sequence[int]) -> Ragged:
+    return Ragged(np.asarray(ids, np.int32), np.array([0, len(ids)], np.int64))
+
+
 def pack_rows(vocabulary: Vocabulary, a: Ragged, b: Ragged | None, max_length: int | None) -> dict[str, np.ndarray]:
     """BERT's input for a batch, padded to max_length; None: nothing is cut, and the longest row decides.
 
@@ -71,19 +92,21 @@ def pack_rows(vocabulary: Vocabulary, a: Ragged, b: Ragged | None, max_length: i
     lengths_b = np.zeros_like(lengths_a) if b is None else np.diff(b.row_splits)  # (B,)
     if len(lengths_a) != len(lengths_b):
         raise DataError(f"{len(lengths_a)} first and {len(lengths_b)} second texts; expected the same number of both")
-    specials = 2 if b is None else 3
+    specials = special_count(vocabulary, b is not None)
     if max_length is not None:
         lengths_a, lengths_b = truncated_lengths(lengths_a, lengths_b, max_text_length(max_length, specials))
     totals = lengths_a + lengths_b + specials  # (B,)
     width = max_length if max_length is not None else int(totals.max(initial=0))
     column = np.arange(width)[None]  # (1, T)
     input_ids = np.full((len(totals), width), vocabulary.pad_id, np.int32)  # (B, T)
-    second = lengths_a[:, None] + 2  # (B, 1): column at which b begins
-    _fill(input_ids, (column >= 1) & (column < second - 1), a, lengths_a)
+    first_end = lengths_a[:, None] + 1  # (B, 1): column of the first [SEP]
+    second = first_end + (1 if b is None else vocabulary.pair_separators)  # (B, 1): column at which b begins
+    _fill(input_ids, (column >= 1) & (column < first_end), a, lengths_a)
     if b is not None:
         _fill(input_ids, (column >= second) & (column < totals[:, None] - 1), b, lengths_b)
     input_ids[:, :1] = vocabulary.cls_id
-    input_ids[(column == second - 1) | (column == totals[:, None] - 1)] = vocabulary.sep_id
+    is_separator = (column >= first_end) & (column < second) | (column == totals[:, None] - 1)
+    input_ids[is_separator] = vocabulary.sep_id
     attention_mask = column < totals[:, None]  # (B, T)
     token_type_ids = attention_mask & (column >= second)  # (B, T)
     return {

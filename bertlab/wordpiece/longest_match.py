@@ -6,9 +6,9 @@ The same as `WordPieceTokenizer.words` and `split_word`, to the last code point;
 from collections.abc import Iterable
 
 from bertlab.wordpiece.special import SPECIAL_TOKENS
-from bertlab.wordpiece.unicode import CJK_RANGES, COMBINING_CLASS, PUNCTUATION
+from bertlab.wordpiece.unicode import COMBINING_CLASS, PUNCTUATION, is_cjk
 
-_IN_CONTEXT = "\0"  # stands for a character whose normal form depends on others; a text's own \0 is dropped
+IN_CONTEXT = "\0"  # stands for a character whose normal form depends on others; a text's own \0 is dropped
 
 
 class LongestMatch:
@@ -19,7 +19,7 @@ class LongestMatch:
     """
 
     def __init__(self, pieces: Iterable[str], max_chars: int, unk_id: int):
-        self._max_chars, self._unknown = max_chars, [unk_id]
+        self.max_chars, self.unknown_id = max_chars, unk_id
         self._first, self._later = {}, {}  # text → id, of tokens that begin a word and of those that continue it
         for number, piece in enumerate(pieces):
             self._first[piece] = number
@@ -33,15 +33,15 @@ class LongestMatch:
         if word in self._special:
             return self._special[word]
         length = len(word)
-        if length > self._max_chars:
-            return self._unknown
+        if length > self.max_chars:
+            return [self.unknown_id]
         ids, start, table, reach = [], 0, self._first, self._reach_first
         while start < length:
             end = min(length, start + reach.get(word[start : start + 3], 2))
             while (number := table.get(word[start:end])) is None:
                 end -= 1
                 if end == start:
-                    return self._unknown
+                    return [self.unknown_id]
             ids.append(number)
             start, table, reach = end, self._later, self._reach_later
         return ids
@@ -60,7 +60,7 @@ class PlainCharacters(dict):
     """For `str.translate`: a character's normal form, with spaces around what is a word by itself.
 
     Filled when a character is first met, by the readable form. A character whose normal form depends on its neighbours
-    (a final sigma, a mark that is sorted among others) becomes `_IN_CONTEXT`.
+    (a final sigma, a mark that is sorted among others) becomes `IN_CONTEXT`.
     """
 
     def __init__(self, basic):
@@ -70,7 +70,7 @@ class PlainCharacters(dict):
     def words(self, chunk: str) -> list[str] | None:
         """The words of a chunk of text; None where the readable form must decide."""
         translated = chunk.translate(self)
-        return None if _IN_CONTEXT in translated else translated.split()
+        return None if IN_CONTEXT in translated else translated.split()
 
     def __missing__(self, code: int) -> str:
         self[code] = form = self._form(chr(code))
@@ -79,7 +79,8 @@ class PlainCharacters(dict):
     def _form(self, char: str) -> str:
         words = [word.text for word in self._basic.words(char)]
         text = "".join(words)
-        if char == "Σ" or any(COMBINING_CLASS.get(part, 0) or part.isspace() for part in text):
-            return _IN_CONTEXT
-        alone = self._basic.split_cjk and any(first <= ord(char) <= last for first, last in CJK_RANGES)
+        is_sorted = self._basic.strip_accents and any(COMBINING_CLASS.get(part, 0) for part in text)
+        if is_sorted or (self._basic.lowercase and char == "Σ") or any(map(str.isspace, text)):
+            return IN_CONTEXT
+        alone = self._basic.split_cjk and is_cjk(char)
         return "".join(f" {word} " if alone or word in PUNCTUATION else word for word in words)

@@ -18,7 +18,7 @@ from bertlab.errors import ConfigError, DataError, VocabularyError
 from bertlab.files import write_text
 from bertlab.wordpiece.basic import BasicTokenizer, Word
 from bertlab.wordpiece.batch import BatchTokenizer
-from bertlab.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_rows
+from bertlab.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_one, pack_rows
 from bertlab.wordpiece.readable import join_pieces
 from bertlab.wordpiece.special import split_special_tokens
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
@@ -26,6 +26,7 @@ from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
 VOCABULARY_FILE = "vocab.txt"
 CONFIG_FILE = "tokenizer_config.json"
 # Our names of the settings → Hugging Face's in tokenizer_config.json.
+SETTINGS = ("lowercase", "strip_accents", "max_chars_per_word", "split_cjk")
 _CONFIG_NAMES = {
     "lowercase": "do_lower_case",
     "strip_accents": "strip_accents",
@@ -46,6 +47,9 @@ class WordPieceTokenizer:
     Every method that reads text takes `special_tokens`: False, and "[MASK]" in a text is two brackets and a word;
     True, and it is the special token.
     """
+
+    kind = "WordPiece"
+    word_prefix = ""  # before each of several words or sentences that are encoded one by one, save the first
 
     def __init__(
         self,
@@ -68,8 +72,11 @@ class WordPieceTokenizer:
 
     def __reduce__(self):
         """Worker processes get the settings; each fills a cache of its own."""
-        settings = (self.lowercase, self.strip_accents, self.max_chars_per_word, self.split_cjk)
-        return WordPieceTokenizer, (self.vocabulary, *settings)
+        return WordPieceTokenizer, (self.vocabulary, *self.settings().values())
+
+    def settings(self) -> dict:
+        """The arguments beside the vocabulary."""
+        return {name: getattr(self, name) for name in SETTINGS}
 
     # === One text ===
 
@@ -148,11 +155,7 @@ class WordPieceTokenizer:
         max_length: cut to it, special tokens included, from the end of the longer text (of b, if equally long).
         Returns input_ids, token_type_ids and attention_mask, each (T,) int32.
         """
-        total = len(ids_a) + (2 if ids_b is None else len(ids_b) + 3)
-        width = total if max_length is None else min(max_length, total)
-        row_b = None if ids_b is None else _one_row(ids_b)
-        packed = pack_rows(self.vocabulary, _one_row(ids_a), row_b, width)
-        return {name: rows[0] for name, rows in packed.items()}
+        return pack_one(self.vocabulary, ids_a, ids_b, max_length)
 
     def encode_packed(
         self,
@@ -187,6 +190,10 @@ class WordPieceTokenizer:
 
     # === In a graph, in a folder ===
 
+    def save_vocabulary(self, folder: str | Path) -> None:
+        """Writes the files that examples made with it need: vocab.txt alone, since the manifest has the settings."""
+        self.vocabulary.save(Path(folder) / VOCABULARY_FILE)
+
     def graph(self, special_tokens: bool = False):
         """The in-graph form, a `GraphTokenizer`, for `tf.data` and SavedModel. Needs TensorFlow Text."""
         from bertlab.wordpiece.graph import GraphTokenizer
@@ -212,10 +219,6 @@ class WordPieceTokenizer:
         folder = Path(folder)
         settings = {**_read_settings(folder / CONFIG_FILE), **settings}
         return cls(Vocabulary.from_file(folder / VOCABULARY_FILE), **settings)
-
-
-def _one_row(ids: Sequence[int]) -> Ragged:
-    return Ragged(np.asarray(ids, np.int32), np.array([0, len(ids)], np.int64))
 
 
 def _read_settings(path: Path) -> dict:

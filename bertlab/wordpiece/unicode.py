@@ -56,6 +56,11 @@ def decompose(char: str) -> str:
     return _DECOMPOSITION.get(char, char)
 
 
+def decomposable() -> set[str]:
+    """All characters that `decompose` changes."""
+    return {*_DECOMPOSITION, *map(chr, range(ord(_FIRST_HANGUL), ord(_LAST_HANGUL) + 1))}
+
+
 def _decompose_hangul(syllable: str) -> str:
     """19 initial consonants × 21 vowels × (27 final consonants or none), in order (Unicode, section 3.12)."""
     rest, final = divmod(ord(syllable) - ord(_FIRST_HANGUL), 28)

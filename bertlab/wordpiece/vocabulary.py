@@ -25,6 +25,9 @@ class Vocabulary:
     def __init__(self, pieces: Iterable[str]):
         self._fill(tuple(pieces), where="vocabulary, token")
 
+    file = "vocab.txt"  # where `save_vocabulary` of the tokenizer writes it
+    pair_separators = 1  # between two texts in one row: [CLS] a [SEP] b [SEP]
+
     def _fill(self, pieces: tuple[str, ...], where: str) -> None:
         """where: the words before the one-based number of a token in error messages."""
         self.pieces = pieces
@@ -90,6 +93,10 @@ class Vocabulary:
     def get(self, piece: str, default: int | None = None) -> int | None:
         """The id of a token, or the default if there is no such token."""
         return self._index.get(piece, default)
+
+    def continues(self, piece: str) -> bool:
+        """Whether a token continues a word."""
+        return piece.startswith("##")
 
     @property
     def pad_id(self) -> int:

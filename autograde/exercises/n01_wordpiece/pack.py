@@ -71,7 +71,7 @@ EXERCISE = Exercise(
     returns="dict",
     parts=(
         values(2, rows_to_pack),
-        cases("too long", 2, rows_too_long, "special tokens must stay; only the texts are shortened", any_rows),
+        cases("long texts", 2, rows_too_long, "special tokens must stay; only the texts are shortened", any_rows),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

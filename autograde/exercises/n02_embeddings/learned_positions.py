@@ -54,7 +54,7 @@ EXERCISE = Exercise(
     parts=(
         values(1, shorter_than_the_table, hidden=any_length),
         cases("the whole table", 1, as_long_as_the_table, "a sequence of exactly ℓ_max tokens must be accepted"),
-        Part("no further", 1, longer_than_the_table,
+        Part("longer than the table", 1, longer_than_the_table,
             "more tokens than the table has rows must raise a ValueError"),
     ),
     forbidden=READY_MADE,

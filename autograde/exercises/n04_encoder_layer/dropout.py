@@ -45,7 +45,7 @@ EXERCISE = Exercise(
     reference=dropout,
     parts=(
         Part("training", 1, dropped_in_training, "in training the zeros or the other numbers are wrong", other_shapes),
-        cases("nobody trains", 1, nobody_trains, "outside training the result must be x"),
+        cases("outside training", 1, nobody_trains, "outside training the result must be x"),
         cases("a rate of 0", 1, rate_of_zero, "with a rate of 0 nothing may be dropped, also in training"),
     ),
     forbidden=Forbidden(LIBRARY.because, (*READY_DROPOUT, *LIBRARY.names)),

@@ -41,7 +41,7 @@ EXERCISE = Exercise(
     reference=gelu_approximation,
     parts=(
         values(2, both_kinds, hidden=other_shapes),
-        cases("far out", 1, far_from_zero, "far from 0 it must be nearly ReLU: 0 on the left, x on the right"),
+        cases("far from zero", 1, far_from_zero, "far from 0 it must be nearly ReLU: 0 on the left, x on the right"),
     ),
     forbidden=Forbidden(LIBRARY.because, (*READY_GELU, *LIBRARY.names)),
     hints=(

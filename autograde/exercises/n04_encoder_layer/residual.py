@@ -55,7 +55,7 @@ def other_rates(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=residual,
     parts=(
-        cases("nobody trains", 1, added_outside_training, ""),
+        cases("outside training", 1, added_outside_training, ""),
         Part("training", 1, road_and_change, "in training dropout must be applied to `found`, and never to x",
             other_rates),
     ),

@@ -67,7 +67,7 @@ EXERCISE = Exercise(
     reference=published_name,
     returns="str",
     parts=(
-        values(1, paths_in_a_layer, name="in a layer", hidden=deepest_layers),
+        values(1, paths_in_a_layer, name="names inside a layer", hidden=deepest_layers),
         cases("embeddings", 1, paths_of_embeddings, "a name of the embeddings is wrong"),
         cases("pooler and heads", 1, paths_of_heads, "a name of the pooler or of a head is wrong"),
     ),

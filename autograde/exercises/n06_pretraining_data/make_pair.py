@@ -67,7 +67,7 @@ EXERCISE = Exercise(
     returns="tuple",
     parts=(
         Part("A, B and the label", 2, pairs),
-        Part("half and half", 1, half_and_half,
+        Part("labels half and half", 1, half_and_half,
             f"over {CALLS} calls the labels are not half and half"),
         Part("any other document", 1, any_other_document,
             f"over {CALLS} calls B comes from some documents, or some sentences of them, far more often than from "

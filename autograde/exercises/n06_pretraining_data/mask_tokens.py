@@ -75,7 +75,7 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         Part("only the chosen ones", 1, rows_to_mask, hidden=other_rows),
-        Part("80, 10, 10", 2, fates,
+        Part("80, 10 and 10 %", 2, fates,
             f"over {CALLS} calls the fractions are not 80, 10 and 10 %, independently for each token",
             hidden=fates_of_few),
         Part("every replacement", 1, every_replacement,

@@ -70,7 +70,7 @@ EXERCISE = Exercise(
     returns="tuple",
     parts=(
         Part("the longer one must be shortened", 2, too_long, hidden=long_texts),
-        Part("from either end", 1, from_either_end,
+        Part("front or end by chance", 1, from_either_end,
             f"over {CALLS} calls front and end are not chosen with probability ½ each, independently for each token",
             hidden=from_both_at_other_sizes),
     ),

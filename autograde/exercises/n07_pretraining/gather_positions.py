@@ -50,7 +50,7 @@ EXERCISE = Exercise(
     reference=gather_positions,
     parts=(
         Part("values", 2, values_and_slopes, hidden=lambda rng: [Trial((case,)) for case in other_positions(rng)]),
-        cases("filling", 1, filled_up_positions,
+        cases("positions in any order", 1, filled_up_positions,
             "positions may be in any order, and the same one may occur more than once in a row"),
     ),
     forbidden=Forbidden("The library has this function; here you write it.", ("bertlab.layers.gather_positions",)),

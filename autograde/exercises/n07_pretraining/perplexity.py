@@ -40,7 +40,7 @@ EXERCISE = Exercise(
     reference=perplexity,
     parts=(
         values(1, losses_of_batches, hidden=many_batches),
-        cases("one batch", 1, one_batch, "random predictions among V tokens must have perplexity V"),
+        cases("random predictions", 1, one_batch, "random predictions among V tokens must have perplexity V"),
     ),
     hints=(
         "First the mean loss of one prediction, over all batches; then exp of it.",

@@ -11,9 +11,8 @@ import tensorflow as tf
 from bertlab.data.pretraining.batches import Batches, ExampleArrays, Examples
 from bertlab.data.pretraining.collators import Collator, MaskTokens
 from bertlab.data.pretraining.masking import PieceTable
-from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
+from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.data.quiet import quiet
-from bertlab.wordpiece import Vocabulary
 
 
 def batches_of(
@@ -59,7 +58,7 @@ def read_examples(
     manifest, a shard that is missing or truncated, and, when its batch is reached, a damaged record.
     """
     examples = ExampleFiles(folder)
-    table = PieceTable.of(Vocabulary.from_file(examples.folder / VOCABULARY))
+    table = PieceTable.of(examples.tokenizer.vocabulary)
     masks = MaskTokens(table, examples.settings, shuffle_seed or 0)
     return batches_of(examples, batch_size, shuffle_seed, repeat, start_batch, drop_remainder, [masks])
 

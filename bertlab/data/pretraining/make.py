@@ -12,6 +12,7 @@ The price: a random next sentence comes from the same unit (a thousand documents
 """
 
 import hashlib
+import json
 import multiprocessing
 import shutil
 from collections import Counter
@@ -20,27 +21,25 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from bertlab.data.documents import Document, is_validation, load_documents
 from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
-from bertlab.data.pretraining.records import FORMAT, MANIFEST, VOCABULARY, Layout, read_manifest
+from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError, MissingDependencyError
 from bertlab.files import write_bytes
 from bertlab.progress import bar
-from bertlab.wordpiece.tokenizer import WordPieceTokenizer
-from bertlab.wordpiece.vocabulary import Vocabulary
+from bertlab.tokenizer import Tokenizer
+from bertlab.tokenizer_kinds import recorded
 from bertlab.work_folder import WorkFolder, read_json, write_json
 
 UNIT_CHARACTERS = 2_000_000
 SPLITS = ("all", "train", "validation")
 _PROGRESS = ".progress"
 _PLAN = "plan.json"
-_TOKENIZER_SETTINGS = ("lowercase", "strip_accents", "max_chars_per_word", "split_cjk")
 _LARGEST_UNIT = 8  # times `unit_characters`: a unit grows up to this size in search of two documents that can be paired
 
 
@@ -50,7 +49,7 @@ class Job:
 
     folder: str
     settings: ExampleSettings
-    tokenizer: WordPieceTokenizer
+    tokenizer: Tokenizer
     layout: Layout
     identity: dict
 
@@ -70,7 +69,7 @@ class Unit:
 
 def make_data(
     source: str | Path | Iterable[Document],
-    tokenizer: WordPieceTokenizer,
+    tokenizer: Tokenizer,
     folder: str | Path,
     settings: ExampleSettings | None = None,
     workers: int = 1,
@@ -153,15 +152,21 @@ def _unit(number: int, documents: list[Document]) -> Unit:
 # --- one shard ---
 
 
-@lru_cache(maxsize=2)
-def _tokenizer_with_warm_cache(pieces: tuple[str, ...], *settings) -> WordPieceTokenizer:
+_warm: dict[str, Tokenizer] = {}  # the last tokenizer, by the identity of a job
+
+
+def _tokenizer_with_warm_cache(job: "Job") -> Tokenizer:
     """One tokenizer for all units that a worker process gets: it caches the words it has seen."""
-    return WordPieceTokenizer(Vocabulary(pieces), **dict(settings))
+    key = json.dumps([job.identity["vocabulary"], job.identity["tokenizer"]])
+    if key not in _warm:
+        _warm.clear()
+        _warm[key] = job.tokenizer
+    return _warm[key]
 
 
 def make_shard(job: Job, unit: Unit) -> dict:
     """Makes the shard of a unit and returns its entry in the manifest. Runs in a worker; needs no TensorFlow."""
-    tokenizer = _tokenizer_with_warm_cache(job.tokenizer.vocabulary.pieces, *job.identity["tokenizer"].items())
+    tokenizer = _tokenizer_with_warm_cache(job)
     tokens = tokenize_documents(unit.documents, tokenizer)
     examples = examples_from_tokens(tokens, tokenizer.vocabulary, job.settings, unit.number)
     records = job.layout.to_bytes(examples)
@@ -178,6 +183,8 @@ def make_shard(job: Job, unit: Unit) -> dict:
         "examples": len(records),
         **count_examples(examples, tokenizer.vocabulary.pad_id, tokenizer.vocabulary.mask_id),
     }
+    if job.settings.sentence_order:
+        entry["swapped"] = entry.pop("random_next")
     write_json(_entry_path(folder, unit.number), entry)
     return entry
 
@@ -216,11 +223,11 @@ def _identity(source, tokenizer, settings, split: str, on_error: str, unit_chara
         "seed": settings.seed,
         "settings": settings.to_dict(),
         "vocabulary": {
-            "file": VOCABULARY,
+            "file": tokenizer.vocabulary.file,
             "pieces": len(tokenizer.vocabulary),
             "sha256": tokenizer.vocabulary.sha256,
         },
-        "tokenizer": {name: getattr(tokenizer, name) for name in _TOKENIZER_SETTINGS},
+        "tokenizer": recorded(tokenizer),
     }
 
 
@@ -240,7 +247,7 @@ def _prepare(job: Job, work: WorkFolder) -> None:
     work.begin()
     for partial in [*work.path.glob(".*.partial"), *work.file.parent.glob(".*.partial")]:
         partial.unlink()
-    job.tokenizer.vocabulary.save(work.path / VOCABULARY)
+    job.tokenizer.save_vocabulary(work.path)
 
 
 def _entry_path(folder: Path, number: int) -> Path:

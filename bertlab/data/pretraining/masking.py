@@ -24,7 +24,7 @@ class PieceTable:
     """The facts about a vocabulary that masking needs, as arrays.
 
     cls, sep, pad, mask: ids of the special tokens. replacements: (R,) int32, the ids that a random replacement is
-    drawn from: all except the special and the [unused…] ones. continues: (V,) bool, whether a token begins with "##".
+    drawn from: all except the special and the [unused…] ones. continues: (V,) bool, whether a token continues a word.
     """
 
     cls: int
@@ -36,7 +36,7 @@ class PieceTable:
 
     @classmethod
     def of(cls, vocabulary) -> "PieceTable":
-        """The table of a `bertlab.wordpiece.Vocabulary`. Raises VocabularyError if there is nothing to predict."""
+        """The table of a tokenizer's vocabulary. Raises VocabularyError if there is nothing to predict."""
         pieces = vocabulary.pieces
         regular = np.array([not piece.startswith("[unused") for piece in pieces])
         regular[list(vocabulary.special_ids)] = False
@@ -50,7 +50,7 @@ class PieceTable:
             pad=vocabulary.pad_id,
             mask=vocabulary.mask_id,
             replacements=np.flatnonzero(regular).astype(np.int32),
-            continues=np.array([piece.startswith("##") for piece in pieces]),
+            continues=np.array([vocabulary.continues(piece) for piece in pieces]),
         )
 
 

@@ -17,16 +17,17 @@ TFRecord: length (8 bytes, little-endian), masked CRC32C of it (4), the record, 
 
 import json
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError
+from bertlab.tokenizer import Tokenizer
+from bertlab.tokenizer_kinds import from_record
 
 MANIFEST = "manifest.json"
-VOCABULARY = "vocab.txt"
 FORMAT = "bertlab examples 1"
 _STORED = {  # name: (as stored, as read)
     "input_ids": (np.int32, np.int32),
@@ -202,6 +203,11 @@ class ExampleFiles:
         counts = [shard["examples"] for shard in self.manifest["shards"]]
         self._shards = [self._open(path, count) for path, count in zip(self.paths, counts)]
         self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer that the examples were made with."""
+        return from_record(self.folder, self.manifest["tokenizer"])
 
     def _open(self, path: Path, count: int) -> np.ndarray:
         size = self.layout.size

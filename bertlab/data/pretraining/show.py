@@ -8,10 +8,10 @@ import numpy as np
 from bertlab.data.pretraining.batches import Batches
 from bertlab.data.pretraining.collators import MaskTokens
 from bertlab.data.pretraining.masking import PieceTable
-from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
-from bertlab.wordpiece import Vocabulary
+from bertlab.data.pretraining.records import ExampleFiles
 
 LABELS = ("IsNext", "random next")
+ORDER_LABELS = ("in order", "swapped")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Statistics:
 def sample_of(folder: str | Path, count: int, seed: int | None = None) -> dict[str, np.ndarray]:
     """Up to `count` examples of a folder, the first ones or, with a seed, random ones; masked if they were not."""
     files = ExampleFiles(folder)
-    table = PieceTable.of(Vocabulary.from_file(files.folder / VOCABULARY))
+    table = PieceTable.of(files.tokenizer.vocabulary)
     masks = MaskTokens(table, files.settings, seed or 0)
     return Batches(files, min(count, len(files)), shuffle_seed=seed, collators=[masks])[0]
 
@@ -53,7 +53,9 @@ def statistics_of(examples: dict[str, np.ndarray], table: PieceTable) -> Statist
     )
 
 
-def describe(examples: dict[str, np.ndarray], row: int, pieces: tuple[str, ...]) -> str:
+def describe(
+    examples: dict[str, np.ndarray], row: int, pieces: tuple[str, ...], labels: tuple[str, str] = LABELS
+) -> str:
     """One example as text: a line per segment, predicted tokens as {shown←original}.
 
     A  [CLS] the {[MASK]←boat} sank . [SEP]
@@ -74,7 +76,7 @@ def describe(examples: dict[str, np.ndarray], row: int, pieces: tuple[str, ...])
         if second.any():
             lines.append(f"  B  {_joined(tokens, second)}")
         padding = int((~real).sum())
-    label = f", {LABELS[examples['next_sentence_labels'][row]]}" if "next_sentence_labels" in examples else ""
+    label = f", {labels[examples['next_sentence_labels'][row]]}" if "next_sentence_labels" in examples else ""
     predictions = int((examples["masked_lm_weights"][row] > 0).sum())
     head = f"{len(tokens) - padding} tokens, {padding} padding, {predictions} predictions{label}"
     return "\n".join([head, *lines])

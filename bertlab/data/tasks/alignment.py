@@ -10,7 +10,6 @@ The loss ignores a token with label −100. Each word is tokenized separately, s
 """
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -27,7 +26,9 @@ def encode_words(rows: Sequence[TaggingRow], tokenizer) -> tuple[Ragged, Ragged]
     Returns (tokens, token counts): a row of the first has as many values as the tokens of all its words, a row of the
     second as many as the row has words. A word can have no token (a single control character).
     """
-    encoded = tokenizer.encode_batch(chain.from_iterable(row.words for row in rows))
+    prefix = tokenizer.word_prefix
+    words = ((prefix if number else "") + word for row in rows for number, word in enumerate(row.words))
+    encoded = tokenizer.encode_batch(words)
     counts = np.diff(encoded.row_splits).astype(np.int32)  # (all words,)
     word_splits = np.concatenate([[0], np.cumsum([len(row.words) for row in rows], dtype=np.int64)])  # (N + 1,)
     return Ragged(encoded.values, encoded.row_splits[word_splits]), Ragged(counts, word_splits)

@@ -21,7 +21,7 @@ from bertlab.data.quiet import quiet
 from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece.encoding import Ragged, pack_rows, range_indices, truncated_lengths
+from bertlab.wordpiece.encoding import Ragged, pack_rows, range_indices, special_count, truncated_lengths
 from bertlab.wordpiece.vocabulary import Vocabulary
 
 LENGTH_STEP = 16
@@ -53,9 +53,9 @@ class Features:
     @property
     def lengths(self) -> np.ndarray:
         """Tokens of each row with its special tokens; of the longest choice for multiple choice. (N,)"""
-        lengths = np.diff(self.first.row_splits) + 2
+        lengths = np.diff(self.first.row_splits) + special_count(self.vocabulary, self.second is not None)
         if self.second is not None:
-            lengths = lengths + np.diff(self.second.row_splits) + 1
+            lengths = lengths + np.diff(self.second.row_splits)
         return lengths.reshape(len(self), self.choices or 1).max(axis=1, initial=0)
 
     def batch(self, indices: Sequence[int], length: int | None = None) -> Batch:
@@ -199,13 +199,15 @@ def encode_rows(
         choices = _number_of_choices(rows)
         first = tokenizer.encode_batch(row.context for row in rows for _ in row.choices)
         second = tokenizer.encode_batch(choice for row in rows for choice in row.choices)
-    first, second, truncated = truncate_to_fit(first, second, max_length)
+    first, second, truncated = truncate_to_fit(first, second, max_length, tokenizer.vocabulary)
     return Features(tokenizer.vocabulary, first, second, _label_array(rows, len(labels)), choices, truncated)
 
 
-def truncate_to_fit(first: Ragged, second: Ragged | None, max_length: int) -> tuple[Ragged, Ragged | None, int]:
+def truncate_to_fit(
+    first: Ragged, second: Ragged | None, max_length: int, vocabulary
+) -> tuple[Ragged, Ragged | None, int]:
     """Both segments truncated to fit with their special tokens, and the number of truncated rows."""
-    specials = 2 if second is None else 3
+    specials = special_count(vocabulary, second is not None)
     if max_length <= specials:
         raise ConfigError(f"max_length {max_length} must be greater than the number of special tokens, {specials}")
     before = np.diff(first.row_splits)
@@ -232,7 +234,7 @@ def _cut(ragged: Ragged, lengths: np.ndarray) -> Ragged:
 
 def _tagging(rows: Sequence[TaggingRow], tokenizer, max_length: int, continuation) -> TaggingFeatures:
     pieces, counts = encode_words(rows, tokenizer)
-    first, _, truncated = truncate_to_fit(pieces, None, max_length)
+    first, _, truncated = truncate_to_fit(pieces, None, max_length, tokenizer.vocabulary)
     kept = np.diff(first.row_splits)  # (N,)
     tags, positions = [], []
     for index, row in enumerate(rows):

@@ -10,7 +10,7 @@ import numpy as np
 
 from bertlab.data.tasks.metrics_entities import entity_scores, is_entity_tag
 from bertlab.data.tasks.metrics_squad import squad_scores
-from bertlab.data.tasks.rows import QuestionRow, Row
+from bertlab.data.tasks.rows import QuestionRow, Row, TaggingRow
 from bertlab.errors import DataError
 
 
@@ -177,6 +177,15 @@ def score(
             known = f"{', '.join(METRICS)}, f1:LABEL, multi_label, entities, tags, squad"
             raise DataError(f"there is no metric {name!r}; choose among {known}")
     return figures
+
+
+def figure_names(metrics: Sequence[str], rows: Sequence, labels: Sequence[str]) -> list[str]:
+    """The names of the metrics that `score` returns for labelled rows, in order."""
+    if "squad" in metrics:
+        right = {row.id: next(iter(row.answers), "") for row in rows}
+    else:
+        right = [row.tags if isinstance(row, TaggingRow) else row.label for row in rows]
+    return list(score(metrics, rows, labels, right))
 
 
 def _squad(rows: Sequence[QuestionRow], predictions: Mapping[str, str], no_answer_scores=None) -> dict[str, float]:

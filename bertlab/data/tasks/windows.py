@@ -20,7 +20,7 @@ import numpy as np
 from bertlab.data.tasks.features import Features, truncate_to_fit
 from bertlab.data.tasks.rows import QuestionRow
 from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece.encoding import Ragged, RaggedEncoding, range_indices
+from bertlab.wordpiece.encoding import Ragged, RaggedEncoding, range_indices, special_count
 
 
 @dataclass(frozen=True)
@@ -93,15 +93,16 @@ def make_windows(
     """
     if stride < 1 or max_question_length < 1:
         raise ConfigError(f"stride and max_question_length must be at least 1, not {stride}, {max_question_length}")
-    if max_length < max_question_length + 4:
+    specials = special_count(tokenizer.vocabulary, pair=True)
+    if max_length <= max_question_length + specials:
         raise ConfigError(
-            f"max_length must be at least {max_question_length + 4}, for {max_question_length} question tokens "
-            f"(max_question_length), 3 special tokens and context, not {max_length}"
+            f"max_length must be at least {max_question_length + specials + 1}, for {max_question_length} question "
+            f"tokens (max_question_length), {specials} special tokens and context, not {max_length}"
         )
     if not rows:
         raise DataError("there are no questions")
     questions, _, cut = truncate_to_fit(
-        tokenizer.encode_batch(row.question for row in rows), None, max_question_length + 2
+        tokenizer.encode_batch(row.question for row in rows), None, max_question_length + 2, tokenizer.vocabulary
     )
     distinct = {context: number for number, context in enumerate(dict.fromkeys(row.context for row in rows))}
     contexts = tokenizer.encode_batch_with_offsets(distinct)
@@ -109,7 +110,7 @@ def make_windows(
 
     question_lengths = np.diff(questions.row_splits)  # (Q,)
     sizes = np.diff(contexts.row_splits)[context_of]  # (Q,)
-    room = max_length - 3 - question_lengths  # (Q,) context tokens of a full window
+    room = max_length - specials - question_lengths  # (Q,) context tokens of a full window
     step = np.minimum(stride, room)
     counts = 1 + np.maximum(0, -(-(sizes - room) // step))  # (Q,) windows
     row_of = np.repeat(np.arange(len(rows)), counts)  # (W,)
@@ -122,7 +123,7 @@ def make_windows(
         questions.values[range_indices(questions.row_splits[row_of], question_lengths[row_of])],
         np.concatenate([[0], np.cumsum(question_lengths[row_of])]),
     )
-    context_column = question_lengths[row_of] + 2  # behind [CLS] question [SEP]
+    context_column = question_lengths[row_of] + specials - 1  # behind [CLS] question [SEP]
     answers, lost = _answer_tokens(rows, contexts, context_of)
     targets = _targets(answers[row_of], first_token, num_tokens, context_column)
     features = Features(tokenizer.vocabulary, first, second, targets)

@@ -30,8 +30,9 @@ class MemoryNeeds:
         return self.weights + self.activations + PROGRAM
 
 
-def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int, precision: str) -> MemoryNeeds:
-    """The memory of one part of an update. rows: of this part on one device.
+def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int | None, precision: str) -> MemoryNeeds:
+    """The memory of one part of an update. rows: of this part on one device. predictions: None for fine-tuning, whose
+    last layer computes all positions and whose head has a few outputs.
 
     Weights, gradients and both moments are float32: 16 bytes each. Activations that the backward pass needs are
     counted layer by layer, after Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer
@@ -49,6 +50,8 @@ def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int, 
         scores = config.num_heads * queries * tokens * (1 + (config.attention_dropout > 0))  # also stored after dropout
         return kept * size + scores * 4
 
+    if predictions is None:
+        return MemoryNeeds(16 * parameter_count(config), rows * config.num_layers * layer(tokens))
     layers = (config.num_layers - 1) * layer(tokens) + layer(last_layer_positions(tokens, predictions))
     head = predictions * (3 * config.vocab_size + 4 * hidden) * 4  # logits, their softmax and their gradient
     return MemoryNeeds(16 * parameter_count(config), rows * (layers + head))
@@ -58,16 +61,23 @@ def check_memory(
     config: ModelConfig,
     rows: int,
     tokens: int,
-    predictions: int,
+    predictions: int | None,
     precision: str,
     accumulation: int,
     available: int | None,
+    sequences: int = 1,
 ) -> MemoryNeeds:
     """The memory of an update on one device. rows: of the whole update on that device, in `accumulation` parts.
 
+    predictions: see `memory_needs`. sequences: of a row (the choices of multiple choice).
+
     Raises ConfigError, with advice, when it is more than `available`.
     """
-    needs = memory_needs(config, rows // accumulation, tokens, predictions, precision)
+
+    def needs_of(parts: int) -> MemoryNeeds:
+        return memory_needs(config, rows // parts * sequences, tokens, predictions, precision)
+
+    needs = needs_of(accumulation)
     if available is None or needs.total <= available:
         return needs
     anyway = f"; {asked('--no-memory-check', 'memory_check=False')} starts the run anyway"
@@ -80,7 +90,7 @@ def check_memory(
         raise ConfigError(f"{need}: choose a smaller model{anyway}")
     for parts in range(accumulation + 1, min(rows, _MOST_PARTS) + 1):
         if rows % parts == 0:
-            if memory_needs(config, rows // parts, tokens, predictions, precision).total <= available:
+            if needs_of(parts).total <= available:
                 option = asked("--accumulation ", "accumulation=")
                 raise ConfigError(f"{need}: compute each update in parts, with {option}{parts}{anyway}")
     raise ConfigError(f"{need}: choose shorter rows or a smaller model{anyway}")

@@ -32,7 +32,10 @@ from bertlab.data.tasks.rows import TaskData
 from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError, asked
 from bertlab.progress import bar, bars_are_shown
 from bertlab.training.devices.distribution import data_parallel
+from bertlab.training.devices.free_memory import available_memory
+from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import resolve_precision
+from bertlab.training.finetuning.batches import padded_length
 from bertlab.training.finetuning.card import save_finetuned
 from bertlab.training.finetuning.judgement import has_answers, is_labelled, judge, write_judgement
 from bertlab.training.finetuning.outputs import write_outputs
@@ -58,6 +61,7 @@ def finetune(
     callbacks: Sequence = (),
     metrics: dict[str, Callable] | None = None,
     on_begin: Callable[[], object] = lambda: None,
+    memory_check: bool = True,
 ) -> FineTuningResult:
     """Fine-tunes a pre-trained model on a task and writes the best of all runs, and its results, into a folder.
 
@@ -71,16 +75,18 @@ def finetune(
         say: called with lines for the user, such as the number of rows that are cut.
         callbacks: Keras callbacks for every run; an epoch's logs are loss and val_METRIC.
         metrics: more metrics for the development rows, name → function of the rows and the predicted indices, numbers
-            or texts.
+            or texts; `recipe.best` may name one to choose the best model.
         on_begin: called when everything is checked and the folder is there.
+        memory_check: refuse a fine-tuning that probably does not fit into the free memory.
 
     Raises DataError for a task without rows to train or to judge on, ConfigError for a folder with runs of another
-    fine-tuning and for unknown axes, CheckpointError for a model that cannot be used, TrainingError where the loss of
-    the only setting, or of all, becomes infinite or NaN.
+    fine-tuning, for unknown axes and metrics, and for too little memory, CheckpointError for a model that cannot be
+    used, TrainingError where the loss of the only setting, or of all, becomes infinite or NaN.
     """
     recipe = recipe or Recipe()
     with data_parallel(recipe.devices):
-        return _Experiment(model, task, Path(out), recipe, grid or {}, say, metrics).run(callbacks, on_begin)
+        experiment = _Experiment(model, task, Path(out), recipe, grid or {}, say, metrics)
+        return experiment.run(callbacks, on_begin, memory_check)
 
 
 class _Experiment:
@@ -106,8 +112,9 @@ class _Experiment:
             max_length = config.max_tokens
             self._note(f"max_length is {max_length}, the model's own longest row, instead of {recipe.max_length}")
         self.problem = problem_for(
-            TaskInfo.of(task, max_length, min(recipe.stride, max_length)), self.tokenizer, metrics
+            TaskInfo.of(task, max_length, min(recipe.stride, max_length)), self.tokenizer, metrics, recipe.best
         )
+        self.problem.check_best(task.validation)
         self.encoder_weights, self.config = self._load(model)
 
     def _note(self, text: str) -> None:
@@ -133,7 +140,7 @@ class _Experiment:
 
     # === Runs ===
 
-    def run(self, callbacks: Sequence, on_begin: Callable[[], object]) -> FineTuningResult:
+    def run(self, callbacks: Sequence, on_begin: Callable[[], object], memory_check: bool) -> FineTuningResult:
         work = WorkFolder(self.out, SETTINGS, self.identity(), defaults=dataclasses.asdict(Recipe()))
         if self._has_runs():
             work.check()
@@ -145,6 +152,8 @@ class _Experiment:
         train, dev = self._encode("train"), self._encode("validation")
         test = self._encode("test") if self.task.test else None
         _check_choices({"train": train, "validation": dev, "test": test})
+        if memory_check:
+            self.check_memory(train)
         trainers = self._trainers()
         self._begin(work)
         on_begin()
@@ -152,6 +161,15 @@ class _Experiment:
         result = self._finish(trainers[STARTS[0]], runs, dev, test)
         self._drop_weights(result.best)
         return result
+
+    def check_memory(self, train: Encoded) -> None:
+        """Raises ConfigError, with advice, when an update of the largest batch does not fit into the free memory."""
+        recipe, limit = self.recipe, self.problem.info.max_length
+        rows = max(setting.batch_size for setting in self.settings) // recipe.devices
+        tokens = padded_length(int(train.features.lengths.max()), limit)
+        free = available_memory(recipe.devices)
+        sequences = train.features.choices or 1  # in a row
+        check_memory(self.config, rows, tokens, None, self.precision, recipe.accumulation, free, sequences)
 
     def identity(self) -> dict:
         """All that decides the results of the runs."""

@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bertlab.data.tasks.features import Features, encode_rows
-from bertlab.data.tasks.metrics import default_metrics, score
+from bertlab.data.tasks.metrics import default_metrics, figure_names, score
 from bertlab.data.tasks.rows import QuestionRow, Row, TaskData
 from bertlab.data.tasks.windows import QuestionWindows, make_windows
 from bertlab.data.tasks.windows_decode import Answer, answer_texts, best_answers, no_answer_scores
-from bertlab.errors import DataError
+from bertlab.errors import ConfigError, DataError
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,16 @@ class Problem:
     Args:
         info: a `TaskInfo`.   tokenizer: the model's `WordPieceTokenizer`.
         metrics: more metrics, name → function of the rows and the predictions (as `metrics.score` takes them).
+        best: the metric to choose models by, one of the task's or of `metrics`; None: the task's first.
     """
 
     model_kind = "sequence_classification"  # a key of `bertlab.checkpoints.kinds.KINDS`
 
-    def __init__(self, info: TaskInfo, tokenizer, metrics: dict[str, Callable] | None = None):
+    def __init__(self, info: TaskInfo, tokenizer, metrics: dict[str, Callable] | None = None, best: str | None = None):
         self.info = info
         self.tokenizer = tokenizer
         self.metrics = metrics or {}
+        self.best = best
 
     @property
     def model_options(self) -> dict:
@@ -128,7 +130,14 @@ class Problem:
     def score(self, rows: Sequence[Row], decoded: Decoded) -> dict[str, float]:
         """The task's figures; the first is the one to choose models by."""
         figures = score(self.info.metrics, rows, self.info.labels, decoded.predictions, **decoded.options)
-        return figures | {name: float(metric(rows, decoded.predictions)) for name, metric in self.metrics.items()}
+        figures |= {name: float(metric(rows, decoded.predictions)) for name, metric in self.metrics.items()}
+        return figures if self.best is None else {self.best: figures.pop(self.best)} | figures
+
+    def check_best(self, rows: Sequence[Row]) -> None:
+        """Raises ConfigError where `best` is not a metric of these rows."""
+        known = [*figure_names(self.info.metrics, rows, self.info.labels), *self.metrics]
+        if self.best is not None and self.best not in known:
+            raise ConfigError(f"best: expected one of {', '.join(known)}; got {self.best!r}")
 
 
 class MultiLabel(Problem):
@@ -287,16 +296,18 @@ def tuned_threshold(problem: Questions, encoded: Encoded, outputs: list) -> floa
     return figures["best_f1_threshold"]
 
 
-def problem_for(info: TaskInfo, tokenizer, metrics: dict[str, Callable] | None = None) -> Problem:
+def problem_for(
+    info: TaskInfo, tokenizer, metrics: dict[str, Callable] | None = None, best: str | None = None
+) -> Problem:
     """The problem of a task's shape. Raises DataError for a shape that does not exist."""
     if info.shape in ("sentence", "pair"):
         if info.multi_label:
-            return MultiLabel(info, tokenizer, metrics)
-        return (Problem if info.labels else Regression)(info, tokenizer, metrics)
+            return MultiLabel(info, tokenizer, metrics, best)
+        return (Problem if info.labels else Regression)(info, tokenizer, metrics, best)
     shapes = {"multiple-choice": MultipleChoice, "tagging": Tagging, "question": Questions}
     if info.shape not in shapes:
         raise DataError(f"{info.name}: there is no shape {info.shape!r}; choose sentence, pair, {', '.join(shapes)}")
-    return shapes[info.shape](info, tokenizer, metrics)
+    return shapes[info.shape](info, tokenizer, metrics, best)
 
 
 def class_loss(targets, logits, class_weights=None, total=None):

@@ -44,6 +44,9 @@ class Recipe(Settings):
     patience: int | None = setting(
         None, "Stop after this number of epochs without improvement and keep the best epoch's weights.", at_least=1
     )
+    best: str | None = setting(
+        None, "Metric that chooses the best setting and seed, and with --patience the epoch [the task's first].",
+    )  # fmt: skip
     frozen_layers: int | None = setting(
         None, "Freeze the embeddings (0), or the embeddings and this number of lower layers.",
         at_least=0,

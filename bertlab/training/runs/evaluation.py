@@ -8,14 +8,13 @@ import numpy as np
 import tensorflow as tf
 
 from bertlab.data.pretraining.datasets import batches_of
-from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
+from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import DataError
-from bertlab.training.objectives import Objective, collators_of
+from bertlab.training.objectives import Objective, collators_of, objectives_of
 from bertlab.training.runs.baselines import unigram_baseline
 from bertlab.training.runs.callbacks import measured, perplexity
 from bertlab.training.runs.pretrainer import PreTrainer
 from bertlab.training.runs.vocabularies import check_same_tokenizer
-from bertlab.wordpiece import Vocabulary
 
 ROWS, SEED = 4096, 0
 _CHUNK = 64  # rows whose masks are drawn together
@@ -26,8 +25,7 @@ def fixed_batches(files: ExampleFiles, batch_size: int, rows: int, objectives: S
 
     Rows, order and masks never change, at any batch size: new masks are always drawn for `_CHUNK` rows at a time.
     """
-    vocabulary = Vocabulary.from_file(files.folder / VOCABULARY)
-    collators = collators_of(objectives, files.settings, vocabulary, SEED)
+    collators = collators_of(objectives, files.settings, files.tokenizer.vocabulary, SEED)
     chunks = batches_of(files, _CHUNK, SEED, drop_remainder=False, collators=collators)
     batches = chunks.unbatch().take(rows).batch(batch_size, drop_remainder=rows % batch_size == 0)
     # Unbatched, their number is unknown, and Keras warns at their end that the data ran out.
@@ -50,7 +48,7 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, to
     check_readable(files, model.config)
     if tokenizer is not None:
         check_same_tokenizer(files, tokenizer, "the model")
-    trainer = PreTrainer(model)
+    trainer = PreTrainer(model, objectives=objectives_of(model, files.settings.sentence_order))
     trainer.compile(jit_compile=keras.backend.backend() != "torch")
     rows = min(rows, len(files))
     batches = fixed_batches(files, min(batch_size, rows), rows, trainer.objectives).cache()
@@ -74,7 +72,7 @@ def check_readable(files: ExampleFiles, config) -> None:
     if tokens > config.vocab_size:
         raise DataError(
             f"{files.folder}: made with a vocabulary of {tokens} tokens, the model has {config.vocab_size}: make "
-            "the examples with the model's vocab.txt"
+            "the examples with the model's vocabulary"
         )
 
 

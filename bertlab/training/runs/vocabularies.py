@@ -1,25 +1,32 @@
 """Which tokenizer a folder of examples was made with, and whether a model has the same one."""
 
-from bertlab.data.pretraining.records import VOCABULARY, ExampleFiles
+from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import DataError
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.tokenizer import Tokenizer
 
 
-def tokenizer_of(files: ExampleFiles) -> WordPieceTokenizer:
+def tokenizer_of(files: ExampleFiles) -> Tokenizer:
     """The tokenizer with which a folder of examples was made."""
-    return WordPieceTokenizer(Vocabulary.from_file(files.folder / VOCABULARY), **files.manifest["tokenizer"])
+    return files.tokenizer
 
 
-def check_same_tokenizer(files: ExampleFiles, tokenizer: WordPieceTokenizer, owner) -> None:
+def check_same_tokenizer(files: ExampleFiles, tokenizer: Tokenizer, owner) -> None:
     """Raises DataError unless a folder was made with the tokens and the treatment of capitals of `tokenizer`.
 
     owner: whose tokenizer it is, for the message: a checkpoint or another folder.
     """
     made_with = tokenizer_of(files)
-    if made_with.vocabulary.pieces != tokenizer.vocabulary.pieces:
+    if made_with.kind != tokenizer.kind:
         raise DataError(
-            f"{files.folder}: made with another vocabulary than {owner}; make it again with the vocab.txt of {owner}"
+            f"{files.folder}: expected the tokenizer of {owner}, {tokenizer.kind}, got {made_with.kind}; make it again "
+            "with the vocabulary of that"
         )
+    if made_with.vocabulary != tokenizer.vocabulary:
+        raise DataError(
+            f"{files.folder}: made with another vocabulary than {owner}; make it again with the vocabulary of {owner}"
+        )
+    if not hasattr(tokenizer, "lowercase"):  # nothing is done to the text
+        return
     here, there = _treatment(made_with), _treatment(tokenizer)
     if here != there:
         advice = "without --cased" if tokenizer.lowercase else "with --cased"
@@ -29,7 +36,7 @@ def check_same_tokenizer(files: ExampleFiles, tokenizer: WordPieceTokenizer, own
         )
 
 
-def _treatment(tokenizer: WordPieceTokenizer) -> str:
+def _treatment(tokenizer) -> str:
     strips = tokenizer.lowercase if tokenizer.strip_accents is None else tokenizer.strip_accents
     return (
         f"{'in lower case' if tokenizer.lowercase else 'with capitals'} and {'without' if strips else 'with'} accents"

@@ -1,0 +1,303 @@
+"""Byte-level BPE as a tokenizer: any text into ids and exactly back, since every byte is a token if no merge applies.
+
+Sources: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.2; Liu et al. 2019,
+"RoBERTa", section 4.4.
+"""
+
+import json
+import re
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bertlab.bpe.chunks import CHUNK, SPACE, SPACE_CHARACTER, as_utf8, bytes_of_characters, split_chunks, to_characters
+from bertlab.bpe.vocabulary import VOCABULARY_FILE, BytePairVocabulary, SpecialTokens, from_tokenizer_json
+from bertlab.errors import ConfigError, DataError, VocabularyError
+from bertlab.files import write_text
+from bertlab.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_one, pack_rows
+
+CONFIG_FILE, TOKENIZER_JSON = "tokenizer_config.json", "tokenizer.json"
+MASK_AS_IN_BERT = "[MASK]"  # means the mask in every tokenizer's text
+REMEMBERED_CHUNKS = 1 << 18  # the table of chunks is emptied when it holds more
+LONGEST_REMEMBERED = 128  # characters; longer chunks are unlikely to come again
+SETTINGS = ("add_prefix_space", "trim_offsets", "mask_takes_space")
+_SPECIAL_NAMES = {"pad": "pad_token", "unk": "unk_token", "cls": "cls_token", "sep": "sep_token", "mask": "mask_token"}
+
+
+class Part(NamedTuple):
+    """A part of a text: a special token, or text between them. start: its first character."""
+
+    text: str
+    start: int
+    special: str | None = None
+
+
+class BytePairTokenizer:
+    """GPT-2's and RoBERTa's tokenizer, equal to Hugging Face's `tokenizers` in ids and offsets.
+
+    vocabulary: tokens, merges and special tokens.
+    add_prefix_space: read "house" as " house" at the beginning of a text.
+    trim_offsets: leave the space before a word out of a token's offsets.
+    mask_takes_space: the space before a mask belongs to the mask, since the word that it hides has one.
+
+    Every method that reads text takes `special_tokens`: False, and "<mask>" in a text is text; True, and it is the
+    special token. Then "[MASK]" is the mask too, so that one text can be given to every tokenizer.
+
+    Example:
+        >>> from bertlab.bpe.learner import learn
+        >>> tokenizer = BytePairTokenizer(learn(["low lower lowest"] * 9, size=268))
+        >>> tokenizer.tokenize("a lower ☃")
+        ['a', 'Ġlow', 'er', 'Ġ', 'â', 'ĺ', 'ĥ']
+        >>> tokenizer.decode(tokenizer.encode("a lower ☃"))
+        'a lower ☃'
+    """
+
+    kind = "byte-level BPE"
+    word_prefix = " "  # before each of several words or sentences that are encoded one by one, save the first
+
+    def __init__(
+        self,
+        vocabulary: BytePairVocabulary,
+        add_prefix_space: bool = False,
+        trim_offsets: bool = True,
+        mask_takes_space: bool = True,
+    ):
+        self.vocabulary = vocabulary
+        self.add_prefix_space = add_prefix_space
+        self.trim_offsets = trim_offsets
+        self.mask_takes_space = mask_takes_space
+        self._chunk_ids: dict[str, list[int]] = {}
+        special = vocabulary.special
+        names = "|".join(re.escape(name) for name in (special.pad, special.unk, special.cls, special.sep))
+        masks = "|".join(re.escape(name) for name in {special.mask, MASK_AS_IN_BERT})
+        space = f"(?<![{SPACE}])[{SPACE}]*" if mask_takes_space else ""  # looks at a row of spaces only once
+        self._special = re.compile(f"(?P<other>{names})|{space}(?P<mask>{masks})")
+
+    def __reduce__(self):
+        """Worker processes get the settings; each fills a table of its own."""
+        return BytePairTokenizer, (self.vocabulary, *self.settings().values())
+
+    def settings(self) -> dict[str, bool]:
+        """The arguments beside the vocabulary."""
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    # === One text ===
+
+    def tokenize(self, text: str, special_tokens: bool = False) -> list[str]:
+        """The tokens of a text; a space is written Ġ, and a byte that is no visible character as another one."""
+        return [self.vocabulary.pieces[number] for number in self.encode(text, special_tokens)]
+
+    def encode(self, text: str, special_tokens: bool = False) -> list[int]:
+        """The ids of a text, without the special tokens around it (see `pack`)."""
+        ids = []
+        for part in self._parts(text, special_tokens):
+            if part.special is not None:
+                ids.append(self.vocabulary.index(part.special))
+                continue
+            for chunk in split_chunks(self._prefixed(part.text)):
+                ids += self._ids_of(chunk)
+        return ids
+
+    def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
+        """Ids, tokens, the characters (start, end) of each, and the chunk of the text that it belongs to.
+
+        A token that is a part of a character spans the whole character.
+        """
+        ids, offsets, word_ids, chunk_number = [], [], [], 0
+        for part in self._parts(text, special_tokens):
+            if part.special is not None:
+                found = [(self.vocabulary.index(part.special), part.start, part.start + len(part.text))]
+                chunks = [found]
+            else:
+                chunks = self._chunks_with_offsets(part)
+            for chunk in chunks:
+                for number, start, end in chunk:
+                    ids.append(number)
+                    offsets.append((start, end))
+                    word_ids.append(chunk_number)
+                chunk_number += 1
+        pieces = [self.vocabulary.pieces[number] for number in ids]
+        spans = np.array(offsets, np.int32).reshape(-1, 2)
+        return Encoding(np.array(ids, np.int32), pieces, spans, np.array(word_ids, np.int32))
+
+    def _parts(self, text: str, special_tokens: bool) -> Iterator[Part]:
+        if not special_tokens:
+            yield Part(text, 0)
+            return
+        start = 0
+        for match in self._special.finditer(text):
+            if match.start() > start:
+                yield Part(text[start : match.start()], start)
+            special = match["other"] or self.vocabulary.special.mask
+            yield Part(match[0], match.start(), special)
+            start = match.end()
+        if start < len(text) or not text:
+            yield Part(text[start:], start)
+
+    def _prefixed(self, text: str) -> str:
+        return " " + text if self.add_prefix_space and text and not text.startswith(" ") else text
+
+    def _ids_of(self, chunk: str) -> list[int]:
+        """The ids of one chunk, from the table of those seen before."""
+        ids = self._chunk_ids.get(chunk)
+        if ids is None:
+            index = self.vocabulary.index
+            ids = [index(token) for token in self.vocabulary.merges.apply(to_characters(chunk))]
+            if len(self._chunk_ids) >= REMEMBERED_CHUNKS:
+                self._chunk_ids.clear()
+            if len(chunk) <= LONGEST_REMEMBERED:
+                self._chunk_ids[chunk] = ids
+        return ids
+
+    def _chunks_with_offsets(self, part: Part) -> Iterator[list[tuple[int, int, int]]]:
+        """For each chunk of a part its tokens: (id, start, end)."""
+        text = self._prefixed(part.text)
+        added = len(text) - len(part.text)  # 1 if a space was put before it
+        for match in CHUNK.finditer(text):
+            first = match.start() - added
+            characters = [place for place, char in enumerate(match[0]) for _ in as_utf8(char)]  # of each byte
+            begin, tokens = 0, []
+            for number in self._ids_of(match[0]):
+                piece = self.vocabulary.pieces[number]
+                start, end = first + characters[begin], first + characters[begin + len(piece) - 1] + 1
+                begin += len(piece)
+                start, end = max(start, 0), max(end, 1)  # a space that was put before the text is its first character
+                if self.trim_offsets:
+                    start, end = self._trimmed(piece, start, end, is_first=part.start + start == 0)
+                tokens.append((number, part.start + start, part.start + end))
+            yield tokens
+
+    def _trimmed(self, piece: str, start: int, end: int, is_first: bool) -> tuple[int, int]:
+        """A token's characters without the spaces at its ends, as `tokenizers` trims them."""
+        leading = len(piece) - len(piece.lstrip(SPACE_CHARACTER))
+        trailing = len(piece) - len(piece.rstrip(SPACE_CHARACTER))
+        if leading and not (is_first and leading == 1 and self.add_prefix_space):
+            start = min(start + leading, end)
+        if trailing and end >= trailing:
+            end = max(end - trailing, start)
+        return start, end
+
+    # === Many texts ===
+
+    def encode_batch(self, texts: Iterable[str], special_tokens: bool = False) -> Ragged:
+        """The ids of many texts: values (N,) int32 and row_splits (rows + 1,) int64."""
+        values, splits = array("i"), array("q", [0])
+        for text in texts:
+            values.extend(self.encode(text, special_tokens))
+            splits.append(len(values))
+        return Ragged(np.array(values, np.int32), np.array(splits, np.int64))
+
+    def encode_batch_with_offsets(self, texts: Iterable[str], special_tokens: bool = False) -> RaggedEncoding:
+        """The same with offsets (N, 2) into each row's text and word_ids (N,)."""
+        rows = [self.encode_with_offsets(text, special_tokens) for text in texts]
+        splits = np.concatenate([[0], np.cumsum([len(row.ids) for row in rows])]).astype(np.int64)
+        if not rows:
+            empty = np.zeros(0, np.int32)
+            return RaggedEncoding(empty, splits, empty.reshape(0, 2), empty)
+        joined = [np.concatenate([getattr(row, name) for row in rows]) for name in ("ids", "offsets", "word_ids")]
+        return RaggedEncoding(joined[0], splits, joined[1], joined[2])
+
+    def pack(self, ids_a: Sequence[int], ids_b: Sequence[int] | None = None, max_length: int | None = None) -> dict:
+        """One row of the model's input, `<s> a </s>` or `<s> a </s> </s> b </s>`, not padded; see `pack_one`."""
+        return pack_one(self.vocabulary, ids_a, ids_b, max_length)
+
+    def encode_packed(
+        self,
+        texts: Iterable[str],
+        texts_b: Iterable[str] | None = None,
+        max_length: int | None = None,
+        special_tokens: bool = False,
+    ) -> dict[str, np.ndarray]:
+        """The model's input for many texts or pairs, padded to max_length or the longest: each (B, T) int32."""
+        b = None if texts_b is None else self.encode_batch(texts_b, special_tokens)
+        return pack_rows(self.vocabulary, self.encode_batch(texts, special_tokens), b, max_length)
+
+    # === Back to text ===
+
+    def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
+        """The text; bytes that are not UTF-8 become U+FFFD. Raises DataError for an id outside the vocabulary."""
+        special, of_character = set(self.vocabulary.special_ids), bytes_of_characters()
+        content = bytearray()
+        for number in map(int, ids):
+            if not 0 <= number < len(self.vocabulary):
+                raise DataError(f"id {number} is outside the vocabulary, whose ids are 0 to {len(self.vocabulary) - 1}")
+            if number in special and skip_special_tokens:
+                continue
+            piece = self.vocabulary.pieces[number]
+            if number in special or not all(char in of_character for char in piece):
+                content += piece.encode("utf-8")
+            else:
+                content += bytes(of_character[char] for char in piece)
+        return content.decode("utf-8", errors="replace")
+
+    # === In a graph, in a folder ===
+
+    def graph(self, special_tokens: bool = False):
+        """Byte-level BPE has no in-graph form. Raises ConfigError with the remedy."""
+        raise ConfigError(
+            "a SavedModel takes strings, which needs a tokenizer inside the graph; byte-level BPE has none: export "
+            "with --onnx, which takes ids, and make them with this tokenizer"
+        )
+
+    def save_vocabulary(self, folder: str | Path) -> None:
+        """Writes the files that examples made with it need."""
+        self.save(folder)
+
+    def save(self, folder: str | Path) -> None:
+        """Writes vocab.json, merges.txt and tokenizer_config.json, which transformers reads too."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.vocabulary.save(folder)
+        names = {theirs: getattr(self.vocabulary.special, ours) for ours, theirs in _SPECIAL_NAMES.items()}
+        names |= {"bos_token": names["cls_token"], "eos_token": names["sep_token"]}
+        names["mask_token"] = {
+            "__type": "AddedToken", "content": names["mask_token"], "lstrip": self.mask_takes_space, "rstrip": False,
+            "single_word": False, "normalized": False, "special": True,
+        }  # fmt: skip
+        write_text(folder / CONFIG_FILE, json.dumps(names | self.settings(), indent=2) + "\n", VocabularyError)
+
+    @classmethod
+    def load(cls, folder: str | Path, **settings) -> "BytePairTokenizer":
+        """Reads a folder with vocab.json and merges.txt, or tokenizer.json, and if it is there tokenizer_config.json.
+
+        settings: arguments of the constructor that override the folder's.
+        Raises VocabularyError or ConfigError if a file cannot be used.
+        """
+        folder = Path(folder)
+        config = _read_config(folder / CONFIG_FILE)
+        special, found = _special_tokens(config), {name: config[name] for name in SETTINGS if name in config}
+        if (folder / VOCABULARY_FILE).exists():
+            vocabulary = BytePairVocabulary.from_folder(folder, special)
+        else:
+            vocabulary, in_file = from_tokenizer_json(folder / TOKENIZER_JSON, special)
+            found = found | in_file
+        for name, value in found.items():
+            if not isinstance(value, bool):
+                raise ConfigError(f"{folder / CONFIG_FILE}: {name} must be true or false, not {value!r}")
+        return cls(vocabulary, **{**found, **settings})
+
+
+def _read_config(path: Path) -> dict:
+    if not path.exists():
+        return {}
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be read as JSON ({error})") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: expected a JSON object with fields such as mask_token, not {values!r:.60}")
+    return values
+
+
+def _special_tokens(config: dict) -> SpecialTokens:
+    """The names in tokenizer_config.json, where a token is a text or an object with its text; else the usual ones."""
+    found = {}
+    for ours, theirs in _SPECIAL_NAMES.items():
+        value = config.get(theirs)
+        value = value.get("content") if isinstance(value, dict) else value
+        if isinstance(value, str):
+            found[ours] = value
+    return SpecialTokens(**found)

@@ -1,0 +1,84 @@
+"""The kinds of tokenizer that this library has, and opening one from files without knowing its kind.
+
+To add a kind: a class with `kind`, `settings`, `save` and `load` (see `bertlab.tokenizer.Tokenizer`), a line in
+`_CLASSES`, and the files by which `kind_in` recognizes it.
+"""
+
+import importlib
+import json
+from pathlib import Path
+
+from bertlab.errors import VocabularyError
+from bertlab.tokenizer import Tokenizer
+
+WORDPIECE, BYTE_PAIRS, SENTENCE_PIECES = "WordPiece", "byte-level BPE", "SentencePiece"
+_CLASSES = {
+    WORDPIECE: ("bertlab.wordpiece.tokenizer", "WordPieceTokenizer"),
+    BYTE_PAIRS: ("bertlab.bpe.tokenizer", "BytePairTokenizer"),
+    SENTENCE_PIECES: ("bertlab.sentence_pieces", "SentencePieceTokenizer"),
+}
+_FILES = {
+    "vocab.json": BYTE_PAIRS,
+    "spiece.model": SENTENCE_PIECES,
+    "vocab.txt": WORDPIECE,
+}  # a file of the vocabulary → the kind that has it
+_IN_ONE_FILE = "tokenizer.json"  # Hugging Face's file for any kind
+_TYPES = {"BPE": BYTE_PAIRS, "WordPiece": WORDPIECE}  # its `model.type`
+
+
+def tokenizer_class(kind: str) -> type:
+    """The class of a kind. Raises VocabularyError if there is none.
+
+    Example:
+        >>> tokenizer_class("WordPiece").__name__
+        'WordPieceTokenizer'
+    """
+    if kind not in _CLASSES:
+        raise VocabularyError(f"there is no tokenizer of the kind {kind!r}; choose one of {', '.join(_CLASSES)}")
+    module, name = _CLASSES[kind]
+    return getattr(importlib.import_module(module), name)
+
+
+def kind_in(folder: str | Path) -> str | None:
+    """The kind of tokenizer whose files a folder has; a type of tokenizer.json that we lack by its own name; None."""
+    folder = Path(folder)
+    for name, kind in _FILES.items():
+        if (folder / name).exists():
+            return kind
+    path = folder / _IN_ONE_FILE
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))["model"]["type"]
+    except (OSError, ValueError, TypeError, KeyError):
+        raise VocabularyError(f"{path}: expected a JSON object with a model and its type") from None
+    return _TYPES.get(found, found)
+
+
+def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:
+    """The tokenizer in a folder, or whose vocabulary a file is (vocab.txt, vocab.json, spiece.model or tokenizer.json).
+
+    wordpiece_settings: replace the folder's, as far as its kind of tokenizer has them; a byte-level BPE has none.
+    Raises VocabularyError or ConfigError for files that cannot be used.
+    """
+    path = Path(path)
+    if path.name in (*_FILES, _IN_ONE_FILE) and path.name != "vocab.txt" and not path.is_dir():
+        path = path.parent
+    if not path.is_dir():
+        from bertlab.wordpiece import Vocabulary
+
+        return tokenizer_class(WORDPIECE)(Vocabulary.from_file(path), **wordpiece_settings)
+    kind = kind_in(path) or WORDPIECE
+    known = {WORDPIECE: wordpiece_settings, SENTENCE_PIECES: {"lowercase"} & wordpiece_settings.keys()}.get(kind, ())
+    return tokenizer_class(kind).load(path, **{name: wordpiece_settings[name] for name in known})
+
+
+def recorded(tokenizer: Tokenizer) -> dict:
+    """The entry for a tokenizer in a manifest: its settings, and its kind if that is not WordPiece."""
+    return ({} if tokenizer.kind == WORDPIECE else {"kind": tokenizer.kind}) | tokenizer.settings()
+
+
+def from_record(folder: str | Path, values: dict) -> Tokenizer:
+    """The inverse of `recorded`. folder: has the files of the vocabulary."""
+    settings = dict(values)
+    return tokenizer_class(settings.pop("kind", WORDPIECE)).load(folder, **settings)
