@@ -8,7 +8,7 @@ A **question** is a plain value (see `values`), a dict:
      "arguments": [array, …],          NumPy arrays arrive as tensors, unless the probe says {"tensors": False}
      "keywords": {"mask": array},      optional
      "weights": {role: array},         optional: for layers
-     "first": [array, …],              optional: for layers, the arguments of the call in which it builds itself
+     "first": [array, …],              optional: the arguments of an earlier call; a layer builds itself in it
      "seed": 7,                        optional: random seed, set before the layer is made or the function called
      "watch": ["keras.ops.softmax"]}   optional: note whether any of these functions or layers ran
 
@@ -58,8 +58,8 @@ An **answer** is a plain value, a dict:
     error    None or {"type", "message", "line": number or None, "text": that line, "function"}: the student's own
              innermost line; "reason": why it was refused
     notes    facts beside the value: {"returned": "tensor" | "NumPy array" | "nothing" | …, "after": the arguments after
-             the call, "again": what a second, equal call of a layer returned, "printed": lines, "new_weights": a second
-             call made more of them, "watched": [names that ran], "weights": [[path, shape], …]}
+             the call, "again": what a second, equal call of a layer returned, "printed": lines, "new_weights": a call
+             after the first made more of them, "watched": [names that ran], "weights": [[path, shape], …]}
 
 Nobody believes an answer that comes out of a sandbox: `answers.read` makes a trusted value of it, and all that decides
 points is compared outside, `after` with the arguments that were sent and `again` with `value`.
@@ -67,33 +67,23 @@ points is compared outside, `after` with the arguments that were sent and `again
 
 import contextlib
 import dis
-import inspect
 import io
 import itertools
-import math
 import sys
 import types
-from collections.abc import Callable
 from functools import partial
 
 from autograde import tracing
 from autograde.errors import AutogradeError
-from autograde.plain_values import NotPlainError, describe, is_tensor, to_plain, to_tensors, whole_numbers
+from autograde.layer_probes import Build, build_layer, gradient, layer_answer, made, places_of, put_weights, trainable
+from autograde.plain_values import NotPlainError, describe, to_plain, whole_numbers
+from autograde.questions import MissingError, RefusedError, call_with_notes, inputs, named
 from autograde.values import Limits, encode
 
 LONGEST_MESSAGE = 600
 WATCHED_CALLS = 20  # number of calls after which changed arguments are searched, for functions called hundreds of times
 _MODEL_READS = ("token_ids", "token_type_ids", "attention_mask", "positions")  # of a batch, in the order of its call
-Build = Callable[[dict, list, dict, dict], object]  # (layer probe, arguments, keywords, namespace) → a built layer
 _STUB_INSTRUCTIONS = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "POP_TOP"}
-
-
-class RefusedError(AutogradeError):
-    """A question that this code cannot answer; the message explains why. reason: of `answers.REASONS`."""
-
-    def __init__(self, message: str, reason: str = ""):
-        super().__init__(message)
-        self.reason = reason
 
 
 class _Lines(io.TextIOBase):
@@ -137,7 +127,7 @@ def _answer_one(question, namespace, limits, build):
         other = tracing.empty_stub_used(raised, namespace, question)
         status = "raised" if other else "not attempted"
         error["message"] = f"{other}, which your code uses, is still an empty stub" if other else error["message"]
-    except _MissingError:
+    except MissingError:
         status = "missing"
     except AutogradeError as refused:
         status, error = "refused", _refusal(refused)
@@ -151,10 +141,6 @@ def _refusal(refused):
     reason = getattr(refused, "reason", "no plain form" if isinstance(refused, NotPlainError) else "too large")
     return {"type": type(refused).__name__, "message": str(refused)[:LONGEST_MESSAGE], "line": None, "text": "",
             "function": "", "reason": reason}  # fmt: skip
-
-
-class _MissingError(AutogradeError):
-    """The requested name does not exist."""
 
 
 @contextlib.contextmanager
@@ -187,57 +173,37 @@ def _ask(probe, question, namespace, notes, build):
     if "seed" in question:
         _set_seed(question["seed"])
     if kind == "attribute":
-        return _named(probe, namespace)
+        return named(probe, namespace)
     if kind == "repeat":
         return _repeat(probe, question, namespace, notes, build)
     if kind == "seeded":
         return _seeded(probe, question, namespace, notes)
     if kind == "made":
-        return _made(probe, question, namespace, notes, build)
+        return made(probe, question, namespace, notes, build)
     if kind == "own lists":
         return _arguments_after_changes(probe["of"], question, namespace)
     if kind == "trainable":
-        return _trainable(probe["of"], question, namespace, notes, build)
+        return trainable(probe["of"], question, namespace, notes, build)
     if kind == "items":
         return _items(probe, question, namespace, notes)
     if kind == "gradient":
-        return _gradient(probe, question, namespace, notes, build)
+        return gradient(probe, question, namespace, notes, build)
     if kind == "step":
         return _steps(probe, question, namespace, notes)
     if kind == "function":
-        return _call(_named(probe, namespace), *_inputs(probe, question), notes)
+        function = named(probe, namespace)
+        if "first" in question:  # its result does not matter: a function must not remember it
+            function(*inputs(probe, {"arguments": question["first"]})[0], **inputs(probe, question)[1])
+        return call_with_notes(function, *inputs(probe, question), notes)
     if kind == "fill":
-        return _filled(_named(probe, namespace), question, notes)
+        return _filled(named(probe, namespace), question, notes)
     if kind in ("layer", "weights"):
-        arguments, keywords = _inputs(probe, question)
-        before = to_tensors(list(question["first"])) if "first" in question else arguments
-        layer = _built_layer(probe, before, keywords, namespace, notes, build)
-        if kind == "weights":
-            return notes["weights"]
-        _put_weights(layer, probe.get("roles", {}), question.get("weights", {}))
-        return _call_layer(layer, arguments, keywords, notes, twice=probe.get("twice", True))
+        return layer_answer(probe, question, namespace, notes, build)
     raise RefusedError(f"there is no probe of kind {str(kind)[:40]!r}")
-
-
-def _named(probe, namespace):
-    if probe["name"] not in namespace:
-        raise _MissingError(probe["name"])
-    return namespace[probe["name"]]
-
-
-def _inputs(probe, question):
-    convert = to_tensors if probe.get("tensors", True) else to_plain  # either way copies of their own
-    return convert(list(question.get("arguments", []))), convert(dict(question.get("keywords", {})))
 
 
 def _fingerprints(arguments):
     return [encode(to_plain(argument)) for argument in arguments]
-
-
-def _call(function, arguments, keywords, notes):
-    result = function(*arguments, **keywords)
-    notes["after"] = to_plain(arguments)
-    return result
 
 
 def _filled(function, question, notes):
@@ -268,10 +234,10 @@ def _repeat(probe, question, namespace, notes, build):
 def _seeded(probe, question, namespace, notes):
     import numpy as np
 
-    function, results = _named(probe, namespace), []
-    before = _fingerprints(_inputs(probe, question)[0])
+    function, results = named(probe, namespace), []
+    before = _fingerprints(inputs(probe, question)[0])
     for number, seed in enumerate(probe["seeds"]):
-        arguments, keywords = _inputs(probe, question)  # each call gets its own
+        arguments, keywords = inputs(probe, question)  # each call gets its own
         result = function(*arguments, np.random.default_rng(seed), **keywords)
         if result is None or result is ...:
             return result
@@ -287,9 +253,9 @@ def _arguments_after_changes(probe, question, namespace):
     """The arguments of a call after everything in its result was changed; a list in both has changed, too."""
     import numpy as np
 
-    arguments, keywords = _inputs(probe, question)
+    arguments, keywords = inputs(probe, question)
     generators = [np.random.default_rng(seed) for seed in probe.get("seeds", ())[:1]]
-    _change(_named(probe, namespace)(*arguments, *generators, **keywords))
+    _change(named(probe, namespace)(*arguments, *generators, **keywords))
     return arguments
 
 
@@ -318,7 +284,7 @@ def _items(probe, question, namespace, notes):
     import keras
 
     keras.utils.set_random_seed(0)  # so that what draws from the library's own chance is the same every time
-    result = _call(_named(probe, namespace), *_inputs(probe, question), notes)
+    result = call_with_notes(named(probe, namespace), *inputs(probe, question), notes)
     notes["returned"] = describe(result)
     if result is None or result is ...:
         return result
@@ -331,15 +297,15 @@ def _steps(probe, question, namespace, notes):
     """The last step's loss and the weights after it, by role."""
     import keras
 
-    function, model = _named(probe, namespace), namespace[probe["model"]](**probe["config"])
-    (batch,), asked = _inputs(probe, question)
+    function, model = named(probe, namespace), namespace[probe["model"]](**probe["config"])
+    (batch,), asked = inputs(probe, question)
     model(*(batch[name] for name in _MODEL_READS))  # so that its weights exist
-    _put_weights(model, probe["roles"], question["weights"])
+    put_weights(model, probe["roles"], question["weights"])
     optimizer = keras.optimizers.SGD(asked["rate"], momentum=asked.get("momentum", 0.0))
     optimizer.build(model.trainable_variables)
     step = _compiled(function, model, optimizer) if asked.get("compiled") else partial(function, model, optimizer)
     for _ in range(asked["steps"]):
-        loss = _call(step, [batch], {}, notes)
+        loss = call_with_notes(step, [batch], {}, notes)
     if loss is None or loss is ...:
         return loss
     after = {role: _joined_places(places_of(model, paths)) for role, paths in probe["roles"].items()}
@@ -354,164 +320,7 @@ def _compiled(function, model, optimizer):
 
 
 def _joined_places(variables):
-    """The variables of a role joined to one array; the inverse of `_put_weights`."""
+    """The variables of a role joined to one array; the inverse of `put_weights`."""
     import numpy as np
 
     return np.concatenate([np.asarray(variable) for variable in variables], axis=-1)
-
-
-# --- layers ---
-
-
-def build_layer(probe: dict, arguments: list, keywords: dict, namespace: dict):
-    """Constructs the layer and calls it once, so that its weights exist."""
-    layer = _named(probe, namespace)(**probe.get("config", {}))
-    if not callable(layer):
-        raise RefusedError(f"{probe['name']}(…) gives a {type(layer).__name__}, which cannot be called", "not callable")
-    layer(*arguments, **keywords)
-    return layer
-
-
-def _built_layer(probe, arguments, keywords, namespace, notes, build):
-    layer = build(probe, arguments, keywords, namespace)
-    notes["weights"] = [[weight.path, list(weight.shape)] for weight in getattr(layer, "weights", [])]
-    return layer
-
-
-def _made(probe, question, namespace, notes, build):
-    inner = probe["of"]
-    layer = _built_layer(inner, *_inputs(inner, question), namespace, notes, build)
-    places = {role: places_of(layer, paths) or [] for role, paths in inner["roles"].items()}
-    if probe["values"]:
-        return {role: to_plain(found[0]) for role, found in places.items() if found}
-    trained = {id(variable) for variable in layer.trainable_variables}
-    roles = [role for role in question["weights"] if places[role] and all(id(one) in trained for one in places[role])]
-    named = layer.name == inner["config"].get("name", layer.name)
-    return {"named": named, "trainable": layer.trainable, "trained": roles}
-
-
-def _trainable(probe, question, namespace, notes, build):
-    """How many numbers the layer's weights hold: those that can be trained, and the others."""
-    layer = _built_layer(probe, *_inputs(probe, question), namespace, notes, build)
-    counts = [
-        sum(math.prod(weight.shape) for weight in weights) for weights in (layer.trainable_weights, layer.weights)
-    ]
-    return {"numbers that can be trained": counts[0], "numbers that are fixed": counts[1] - counts[0]}
-
-
-def _call_layer(layer, arguments, keywords, notes, twice):
-    """The result of a call. twice: notes also that of an equal call, so that the two can be compared."""
-    call = layer
-    if keywords.get("training") and not _takes_training(layer):
-        call, keywords = _in_training(layer), {}
-    result = _call(call, arguments, keywords, notes)
-    if twice:
-        again = call(*arguments, **keywords)
-        notes["new_weights"] = len(getattr(layer, "weights", [])) != len(notes["weights"])
-        if _is_tensors(result) and _is_tensors(again):
-            notes["again"] = to_plain(again)
-    return result
-
-
-def _takes_training(layer):
-    return "training" in inspect.signature(getattr(layer, "call", layer)).parameters
-
-
-def _in_training(layer):
-    """A call of a layer inside of another one that is being trained: what Keras hands on by itself acts."""
-    import keras
-
-    class Outer(keras.layers.Layer):
-        def call(self, *arguments, training=None):
-            return layer(*arguments)
-
-    outer = Outer()
-    return lambda *arguments: outer(*arguments, training=True)
-
-
-def _is_tensors(value):
-    """Whether this is a tensor or a tuple of tensors."""
-    return is_tensor(value) or (type(value) is tuple and all(map(is_tensor, value)))
-
-
-def _put_weights(layer, roles, weights):
-    for role, array in weights.items():
-        places = places_of(layer, roles[role])
-        if places is None:
-            have = _few_weights(layer.weights) or "none (create them in `__init__` or `build`)"
-            message = f"{type(layer).__name__} has no weight `{roles[role][0]}`; its weights: {have}"
-            raise RefusedError(message, "no such weight")
-        width, left_over = divmod(array.shape[-1], len(places))
-        for index, variable in enumerate(places):
-            share = array[..., index * width : (index + 1) * width]
-            if left_over or share.size != math.prod(variable.shape):
-                raise RefusedError(
-                    f"`{roles[role][0]}` of {type(layer).__name__} has shape {tuple(variable.shape)}; "
-                    f"expected {array.shape if len(places) == 1 else share.shape}",
-                    "shape of a weight",
-                )
-            variable.assign(share.reshape(variable.shape))
-
-
-def _few_weights(weights, most=6):
-    """The first weights with their shapes; of a whole model not all."""
-    text = ", ".join(f"{weight.path} {tuple(weight.shape)}" for weight in weights[:most])
-    return text + (f" and {len(weights) - most} more" if len(weights) > most else "")
-
-
-def places_of(layer, paths):
-    """The variables at the first path that exists; None if no path exists."""
-    for path in paths:
-        found = [layer]
-        for name in path.split("."):
-            if name.isdecimal():
-                found = [thing[int(name)] for thing in found if int(name) < len(thing)]
-            elif name == "*":
-                found = [item for thing in found if isinstance(thing, (list, tuple)) for item in thing]
-            else:
-                found = [getattr(thing, name) for thing in found if getattr(thing, name, None) is not None]
-        if found and all(hasattr(thing, "assign") for thing in found):
-            return found
-    return None
-
-
-# --- gradients ---
-
-
-def _gradient(probe, question, namespace, notes, build):
-    """Gradients of the sum of output × cotangent. Arguments are named by index, weights by role."""
-    import tensorflow as tf
-
-    inner = probe["of"]
-    arguments, keywords = _inputs(inner, question)
-    weights = question.get("weights", {})
-    if inner["kind"] == "layer":
-        thing = _built_layer(inner, arguments, keywords, namespace, notes, build)
-        _put_weights(thing, inner.get("roles", {}), weights)
-    else:
-        thing = _named(inner, namespace)
-    sources = [  # a role may lead to several variables
-        [arguments[name]] if type(name) is int else [place.value for place in places_of(thing, inner["roles"][name])]
-        for name in probe["with_respect_to"]
-    ]
-    with tf.GradientTape() as tape:
-        tape.watch(sources)
-        output = thing(*arguments, **keywords)
-        if type(output) in (list, tuple) and question.get("item", len(output)) < len(output):
-            output = output[question["item"]]
-        if not is_tensor(output):
-            return output  # it has no gradient; its type is reported like that of any other answer
-        total = tf.reduce_sum(output * tf.cast(question["cotangent"], output.dtype))
-    gradients = tape.gradient(total, sources)
-    notes["no_gradient"] = [index for index, group in enumerate(gradients) if any(part is None for part in group)]
-    shapes = [tuple(arguments[n].shape) if type(n) is int else weights[n].shape for n in probe["with_respect_to"]]
-    return [_joined(*group) for group in zip(gradients, sources, shapes)]
-
-
-def _joined(gradients, variables, shape):
-    """The gradients of a role's variables as one array of the role's shape; zero where none arrived."""
-    import tensorflow as tf
-
-    width = shape[-1] // len(variables) if shape else 1
-    parts = [tf.zeros_like(v) if g is None else tf.convert_to_tensor(g) for g, v in zip(gradients, variables)]
-    return tf.concat([tf.reshape(part, (*shape[:-1], width)) for part in parts], -1) if shape else parts[0]

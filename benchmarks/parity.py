@@ -28,7 +28,11 @@ OUTPUT_TOLERANCE = 1e-5  # of max(1, max|reference|)
 GRADIENT_TOLERANCE = 1e-4  # of max|reference|
 # The bias of the keys moves all scores of a query alike, which a softmax ignores: its gradient is rounding noise on
 # both sides. It is measured against the gradient of the keys' kernel instead.
-KEY_BIASES = {"self.key.bias": "self.key.weight", "k_lin.bias": "k_lin.weight"}
+KEY_BIASES = {
+    "self.key.bias": "self.key.weight",
+    "k_lin.bias": "k_lin.weight",
+    "attention.key.bias": "attention.key.weight",
+}
 
 
 def worker(*arguments: str | Path, backend: str = "tensorflow") -> None:

@@ -29,7 +29,8 @@ def write_reference(folder: Path) -> None:
 
     case = CASES[folder.name]
     config = transformers.AutoConfig.for_model(case.model_type, attn_implementation="eager", **case.config)
-    model = transformers.AutoModelForPreTraining.from_config(config).eval()
+    auto = transformers.AutoModelForMaskedLM if case.masked_lm else transformers.AutoModelForPreTraining
+    model = auto.from_config(config).eval()
     rng = np.random.default_rng(0)
     randomize(model, rng, case.deviation)
     model.save_pretrained(folder)
@@ -113,8 +114,9 @@ def gradients(model, inputs: dict, labels: tuple) -> dict[str, np.ndarray]:
 
     found = dict(zip((v.path for v in model.trainable_variables), raw_gradients(model, inputs, labels), strict=True))
     named = {}
-    names = family_of(model.config).huggingface
-    for place in names.places("pretraining", model.config.num_layers):
+    its_family = family_of(model.config)
+    names = its_family.huggingface
+    for place in names.places("pretraining", its_family.layer_numbers(model.config)):
         variable = variables_of(model).get(place.ours)
         if variable is not None:
             name = names.prefix + place.theirs if place.in_backbone else place.theirs

@@ -100,6 +100,11 @@ class ModelConfig:
         return self.hidden_size // self.num_heads
 
     @property
+    def token_width(self) -> int:
+        """Width of the token table."""
+        return self.hidden_size
+
+    @property
     def max_tokens(self) -> int:
         """The longest sequence the model reads."""
         return self.max_position_embeddings
@@ -165,7 +170,7 @@ class ModelConfig:
                 own[field.name] = values[theirs]
             elif field.name in ("vocab_size", "hidden_size", "num_layers", "num_heads"):
                 raise ConfigError(f"{where}: {theirs!r} is missing; it must be a whole number")
-        activation = own.get("hidden_act", "gelu")
+        activation = own.get("hidden_act") or _ACTIVATIONS_FOR_HUGGINGFACE[cls.hidden_act]  # or the family's
         if not isinstance(activation, str) or activation not in _HUGGINGFACE_ACTIVATIONS:
             known = ", ".join(_HUGGINGFACE_ACTIVATIONS)
             raise ConfigError(f"{where}: {cls._activation_name()} {activation!r} is not known; choose one of {known}")

@@ -1,10 +1,13 @@
-"""Progress bars with an estimate of the remaining time, drawn only on a terminal."""
+"""Progress bars with an estimate of the remaining time, drawn only on a terminal; elsewhere lines on request."""
 
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
+SECONDS_BETWEEN_LINES = 10
 
 
 def _columns():
@@ -55,11 +58,38 @@ def bar(description: str, total: int | None = None, start: int = 0) -> Iterator[
         yield Bar(bars, bars.add_task(description, total=total, completed=start, note=""))
 
 
-def track(items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
-    """Yields the items of an iterable under a progress bar. total: their number, if it has no `len`."""
+def track(items: Iterable[Item], description: str, total: int | None = None, lines: bool = False) -> Iterator[Item]:
+    """Yields the items of an iterable under a progress bar. total: their number, if it has no `len`.
+
+    lines: where no bar is drawn, print a line every ten seconds instead.
+    """
     if total is None and hasattr(items, "__len__"):
         total = len(items)
+    if lines and total and not bars_are_shown():
+        yield from _in_lines(items, description, total)
+        return
     with bar(description, total) as running:
         for item in items:
             yield item
             running.advance()
+
+
+def _in_lines(items: Iterable[Item], description: str, total: int) -> Iterator[Item]:
+    began = said = time.monotonic()
+    for done, item in enumerate(items, start=1):
+        yield item
+        now = time.monotonic()
+        if done == total:
+            _print(f"{description}: {done} of {total}, {_duration(now - began)}")
+        elif now - said >= SECONDS_BETWEEN_LINES:
+            said, left = now, (now - began) / done * (total - done)
+            _print(f"{description}: {done} of {total}, about {_duration(left)} left")
+
+
+def _print(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

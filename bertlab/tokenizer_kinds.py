@@ -11,12 +11,17 @@ from pathlib import Path
 from bertlab.errors import VocabularyError
 from bertlab.tokenizer import Tokenizer
 
-WORDPIECE, BYTE_PAIRS = "WordPiece", "byte-level BPE"
+WORDPIECE, BYTE_PAIRS, SENTENCE_PIECES = "WordPiece", "byte-level BPE", "SentencePiece"
 _CLASSES = {
     WORDPIECE: ("bertlab.wordpiece.tokenizer", "WordPieceTokenizer"),
     BYTE_PAIRS: ("bertlab.bpe.tokenizer", "BytePairTokenizer"),
+    SENTENCE_PIECES: ("bertlab.sentence_pieces", "SentencePieceTokenizer"),
 }
-_FILES = {"vocab.json": BYTE_PAIRS, "vocab.txt": WORDPIECE}  # a file of the vocabulary → the kind that has it
+_FILES = {
+    "vocab.json": BYTE_PAIRS,
+    "spiece.model": SENTENCE_PIECES,
+    "vocab.txt": WORDPIECE,
+}  # a file of the vocabulary → the kind that has it
 _IN_ONE_FILE = "tokenizer.json"  # Hugging Face's file for any kind
 _TYPES = {"BPE": BYTE_PAIRS, "WordPiece": WORDPIECE}  # its `model.type`
 
@@ -51,9 +56,9 @@ def kind_in(folder: str | Path) -> str | None:
 
 
 def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:
-    """The tokenizer in a folder, or whose vocabulary a file is (vocab.txt, vocab.json or tokenizer.json).
+    """The tokenizer in a folder, or whose vocabulary a file is (vocab.txt, vocab.json, spiece.model or tokenizer.json).
 
-    wordpiece_settings: replace the folder's, if it is a WordPiece tokenizer; a byte-level BPE has none of them.
+    wordpiece_settings: replace the folder's, as far as its kind of tokenizer has them; a byte-level BPE has none.
     Raises VocabularyError or ConfigError for files that cannot be used.
     """
     path = Path(path)
@@ -64,7 +69,8 @@ def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:
 
         return tokenizer_class(WORDPIECE)(Vocabulary.from_file(path), **wordpiece_settings)
     kind = kind_in(path) or WORDPIECE
-    return tokenizer_class(kind).load(path, **(wordpiece_settings if kind == WORDPIECE else {}))
+    known = {WORDPIECE: wordpiece_settings, SENTENCE_PIECES: {"lowercase"} & wordpiece_settings.keys()}.get(kind, ())
+    return tokenizer_class(kind).load(path, **{name: wordpiece_settings[name] for name in known})
 
 
 def recorded(tokenizer: Tokenizer) -> dict:

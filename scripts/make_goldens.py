@@ -80,6 +80,7 @@ def run(model, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Every output, the loss and its gradients."""
     model.zero_grad()
     read = inspect.signature(model.forward).parameters
+    inputs = inputs | {"sentence_order_label": inputs["next_sentence_label"]}
     batch = {name: torch.from_numpy(array) for name, array in inputs.items() if name in read}
     out = model(**batch, output_hidden_states=True, output_attentions=True)
     out.loss.backward()
@@ -89,9 +90,16 @@ def run(model, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         "masked_lm_logits": out.prediction_logits if "prediction_logits" in out else out.logits,  # (B, T, V)
         "loss": out.loss,
     }
-    if "seq_relationship_logits" in out:
-        found["pooled_output"] = model.base_model.pooler(out.hidden_states[-1])  # (B, H)
-        found["next_sentence_logits"] = out.seq_relationship_logits  # (B, 2)
+    pairs = out.get("seq_relationship_logits", out.get("sop_logits"))
+    if pairs is not None:
+        base = model.base_model
+        pooled = base.pooler(
+            out.hidden_states[-1][:, 0] if hasattr(base, "pooler_activation") else out.hidden_states[-1]
+        )
+        found["pooled_output"] = (
+            base.pooler_activation(pooled) if hasattr(base, "pooler_activation") else pooled
+        )  # (B, H)
+        found["next_sentence_logits"] = pairs  # (B, 2)
     found |= {f"gradient/{name}": p.grad for name, p in model.named_parameters() if p.grad is not None}
     return {name: tensor.detach().numpy() for name, tensor in found.items()}
 

@@ -1,5 +1,6 @@
 """From a solution notebook to what students get: deterministic, complete, and without a line of any answer."""
 
+import functools
 import json
 from dataclasses import replace
 
@@ -10,10 +11,10 @@ from click.testing import CliRunner
 
 from autograde import fingerprints, planning
 from autograde.cli import cli
-from autograde.exercises import catalogue, cells
+from autograde.exercises import catalogue, cells, ready_made
 from autograde.grader.template import Template
 from autograde.proofs import SLOW
-from autograde.release import editions
+from autograde.release import assignment, editions, made_before, sources
 from autograde.release.assignment import (
     refuse_leaks,
     write_assignment,
@@ -60,6 +61,18 @@ def test_no_line_of_an_answer_a_mistake_or_its_hint_reaches_the_student_edition(
     hints += [known.hint for exercise in exercises for known in exercise.misconceptions]
     prose = json.dumps(json.loads(made.student), ensure_ascii=False)
     assert not [hint for hint in hints if hint in prose]
+
+
+def test_each_exercise_tells_which_ready_made_functions_it_refuses(made):
+    written = json.loads(made.student)["cells"]
+    for exercise in catalogue.of_notebook(made.name):
+        ids = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in written]
+        place = ids.index(exercise.id)
+        text = next(cell["source"] for cell in reversed(written[:place]) if cell["cell_type"] == "markdown")
+        own = ready_made.own_names(exercise.forbidden)
+        assert f"## {exercise.number} " in text
+        assert all(f"`{name}`" in text for name in own)
+        assert ("`check` refuses" in text) == bool(own)
 
 
 def test_every_answer_counts_secret_lines_and_finds_each_in_the_source(made):
@@ -162,24 +175,79 @@ def test_a_fingerprint_is_the_same_bytes_every_time_and_holds_no_code(exercise, 
     assert answer_lines == [] and cells.answer_cell(exercise) not in strings
 
 
-def test_fingerprints_are_made_again_only_from_other_sources(tmp_path, monkeypatch):
-    def begun(exercises):
-        raise InterruptedError
+@pytest.fixture
+def two(monkeypatch):
+    """A course of two exercises."""
+    found = catalogue.find("scores"), catalogue.find("softmax-rows")
+    monkeypatch.setattr(catalogue, "EXERCISES", found)
+    return found
 
-    monkeypatch.setattr(catalogue, "EXERCISES", (catalogue.find("scores"), catalogue.find("softmax-rows")))
-    folder = write_fingerprints(tmp_path / "a")
-    names = sorted(path.name for path in folder.iterdir())
-    assert {"scores.npz", "softmax-rows.npz", fingerprints.INDEX} < set(names)
-    write_fingerprints(tmp_path / "b")
-    assert [(folder / name).read_bytes() for name in names] == [(tmp_path / "b" / name).read_bytes() for name in names]
 
-    assert write_fingerprints(folder, begun) == folder
-    (folder / "scores.npz").rename(folder / "aside.npz")
-    with pytest.raises(InterruptedError):
-        write_fingerprints(folder, begun)
-    (folder / "aside.npz").rename(folder / "scores.npz")
-    with pytest.raises(InterruptedError):  # it was begun and not ended: what is there may be of two makes
-        write_fingerprints(folder, begun)
+def _made(folder) -> tuple[dict[str, bytes], list[str]]:
+    """The files after a release into this folder, and the exercises that it made."""
+    made = []
+
+    def progress(exercises):
+        made.extend(exercise.id for exercise in exercises)
+        return exercises
+
+    write_fingerprints(folder, progress)
+    return {path.name: path.read_bytes() for path in folder.iterdir()}, made
+
+
+def test_fingerprints_are_made_again_only_from_other_sources_and_are_the_same_bytes(two, tmp_path, monkeypatch):
+    first, made = _made(tmp_path / "a")
+    assert {"scores.npz", "softmax-rows.npz", fingerprints.INDEX} < set(first) and made == ["scores", "softmax-rows"]
+    assert _made(tmp_path / "a") == (first, [])
+    assert _made(tmp_path / "b") == (first, made)  # without what was made before
+    (tmp_path / "a/scores.npz").unlink()
+    (tmp_path / "a/softmax-rows.npz").write_bytes(b"damaged")
+    assert _made(tmp_path / "a") == (first, made)
+    (tmp_path / "a/scores.npz").write_bytes(b"damaged")
+    assert _made(tmp_path / "a") == (first, ["scores"])
+    monkeypatch.setattr(assignment, "hash_of", lambda exercise: f"changed {exercise.id == 'scores'}")
+    assert _made(tmp_path / "a")[1] == ["scores", "softmax-rows"]
+
+
+@pytest.mark.parametrize(
+    "note", ["", "0a1b2c", "[]", '{"version": 9, "made": {}}', '{"version": 2, "made": {"scores": 3}}']
+)
+def test_a_note_that_cannot_be_used_costs_time_only(tmp_path, note):
+    (tmp_path / made_before.NOTE).write_text(note)
+    assert made_before.MadeBefore.read(tmp_path).made == {}
+
+
+def test_a_release_that_was_killed_resumes(two, tmp_path):
+    def killed_after_one(exercises):
+        yield exercises[0]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_fingerprints(tmp_path, killed_after_one)
+    assert _made(tmp_path)[1] == ["softmax-rows"]
+
+
+def _digest_of_another(name, digest, path, at):
+    return b"new" if path.name == name else digest(path, at)
+
+
+def test_an_exercise_depends_on_what_it_imports_and_on_the_answers_above_it(tmp_path, monkeypatch):
+    scores, pooler = catalogue.find("scores"), catalogue.find("pooler")
+    before = sources.hash_of(scores), sources.hash_of(pooler)
+    digest = sources._digest
+    used = {"numpy_bert.py": (True, True), "softmax_rows.py": (False, False), "probe.py": (True, True)}
+    for name, (of_scores, of_pooler) in used.items():
+        changed = functools.partial(_digest_of_another, name, digest)
+        monkeypatch.setattr(sources, "_digest", changed)
+        assert (sources.hash_of(scores) != before[0], sources.hash_of(pooler) != before[1]) == (of_scores, of_pooler)
+    monkeypatch.setattr(sources, "_digest", digest)
+    setup, answers = cells.read(scores.notebook)
+    for changed, effect in (("add-to-rows", True), ("scores", True), ("attention", False)):
+        other = answers | {changed: answers[changed] + "  # another"}
+        monkeypatch.setattr(cells, "read", lambda notebook, other=other: (setup, other))
+        assert (sources.hash_of(scores) != before[0]) == effect
+    monkeypatch.setattr(sources.metadata, "version", lambda name: "0")
+    assert sources.hash_of(scores) != before[0]
 
 
 def test_the_command_says_whether_what_is_there_is_up_to_date(tmp_path):

@@ -11,7 +11,7 @@ from bertlab.config import BertConfig
 from bertlab.errors import CheckpointError
 
 CONFIG = BertConfig(
-    vocab_size=50, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=32, max_position_embeddings=16
+    vocab_size=50, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=32, max_position_embeddings=16
 )  # dropout 0.1: a resumed run must draw the same masks
 
 

@@ -4,11 +4,14 @@ import json
 
 import click
 
+from autograde.cli.options import exercises_option
+
 
 @click.command()
 @click.argument("notebook", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list for scripts.")
-def exercises(notebook, as_json):
+@exercises_option
+def exercises(notebook, as_json, own_exercises):
     """List the exercises of NOTEBOOK, or of the course: points, names, and mistakes they recognise.
 
     \b

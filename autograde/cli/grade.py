@@ -18,7 +18,7 @@ from autograde.cli.grading import (
     scheduler_option,
     seconds_text,
 )
-from autograde.cli.options import course_option
+from autograde.cli.options import course_option, exercises_option
 
 
 @click.command()
@@ -29,7 +29,8 @@ from autograde.cli.options import course_option
               help="Resume where an earlier run stopped, or grade everything again.")  # fmt: skip
 @scheduler_option
 @grading_options
-def grade(assignment, course, students, resume, scheduler, workers, cell_seconds, trust, as_json):
+@exercises_option
+def grade(assignment, course, students, resume, scheduler, workers, cell_seconds, trust, as_json, own_exercises):
     """Grade ASSIGNMENT (default: all) in a sandbox; write the gradebook, verdicts and notebooks.
 
     \b

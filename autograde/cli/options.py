@@ -17,9 +17,28 @@ _SIGNS = ("nbgrader_config.py", "gradebook.db", "source", "release", "submitted"
 def _is_course(context, parameter, course: Path) -> Path:
     if not any((course / sign).exists() for sign in _SIGNS):
         raise CourseError(f"{course}: expected a course folder; name one with --course, or run `autograde init`")
+    from autograde.grader.course import use_exercises_of
+
+    use_exercises_of(course)
     return course
 
 
+def _use_exercises(context, parameter, folder: Path | None) -> Path | None:
+    if folder:
+        from autograde.exercises import folders
+
+        folders.use(folder)
+    return folder
+
+
+exercises_option = click.option(
+    "--exercises",
+    "own_exercises",
+    is_eager=True,  # before the course, which may have noted another folder
+    callback=_use_exercises,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Use your own exercises and notebooks in this folder too; also read from $AUTOGRADE_EXERCISES.",
+)
 course_option = click.option(
     "--course",
     default=".",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import CourseError
+from autograde.cli.options import CourseError, exercises_option
 
 
 @click.command()
@@ -22,8 +22,9 @@ from autograde.cli.options import CourseError
               help="Also build the package for students into this folder.")  # fmt: skip
 @click.option("--executed", type=click.Path(file_okay=False, path_type=Path),
               help="Also run the solutions; write notebooks and pages with outputs to this folder.")  # fmt: skip
+@exercises_option
 @click.option("--check", is_flag=True, help="Write nothing; exit with code 1 if a student edition is not up to date.")
-def release(notebooks, folder, fingerprints, course, assignment, colab, package, wheel, executed, check):
+def release(notebooks, folder, fingerprints, course, assignment, colab, package, wheel, executed, own_exercises, check):
     """Build the student edition of NOTEBOOKS (default: all) from their solutions.
 
     \b
@@ -31,35 +32,49 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
       autograde release
       autograde release 03_attention --course course2026 --assignment ps3
       autograde release --wheel dist --executed build/solutions
+      autograde release --exercises my_folder --course course2026
 
-    The same sources give the same bytes. A notebook that contains a line of an answer is not written.
+    The same sources give the same bytes. Only inputs of `check` whose exercise, notebook or library changed are made
+    again; if you interrupt the command, the next one resumes. A notebook that contains a line of an answer is not
+    written.
     """
     from autograde.cli.grading import quiet_tensorflow
     from autograde.exercises import catalogue
+    from autograde.grader.course import set_exercises, use_exercises_of
     from autograde.release import assignment as assignments
     from autograde.release import editions as making
     from bertlab.backend import load_backend
     from bertlab.progress import track
 
+    if course:
+        use_exercises_of(course)
     names = list(notebooks) or making.notebooks()
     made = [making.make(name, colab, package=package) for name in names]
     if check:
         _check(made, folder)
         return
     quiet_tensorflow()
-    load_backend()
     for editions in made:
         path = assignments.write_student_edition(editions, catalogue.of_notebook(editions.name), folder)
         click.echo(path)
     click.echo(assignments.write_glossary(folder))
-    place = assignments.write_fingerprints(fingerprints, lambda found: track(found, "Fingerprints"))
-    click.echo(f"{place}: {len(catalogue.EXERCISES)} exercises")
+    made_now = []
+
+    def progress(exercises):
+        made_now.extend(exercises)
+        return track(exercises, "Fingerprints", lines=True)
+
+    place = assignments.write_fingerprints(fingerprints, progress, load_backend)
+    count = len(catalogue.EXERCISES)
+    click.echo(f"{place}: {count} exercises, {count - len(made_now)} of them unchanged")
     if wheel:
         from autograde.release import student_wheel
 
         click.echo(student_wheel.build(wheel, place))
     if executed:
         _execute(made, executed, track)
+    if course and own_exercises:
+        set_exercises(course, own_exercises)
     for name, group in _assignments(made, assignment) if course else ():
         for path in assignments.write_assignment(course, name, group):
             click.echo(path)
@@ -72,7 +87,7 @@ def _execute(made, folder: Path, track) -> None:
     from autograde.release.executed import write_executed
 
     with TemporaryDirectory() as course:
-        for editions in track(made, "Running the solutions"):
+        for editions in track(made, "Running the solutions", lines=True):
             click.echo(write_executed(editions, folder, Path(course))[1])
 
 

@@ -5,13 +5,16 @@ import sys
 
 import click
 
+from autograde.cli.options import exercises_option
+
 
 @click.command("try")
 @click.argument("names", nargs=-1, required=True)
 @click.option("--draws", default=0, show_default=True, type=click.IntRange(0),
               help="Also compare the verdicts on this many fresh draws.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list for scripts.")
-def try_exercise(names, draws, as_json):
+@exercises_option
+def try_exercise(names, draws, as_json, own_exercises):
     """Prove the exercises NAMES and print what was found; exit with code 1 if a proof fails.
 
     \b

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from autograde import syntax
 from autograde.errors import AutogradeError
+from autograde.exercises import folders
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 _MARKER = re.compile(r"^# %%(?P<markdown> \[markdown\])?(?P<metadata>.*)$")
@@ -65,7 +66,7 @@ class Facts:
 
 def path_of(notebook: str) -> Path:
     """The file of a notebook. Raises SolutionError if there is none."""
-    path = SOLUTIONS / f"{notebook}.py"
+    path = folders.place_of("solutions", notebook) if folders.is_own(notebook) else SOLUTIONS / f"{notebook}.py"
     if not path.exists():
         raise SolutionError(f"{path}: no such file; expected one solution notebook in solutions/ for each notebook")
     return path

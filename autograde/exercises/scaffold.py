@@ -3,13 +3,15 @@
 solutions/NN_topic.py                    heading, answer and check, at the end
 autograde/exercises/nNN_topic/name.py    reference, inputs, hints, misconceptions
 tests/alternatives/NN_topic.py           other right answers, at the end
+
+With `--exercises my_folder` they are my_folder/solutions, my_folder/exercises and my_folder/alternatives.
 """
 
 import json
 import re
 from pathlib import Path
 
-from autograde.exercises import notebooks
+from autograde.exercises import folders, notebooks
 from autograde.exercises.notebooks import SolutionError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,9 +117,7 @@ def new_exercise(notebook: str, identity: str, root: Path = ROOT) -> list[Path]:
         r"[a-z][a-z0-9]*(-[a-z0-9]+)*", identity
     ):
         raise SolutionError(f"expected names like 03_attention and mean-pooling, got {notebook} and {identity}")
-    solution = root / "solutions" / f"{notebook}.py"
-    package = root / "autograde" / "exercises" / f"n{notebook}"
-    others = root / "tests" / "alternatives" / f"{notebook}.py"
+    solution, package, others = _places(notebook, root)
     module = package / f"{name}.py"
     if module.exists():
         raise SolutionError(f"{module}: exercise {identity!r} exists already; choose another name")
@@ -133,6 +133,26 @@ def new_exercise(notebook: str, identity: str, root: Path = ROOT) -> list[Path]:
     _add(module, _MODULE, "")
     _add(others, _ALTERNATIVES.format(**words), _ALTERNATIVE.format(**words))
     return [solution, module, others]
+
+
+def _places(notebook: str, root: Path) -> tuple[Path, Path, Path]:
+    """Notebook, package of exercises, and alternatives: in the instructor's folder if there is one."""
+    own = folders.own()
+    if own is None:
+        tests = root / "tests" / "alternatives"
+        return (
+            root / "solutions" / f"{notebook}.py",
+            root / "autograde/exercises" / f"n{notebook}",
+            tests / f"{notebook}.py",
+        )
+    solution, package = own / "solutions" / f"{notebook}.py", own / "exercises" / f"n{notebook}"
+    courses = root / "solutions" / f"{notebook}.py"
+    if courses.exists() and not solution.exists():
+        raise SolutionError(
+            f"{notebook} is a notebook of the course: copy {courses} to {solution} and "
+            f"{root / 'autograde/exercises' / package.name} to {package} to change it, or choose another name"
+        )
+    return solution, package, own / "alternatives" / f"{notebook}.py"
 
 
 def _add(path: Path, beginning: str, text: str) -> None:

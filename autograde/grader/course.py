@@ -11,6 +11,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from autograde.errors import AutogradeError
+from autograde.exercises import folders
 from bertlab.files import write_text
 
 SECRET = Path(".autograde", "secret")
@@ -54,10 +55,12 @@ _IGNORED_TEXT = """# Written by `autograde init`: the secret, grades and student
 /results/
 /reports/
 /.autograde/policy.json
+/.autograde/mailed/
 *.zip
 *.csv
 """
 ZONE = Path(".autograde", "timezone")  # one line, such as Europe/Berlin
+EXERCISES = Path(".autograde", "exercises")  # one line: the folder of the instructor's own exercises
 
 
 class CourseFolderError(AutogradeError):
@@ -143,6 +146,23 @@ def set_zone(folder: str | Path, name: str) -> None:
     zone_of(folder, name)
     Path(folder, ZONE).parent.mkdir(mode=0o700, exist_ok=True)
     write_text(Path(folder, ZONE), f"{name}\n")
+
+
+def set_exercises(folder: str | Path, exercises: str | Path) -> None:
+    """Notes in the course the folder of the instructor's own exercises."""
+    Path(folder, EXERCISES).parent.mkdir(mode=0o700, exist_ok=True)
+    write_text(Path(folder, EXERCISES), f"{Path(exercises).resolve()}\n")
+
+
+def use_exercises_of(folder: str | Path) -> None:
+    """Uses the exercises that the course has noted, if no others are in use. Raises CourseFolderError."""
+    path = Path(folder, EXERCISES)
+    if folders.own() or not path.is_file():
+        return
+    noted = Path(path.read_text(encoding="utf-8").strip())
+    if not noted.is_dir():
+        raise CourseFolderError(f"{path}: expected a folder of exercises, got {noted}; name it with --exercises")
+    folders.use(noted)
 
 
 def in_utc(text: str) -> datetime:

@@ -4,6 +4,7 @@
     results/*/ID  results/*/faults/ID.txt         what the grader found
     collected/*/earlier/ID, disputed/ID           older files, and files that somebody else's entry claims
     collected/*/hand_ins/ID.json, rows of the manifest, people.json   what a download told
+    .autograde/mailed/*/ID.json                   e-mails that were sent
     gradebook.db                                  grades, comments, name
     reports/*.html, feedback/*.zip                about their assignments: deleted, to be written again
 
@@ -21,7 +22,8 @@ from autograde.grader.policy import read_policy
 from bertlab.files import write_text
 
 _FOLDERS = ("submitted/{}", "autograded/{}", "feedback/{}", "results/*/{}", "results/*/faults/{}.txt",
-            "collected/*/earlier/{}", "collected/*/disputed/{}", "collected/*/hand_ins/{}.json")  # fmt: skip
+            "collected/*/earlier/{}", "collected/*/disputed/{}", "collected/*/hand_ins/{}.json",
+            ".autograde/mailed/*/{}.json")  # fmt: skip
 _WILD = set("*?[]/\\")
 
 
@@ -38,6 +40,7 @@ def kept_about(course: str | Path, student: str) -> list[Path]:
     assignments = {path.parent.name for path in own if path.parent.parent.name == "results"}
     assignments |= {path.name for path in course.glob(f"submitted/{student}/*")}
     pages = [page for name in sorted(assignments) for page in _pages(course, name)]
+    pages += sorted(course.glob("reports/term*.*")) if own else []
     return [*own, *dict.fromkeys(pages)]
 
 

@@ -1,8 +1,10 @@
 """The facts that a feedback page shows besides the record of the grading: from the gradebook and from collecting."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from autograde.grader.comments import filled_in, read_comments
 from autograde.grader.course import local_time, zone_of
 from autograde.grader.gradebook import Course
 from autograde.grader.people import namer
@@ -23,16 +25,20 @@ def given_by_people(
         with Course(folder) as book:
             book.write_late_penalties()
             by_hand, penalties = book.by_hand(assignment, templates), book.late_penalties(assignment)
+    comments = read_comments(folder)
     name, zone = namer(folder), zone_of(folder)
 
-    def given(result: Result) -> dict[str, object]:
+    def of(result: Result) -> dict[str, object]:
         key = result.student, result.notebook
         return {
-            "by_hand": by_hand.get(key),
+            "by_hand": {
+                exercise: replace(given, comment=filled_in(given.comment, comments))
+                for exercise, given in by_hand.get(key, {}).items()
+            },
             "late_penalty": penalties.get(key, 0.0),
             "name": name(result.student),
             "title": templates[result.notebook].title if result.notebook in templates else "",
             "handed_in": local_time(result.handed_in, zone),
         }
 
-    return given
+    return of

@@ -20,7 +20,7 @@ from autograde.errors import AutogradeError
 from autograde.exercises import catalogue, runs
 from autograde.grader.autograded import write_autograded
 from autograde.grader.budget import Budget
-from autograde.grader.course import read_secret
+from autograde.grader.course import read_secret, use_exercises_of
 from autograde.grader.gradebook import Course, configured_penalty
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.notebook_grading import Graded, grade_notebook
@@ -82,6 +82,7 @@ class Assignment:
 def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> Assignment:
     """Reads the release and the secret. Raises GradeError, CourseFolderError, TemplateError."""
     course = Path(course)
+    use_exercises_of(course)
     paths = sorted((course / "release" / name).glob("*.ipynb"))
     if not paths:
         raise GradeError(f"{course / 'release' / name}: expected a notebook; run `autograde release --course {course}`")

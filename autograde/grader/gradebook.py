@@ -261,6 +261,17 @@ class Course:
                     found[submission.student_id, notebook.name] = given
         return found
 
+    def comments_by_hand(self) -> list[tuple[str, str, str, str]]:
+        """(assignment, student, cell, text) of all comments by people."""
+        return [
+            (assignment.name, submission.student_id, comment.cell.name, comment.manual_comment)
+            for assignment in self.book.assignments
+            for submission in assignment.submissions
+            for notebook in submission.notebooks
+            for comment in notebook.comments
+            if comment.manual_comment
+        ]
+
     def late_penalties(self, assignment: str) -> dict[tuple[str, str], float]:
         """Late penalties in points: by (student, notebook)."""
         return {

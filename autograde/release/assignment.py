@@ -1,8 +1,8 @@
 """Puts a notebook into an nbgrader course: `source/`, `release/` and the cells' points in gradebook.db."""
 
 import contextlib
-import hashlib
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 from autograde import planning
@@ -10,10 +10,11 @@ from autograde.exercises import catalogue
 from autograde.exercises.spec import Exercise
 from autograde.release.editions import Editions, ReleaseError
 from autograde.release.leaks import leaks
+from autograde.release.made_before import MadeBefore
+from autograde.release.sources import hash_of
 from autograde.student.plans import BESIDE
 from bertlab.files import write_text
 
-MADE_FROM = ".made-from"  # beside the fingerprints: the hash of their sources
 ROOT = Path(__file__).parents[2]
 GLOSSARY = ROOT / "docs" / "glossary.md"
 
@@ -41,33 +42,25 @@ def refuse_leaks(editions: Editions, exercises: tuple[Exercise, ...]) -> None:
         raise ReleaseError(f"{editions.name}: the student edition would contain answers: {'; '.join(found[:5])}")
 
 
-def write_fingerprints(folder: Path | None, progress=iter) -> Path:
+def write_fingerprints(folder: Path | None, progress=iter, prepare: Callable[[], None] = lambda: None) -> Path:
     """Writes the visible plan of every exercise of the catalogue; returns the folder.
 
-    Does nothing if the same sources have made them before. folder: None for the one beside the student package.
-    progress: wraps the exercises, to show the progress.
+    Makes only those whose sources have changed since they were made, and notes each as soon as it is written.
+    folder: None for the one beside the student package. progress: wraps the exercises to be made, to show the progress;
+    prepare: called first if there are any.
     """
     folder = folder or BESIDE
-    note, made_from = folder / MADE_FROM, _sources_hash()
-    complete = all((folder / f"{exercise.id}.npz").is_file() for exercise in catalogue.EXERCISES)
-    if complete and note.is_file() and note.read_text() == made_from:
-        return folder
-    note.unlink(missing_ok=True)  # until all are written, the folder contains old and new ones
-    planning.write_fingerprints(catalogue.EXERCISES, folder, progress)
-    write_text(note, made_from)
+    folder.mkdir(parents=True, exist_ok=True)
+    before = MadeBefore.read(folder)
+    sources = {exercise.id: hash_of(exercise) for exercise in catalogue.EXERCISES}
+    changed = [exercise for exercise in catalogue.EXERCISES if not before.has(exercise.id, sources[exercise.id])]
+    if changed:
+        prepare()
+        for exercise in progress(changed):
+            planning.write_fingerprint(exercise, folder)
+            before.add(exercise.id, sources[exercise.id])
+    planning.write_indexes(catalogue.EXERCISES, folder)
     return folder
-
-
-def _sources_hash() -> str:
-    """A hash of everything that fingerprints depend on: both packages, the solutions, and the versions of libraries."""
-    import keras
-    import numpy as np
-    import tensorflow as tf
-
-    total = hashlib.sha256(" ".join([np.__version__, tf.__version__, keras.__version__]).encode())
-    for path in sorted(path for part in ("autograde", "bertlab", "solutions") for path in (ROOT / part).rglob("*.py")):
-        total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return total.hexdigest()
 
 
 def write_assignment(course: Path, assignment: str, notebooks: list[Editions]) -> list[Path]:

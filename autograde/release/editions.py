@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.exercises import cells
+from autograde.exercises import catalogue, cells, folders, ready_made
 from autograde.exercises.notebooks import SOLUTIONS
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -54,12 +54,13 @@ class Editions:
     student: str
 
 
-def notebooks(folder: Path = SOLUTIONS) -> list[str]:
-    """The names of all solution notebooks, in order."""
+def notebooks(folder: Path | None = None) -> list[str]:
+    """The names of all solution notebooks in a folder, in order; by default the instructor's own, else the course's."""
+    folder = folder or (folders.own() / "solutions" if folders.own() else SOLUTIONS)
     return sorted(path.stem for path in folder.glob("[0-9][0-9]_*.py"))
 
 
-def make(name: str, colab: str = "", folder: Path = SOLUTIONS, package: str = "") -> Editions:
+def make(name: str, colab: str = "", folder: Path | None = None, package: str = "") -> Editions:
     """Both editions of a notebook. Raises ReleaseError.
 
     colab: the address under which Colab finds the folder of student editions; "" leaves the badge out.
@@ -67,11 +68,12 @@ def make(name: str, colab: str = "", folder: Path = SOLUTIONS, package: str = ""
     """
     import jupytext
 
-    path = folder / f"{name}.py"
+    path = folder / f"{name}.py" if folder else folders.place_of("solutions", name)
     if not path.exists():
         known = ", ".join(notebooks(folder)) or "none"
         raise ReleaseError(f"{path}: the solution notebook does not exist; solution notebooks: {known}")
     written = [_cell(name, place, cell) for place, cell in enumerate(jupytext.read(path).cells)]
+    written = _with_refusals(name, written)
     _check_metadata(path, written)
     written = _with_package(name, written, package) if package else written
     badge = [_badge(name, colab)] if colab else []
@@ -85,6 +87,19 @@ def _cell(name: str, place: int, cell) -> dict:
     identity = hashlib.sha256(f"{name} {place} {own}".encode()).hexdigest()[:12]
     made = {"cell_type": cell.cell_type, "id": identity, "metadata": metadata, "source": cell.source}
     return made | ({"execution_count": None, "outputs": []} if cell.cell_type == "code" else {})
+
+
+def _with_refusals(name: str, written: list[dict]) -> list[dict]:
+    """The cells, each exercise's text with the ready-made functions that the exercise refuses."""
+    told = {exercise.id: ready_made.told(exercise.forbidden) for exercise in catalogue.of_notebook(name)}
+    texts = list(written)
+    for place, cell in enumerate(written):
+        graded = cell["metadata"].get("nbgrader", {})
+        sentence = told.get(graded.get("grade_id")) if graded.get("solution") else None
+        if sentence:
+            above = max(before for before in range(place) if written[before]["cell_type"] == "markdown")
+            texts[above] = written[above] | {"source": f"{written[above]['source']}\n\n{sentence}"}
+    return texts
 
 
 def _with_package(name: str, written: list[dict], package: str) -> list[dict]:

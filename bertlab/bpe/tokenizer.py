@@ -236,7 +236,7 @@ class BytePairTokenizer:
     # === In a graph, in a folder ===
 
     def graph(self, special_tokens: bool = False):
-        """Byte-level BPE has no in-graph form. Raises ConfigError, which says what to do."""
+        """Byte-level BPE has no in-graph form. Raises ConfigError with the remedy."""
         raise ConfigError(
             "a SavedModel takes strings, which needs a tokenizer inside the graph; byte-level BPE has none: export "
             "with --onnx, which takes ids, and make them with this tokenizer"

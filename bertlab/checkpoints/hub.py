@@ -13,6 +13,7 @@ _FILES = [
     "vocab.txt",
     "vocab.json",
     "merges.txt",
+    "spiece.model",
     "tokenizer.json",
     "tokenizer_config.json",
     "bertlab.safetensors",

@@ -39,6 +39,7 @@ _NEXT_SENTENCE = "ForNextSentencePrediction"  # a classifier of pairs under anot
 _CLASS_ENDS = {
     "encoder": "Model",
     "pretraining": "ForMaskedLM",
+    "replaced_token_detection": "ForPreTraining",
     "sequence_classification": "ForSequenceClassification",
     "token_classification": "ForTokenClassification",
     "multiple_choice": "ForMultipleChoice",
@@ -68,7 +69,7 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     tied = values.get("tie_word_embeddings") is not False
     _settle_decoder(named, its_family, tied, folder)
     kind = _kind(named, values, its_family)
-    tensors = by_our_paths(named, its_family.huggingface.places(kind, config.num_layers))
+    tensors = by_our_paths(named, its_family.huggingface.places(kind, its_family.layer_numbers(config)))
     unexpected = [tensor.name for tensor in named.values()]
     options = _options(kind, tensors, values, its_family, tied)
     _check_labels(kind, options, values, folder)
@@ -217,7 +218,8 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
     check_representable(model.config)
     kind, its_family = kind_of(model), family_of(model.config)
     prefix = "" if kind == "encoder" else its_family.huggingface.prefix
-    by_path = {place.ours: place for place in its_family.huggingface.places(kind, model.config.num_layers)}
+    numbers = its_family.layer_numbers(model.config)
+    by_path = {place.ours: place for place in its_family.huggingface.places(kind, numbers)}
     _check_parts(model, arrays, by_path)
     tensors = {}
     for path, array in arrays.items():

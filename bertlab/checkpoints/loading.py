@@ -33,8 +33,9 @@ def load(
     path_or_name: a folder of Hugging Face, of Google's (or its `…/bert_model.ckpt`) or of ours; or the name of a
         packaged model ("bertlab-mini") or of a published one ("bert-base-uncased"), which huggingface_hub fetches or
         has in its cache.
-    model_class: a class of `bertlab.models` or its short name: encoder, pretraining, sequence_classification,
-        token_classification, multiple_choice, question_answering. None: what the checkpoint holds.
+    model_class: a class of `bertlab.models` or its short name: encoder, pretraining, replaced_token_detection,
+        sequence_classification, token_classification, multiple_choice, question_answering. None: what the checkpoint
+        holds.
     fresh_head: for fine-tuning: only the encoder is loaded, the head keeps its random start.
     strict: False lets missing variables keep their initial value and ignores unexpected tensors.
     padded_vocabulary: the token table may have more rows than vocab.txt has lines.
@@ -179,8 +180,11 @@ def _unexpected(checkpoint: StoredCheckpoint) -> list[str]:
     """Names that belong to no part of a model of the checkpoint's own configuration."""
     config = checkpoint.config
     its_family = family_of(config)
-    places = its_family.huggingface.places(checkpoint.kind, config.num_layers)
+    places = its_family.huggingface.places(checkpoint.kind, its_family.layer_numbers(config))
     known = its_family.own_paths(config, {place.ours for place in places})
+    if checkpoint.kind is not None and checkpoint.kind not in {"encoder", *its_family.huggingface.heads}:
+        own = _outline(model_class(checkpoint.kind), config, checkpoint.options)  # a kind in our format alone
+        known = known | set(variables_of(own))
     return checkpoint.unexpected + [path for path in checkpoint.tensors if path not in known]
 
 
@@ -204,7 +208,8 @@ def _shape_problems(shapes: dict, needed: dict[str, StoredTensor]) -> list[str]:
 
 
 def _missing_problem(missing: list[str], model) -> str:
-    places = family_of(model.config).huggingface.places(kind_of(model), model.config.num_layers)
+    its_family = family_of(model.config)
+    places = its_family.huggingface.places(kind_of(model), its_family.layer_numbers(model.config))
     names = {place.ours: place.theirs for place in places}
     text = "missing: " + few(f"{path} ({names[path]})" if path in names else path for path in missing)
     if not any(path.startswith(f"{BACKBONE}/") for path in missing):

@@ -10,6 +10,7 @@ import numpy as np
 
 from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError
+from bertlab.families import family_of
 from bertlab.families.names import Place
 from bertlab.files import write_atomically
 
@@ -128,9 +129,10 @@ def by_our_paths(named: dict[str, StoredTensor], places: Iterable[Place]) -> dic
 
 def check_depth(config: ModelConfig, num_tensors: int, where: Path) -> None:
     """Raises CheckpointError for a config of more layers than there are tensors, before a model is built."""
-    if config.num_layers > num_tensors:
+    layers = len(family_of(config).layer_numbers(config))
+    if layers > num_tensors:
         raise CheckpointError(
-            f"{where}: the config has {config.num_layers} layers, the file only {num_tensors} tensors; one is damaged"
+            f"{where}: the config has {layers} layers, the file only {num_tensors} tensors; one is damaged"
         )
 
 

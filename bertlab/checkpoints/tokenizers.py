@@ -1,8 +1,8 @@
 """The tokenizer beside a checkpoint; its files show which kind it is.
 
 WordPiece: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json. Byte-level BPE: vocab.json and
-merges.txt, or tokenizer.json. To add a kind, write a function that loads one from a folder and enter it in `_LOADERS`;
-what it returns is a `bertlab.tokenizer.Tokenizer`.
+merges.txt, or tokenizer.json. SentencePiece: spiece.model. To add a kind, write a function that loads one from a
+folder and enter it in `_LOADERS`; what it returns is a `bertlab.tokenizer.Tokenizer`.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from bertlab.checkpoints.stored import StoredCheckpoint, read_json
 from bertlab.errors import CheckpointError
 from bertlab.families import family_of, load_config
 from bertlab.tokenizer import Tokenizer
-from bertlab.tokenizer_kinds import BYTE_PAIRS, WORDPIECE, kind_in, tokenizer_class
+from bertlab.tokenizer_kinds import BYTE_PAIRS, SENTENCE_PIECES, WORDPIECE, kind_in, tokenizer_class
 
 CONFIG = "config.json"
 VOCABULARY = "vocab.txt"
@@ -117,7 +117,15 @@ def _load_byte_pairs(folder: Path):
     return tokenizer_class(BYTE_PAIRS).load(folder)
 
 
-_LOADERS = {WORDPIECE: _load_wordpiece, BYTE_PAIRS: _load_byte_pairs}  # kind of tokenizer → function of a folder
+def _load_sentence_pieces(folder: Path):
+    return tokenizer_class(SENTENCE_PIECES).load(folder)
+
+
+_LOADERS = {  # kind of tokenizer → function of a folder
+    WORDPIECE: _load_wordpiece,
+    BYTE_PAIRS: _load_byte_pairs,
+    SENTENCE_PIECES: _load_sentence_pieces,
+}
 
 
 def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
@@ -125,10 +133,11 @@ def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
 
     padded: the token table may have more rows than the vocabulary has tokens.
     """
-    if kind_in(checkpoint.folder) == BYTE_PAIRS:
-        _check_byte_pairs(checkpoint, padded)
+    kind = kind_in(checkpoint.folder)
+    if kind == BYTE_PAIRS or (kind == SENTENCE_PIECES and checkpoint.vocabulary_sha256 is not None):
+        _check_loaded(checkpoint, _LOADERS[kind](checkpoint.folder).vocabulary, padded)
         return
-    counted = _count_pieces(checkpoint.folder) if kind_in(checkpoint.folder) == WORDPIECE else None
+    counted = _count_pieces(checkpoint.folder) if kind == WORDPIECE else None
     if counted is None:
         return
     path, pieces = counted
@@ -140,8 +149,7 @@ def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
     _check_count(path, pieces, rows, padded)
 
 
-def _check_byte_pairs(checkpoint: StoredCheckpoint, padded: bool) -> None:
-    vocabulary = _load_byte_pairs(checkpoint.folder).vocabulary
+def _check_loaded(checkpoint: StoredCheckpoint, vocabulary, padded: bool) -> None:
     if checkpoint.vocabulary_sha256 not in (None, vocabulary.sha256):
         raise CheckpointError(
             f"{checkpoint.folder}: its tokenizer is not the one that {checkpoint.weights_name} was saved with"

@@ -19,7 +19,7 @@ def data():
 @data.command()
 @click.argument("source")
 @click.option(
-    "--vocab", required=True, type=PATH, help="vocab.txt, or the folder of a byte-level BPE (vocab.json, merges.txt)."
+    "--vocab", required=True, type=PATH, help="vocab.txt, or the folder of a byte-level BPE or SentencePiece tokenizer."
 )
 @click.option("--out", required=True, type=PATH, help="Folder for the shards. An interrupted run resumes in it.")
 @click.option("--cased", is_flag=True, help="Keep capitals and accents, as byte-level BPE always does.")
@@ -33,7 +33,7 @@ def data():
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 @click.option("--preset", type=click.Choice(list(ExampleSettings.PRESETS)), default="published", show_default=True,
               help="published: the paper's procedure, exactly; original: the published script's; roberta: "
-              "full sentences, dynamic masking, no pairs.")  # fmt: skip
+              "full sentences, dynamic masking, no pairs; sentence-order: swapped pairs, masked n-grams.")  # fmt: skip
 @settings_options(ExampleSettings)
 def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_characters, as_json, preset, **options):
     """Make examples of SOURCE: "builtin", a .txt or .jsonl file, a folder, or hf:NAME.
@@ -69,6 +69,8 @@ def _summary(manifest: dict) -> str:
     ]
     if "random_next" in counts:
         parts.append(f"{counts['random_next'] / counts['examples']:.2%} random next")
+    if "swapped" in counts:
+        parts.append(f"{counts['swapped'] / counts['examples']:.2%} swapped")
     if counts["documents_without_pairs"]:
         parts.append(f"{counts['documents_without_pairs']:,} documents of one sentence gave no pairs")
     return "; ".join(parts) + "."
@@ -90,12 +92,14 @@ def show(folder, count, seed, png, sample, as_json):
     """
     from bertlab.data.pretraining.masking import PieceTable
     from bertlab.data.pretraining.records import ExampleFiles
-    from bertlab.data.pretraining.show import describe, draw_histograms, sample_of, statistics_of
+    from bertlab.data.pretraining.show import LABELS, ORDER_LABELS, describe, draw_histograms, sample_of, statistics_of
 
     if count < 1 or sample < 1:
         raise click.UsageError("--count and --sample must be at least 1")
     examples = sample_of(folder, count, seed)
-    vocabulary = ExampleFiles(folder).tokenizer.vocabulary
+    files = ExampleFiles(folder)
+    vocabulary = files.tokenizer.vocabulary
+    labels = ORDER_LABELS if files.settings.sentence_order else LABELS
     statistics = statistics_of(sample_of(folder, sample, seed=seed or 0), PieceTable.of(vocabulary))
     png = png or folder / "examples.png"
     draw_histograms(statistics, png, title=f"{folder.name}: ")
@@ -109,7 +113,7 @@ def show(folder, count, seed, png, sample, as_json):
         click.echo(json.dumps(figures | {"png": str(png)}))
         return
     for row in range(len(examples["input_ids"])):
-        click.echo(f"--- example {row}: {describe(examples, row, vocabulary.pieces)}")
+        click.echo(f"--- example {row}: {describe(examples, row, vocabulary.pieces, labels)}")
     click.echo(f"histograms: {png}")
 
 

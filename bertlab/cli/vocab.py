@@ -113,6 +113,30 @@ def learn_bpe(files, size, out, min_frequency, as_json):
         click.echo(f"Expected {size:,} tokens, got fewer: no other pair occurs often enough to merge.", err=True)
 
 
+@vocab.command("learn-sentencepiece")
+@click.argument("files", nargs=-1, required=True, type=FILES)
+@click.option("--size", default=8000, show_default=True, help="Number of tokens, including special tokens.")
+@click.option("--out", required=True, type=FILES, help="Folder for spiece.model and tokenizer_config.json.")
+@click.option("--cased", is_flag=True, help="Keep capitals.")
+def learn_sentencepiece(files, size, out, cased):
+    """Learn a SentencePiece model from UTF-8 text files, with the package sentencepiece.
+
+    \b
+    Example:
+      bertlab vocab learn-sentencepiece novels.txt --size 8000 --out sentencepiece
+    """
+    from bertlab.errors import DataError
+    from bertlab.sentence_pieces import learn
+    from bertlab.wordpiece.learner import read_texts
+
+    if out.is_file():
+        raise DataError(f"{out}: expected the name of a folder, got a file")
+    _make_folder(out / "spiece.model")
+    tokenizer = learn(read_texts(files), size, lowercase=not cased)
+    tokenizer.save(out)
+    click.echo(f"{out}: {len(tokenizer.vocabulary):,} tokens")
+
+
 @vocab.command()
 @click.argument("vocabulary", type=FILES)
 @click.option("--text", type=FILES, multiple=True, help="Measure on this file (repeatable).")
@@ -191,7 +215,11 @@ def plot(files, size, out, score, held_out, max_words, cased, workers, as_json, 
 
 def _report(tokenizer, files, cased, workers):
     """How well a vocabulary fits some files."""
-    if tokenizer.kind == "WordPiece":
+    if tokenizer.kind != "byte-level BPE":
+        from bertlab.errors import ConfigError
+
+        if tokenizer.kind != "WordPiece":
+            raise ConfigError(f"--text measures WordPiece and byte-level BPE, not {tokenizer.kind}: leave it out")
         from bertlab.wordpiece.vocabulary_report import measure
 
         return measure(tokenizer.vocabulary, _count(files, cased, workers))

@@ -1,4 +1,4 @@
-"""Families of models, a file each: BERT, DistilBERT, RoBERTa. The rest of the library knows none of them by name.
+"""Families of models, a file each: ALBERT, BERT, DistilBERT, ELECTRA, RoBERTa. No other file knows one by name.
 
 A family (`Family`) has a config, embeddings, an encoder, the names of its weights in published checkpoints, and a kind
 of tokenizer. To add one: write its file and add a line to `_FILES`.
@@ -17,16 +17,20 @@ from bertlab.families.base import Family
 
 # model_type in config.json → the file of the family
 _FILES = {
+    "albert": "bertlab.families.albert",
     "bert": "bertlab.families.bert",
     "distilbert": "bertlab.families.distilbert",
+    "electra": "bertlab.families.electra",
     "roberta": "bertlab.families.roberta",
 }
 DEFAULT = "bert"  # files older than `model_type` are of this family
 _CLASSES = {
+    "AlbertConfig": "bertlab.families.albert",
     "BertConfig": "bertlab.families.bert",
     "POSITION_EMBEDDINGS": "bertlab.families.bert",
     "SIZES": "bertlab.families.bert",
     "DistilBertConfig": "bertlab.families.distilbert",
+    "ElectraConfig": "bertlab.families.electra",
     "RobertaConfig": "bertlab.families.roberta",
 }
 MOVED_FROM_CONFIG = ("BertConfig", "POSITION_EMBEDDINGS", "SIZES")

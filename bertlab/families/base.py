@@ -44,6 +44,11 @@ def _same_paths(config: ModelConfig, paths: set[str]) -> set[str]:
     return paths
 
 
+def one_by_one(config: ModelConfig) -> list[dict[str, int]]:
+    """The numbers in the names of layers that are counted from 0."""
+    return [{"i": number} for number in range(config.num_layers)]
+
+
 @dataclass(frozen=True)
 class Family:
     """One family of models, as data.
@@ -55,6 +60,7 @@ class Family:
     next_sentence: whether its pre-training includes next-sentence prediction.
     tokenizer: the kind of tokenizer its checkpoints come with (see `bertlab.checkpoints.tokenizers`).
     own_paths: (config, paths of the tables) → the paths that a model of this config really has.
+    layer_numbers: config → for each layer with weights of its own the numbers that its names contain.
     """
 
     config: type[ModelConfig]
@@ -67,3 +73,4 @@ class Family:
     next_sentence: bool = False
     tokenizer: str = "WordPiece"
     own_paths: Callable[[ModelConfig, set[str]], set[str]] = _same_paths
+    layer_numbers: Callable[[ModelConfig], list[dict[str, int]]] = one_by_one

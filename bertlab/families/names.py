@@ -9,7 +9,7 @@ is one row for two variables of every layer i. Its names depend on the format's 
     Google          bert/encoder/layer_0/attention/self/query/kernel     (in, out)
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -79,16 +79,19 @@ class Names:
     prefix: str = ""
     class_prefix: str = ""
 
-    def places(self, kind: str | None, num_layers: int) -> list[Place]:
+    def places(self, kind: str | None, layers: int | Sequence[dict[str, int]]) -> list[Place]:
         """The variables of a model of this kind, of all its optional parts too (pooler, untied MLM head).
+
+        layers: how many there are, or for each the numbers in its names (`Family.layer_numbers`).
 
         kind None: a classifier of which no more is known; all classifiers of a family begin alike.
         """
         heads = self.heads.get(kind or "sequence_classification", ())
         in_heads = {row.ours for row in heads}
+        layers = [{"i": number} for number in range(layers)] if isinstance(layers, int) else layers
         rows = [Row(f"{BACKBONE}/{row.ours}", row.theirs, row.kind) for row in self.backbone]
-        places = [place for row in rows if row.ours not in in_heads for place in self._expand(row, num_layers, True)]
-        return places + [place for row in heads for place in self._expand(row, num_layers, False)]
+        places = [place for row in rows if row.ours not in in_heads for place in self._expand(row, layers, True)]
+        return places + [place for row in heads for place in self._expand(row, layers, False)]
 
     def name_of(self, ours: str, kind: str = "pretraining") -> str | None:
         """The format's name of one variable that is in no layer; None if the format has no such variable."""
@@ -105,9 +108,8 @@ class Names:
         best = max(scores.values(), default=None)
         return [kind for kind, score in scores.items() if score == best]
 
-    def _expand(self, row: Row, num_layers: int, in_backbone: bool) -> Iterable[Place]:
-        numbers = range(num_layers) if "{i}" in row.ours else (0,)
-        for i in numbers:
-            ours, theirs = row.ours.format(i=i), row.theirs.format(i=i)
+    def _expand(self, row: Row, layers: Sequence[dict[str, int]], in_backbone: bool) -> Iterable[Place]:
+        for numbers in layers if "{i}" in row.ours else ({},):
+            ours, theirs = row.ours.format(**numbers), row.theirs.format(**numbers)
             for our_last, their_last, transposed in self.spelling[row.kind]:
                 yield Place(f"{ours}/{our_last}".rstrip("/"), theirs + their_last, transposed, in_backbone)

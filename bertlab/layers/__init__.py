@@ -2,6 +2,7 @@
 
 from bertlab.layers.activations import gelu, gelu_sigmoid, gelu_tanh, get_activation, relu, silu
 from bertlab.layers.attention import MultiHeadAttention, attention_weights, scaled_dot_product_attention
+from bertlab.layers.detection import DetectionHead
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import (
     BertEmbeddings,
@@ -12,18 +13,22 @@ from bertlab.layers.embeddings import (
     sinusoids,
 )
 from bertlab.layers.encoder import Encoder, EncoderLayer
+from bertlab.layers.factorised import FactorisedEmbeddings
 from bertlab.layers.feed_forward import FeedForward
 from bertlab.layers.gathering import gather_positions
 from bertlab.layers.heads import ClassificationHead, MaskedLanguageModelHead, Pooler
 from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, packed_mask, padding_mask
 from bertlab.layers.normalization import LayerNormalization
+from bertlab.layers.shared_encoder import SharedEncoder
 
 __all__ = [
     "BertEmbeddings",
     "ClassificationHead",
+    "DetectionHead",
     "Dropout",
     "Encoder",
     "EncoderLayer",
+    "FactorisedEmbeddings",
     "FeedForward",
     "LayerNormalization",
     "LearnedPositionEmbedding",
@@ -31,6 +36,7 @@ __all__ = [
     "MultiHeadAttention",
     "Pooler",
     "SegmentEmbedding",
+    "SharedEncoder",
     "SinusoidalPositionEmbedding",
     "TokenEmbedding",
     "arbitrary_mask",

@@ -170,8 +170,9 @@ class Encoder(keras.layers.Layer):
 
     def call(self, x, attention_mask=None, training=False, return_all=False, positions=None):
         hidden_states, all_weights = [x], []
-        for layer in self.layers_:
-            places = positions if layer is self.layers_[-1] else None
+        layers = self.passed()
+        for number, layer in enumerate(layers, start=1):
+            places = positions if number == len(layers) else None
             x = layer(x, attention_mask=attention_mask, training=training, return_weights=return_all, positions=places)
             if return_all:
                 x, weights = x
@@ -181,9 +182,13 @@ class Encoder(keras.layers.Layer):
             x = hidden_states[-1] = self.final_norm(x)
         return (x, hidden_states, all_weights) if return_all else x
 
+    def passed(self) -> list:
+        """The layers in the order in which the tokens go through them."""
+        return self.layers_
+
     def flops(self, tokens: int, places: int) -> int:
         """Operations of the products for one row, of which the last layer computes only so many places."""
-        *before, last = self.layers_
+        *before, last = self.passed()
         return sum(layer.flops(tokens, tokens) for layer in before) + last.flops(tokens, places)
 
     def compute_output_shape(self, input_shape):

@@ -1,6 +1,6 @@
 """The heads on top of the encoder: the pooler, the two pre-training heads and the fine-tuning heads.
 
-Letters: B batch, T tokens, P predictions, H hidden size, V vocabulary, C classes.
+Letters: B batch, T tokens, P predictions, H hidden size, E width of the token table, V vocabulary, C classes.
 Source: Devlin et al. 2019, sections 3.1 and 4, and appendix A.
 """
 
@@ -65,10 +65,11 @@ class MaskedLanguageModelHead(keras.layers.Layer):
     Args:
         vocab_size: V.   activation, layer_norm_eps, initializer_range: as in `BertConfig`.
         tied: whether the token table is the output matrix.
+        width: E, of the token table and of the head's inner layer; None: H.
 
     Parts: `dense`, `norm`, `bias`; untied also `unembedding`.
 
-    Call: hidden (B, P, H); table (V, H), if tied → (B, P, V).
+    Call: hidden (B, P, H); table (V, E), if tied → (B, P, V).
 
     Example:
         >>> head = MaskedLanguageModelHead(vocab_size=11)
@@ -84,20 +85,22 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         layer_norm_eps: float = 1e-12,
         initializer_range: float = 0.02,
         tied: bool = True,
+        width: int | None = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
         self.vocab_size = vocab_size
+        self.width = width
         self.activation = activation
         self.layer_norm_eps = layer_norm_eps
         self.initializer_range = initializer_range
         self.tied = tied
 
     def build(self, hidden_shape, table_shape=None):
-        hidden_size = hidden_shape[-1]
+        width = self.width or hidden_shape[-1]
         initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
         self.dense = keras.layers.Dense(
-            hidden_size,
+            width,
             activation=get_activation(self.activation),
             kernel_initializer=initializer.clone(),
             dtype=self.dtype_policy,
@@ -105,22 +108,22 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         )
         self.dense.build(hidden_shape)
         self.norm = LayerNormalization(self.layer_norm_eps, dtype=self.dtype_policy, name="norm")
-        self.norm.build(hidden_shape)
+        self.norm.build((*hidden_shape[:-1], width))
         if not self.tied:
             self.unembedding = self.add_weight(
-                shape=(hidden_size, self.vocab_size), initializer=initializer.clone(), name="unembedding"
+                shape=(width, self.vocab_size), initializer=initializer.clone(), name="unembedding"
             )
         self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
 
     def call(self, hidden, table=None):
-        x = self.norm(self.dense(hidden))  # (B, P, H)
-        unembedding = ops.transpose(table) if self.tied else self.unembedding  # (H, V)
+        x = self.norm(self.dense(hidden))  # (B, P, E)
+        unembedding = ops.transpose(table) if self.tied else self.unembedding  # (E, V)
         return ops.matmul(x, ops.cast(unembedding, x.dtype)) + ops.cast(self.bias, x.dtype)
 
     def flops(self, predictions: int) -> int:
         """Operations of the two products for so many predictions."""
-        hidden_size = self.norm.gamma.shape[0]
-        return 2 * predictions * hidden_size * (hidden_size + self.vocab_size)
+        hidden_size, width = self.dense.kernel.shape
+        return 2 * predictions * width * (hidden_size + self.vocab_size)
 
     def compute_output_shape(self, hidden_shape, table_shape=None):
         return (*hidden_shape[:-1], self.vocab_size)
@@ -132,6 +135,7 @@ class MaskedLanguageModelHead(keras.layers.Layer):
             "layer_norm_eps": self.layer_norm_eps,
             "initializer_range": self.initializer_range,
             "tied": self.tied,
+            "width": self.width,
         }
 
 

@@ -45,6 +45,7 @@ class PreTrainingModel(ModelWithHead):
             config.layer_norm_eps,
             config.initializer_range,
             tied=tied,
+            width=config.token_width,
             dtype=self.dtype_policy,
             name="masked_lm_head",
         )

@@ -117,8 +117,7 @@ class PretrainingRun:
             )
         if self.validation is not None:
             check_readable(self.validation, self.config)
-        pairs = any(files.settings.next_sentence for files in self.examples)
-        self.objectives = objectives_for(self.config, pairs)
+        self.objectives = objectives_for(self.config, *_kind_of_pairs(self.examples))
         self.devices = settings.devices * self.machine.count
         self._check_devices()
         self.precision = resolve_precision(settings.precision)
@@ -333,6 +332,17 @@ def without_padding(bert, pieces: int):
         cut = tuple(slice(size) for size in ours.shape)
         ours.assign(theirs.numpy()[cut])
     return smaller
+
+
+def _kind_of_pairs(examples: Sequence[ExampleFiles]) -> tuple[bool, bool]:
+    """Whether some rows are pairs; whether these are consecutive segments. Raises DataError if both kinds occur."""
+    kinds = {files.settings.sentence_order: files for files in examples if files.settings.next_sentence}
+    if len(kinds) == 2:
+        raise DataError(
+            f"{kinds[True].folder}: expected pairs with a next sentence, as in {kinds[False].folder}, got consecutive "
+            "segments; make all folders with the same kind of pairs"
+        )
+    return bool(kinds), True in kinds
 
 
 def _fingerprint(files: ExampleFiles) -> dict:

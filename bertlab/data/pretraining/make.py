@@ -183,6 +183,8 @@ def make_shard(job: Job, unit: Unit) -> dict:
         "examples": len(records),
         **count_examples(examples, tokenizer.vocabulary.pad_id, tokenizer.vocabulary.mask_id),
     }
+    if job.settings.sentence_order:
+        entry["swapped"] = entry.pop("random_next")
     write_json(_entry_path(folder, unit.number), entry)
     return entry
 

@@ -27,6 +27,7 @@ from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import DataError
 
 IS_NEXT, RANDOM_NEXT = 0, 1
+IN_ORDER = 0  # and 1: swapped
 _TRIES = 10  # random positions that are tried for a B of the right length
 _NEAR = 1  # a B whose length differs by at most this many tokens ends the search
 
@@ -68,11 +69,25 @@ def make_pairs(tokens: TokenDocuments, settings: ExampleSettings, rng: np.random
     """
     space = settings.sequence_length - 3
     maker = _PairMaker(tokens, settings, rng)
+    if settings.sentence_order:
+        return truncate(_ordered_pairs(maker, rng), space, rng)
     pairs = [pair for document in rng.permutation(maker.documents) for pair in maker.pairs_of(int(document))]
     label, a_start, a_end, *b_ranges = np.array(pairs, np.int64).T
     label = _balanced(label, settings.random_next_probability, rng)
     b_start, b_end = np.where(label == IS_NEXT, b_ranges[:2], b_ranges[2:])
     return truncate(Pairs(a_start, a_end - a_start, b_start, b_end - b_start, label), space, rng)
+
+
+def _ordered_pairs(maker: "_PairMaker", rng: np.random.Generator) -> Pairs:
+    """Two consecutive segments as A and B, in half of the pairs in the wrong order (Lan et al. 2020, section 3.1)."""
+    cuts = [cut for document in rng.permutation(maker.documents) for cut in maker.cuts_of(int(document))]
+    start, middle, end = np.array(cuts, np.int64).T
+    label = _balanced(rng.integers(2, size=len(cuts)), 0.5, rng)
+    first, second = (start, middle - start), (middle, end - middle)
+    in_order = label == IN_ORDER
+    a_start, a_length = (np.where(in_order, one, other) for one, other in zip(first, second))
+    b_start, b_length = (np.where(in_order, other, one) for one, other in zip(first, second))
+    return Pairs(a_start, a_length, b_start, b_length, label)
 
 
 class _PairMaker:
@@ -82,7 +97,9 @@ class _PairMaker:
         self.sentences = tokens.sentence_splits.tolist()
         self.ends = tokens.document_splits.tolist()
         self.documents = np.flatnonzero(np.diff(tokens.document_splits) >= 2)
-        if len(self.documents) < 2:
+        if settings.sentence_order and len(self.documents):
+            pass  # one document is enough
+        elif len(self.documents) < 2:
             raise DataError(
                 f"next-sentence pairs need at least two documents of two sentences; here {len(self.documents)} of "
                 f"{len(tokens)} documents have two. Use more text or longer documents, or turn off "
@@ -109,6 +126,18 @@ class _PairMaker:
                 at = end
             else:  # the actual B begins the next pair, unless it is a single last sentence, which cannot be an A
                 at = middle if last - middle > 1 else last
+
+    def cuts_of(self, document: int) -> Iterator[tuple[int, int, int]]:
+        """(start, middle, end) of each chunk of a document, as indices of tokens; each follows the one before it."""
+        sentences, at, last = self.sentences, self.ends[document], self.ends[document + 1]
+        while at < last:
+            end = bisect_left(sentences, sentences[at] + self._target(), at + 1, last)
+            if end - at == 1:  # one sentence: there must be a second one
+                end = min(end + 1, last)
+                at = end - 2
+            middle = at + 1 + int(self.rng.integers(end - at - 1))
+            yield sentences[at], sentences[middle], sentences[end]
+            at = end
 
     def _target(self) -> int:
         """The target length of a pair: the space in a row, or (10%) a random one from 2."""

@@ -34,6 +34,7 @@ class ExampleSettings(Settings):
             short_sequence_probability=0.0,
             duplicate_factor=1,
         ),
+        "sentence-order": dict(sentence_order=True, max_ngram=3),
     }
 
     sequence_length: int = setting(  # the paper uses 128, then 512; a record holds at most 65,535
@@ -72,6 +73,9 @@ class ExampleSettings(Settings):
     random_next_probability: float = setting(
         0.5, "Fraction of pairs whose second part comes from another document.", at_least=0, at_most=1, option=False
     )
+    sentence_order: bool = setting(  # ALBERT's pairs
+        False, "Generate pairs of consecutive segments, half of them swapped, instead of random second parts."
+    )
     cross_documents: bool = setting(
         False, "Continue a row with the next document, after a [SEP]; only without sentence pairs.", option=False
     )
@@ -109,6 +113,8 @@ class ExampleSettings(Settings):
                 "a packed row holds several examples but has one [CLS] to read the next-sentence label from: "
                 "set packing=False or next_sentence=False"
             )
+        if self.sentence_order and not self.next_sentence:
+            raise ConfigError("sentence_order needs pairs: set next_sentence=True")
         if self.cross_documents and self.next_sentence:
             raise ConfigError("cross_documents is for rows without pairs: set next_sentence=False")
         if self.procedure == "original":
@@ -116,6 +122,7 @@ class ExampleSettings(Settings):
 
     def _check_original(self):
         fixed = dict(mask_share=0.8, random_share=0.1, keep_share=0.1, max_ngram=1, next_sentence=True,
+                     sentence_order=False,
                      random_next_probability=0.5, dynamic_masking=False)  # fmt: skip
         for name, value in fixed.items():
             if getattr(self, name) != value:

@@ -11,6 +11,7 @@ from bertlab.data.pretraining.masking import PieceTable
 from bertlab.data.pretraining.records import ExampleFiles
 
 LABELS = ("IsNext", "random next")
+ORDER_LABELS = ("in order", "swapped")
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ def statistics_of(examples: dict[str, np.ndarray], table: PieceTable) -> Statist
     )
 
 
-def describe(examples: dict[str, np.ndarray], row: int, pieces: tuple[str, ...]) -> str:
+def describe(
+    examples: dict[str, np.ndarray], row: int, pieces: tuple[str, ...], labels: tuple[str, str] = LABELS
+) -> str:
     """One example as text: a line per segment, predicted tokens as {shown←original}.
 
     A  [CLS] the {[MASK]←boat} sank . [SEP]
@@ -73,7 +76,7 @@ def describe(examples: dict[str, np.ndarray], row: int, pieces: tuple[str, ...])
         if second.any():
             lines.append(f"  B  {_joined(tokens, second)}")
         padding = int((~real).sum())
-    label = f", {LABELS[examples['next_sentence_labels'][row]]}" if "next_sentence_labels" in examples else ""
+    label = f", {labels[examples['next_sentence_labels'][row]]}" if "next_sentence_labels" in examples else ""
     predictions = int((examples["masked_lm_weights"][row] > 0).sum())
     head = f"{len(tokens) - padding} tokens, {padding} padding, {predictions} predictions{label}"
     return "\n".join([head, *lines])

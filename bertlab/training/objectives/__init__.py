@@ -4,7 +4,6 @@ The trainer, evaluation, history, alarm and progress bar work with the list and 
 objective is a file beside the others, with a collator if stored rows do not hold its targets. How future objectives
 fit in:
 
-- *Sentence order* (ALBERT): as `NextSentence`. The pairs are swapped, and labelled, where rows are made.
 - *Replaced tokens* (ELECTRA): the model holds generator and discriminator. It fills in the masks, samples, and returns
   `masked_lm_logits`, `replaced_logits` (B, T, 2) and `is_replaced` (B, T), so `labels` reads the outputs; `weights` is
   1 at every real token. The objectives are (MaskedLM(), ReplacedToken()), and the trainer's sum gets a factor (50) for
@@ -22,20 +21,34 @@ from bertlab.training.objectives.base import Objective
 from bertlab.training.objectives.masked_lm import MaskedLM
 from bertlab.training.objectives.next_sentence import NextSentence
 from bertlab.training.objectives.next_token import NextToken
+from bertlab.training.objectives.sentence_order import SentenceOrder
 
-__all__ = ["MaskedLM", "NextSentence", "NextToken", "Objective", "collators_of", "objectives_for", "objectives_of"]
+__all__ = [
+    "MaskedLM",
+    "NextSentence",
+    "NextToken",
+    "Objective",
+    "SentenceOrder",
+    "collators_of",
+    "objectives_for",
+    "objectives_of",
+]
 
 
-def objectives_for(config, pairs: bool) -> tuple[Objective, ...]:
-    """The objectives of a model of this configuration. pairs: whether (some of) its rows are pairs."""
+def objectives_for(config, pairs: bool, sentence_order: bool = False) -> tuple[Objective, ...]:
+    """The objectives of a model of this configuration.
+
+    pairs: whether (some of) its rows are pairs.   sentence_order: whether these are consecutive segments, some swapped.
+    """
     if config.causal:
         return (NextToken(),)
-    return (MaskedLM(), NextSentence()) if pairs else (MaskedLM(),)
+    of_pairs = SentenceOrder() if sentence_order else NextSentence()
+    return (MaskedLM(), of_pairs) if pairs else (MaskedLM(),)
 
 
-def objectives_of(model) -> tuple[Objective, ...]:
-    """The objectives for which a model has a pre-training head."""
-    return objectives_for(model.config, pairs=getattr(model, NextSentence.head) is not None)
+def objectives_of(model, sentence_order: bool = False) -> tuple[Objective, ...]:
+    """The objectives for which a model has a pre-training head. sentence_order: as in `objectives_for`."""
+    return objectives_for(model.config, getattr(model, NextSentence.head) is not None, sentence_order)
 
 
 def collators_of(objectives, settings, vocabulary, seed: int) -> list:

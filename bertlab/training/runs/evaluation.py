@@ -10,7 +10,7 @@ import tensorflow as tf
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import DataError
-from bertlab.training.objectives import Objective, collators_of
+from bertlab.training.objectives import Objective, collators_of, objectives_of
 from bertlab.training.runs.baselines import unigram_baseline
 from bertlab.training.runs.callbacks import measured, perplexity
 from bertlab.training.runs.pretrainer import PreTrainer
@@ -48,7 +48,7 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, to
     check_readable(files, model.config)
     if tokenizer is not None:
         check_same_tokenizer(files, tokenizer, "the model")
-    trainer = PreTrainer(model)
+    trainer = PreTrainer(model, objectives=objectives_of(model, files.settings.sentence_order))
     trainer.compile(jit_compile=keras.backend.backend() != "torch")
     rows = min(rows, len(files))
     batches = fixed_batches(files, min(batch_size, rows), rows, trainer.objectives).cache()

@@ -1,0 +1,60 @@
+"""The folders of exercises and their notebooks: the course's own, and one of an instructor's (`--exercises my_folder`).
+
+    my_folder/solutions/NN_topic.py             the notebooks
+    my_folder/exercises/nNN_topic/name.py       the exercises
+    my_folder/alternatives/NN_topic.py          other right answers; may be missing
+    my_folder/wrong/NN_topic.py                 known wrong answers; may be missing
+
+The folder is in $AUTOGRADE_EXERCISES, so that other processes use it too. A notebook that is in both is taken from the
+instructor's folder.
+"""
+
+import importlib
+import os
+import sys
+from pathlib import Path
+
+from autograde import exercises as package
+from autograde.errors import AutogradeError
+
+VARIABLE = package.VARIABLE
+COURSE = Path(__file__).resolve().parents[2]
+_IN_COURSE = {"solutions": "solutions", "alternatives": "tests/alternatives", "wrong": "tests/wrong"}
+
+
+class ExerciseFolderError(AutogradeError, ValueError):
+    """A folder that cannot hold an instructor's exercises."""
+
+
+def own() -> Path | None:
+    """The instructor's folder, if there is one."""
+    return Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None
+
+
+def is_own(notebook: str) -> bool:
+    """Whether a notebook is in the instructor's folder."""
+    folder = own()
+    return folder is not None and (folder / "solutions" / f"{notebook}.py").is_file()
+
+
+def place_of(kind: str, notebook: str) -> Path:
+    """Where the file of a notebook is. kind: solutions, alternatives or wrong."""
+    folder = own() / kind if is_own(notebook) else COURSE / _IN_COURSE[kind]
+    return folder / f"{notebook}.py"
+
+
+def use(folder: str | Path) -> None:
+    """Uses the instructor's exercises in this folder from now on. Raises ExerciseFolderError."""
+    folder = Path(folder).resolve()
+    if folder.is_relative_to(Path(sys.prefix).resolve()) or folder.is_relative_to("/usr"):
+        raise ExerciseFolderError(
+            f"{folder}: expected a folder outside of {sys.prefix} and /usr, which submissions can read; move it"
+        )
+    if own() == folder:
+        return
+    os.environ[VARIABLE] = str(folder)
+    package.__path__[:] = [str(folder / "exercises"), str(Path(__file__).parent)]
+    importlib.invalidate_caches()
+    catalogue = sys.modules.get(f"{package.__name__}.catalogue")
+    if catalogue:  # it was read before
+        catalogue.EXERCISES = catalogue.read_all()

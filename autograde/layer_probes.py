@@ -1,0 +1,178 @@
+"""Probes of layers: constructs them, sets their weights by role, calls them, asks for gradients. Runs in the student's
+process; `probe` describes the questions.
+"""
+
+import inspect
+import math
+from collections.abc import Callable
+
+from autograde.plain_values import is_tensor, to_plain, to_tensors
+from autograde.questions import RefusedError, call_with_notes, inputs, named
+
+Build = Callable[[dict, list, dict, dict], object]  # (layer probe, arguments, keywords, namespace) → a built layer
+
+
+def build_layer(probe: dict, arguments: list, keywords: dict, namespace: dict):
+    """Constructs the layer and calls it once, so that its weights exist."""
+    layer = named(probe, namespace)(**probe.get("config", {}))
+    if not callable(layer):
+        raise RefusedError(f"{probe['name']}(…) gives a {type(layer).__name__}, which cannot be called", "not callable")
+    layer(*arguments, **keywords)
+    return layer
+
+
+def layer_answer(probe, question, namespace, notes, build):
+    """The result of a layer with the question's weights; of a probe of kind "weights" what weights it has."""
+    arguments, keywords = inputs(probe, question)
+    before = to_tensors(list(question["first"])) if "first" in question else arguments
+    layer = _built_layer(probe, before, keywords, namespace, notes, build)
+    if probe["kind"] == "weights":
+        return notes["weights"]
+    put_weights(layer, probe.get("roles", {}), question.get("weights", {}))
+    return _call_layer(layer, arguments, keywords, notes, twice=probe.get("twice", True))
+
+
+def _built_layer(probe, arguments, keywords, namespace, notes, build):
+    layer = build(probe, arguments, keywords, namespace)
+    notes["weights"] = [[weight.path, list(weight.shape)] for weight in getattr(layer, "weights", [])]
+    return layer
+
+
+def made(probe, question, namespace, notes, build):
+    inner = probe["of"]
+    layer = _built_layer(inner, *inputs(inner, question), namespace, notes, build)
+    places = {role: places_of(layer, paths) or [] for role, paths in inner["roles"].items()}
+    if probe["values"]:
+        return {role: to_plain(found[0]) for role, found in places.items() if found}
+    trained = {id(variable) for variable in layer.trainable_variables}
+    roles = [role for role in question["weights"] if places[role] and all(id(one) in trained for one in places[role])]
+    has_its_name = layer.name == inner["config"].get("name", layer.name)
+    return {"named": has_its_name, "trainable": layer.trainable, "trained": roles}
+
+
+def trainable(probe, question, namespace, notes, build):
+    """How many numbers the layer's weights hold: those that can be trained, and the others."""
+    layer = _built_layer(probe, *inputs(probe, question), namespace, notes, build)
+    counts = [
+        sum(math.prod(weight.shape) for weight in weights) for weights in (layer.trainable_weights, layer.weights)
+    ]
+    return {"numbers that can be trained": counts[0], "numbers that are fixed": counts[1] - counts[0]}
+
+
+def _call_layer(layer, arguments, keywords, notes, twice):
+    """The result of a call. twice: notes also that of an equal call, so that the two can be compared."""
+    call, before = layer, list(getattr(layer, "weights", []))
+    if keywords.get("training") and not _takes_training(layer):
+        call, keywords = _in_training(layer), {}
+    result = call_with_notes(call, arguments, keywords, notes)
+    if twice:
+        again = call(*arguments, **keywords)
+        known = {id(weight) for weight in before}
+        notes["new_weights"] = any(id(weight) not in known for weight in getattr(layer, "weights", []))
+        if _is_tensors(result) and _is_tensors(again):
+            notes["again"] = to_plain(again)
+    return result
+
+
+def _takes_training(layer):
+    return "training" in inspect.signature(getattr(layer, "call", layer)).parameters
+
+
+def _in_training(layer):
+    """A call of a layer inside of another one that is being trained: what Keras hands on by itself acts."""
+    import keras
+
+    class Outer(keras.layers.Layer):
+        def call(self, *arguments, training=None):
+            return layer(*arguments)
+
+    outer = Outer()
+    return lambda *arguments: outer(*arguments, training=True)
+
+
+def _is_tensors(value):
+    """Whether this is a tensor or a tuple of tensors."""
+    return is_tensor(value) or (type(value) is tuple and all(map(is_tensor, value)))
+
+
+def put_weights(layer, roles, weights):
+    for role, array in weights.items():
+        places = places_of(layer, roles[role])
+        if places is None:
+            have = _few_weights(layer.weights) or "none (create them in `__init__` or `build`)"
+            message = f"{type(layer).__name__} has no weight `{roles[role][0]}`; its weights: {have}"
+            raise RefusedError(message, "no such weight")
+        width, left_over = divmod(array.shape[-1], len(places))
+        for index, variable in enumerate(places):
+            share = array[..., index * width : (index + 1) * width]
+            if left_over or share.size != math.prod(variable.shape):
+                raise RefusedError(
+                    f"`{roles[role][0]}` of {type(layer).__name__} has shape {tuple(variable.shape)}; "
+                    f"expected {array.shape if len(places) == 1 else share.shape}",
+                    "shape of a weight",
+                )
+            variable.assign(share.reshape(variable.shape))
+
+
+def _few_weights(weights, most=6):
+    """The first weights with their shapes; of a whole model not all."""
+    text = ", ".join(f"{weight.path} {tuple(weight.shape)}" for weight in weights[:most])
+    return text + (f" and {len(weights) - most} more" if len(weights) > most else "")
+
+
+def places_of(layer, paths):
+    """The variables at the first path that exists; None if no path exists."""
+    for path in paths:
+        found = [layer]
+        for name in path.split("."):
+            if name.isdecimal():
+                found = [thing[int(name)] for thing in found if int(name) < len(thing)]
+            elif name == "*":
+                found = [item for thing in found if isinstance(thing, (list, tuple)) for item in thing]
+            else:
+                found = [getattr(thing, name) for thing in found if getattr(thing, name, None) is not None]
+        if found and all(hasattr(thing, "assign") for thing in found):
+            return found
+    return None
+
+
+# --- gradients ---
+
+
+def gradient(probe, question, namespace, notes, build):
+    """Gradients of the sum of output × cotangent. Arguments are named by index, weights by role."""
+    import tensorflow as tf
+
+    inner = probe["of"]
+    arguments, keywords = inputs(inner, question)
+    weights = question.get("weights", {})
+    if inner["kind"] == "layer":
+        thing = _built_layer(inner, arguments, keywords, namespace, notes, build)
+        put_weights(thing, inner.get("roles", {}), weights)
+    else:
+        thing = named(inner, namespace)
+    sources = [  # a role may lead to several variables
+        [arguments[name]] if type(name) is int else [place.value for place in places_of(thing, inner["roles"][name])]
+        for name in probe["with_respect_to"]
+    ]
+    with tf.GradientTape() as tape:
+        tape.watch(sources)
+        output = thing(*arguments, **keywords)
+        if type(output) in (list, tuple) and question.get("item", len(output)) < len(output):
+            output = output[question["item"]]
+        if not is_tensor(output):
+            return output  # it has no gradient; its type is reported like that of any other answer
+        total = tf.reduce_sum(output * tf.cast(question["cotangent"], output.dtype))
+    gradients = tape.gradient(total, sources)
+    notes["no_gradient"] = [index for index, group in enumerate(gradients) if any(part is None for part in group)]
+    shapes = [tuple(arguments[n].shape) if type(n) is int else weights[n].shape for n in probe["with_respect_to"]]
+    return [_joined(*group) for group in zip(gradients, sources, shapes)]
+
+
+def _joined(gradients, variables, shape):
+    """The gradients of a role's variables as one array of the role's shape; zero where none arrived."""
+    import tensorflow as tf
+
+    width = shape[-1] // len(variables) if shape else 1
+    parts = [tf.zeros_like(v) if g is None else tf.convert_to_tensor(g) for g, v in zip(gradients, variables)]
+    return tf.concat([tf.reshape(part, (*shape[:-1], width)) for part in parts], -1) if shape else parts[0]

@@ -1,0 +1,36 @@
+"""The parts that all kinds of probe share: find the name, read the inputs, call. In the student's process."""
+
+from autograde.errors import AutogradeError
+from autograde.plain_values import to_plain, to_tensors
+
+
+class RefusedError(AutogradeError):
+    """A question that this code cannot answer; the message explains why. reason: of `answers.REASONS`."""
+
+    def __init__(self, message: str, reason: str = ""):
+        super().__init__(message)
+        self.reason = reason
+
+
+class MissingError(AutogradeError):
+    """The requested name does not exist."""
+
+
+def named(probe, namespace):
+    """The function, class or value of the probe's name. Raises MissingError."""
+    if probe["name"] not in namespace:
+        raise MissingError(probe["name"])
+    return namespace[probe["name"]]
+
+
+def inputs(probe, question):
+    """(arguments, keywords) of a call: tensors, unless the probe asks for NumPy arrays."""
+    convert = to_tensors if probe.get("tensors", True) else to_plain  # either way copies of their own
+    return convert(list(question.get("arguments", []))), convert(dict(question.get("keywords", {})))
+
+
+def call_with_notes(function, arguments, keywords, notes):
+    """The result of a call; notes the arguments as they are afterwards."""
+    result = function(*arguments, **keywords)
+    notes["after"] = to_plain(arguments)
+    return result

@@ -1,0 +1,120 @@
+"""A hash of the sources of one fingerprint, so that a release makes only those again whose sources have changed.
+
+The hash covers the exercise's module and the planning code, all modules that these import (found in their text, also
+inside functions), the notebook's set-up and its answers down to this one, and the versions of the libraries. Of the
+modules, those of `autograde` and `bertlab` count, with the data files beside them; a package that loads its names
+lazily counts whole.
+"""
+
+import ast
+import functools
+import hashlib
+import json
+import platform
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+from autograde import exercises, syntax
+from autograde.exercises import cells, notebooks
+from autograde.exercises.spec import Exercise
+from autograde.mybert_importer import PACKAGE, STAND_INS
+
+ROOT = Path(__file__).resolve().parents[2]
+_OURS = ("autograde", "bertlab")
+_LIBRARIES = ("keras", "tensorflow", "numpy", "ml_dtypes")
+_PLANNING = "autograde.planning"
+_WHOLE = ".*"  # behind the name of a package: all of its files count
+
+
+def hash_of(exercise: Exercise) -> str:
+    """The same as long as nothing changes on which the exercise's fingerprint depends."""
+    facts, program = notebooks.facts_of(exercise.notebook)[exercise.id], _program(exercise)
+    module = f"{exercises.__name__}.n{exercise.notebook}.{exercise.id.replace('-', '_')}"
+    stated = [platform.python_version_tuple()[:2], [metadata.version(name) for name in _LIBRARIES], repr(facts)]
+    total = hashlib.sha256(json.dumps([*stated, program], ensure_ascii=False).encode())
+    for name in sorted(_with_imports({_PLANNING, module, *_imported("\n".join(program))})):
+        for path in _files_of(name):
+            total.update(f"\0{name} {path.name}\0".encode() + _digest(path, path.stat().st_mtime_ns))
+    return total.hexdigest()
+
+
+def _program(exercise: Exercise) -> list[str]:
+    """The set-up and the answers of the notebook down to this one: what runs before a known mistake."""
+    setup, answers = cells.read(exercise.notebook)
+    last = list(answers).index(exercise.id)
+    return [setup, *list(answers.values())[: last + 1]]
+
+
+def _with_imports(names: set[str]) -> set[str]:
+    """These modules and all that they import, directly or not, with the packages that they are in."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        if "." in name:
+            waiting.append(name.removesuffix(_WHOLE).rpartition(".")[0] or name.removesuffix(_WHOLE))
+        for path in _files_of(name):
+            if path.suffix == ".py":
+                waiting += _imports_of(path, path.stat().st_mtime_ns)
+    return found
+
+
+@functools.cache
+def _imports_of(path: Path, changed: int) -> frozenset[str]:
+    return frozenset(_imported(path.read_text(encoding="utf-8")))
+
+
+def _imported(text: str) -> Iterator[str]:
+    """Our modules that a program imports anywhere, `mybert` as the stand-ins for it."""
+    for node in ast.walk(syntax.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.partition(".")[0] in _OURS)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            package, _, rest = node.module.partition(".")
+            home = f"{STAND_INS}.{rest}".rstrip(".") if package == PACKAGE else node.module
+            if home.partition(".")[0] in _OURS:
+                yield from (_home_of(home, alias.name) for alias in node.names)
+
+
+def _home_of(module: str, name: str) -> str:
+    """The module that `from module import name` needs."""
+    if _path_of(f"{module}.{name}"):
+        return f"{module}.{name}"
+    path = _path_of(module)
+    lazy = path and path.name == "__init__.py" and "import_module(" in path.read_text(encoding="utf-8")
+    return f"{module}{_WHOLE}" if lazy else module
+
+
+def _path_of(module: str) -> Path | None:
+    """The file of a module, found without importing it; None if there is none."""
+    inside = f"{exercises.__name__}."
+    if module.startswith(inside):
+        folders, parts = [Path(folder) for folder in exercises.__path__], module.removeprefix(inside).split(".")
+    else:
+        folders, parts = [ROOT], module.split(".")
+    candidates = (
+        path
+        for folder in folders
+        for path in (folder.joinpath(*parts, "__init__.py"), folder.joinpath(*parts).with_suffix(".py"))
+    )
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _files_of(name: str) -> list[Path]:
+    """The file of a module and the data files beside it, or all files of a whole package."""
+    path = _path_of(name.removesuffix(_WHOLE))
+    if path is None:
+        return []
+    if name.endswith(_WHOLE):
+        inside = (file for file in path.parent.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+        return sorted(inside)
+    return [path, *sorted(file for file in path.parent.iterdir() if file.is_file() and file.suffix != ".py")]
+
+
+@functools.cache
+def _digest(path: Path, changed: int) -> bytes:
+    return hashlib.sha256(path.read_bytes()).digest()

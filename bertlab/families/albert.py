@@ -1,0 +1,157 @@
+"""ALBERT: a BERT with narrow token tables and shared layers (Lan et al. 2020, sections 3.1 and 3.2).
+
+It is pre-trained on masked n-grams and on the order of two consecutive segments. Its classifier's and question
+answering's heads are BERT's. Source of the names: modeling_albert.py of transformers.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bertlab.config import ModelConfig
+from bertlab.errors import ConfigError
+from bertlab.families.base import Family
+from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table, vector
+
+# size: (num_layers, hidden_size, num_heads)
+_SHAPES = {"base": (12, 768, 12), "large": (24, 1024, 16), "xlarge": (24, 2048, 16), "xxlarge": (12, 4096, 64)}
+
+
+@dataclass(frozen=True)
+class AlbertConfig(ModelConfig):
+    """All settings of an ALBERT's architecture and numerics. The defaults are ALBERT-base.
+
+    Example:
+        >>> AlbertConfig.named("xxlarge").head_size
+        64
+    """
+
+    vocab_size: int = 30000
+    hidden_act: str = "gelu_tanh"
+    hidden_dropout: float = 0.0
+    attention_dropout: float = 0.0
+    embedding_size: int = 128  # E: width of the token, segment and position tables
+    num_groups: int = 1  # sets of weights that the layers share
+    layers_per_group: int = 1  # layers that one step goes through
+    type_vocab_size: int = 2
+    pooled_dropout: float = 0.1  # before the linear layer that classifies
+
+    model_type: ClassVar[str] = "albert"
+    SIZES: ClassVar[dict] = {
+        name: dict(num_layers=layers, hidden_size=hidden, num_heads=heads, intermediate_size=4 * hidden)
+        for name, (layers, hidden, heads) in _SHAPES.items()
+    }
+    HUGGINGFACE_NAMES: ClassVar[dict] = {
+        "num_layers": "num_hidden_layers",
+        "num_heads": "num_attention_heads",
+        "hidden_dropout": "hidden_dropout_prob",
+        "attention_dropout": "attention_probs_dropout_prob",
+        "num_groups": "num_hidden_groups",
+        "layers_per_group": "inner_group_num",
+        "pooled_dropout": "classifier_dropout_prob",
+    }
+    HUGGINGFACE_CONSTANTS: ClassVar[dict] = {"position_embedding_type": "absolute"}
+    NUMERICS: ClassVar[tuple] = (*ModelConfig.NUMERICS, "num_groups", "layers_per_group")
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.num_groups > self.num_layers:
+            raise ConfigError(f"num_groups {self.num_groups} must be at most num_layers, {self.num_layers}")
+
+    @classmethod
+    def whole_numbers(cls) -> tuple[str, ...]:
+        return (*super().whole_numbers(), "embedding_size", "num_groups", "layers_per_group", "type_vocab_size")
+
+    @property
+    def token_width(self) -> int:
+        return self.embedding_size
+
+    @property
+    def classifier_dropout(self) -> float:
+        return self.pooled_dropout
+
+
+def _embeddings(config: AlbertConfig, **options):
+    from bertlab.layers import FactorisedEmbeddings
+
+    return FactorisedEmbeddings(
+        config.vocab_size,
+        config.embedding_size,
+        config.hidden_size,
+        max_positions=config.max_position_embeddings,
+        num_segments=config.type_vocab_size,
+        dropout=config.hidden_dropout,
+        layer_norm_eps=config.layer_norm_eps,
+        initializer_range=config.initializer_range,
+        **options,
+    )
+
+
+def _encoder(config: AlbertConfig, **options):
+    from bertlab.layers import SharedEncoder
+
+    return SharedEncoder(
+        config.num_layers,
+        config.num_heads,
+        config.intermediate_size,
+        config.num_groups,
+        config.layers_per_group,
+        activation=config.hidden_act,
+        dropout=config.hidden_dropout,
+        attention_dropout=config.attention_dropout,
+        layer_norm_eps=config.layer_norm_eps,
+        initializer_range=config.initializer_range,
+        **options,
+    )
+
+
+def _layer_numbers(config: AlbertConfig) -> list[dict[str, int]]:
+    inner = config.layers_per_group
+    return [{"i": i, "group": i // inner, "inner": i % inner} for i in range(config.num_groups * inner)]
+
+
+_LAYER = "encoder.albert_layer_groups.{group}.albert_layers.{inner}"
+_CLASSIFIER = (dense("head/dense", "classifier"),)
+_HUGGINGFACE = Names(
+    spelling=HUGGINGFACE,
+    prefix="albert.",
+    class_prefix="Albert",
+    backbone=(
+        table("embeddings/token", "embeddings.word_embeddings"),
+        table("embeddings/segment", "embeddings.token_type_embeddings"),
+        table("embeddings/position", "embeddings.position_embeddings"),
+        norm("embeddings/norm", "embeddings.LayerNorm"),
+        dense("embeddings/projection", "encoder.embedding_hidden_mapping_in"),
+        dense("encoder/layer_{i}/attention/query", _LAYER + ".attention.query"),
+        dense("encoder/layer_{i}/attention/key", _LAYER + ".attention.key"),
+        dense("encoder/layer_{i}/attention/value", _LAYER + ".attention.value"),
+        dense("encoder/layer_{i}/attention/out", _LAYER + ".attention.dense"),
+        norm("encoder/layer_{i}/attention_norm", _LAYER + ".attention.LayerNorm"),
+        dense("encoder/layer_{i}/feed_forward/inner", _LAYER + ".ffn"),
+        dense("encoder/layer_{i}/feed_forward/outer", _LAYER + ".ffn_output"),
+        norm("encoder/layer_{i}/output_norm", _LAYER + ".full_layer_layer_norm"),
+        dense("pooler/dense", "pooler"),
+    ),
+    heads={
+        "pretraining": (
+            dense("masked_lm_head/dense", "predictions.dense"),
+            norm("masked_lm_head/norm", "predictions.LayerNorm"),
+            matrix("masked_lm_head/unembedding", "predictions.decoder.weight"),
+            vector("masked_lm_head/bias", "predictions.bias"),
+            dense("next_sentence_head/dense", "sop_classifier.classifier"),
+        ),
+        "sequence_classification": _CLASSIFIER,
+        "token_classification": _CLASSIFIER,
+        "multiple_choice": _CLASSIFIER,
+        "question_answering": (dense("head/dense", "qa_outputs"),),
+    },
+)
+
+FAMILY = Family(
+    config=AlbertConfig,
+    huggingface=_HUGGINGFACE,
+    embeddings=_embeddings,
+    encoder=_encoder,
+    next_sentence=True,
+    tokenizer="SentencePiece",
+    layer_numbers=_layer_numbers,
+)

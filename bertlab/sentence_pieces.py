@@ -1,0 +1,330 @@
+"""SentencePiece, ALBERT's kind of tokenizer, through the optional package `sentencepiece`.
+
+The text is prepared as in google-research/albert, `tokenization.preprocess_text`: quotes made of two characters become
+one, any white space a space, accents are dropped (NFKD), capitals are lowered. SentencePiece then finds the most
+likely tokens (Kudo 2018, "Subword Regularization"); a token that begins a word begins with ▁.
+"""
+
+import hashlib
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.errors import ConfigError, DataError, MissingDependencyError, VocabularyError
+from bertlab.files import write_bytes, write_text
+from bertlab.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_one, pack_rows
+
+MODEL_FILE, CONFIG_FILE = "spiece.model", "tokenizer_config.json"
+PAD, UNK, CLS, SEP, MASK = SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
+SETTINGS = ("lowercase", "keep_accents")
+WORD_BEGIN = "▁"
+_CONFIG_NAMES = {"lowercase": "do_lower_case", "keep_accents": "keep_accents"}
+_SPECIAL_IN_TEXT = re.compile("(" + "|".join(map(re.escape, SPECIAL)) + ")")
+_QUOTES = re.compile("``|''")
+
+
+def _package():
+    try:
+        import sentencepiece
+    except ImportError:
+        raise MissingDependencyError(
+            'this tokenizer needs the package sentencepiece: pip install "bertlab[sentencepiece]"'
+        ) from None
+    return sentencepiece
+
+
+class SentencePieceVocabulary:
+    """The tokens in a SentencePiece model, with five special tokens among them.
+
+    model: the content of a spiece.model.   where: the file, for messages.
+    Raises VocabularyError for other bytes or a missing special token.
+    """
+
+    file = MODEL_FILE
+    pair_separators = 1
+
+    def __init__(self, model: bytes, where: str = MODEL_FILE):
+        self.model = model
+        try:
+            self.processor = _package().SentencePieceProcessor(model_proto=model)
+        except RuntimeError as error:
+            raise VocabularyError(f"{where}: is not a SentencePiece model ({error})") from None
+        size = self.processor.get_piece_size()
+        self.pieces = tuple(self.processor.id_to_piece(number) for number in range(size))
+        self._index = {piece: number for number, piece in enumerate(self.pieces)}
+        missing = [token for token in SPECIAL if token not in self._index]
+        if missing:
+            raise VocabularyError(f"{where}: {', '.join(missing)} is missing; expected {' '.join(SPECIAL)}")
+
+    def __reduce__(self):
+        return SentencePieceVocabulary, (self.model,)
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def __contains__(self, piece: str) -> bool:
+        return piece in self._index
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, SentencePieceVocabulary) and self.model == other.model
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def index(self, piece: str) -> int:
+        """The id of a token. Raises VocabularyError if there is no such token."""
+        try:
+            return self._index[piece]
+        except KeyError:
+            raise VocabularyError(f"{piece!r} is not among the {len(self)} tokens of this vocabulary") from None
+
+    def get(self, piece: str, default: int | None = None) -> int | None:
+        """The id of a token, or the default if there is no such token."""
+        return self._index.get(piece, default)
+
+    def continues(self, piece: str) -> bool:
+        """Whether a token continues a word."""
+        return not piece.startswith(WORD_BEGIN) and piece not in SPECIAL
+
+    pad_id = property(lambda self: self._index[PAD])
+    unk_id = property(lambda self: self._index[UNK])
+    cls_id = property(lambda self: self._index[CLS])
+    sep_id = property(lambda self: self._index[SEP])
+    mask_id = property(lambda self: self._index[MASK])
+
+    @property
+    def special_ids(self) -> tuple[int, ...]:
+        """Ids of <pad>, <unk>, [CLS], [SEP] and [MASK], in this order."""
+        return tuple(self._index[token] for token in SPECIAL)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Fingerprint of the model."""
+        return hashlib.sha256(self.model).hexdigest()
+
+
+def learn(texts: Iterable[str], size: int, lowercase: bool = True) -> "SentencePieceTokenizer":
+    """Learns a unigram model of `size` tokens with the package's own trainer, with the published special tokens.
+
+    texts: lines of text.   Raises DataError if the text cannot give so many tokens; ConfigError for a size below 16.
+    """
+    if size < 16:
+        raise ConfigError(f"expected a size of at least 16, got {size}")
+    written = io.BytesIO()
+    lines = (prepared(line, lowercase)[0] for text in texts for line in text.split("\n") if line.strip())
+    try:
+        _package().SentencePieceTrainer.train(
+            sentence_iterator=lines, model_writer=written, vocab_size=size, model_type="unigram", num_threads=1,
+            pad_id=0, unk_id=1, bos_id=-1, eos_id=-1, control_symbols=[CLS, SEP, MASK], minloglevel=2,
+        )  # fmt: skip
+    except RuntimeError as error:
+        raise DataError(f"SentencePiece cannot learn {size} tokens ({error}); use another size or more text") from None
+    return SentencePieceTokenizer(SentencePieceVocabulary(written.getvalue()), lowercase)
+
+
+def prepared(text: str, lowercase: bool = True, keep_accents: bool = False) -> tuple[str, list[int]]:
+    """The text that SentencePiece gets, and for each of its characters its place in the original.
+
+    Example:
+        >>> prepared("Ça ``va''")
+        ('ca "va"', [0, 1, 2, 3, 5, 6, 7])
+    """
+    characters, places, skipped = [], [], {match.start(): match.end() for match in _QUOTES.finditer(text)}
+    place = 0
+    while place < len(text):
+        changed = '"' if place in skipped else " " if text[place].isspace() else text[place]
+        if not keep_accents:
+            changed = "".join(
+                char for char in unicodedata.normalize("NFKD", changed) if not unicodedata.combining(char)
+            )
+        changed = changed.lower() if lowercase else changed
+        characters.append(changed)
+        places += [place] * len(changed)
+        place = skipped.get(place, place + 1)
+    return "".join(characters), places
+
+
+class SentencePieceTokenizer:
+    """ALBERT's tokenizer: prepares the text and lets SentencePiece cut it.
+
+    vocabulary: the model.   lowercase: True for uncased models.   keep_accents: do not drop them.
+    Every method that reads text takes `special_tokens`: False, and "[MASK]" in a text is text; True, and it is a token.
+    """
+
+    kind = "SentencePiece"
+    word_prefix = ""  # every text begins with ▁
+
+    def __init__(self, vocabulary: SentencePieceVocabulary, lowercase: bool = True, keep_accents: bool = False):
+        self.vocabulary = vocabulary
+        self.lowercase = lowercase
+        self.keep_accents = keep_accents
+
+    def __reduce__(self):
+        return SentencePieceTokenizer, (self.vocabulary, *self.settings().values())
+
+    @property
+    def strip_accents(self) -> bool:
+        """The opposite of `keep_accents`."""
+        return not self.keep_accents
+
+    def settings(self) -> dict[str, bool]:
+        """The arguments beside the vocabulary."""
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    # === One text ===
+
+    def tokenize(self, text: str, special_tokens: bool = False) -> list[str]:
+        """The tokens of a text."""
+        return [self.vocabulary.pieces[number] for number in self.encode(text, special_tokens)]
+
+    def encode(self, text: str, special_tokens: bool = False) -> list[int]:
+        """The ids of a text, without the special tokens around it (see `pack`)."""
+        ids = []
+        for part, _, is_special in self._parts(text, special_tokens):
+            ids += (
+                [self.vocabulary.index(part)] if is_special else self.vocabulary.processor.encode(self._prepare(part))
+            )
+        return ids
+
+    def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
+        """Ids, tokens, the characters (start, end) of each without the space before it, and its word's number."""
+        ids, offsets, words, word = [], [], [], -1
+        for part, first, is_special in self._parts(text, special_tokens):
+            if is_special:
+                found = [(self.vocabulary.index(part), part, 0, len(part))]
+            else:
+                found = self._spans(part)
+            for number, piece, start, end in found:
+                word += is_special or piece.startswith(WORD_BEGIN) or word < 0
+                ids.append(number)
+                offsets.append((first + start, first + end))
+                words.append(word)
+        pieces = [self.vocabulary.pieces[number] for number in ids]
+        spans = np.array(offsets, np.int32).reshape(-1, 2)
+        return Encoding(np.array(ids, np.int32), pieces, spans, np.array(words, np.int32))
+
+    def _prepare(self, text: str) -> str:
+        text = re.sub("[\ud800-\udfff]", "\ufffd", text)
+        return prepared(text, self.lowercase, self.keep_accents)[0]
+
+    def _spans(self, text: str) -> Iterator[tuple[int, str, int, int]]:
+        """(id, token, start, end) in the original text."""
+        text = re.sub("[\ud800-\udfff]", "\ufffd", text)
+        changed, places = prepared(text, self.lowercase, self.keep_accents)
+        found = self.vocabulary.processor.encode_as_offset_mapping(changed)
+        for number, piece, (start, end) in zip(found["ids"], found["pieces"], found["offsets"]):
+            while start < end and changed[start].isspace():
+                start += 1
+            begin = places[start] if start < len(places) else len(text)
+            yield number, piece, begin, places[end - 1] + 1 if end > start else begin
+
+    def _parts(self, text: str, special_tokens: bool) -> Iterator[tuple[str, int, bool]]:
+        if not special_tokens:
+            yield text, 0, False
+            return
+        start = 0
+        for number, part in enumerate(_SPECIAL_IN_TEXT.split(text)):
+            yield part, start, number % 2 == 1
+            start += len(part)
+
+    # === Many texts ===
+
+    def encode_batch(self, texts: Iterable[str], special_tokens: bool = False) -> Ragged:
+        """The ids of many texts: values (N,) int32 and row_splits (rows + 1,) int64."""
+        rows = [self.encode(text, special_tokens) for text in texts]
+        values = np.fromiter((number for row in rows for number in row), np.int32)
+        return Ragged(values, _splits([len(row) for row in rows]))
+
+    def encode_batch_with_offsets(self, texts: Iterable[str], special_tokens: bool = False) -> RaggedEncoding:
+        """The same with offsets (N, 2) into each row's text and word_ids (N,)."""
+        nothing = Encoding(np.zeros(0, np.int32), [], np.zeros((0, 2), np.int32), np.zeros(0, np.int32))
+        rows = [self.encode_with_offsets(text, special_tokens) for text in texts]
+        joined = {name: np.concatenate([getattr(row, name) for row in [nothing, *rows]])
+                  for name in ("ids", "offsets", "word_ids")}  # fmt: skip
+        splits = _splits([len(row.ids) for row in rows])
+        return RaggedEncoding(joined["ids"], splits, joined["offsets"], joined["word_ids"])
+
+    def pack(self, ids_a: Sequence[int], ids_b: Sequence[int] | None = None, max_length: int | None = None) -> dict:
+        """One row of the model's input, [CLS] a [SEP] or [CLS] a [SEP] b [SEP], not padded; see `pack_one`."""
+        return pack_one(self.vocabulary, ids_a, ids_b, max_length)
+
+    def encode_packed(
+        self,
+        texts: Iterable[str],
+        texts_b: Iterable[str] | None = None,
+        max_length: int | None = None,
+        special_tokens: bool = False,
+    ) -> dict[str, np.ndarray]:
+        """The model's input for many texts or pairs, padded to max_length or the longest: each (B, T) int32."""
+        b = None if texts_b is None else self.encode_batch(texts_b, special_tokens)
+        return pack_rows(self.vocabulary, self.encode_batch(texts, special_tokens), b, max_length)
+
+    # === Back to text, and files ===
+
+    def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
+        """Readable text. Raises DataError for an id outside the vocabulary."""
+        pieces, hidden = [], {*self.vocabulary.special_ids} - {self.vocabulary.unk_id} if skip_special_tokens else ()
+        for number in map(int, ids):
+            if not 0 <= number < len(self.vocabulary):
+                raise DataError(f"id {number} is outside the vocabulary, whose ids are 0 to {len(self.vocabulary) - 1}")
+            if number not in hidden:
+                piece = self.vocabulary.pieces[number]
+                pieces.append(f" {piece} " if piece in SPECIAL else piece)
+        return re.sub(" +", " ", "".join(pieces).replace(WORD_BEGIN, " ")).strip()
+
+    def graph(self, special_tokens: bool = False):
+        """SentencePiece has no in-graph form here. Raises ConfigError with the remedy."""
+        raise ConfigError(
+            "a SavedModel takes strings, which needs a tokenizer inside the graph; SentencePiece has none here: export "
+            "with --onnx, which takes ids, and make them with this tokenizer"
+        )
+
+    def save_vocabulary(self, folder: str | Path) -> None:
+        """Writes the files that examples made with it need."""
+        self.save(folder)
+
+    def save(self, folder: str | Path) -> None:
+        """Writes spiece.model and tokenizer_config.json, which transformers reads too."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_bytes(folder / MODEL_FILE, self.vocabulary.model, VocabularyError)
+        config = {theirs: getattr(self, ours) for ours, theirs in _CONFIG_NAMES.items()}
+        write_text(folder / CONFIG_FILE, json.dumps(config, indent=2) + "\n", VocabularyError)
+
+    @classmethod
+    def load(cls, folder: str | Path, **settings) -> "SentencePieceTokenizer":
+        """Reads spiece.model and, if it is there, tokenizer_config.json. settings: override the folder's.
+
+        Raises VocabularyError, ConfigError, or MissingDependencyError without the package.
+        """
+        path = Path(folder) / MODEL_FILE
+        try:
+            model = path.read_bytes()
+        except OSError as error:
+            raise VocabularyError(f"{path}: cannot be read ({error.strerror})") from None
+        vocabulary = SentencePieceVocabulary(model, str(path))
+        return cls(vocabulary, **{**_read_settings(Path(folder) / CONFIG_FILE), **settings})
+
+
+def _splits(lengths: list[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _read_settings(path: Path) -> dict[str, bool]:
+    if not path.exists():
+        return {}
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        found = {ours: values[theirs] for ours, theirs in _CONFIG_NAMES.items() if theirs in values}
+    except (OSError, ValueError, TypeError) as error:
+        raise ConfigError(f"{path}: cannot be read as a JSON object ({error})") from None
+    for name, value in found.items():
+        if not isinstance(value, bool):
+            raise ConfigError(f"{path}: {_CONFIG_NAMES[name]} must be true or false, not {value!r}")
+    return found

@@ -1,0 +1,13 @@
+"""Sentence-order prediction (Lan et al. 2020, "ALBERT", section 3.1)."""
+
+from bertlab.training.objectives.next_sentence import NextSentence
+
+
+class SentenceOrder(NextSentence):
+    """Are two consecutive segments in their order, or swapped? The same head and arrays; class 0 = in order.
+
+    The rows are made so (`ExampleSettings.sentence_order`). Both segments are of one document, so that the topic, by
+    which next-sentence prediction can be guessed, does not help.
+    """
+
+    name, short_name = "sentence_order", "order"

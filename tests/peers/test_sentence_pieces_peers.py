@@ -1,0 +1,103 @@
+"""SentencePiece with its package: learning, ids like those of transformers' AlbertTokenizer, the way to a model."""
+
+import pickle
+import random
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bertlab import checkpoints, families
+from bertlab.cli import cli
+from bertlab.errors import CheckpointError, DataError, VocabularyError
+from bertlab.sentence_pieces import SentencePieceTokenizer, learn
+from bertlab.tokenizer import Tokenizer
+
+pytest.importorskip("sentencepiece")
+pytestmark = pytest.mark.peers
+DOCS = Path(__file__).parents[2] / "docs"
+LINES = [line for path in sorted(DOCS.glob("*.md")) for line in path.read_text(encoding="utf-8").split("\n")]
+POOLS = ("abc def'\n\t  s t`` ''", "   \u3000\x85\xa0\n ", "éßñ字🎉😀👩‍👩‍👧ÇA", "0123 ½Ⅷ٣", "The Cat.")
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return learn(LINES, 1000)
+
+
+def random_text(rng):
+    if rng.random() < 0.5:
+        return rng.choice(LINES)[: rng.randrange(80)].replace(
+            "[", "("
+        )  # transformers always reads "[MASK]" as the token
+    return "".join(rng.choice(rng.choice(POOLS)) for _ in range(rng.randrange(25)))
+
+
+def test_learning_gives_the_published_special_tokens_and_the_same_bytes(tokenizer):
+    assert isinstance(tokenizer, Tokenizer) and len(tokenizer.vocabulary) == 1000
+    assert tokenizer.vocabulary.pieces[:5] == ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
+    assert learn(LINES, 1000).vocabulary == tokenizer.vocabulary
+    with pytest.raises(DataError, match="SentencePiece cannot learn 5000 tokens"):
+        learn(["a b c"], 5000)
+
+
+def test_ids_are_those_of_transformers(tokenizer, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    tokenizer.save(tmp_path)
+    theirs, rng = transformers.AlbertTokenizer.from_pretrained(tmp_path), random.Random(0)
+    for _ in range(4000):
+        text = random_text(rng)
+        assert tokenizer.encode(text) == theirs(text, add_special_tokens=False)["input_ids"], repr(text)
+    packed = tokenizer.pack(tokenizer.encode("the cat"), tokenizer.encode("it"))
+    assert packed["input_ids"].tolist() == theirs("the cat", "it")["input_ids"]
+
+
+def test_all_forms_agree_and_offsets_are_in_the_text(tokenizer):
+    rng = random.Random(1)
+    texts = ["", *(random_text(rng) for _ in range(300))]
+    batch, detailed = tokenizer.encode_batch(texts), tokenizer.encode_batch_with_offsets(texts)
+    assert batch.to_list() == [tokenizer.encode(text) for text in texts]
+    assert batch.values.tolist() == detailed.values.tolist()
+    for row, text in enumerate(texts):
+        spans = detailed.offsets[detailed.row_splits[row] : detailed.row_splits[row + 1]]
+        assert all(0 <= start <= end <= len(text) for start, end in spans)
+    found = tokenizer.encode_with_offsets("The  [MASK] Café", special_tokens=True)
+    assert "The  [MASK] Café"[slice(*found.offsets[1])] == "[MASK]" and found.ids[1] == tokenizer.vocabulary.mask_id
+    assert tokenizer.decode(tokenizer.encode("The Café")) == "the cafe"
+    assert pickle.loads(pickle.dumps(tokenizer)).encode("the") == tokenizer.encode("the")
+
+
+def test_a_file_that_is_no_model_is_refused(tmp_path):
+    (tmp_path / "spiece.model").write_bytes(b"xx")
+    with pytest.raises(VocabularyError, match="spiece.model: is not a SentencePiece model"):
+        SentencePieceTokenizer.load(tmp_path)
+
+
+def test_the_commands_learn_make_data_and_pretrain(tmp_path):
+    (tmp_path / "text.txt").write_text("\n".join(LINES), encoding="utf-8")
+
+    def run(*arguments):
+        result = CliRunner().invoke(cli, [*map(str, arguments)], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    run("vocab", "learn-sentencepiece", tmp_path / "text.txt", "--size", "400", "--out", tmp_path / "pieces")
+    assert "▁the" in run("tokenize", "--vocab", tmp_path / "pieces", "The cat")
+    run("data", "make", tmp_path / "text.txt", "--vocab", tmp_path / "pieces", "--out", tmp_path / "examples",
+        "--preset", "sentence-order", "--sequence-length", "32", "--duplicate-factor", "1")  # fmt: skip
+    config = families.family("albert").config(
+        vocab_size=400, embedding_size=8, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=24,
+        max_position_embeddings=32,
+    )  # fmt: skip
+    config.save(tmp_path / "config.json")
+    run("pretrain", tmp_path / "config.json", "--data", tmp_path / "examples", "--out", tmp_path / "run", "--preset",
+        "small", "--steps", "2", "--interval", "1", "--batch-size", "4", "--no-xla")  # fmt: skip
+    folder = tmp_path / "run" / "checkpoint"
+    run("fill-mask", "--model", folder, "the [MASK] is")
+    native = checkpoints.save(
+        checkpoints.load(folder), tmp_path / "native", checkpoints.load_tokenizer(folder), "bertlab"
+    )
+    assert checkpoints.load(native).config == config
+    learn(LINES, 400, lowercase=False).save(native)
+    with pytest.raises(CheckpointError, match="is not the one that"):
+        checkpoints.load(native)

@@ -1,0 +1,109 @@
+"""An instructor's own exercises in a folder of theirs: written, proved, released and graded without a fork."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from autograde import exercises as package
+from autograde import fingerprints
+from autograde.cli import cli
+from autograde.exercises import catalogue, cells, folders, notebooks
+from autograde.exercises.notebooks import SolutionError
+from autograde.grader.grade import grade, open_assignment
+from autograde.grader.results import load_results
+from autograde.release import editions, sources
+
+NOTEBOOK, NAME = "09_pooling", "mean-pooling"
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A folder with a new exercise, as the command writes it; no other exercise is in the catalogue."""
+    monkeypatch.setenv(folders.VARIABLE, "")
+    monkeypatch.setattr(package, "__path__", list(package.__path__))
+    monkeypatch.setattr(catalogue, "EXERCISES", catalogue.EXERCISES)
+    folder = tmp_path / "my_folder"
+    told = CliRunner().invoke(cli, ["new-exercise", NOTEBOOK, NAME, "--exercises", str(folder)], catch_exceptions=False)
+    assert f"autograde try {NAME} --exercises {folder}" in told.stdout
+    importlib.invalidate_caches()  # its folders are new
+    catalogue.EXERCISES = tuple(catalogue.read_notebook(NOTEBOOK))
+    yield folder
+    for name in [name for name in sys.modules if f"n{NOTEBOOK}" in name]:
+        del sys.modules[name]
+
+
+def _run(*words) -> str:
+    done = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_a_new_exercise_is_proved_and_other_right_answers_are_asked_for_but_not_demanded(own):
+    assert sorted(path.relative_to(own).as_posix() for path in own.rglob("*.py") if path.name != "__init__.py") == [
+        "alternatives/09_pooling.py", "exercises/n09_pooling/mean_pooling.py", "solutions/09_pooling.py",
+    ]  # fmt: skip
+    failed = CliRunner().invoke(cli, ["try", NAME, "--exercises", str(own)])
+    assert "1 alternatives; write 5" in failed.stdout and "8 of 9 proofs hold" in failed.stdout  # misconceptions
+    (own / "alternatives/09_pooling.py").unlink()
+    module = own / "exercises/n09_pooling/mean_pooling.py"
+    one = 'mistake("squared", "2 * x", "x * x", hint="You multiply each number by itself. Multiply it by 2."),'
+    more = ('mistake("tripled", "2 * x", "3 * x", hint="3"),', 'mistake("same", "2 * x", "x", hint="1"),')
+    module.write_text(module.read_text().replace(one, "\n        ".join([one, *more])))
+    del sys.modules[f"autograde.exercises.n{NOTEBOOK}.mean_pooling"]
+    catalogue.EXERCISES = tuple(catalogue.read_notebook(NOTEBOOK))
+    assert "9 of 9 proofs hold" in _run("try", NAME, "--exercises", own)
+
+
+def test_it_is_released_and_graded_and_the_course_remembers_the_folder(own, tmp_path, launcher):
+    course, made = tmp_path / "course", tmp_path / "made"
+    _run("init", course, "--exercises", own)
+    _run("release", "--course", course, "--assignment", "ps9", "--to", made, "--fingerprints", made / "f",
+         "--exercises", own)  # fmt: skip
+    student = json.loads((made / NOTEBOOK / f"{NOTEBOOK}.ipynb").read_text())
+    assert fingerprints.load(made / "f" / f"{NAME}.npz")["exercise"]["notebook"] == NOTEBOOK
+    answers = {"right": "def mean_pooling(x):\n    return x + x", "wrong": "def mean_pooling(x):\n    return x * x"}
+    for name, source in answers.items():
+        written = [
+            cell | {"source": source} if cell["metadata"].get("nbgrader", {}).get("grade_id") == NAME else cell
+            for cell in student["cells"]
+        ]
+        path = course / "submitted" / name / "ps9" / f"{NOTEBOOK}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(student | {"cells": written}))
+    grade(open_assignment(course, "ps9"), launcher)
+    verdicts = {result.student: result.verdicts[0] for result in load_results(course, "ps9")}
+    assert (verdicts["right"].points, verdicts["wrong"].misconception) == (2, "squared")
+    script = (
+        f"from autograde.grader.grade import open_assignment\nopen_assignment({str(course)!r}, 'ps9')\n"
+        f"from autograde.exercises import catalogue\nprint(catalogue.find({NAME!r}).notebook, len(catalogue.EXERCISES))"
+    )
+    clean = {name: value for name, value in os.environ.items() if name != folders.VARIABLE}
+    told = subprocess.run([sys.executable, "-c", script], env=clean, capture_output=True, text=True, check=True)
+    count = len(catalogue.read_all())
+    assert told.stdout.split() == [NOTEBOOK, str(count)] and count > 1
+
+
+def test_a_notebook_of_the_course_is_changed_in_a_copy(own):
+    with pytest.raises(SolutionError, match="03_attention is a notebook of the course: copy"):
+        CliRunner().invoke(cli, ["new-exercise", "03_attention", NAME, "--exercises", str(own)], catch_exceptions=False)
+    before = sources.hash_of(catalogue.find(NAME))
+    copy = own / "solutions/03_attention.py"
+    copy.write_text(folders.place_of("solutions", "03_attention").read_text().replace("# # 03 · ", "# # 03 · My "))
+    assert notebooks.title_of("03_attention") == "03 · My Attention"
+    assert editions.notebooks() == ["03_attention", NOTEBOOK]
+    assert sources.hash_of(catalogue.find(NAME)) == before
+    module = own / "exercises/n09_pooling/mean_pooling.py"
+    module.write_text(module.read_text() + "\n# changed\n")
+    assert sources.hash_of(catalogue.find(NAME)) != before
+
+
+def test_a_folder_that_submissions_can_read_is_refused(own):
+    assert cells.answer_cell(catalogue.find(NAME))
+    with pytest.raises(folders.ExerciseFolderError, match="outside of"):
+        folders.use(Path(sys.prefix) / "my_folder")
