@@ -20,6 +20,12 @@ def gelu_approximation(x, kind):
         return x * powers / (1 + powers)
     return 0.5 * x * (1 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
 
+# %% worst-point: the largest relative difference
+def worst_point(x, exact, approximate):
+    difference = ops.abs(approximate - exact)
+    at = ops.argmax(difference / (ops.abs(exact) + 1e-7))
+    return ops.stack([x[at], difference[at]])
+
 # %% worst-point: the distance of the point from 0
 def worst_point(x, exact, approximate):
     distance = ops.abs(exact - approximate)

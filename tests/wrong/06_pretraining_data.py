@@ -50,6 +50,17 @@ def choose_positions(token_ids, special_ids, count, rng):
     own = np.random.default_rng(drawn_before[0])
     return sorted(int(t) for t in own.choice(allowed, size=min(count, len(allowed)), replace=False))
 
+# %% mask-tokens: a token is never its own replacement
+def mask_tokens(token_ids, positions, mask_id, replacements, rng):
+    masked = list(token_ids)
+    for t in positions:
+        fate = rng.random()
+        if fate < 0.8:
+            masked[t] = mask_id
+        elif fate < 0.9:
+            masked[t] = int(rng.choice([r for r in replacements if r != token_ids[t]] or replacements))
+    return masked
+
 # %% mask-tokens: one replacement for the whole row
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     masked, other = list(token_ids), int(rng.choice(replacements))
@@ -88,6 +99,16 @@ def choose_words(words, count, rng):
         if len(positions) + len(words[index]) <= count:
             positions.extend(words[index])
     return sorted(positions)
+
+# %% make-pair: the label by what the sentences say
+def make_pair(documents, document, sentence, rng):
+    following = documents[document][sentence + 1]
+    second = following
+    if rng.random() >= 0.5:
+        others = [d for d in range(len(documents)) if d != document]
+        texts = documents[others[rng.integers(len(others))]]
+        second = texts[rng.integers(len(texts))]
+    return documents[document][sentence], second, int(second != following)
 
 # %% make-pair: labels in turn
 turn = [0]

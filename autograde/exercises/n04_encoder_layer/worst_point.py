@@ -35,10 +35,12 @@ def in_any_order(rng: Random, case: Case) -> Case:
 
 
 def functions(rng: Random, size: int, place: int, sign: int) -> Case:
+    """The worst point is at `place`; relative to the function's value, its neighbour has the larger difference."""
     x = (np.sort(rng.uniform(-3, 3, size)) + (np.arange(size) - size / 2)).astype("float32")
     exact = 1 + rng.uniform(0, 4, size).astype("float32")
     error = rng.uniform(-0.2, 0.2, size).astype("float32")
-    error[place] = sign * rng.uniform(0.5, 0.8)
+    exact[place - 1], error[place - 1] = 1, 0.2
+    exact[place], error[place] = 5, sign * rng.uniform(0.5, 0.8)
     return Case((x, exact, exact + error))
 
 

@@ -34,7 +34,7 @@ def _example_case(
     regular = [place for place, token in enumerate(original) if token not in special]
     positions = sorted(int(place) for place in rng.choice(regular, count, replace=False))
     masked = list(original)
-    for place, token in zip(positions[1:], [MASK, *tokens(rng, count)]):
+    for place, token in zip(positions[1:], [MASK, 0, *tokens(rng, count)]):  # a replacement may have [PAD]'s id
         masked[place] = token
     segments = [0] * (a + 2) + [1] * (b + 1)
     return Case((original, masked, segments, positions, label, length, most))

@@ -54,7 +54,8 @@ def alike(rng: Random) -> list[Trial]:
     twice = [[*first[:2], first[0], first[2]], other]
     return [
         chancy(rng, "next sentence", rates, [first, other, list(first)], 0, 1),
-        obeying(rng, "next sentence", twice, 0, 2), obeying(rng, "next sentence", [list(first), list(first)], 1, 0),
+        obeying(rng, "next sentence", twice, 0, 2),
+        chancy(rng, "next sentence", {"next": (1, 1 / 2), "not next": (1, 1 / 2)}, [first[:2], first[:2]], 1, 0),
     ]  # fmt: skip
 
 

@@ -62,12 +62,16 @@ def fates_of_few(rng: Random) -> list[Trial]:
 
 
 def every_replacement(rng: Random) -> list[Trial]:
-    """Each replacement, and whether two tokens of a row get the same one."""
+    """Each replacement; whether two tokens of a row get the same one; a token drawn as its own replacement."""
     ids, replacements, chosen = [CLS, *range(2001, 2009), SEP], tokens(rng, 3), list(range(1, 9))
     rates = {f"replaced by {token}": (8, 0.1 / 3) for token in replacements}
     two = 1 - binomial(8, 0, 0.1) - binomial(8, 1, 0.1)  # two or more are replaced
     rates |= {"first two replaced by the same": (1, two / 3), "first two replaced by others": (1, two * 2 / 3)}
-    return [chancy(rng, "replaced", rates, ids, chosen, MASK, replacements)]
+    itself = {"another": (4, 0.05), "unchanged": (4, 0.15)}
+    return [
+        chancy(rng, "replaced", rates, ids, chosen, MASK, replacements),
+        chancy(rng, "replaced", itself, [CLS, *replacements[:1] * 4, SEP], [1, 2, 3, 4], MASK, replacements[:2]),
+    ]
 
 
 EXERCISE = Exercise(
