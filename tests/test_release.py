@@ -128,6 +128,7 @@ def test_a_badge_is_put_on_top_only_where_an_address_is_given(tmp_path):
     plain, badged = (editions.make("00_try", colab, tmp_path) for colab in ("", "https://colab.example/course/"))
     first, *rest = json.loads(badged.student)["cells"]
     assert "(https://colab.example/course/00_try/00_try.ipynb)" in first["source"]
+    assert "File → Save a copy in Drive" in first["source"]
     assert rest == json.loads(plain.student)["cells"] and badged.source == plain.source
 
 

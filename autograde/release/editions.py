@@ -34,6 +34,10 @@ if on_colab:
     from autograde.student import keep_in_drive
 
     print(keep_in_drive())"""
+_SAVE_A_COPY = (
+    "**On Colab, choose *File → Save a copy in Drive* before you start, and work in the copy.** "
+    "Colab does not save changes in this notebook itself."
+)
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 
 
@@ -113,7 +117,8 @@ def _with_package(name: str, written: list[dict], package: str) -> list[dict]:
 def _badge(name: str, colab: str) -> dict:
     link = f"{colab.rstrip('/')}/{name}/{name}.ipynb"
     identity = hashlib.sha256(f"{name} badge".encode()).hexdigest()[:12]
-    return {"cell_type": "markdown", "id": identity, "metadata": {}, "source": f"[![Open in Colab]({BADGE})]({link})"}
+    source = f"[![Open in Colab]({BADGE})]({link})\n\n{_SAVE_A_COPY}"
+    return {"cell_type": "markdown", "id": identity, "metadata": {}, "source": source}
 
 
 def _check_metadata(path: Path, written: list[dict]) -> None:
