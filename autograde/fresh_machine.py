@@ -6,6 +6,8 @@ GPU support, do not change. `complete()` then installs only missing libraries:
 - libraries that the package requires and that are not installed;
 - TensorFlow Text, in the release for the machine's TensorFlow: each is built for exactly one.
 
+Libraries that are older or newer than those that the package was tested with stay; a sentence names them.
+
 This module uses only the standard library, because any other library may be missing.
 """
 
@@ -36,7 +38,32 @@ def complete(say=print) -> None:
         failed = _pip("--no-deps", text)
         if failed:
             say(f"{text} could not be installed; notebook 01 uses the library's own tokenizer instead. ({failed})")
+    for sentence in untested(metadata.requires(DISTRIBUTION) or ()):
+        say(sentence)
     importlib.invalidate_caches()
+
+
+def untested(requirements) -> list[str]:
+    """A sentence about each installed version that a requirement ("keras<4,>=3.10") does not allow."""
+    sentences = []
+    for requirement in requirements:
+        name = _NAME.match(requirement)[0]
+        here = _version(name)
+        if "extra ==" in requirement or here is None or not _numbers(here):
+            continue
+        for sign, word in ((">=", "older"), ("<", "newer")):
+            limit = re.search(rf"{sign}\s*(\d[\d.]*)", requirement)
+            if limit and (_numbers(here) < _numbers(limit[1])) == (sign == ">="):
+                sentences.append(
+                    f"{name} {here} is {word} than the versions that the course was tested with "
+                    f"({sign}{limit[1]}): if something fails, tell your instructor this version."
+                )
+    return sentences
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """ "3.10.0rc1" → (3, 10): the comparison of releases needs no more."""
+    return tuple(map(int, re.match(r"[\d.]*", version)[0].strip(".").split(".")[:2])) if version[:1].isdigit() else ()
 
 
 def missing(requirements) -> list[str]:

@@ -56,7 +56,8 @@ def _verdict(plan, status, **more):
 
 def _refused(plan, shortcut):
     reason = plan["exercise"]["forbidden_because"] or "In this exercise you write it yourself."
-    return _verdict(plan, "refused", advice=(f"Your code uses `{shortcut}`. {reason}",))
+    what_to_do = f"Your code uses `{shortcut}`, which is refused here. {reason} Replace it by code of your own."
+    return _verdict(plan, "refused", advice=(what_to_do,))
 
 
 def _absent(plan, status):
@@ -149,7 +150,7 @@ def _fault_of(answer, question, claim, strict) -> Difference | None:
     if answer.after is not None and not exactly_same(list(question["arguments"]), answer.after):
         return Difference("mutated", "your function changed an argument")
     if strict and answer.new_weights:
-        return Difference("unstable", "a second call made new weights")
+        return Difference("unstable", "a later call made new weights")
     drawn = claim["kind"] in ("dropped", "any count", "varies") or claim["kind"] == "same" and "seed" in question
     if not drawn and answer.again is not None:
         if not exactly_same(answer.value, answer.again):

@@ -61,13 +61,14 @@ def trainable(probe, question, namespace, notes, build):
 
 def _call_layer(layer, arguments, keywords, notes, twice):
     """The result of a call. twice: notes also that of an equal call, so that the two can be compared."""
-    call = layer
+    call, before = layer, list(getattr(layer, "weights", []))
     if keywords.get("training") and not _takes_training(layer):
         call, keywords = _in_training(layer), {}
     result = call_with_notes(call, arguments, keywords, notes)
     if twice:
         again = call(*arguments, **keywords)
-        notes["new_weights"] = len(getattr(layer, "weights", [])) != len(notes["weights"])
+        known = {id(weight) for weight in before}
+        notes["new_weights"] = any(id(weight) not in known for weight in getattr(layer, "weights", []))
         if _is_tensors(result) and _is_tensors(again):
             notes["again"] = to_plain(again)
     return result

@@ -18,6 +18,7 @@ import numpy as np
 
 from autograde import chances, fingerprints, random_claims
 from autograde.exercises import catalogue, cells, kept_layers, notebooks, runs
+from autograde.exercises.draws import turned
 from autograde.exercises.spec import (
     Alike,
     AnyCount,
@@ -117,7 +118,7 @@ def _claims(exercise, trial, questions):
     """Adds a trial's calls to the questions and yields its claims, with indices into that list."""
     first = len(questions)
     for case in trial.cases:
-        questions.append(as_question(exercise, case, watch=not questions))
+        questions.append(as_question(exercise, case) | ({} if questions else _of_the_first(exercise, case)))
     common = {"rtol": exercise.tolerance.rtol, "atol": exercise.tolerance.atol, "returns": exercise.returns}
     for claim in trial.claims:
         if isinstance(claim, Reference):
@@ -206,7 +207,14 @@ def _chance_claim(claim, case):
                      "bounds": bounds}  # fmt: skip
 
 
-def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
+def _of_the_first(exercise, case):
+    """The further entries of the first question: names to watch; for a function an earlier call, to be forgotten."""
+    more = {"watch": list(exercise.forbidden.names)}
+    plain = exercise.probe["kind"] == "function" and case.seed is None and not case.first
+    return more | ({"first": turned(case.arguments)} if plain else {})
+
+
+def as_question(exercise: Exercise, case: Case) -> dict:
     """The question that tests the student's code with this case."""
     more = {name: value for name, value in (("config", case.config), ("seeds", list(case.seeds))) if value}
     question = {"probe": exercise.probe | more, "arguments": list(case.arguments), "keywords": case.keywords}
@@ -216,8 +224,6 @@ def as_question(exercise: Exercise, case: Case, watch: bool = False) -> dict:
         question["first"] = list(case.first)
     if case.seed is not None:
         question["seed"] = case.seed
-    if watch:
-        question["watch"] = list(exercise.forbidden.names)
     return question
 
 

@@ -8,7 +8,7 @@ A **question** is a plain value (see `values`), a dict:
      "arguments": [array, …],          NumPy arrays arrive as tensors, unless the probe says {"tensors": False}
      "keywords": {"mask": array},      optional
      "weights": {role: array},         optional: for layers
-     "first": [array, …],              optional: for layers, the arguments of the call in which it builds itself
+     "first": [array, …],              optional: the arguments of an earlier call; a layer builds itself in it
      "seed": 7,                        optional: random seed, set before the layer is made or the function called
      "watch": ["keras.ops.softmax"]}   optional: note whether any of these functions or layers ran
 
@@ -58,8 +58,8 @@ An **answer** is a plain value, a dict:
     error    None or {"type", "message", "line": number or None, "text": that line, "function"}: the student's own
              innermost line; "reason": why it was refused
     notes    facts beside the value: {"returned": "tensor" | "NumPy array" | "nothing" | …, "after": the arguments after
-             the call, "again": what a second, equal call of a layer returned, "printed": lines, "new_weights": a second
-             call made more of them, "watched": [names that ran], "weights": [[path, shape], …]}
+             the call, "again": what a second, equal call of a layer returned, "printed": lines, "new_weights": a call
+             after the first made more of them, "watched": [names that ran], "weights": [[path, shape], …]}
 
 Nobody believes an answer that comes out of a sandbox: `answers.read` makes a trusted value of it, and all that decides
 points is compared outside, `after` with the arguments that were sent and `again` with `value`.
@@ -191,7 +191,10 @@ def _ask(probe, question, namespace, notes, build):
     if kind == "step":
         return _steps(probe, question, namespace, notes)
     if kind == "function":
-        return call_with_notes(named(probe, namespace), *inputs(probe, question), notes)
+        function = named(probe, namespace)
+        if "first" in question:  # its result does not matter: a function must not remember it
+            function(*inputs(probe, {"arguments": question["first"]})[0], **inputs(probe, question)[1])
+        return call_with_notes(function, *inputs(probe, question), notes)
     if kind == "fill":
         return _filled(named(probe, namespace), question, notes)
     if kind in ("layer", "weights"):

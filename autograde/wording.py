@@ -161,7 +161,8 @@ def error_advice(answer: Answer) -> list[str]:
         return ["Call `super().__init__()` first in your `__init__`: Keras needs it to store the weights of a layer."]
     if "cannot add new elements of state" in failure.message:
         return [
-            "A layer gets new weights or sub-layers after it was built. Create them once, in `__init__` or `build`."
+            "A layer gets a new weight, sub-layer or seed generator after it was built. Create them once, in "
+            "`__init__` or `build`."
         ]
     mixed = _MIXED.search(failure.message)
     if mixed:
@@ -199,7 +200,7 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
             "No gradient reaches your weights: the result was computed without tensors (NumPy, `.numpy()`, a constant)."
         ]
     if answer.new_weights:
-        return ["The second of two equal calls created new weights: create all weights once, in `__init__` or `build`."]
+        return ["A later call of your layer created new weights: create all weights once, in `__init__` or `build`."]
     if difference.kind == "unstable":
         return ["Two equal calls gave different results: the result is random where it should not be, as with dropout "
                 "outside training."]  # fmt: skip

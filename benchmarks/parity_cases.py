@@ -12,6 +12,7 @@ class ParityCase:
 
     lengths: tokens a row, one batch each; gradients are taken at the longest.
 
+    masked_lm: compare the masked language model, where transformers' model for pre-training is another one.
     deviation: of the weights. Large enough that attention is far from uniform, small enough that it is not one-hot,
     where rounding would decide which key wins.   rows: a batch; all but the first are padded.
     """
@@ -21,6 +22,7 @@ class ParityCase:
     deviation: float = 0.15
     rows: int = 3
     model_type: str = "bert"
+    masked_lm: bool = False
 
 
 CASES = {
@@ -91,6 +93,20 @@ CASES = {
                num_hidden_groups=2, inner_group_num=2, hidden_act="gelu", tie_word_embeddings=False),
         LENGTHS,
         model_type="albert",
+    ),
+    "electra_generator": ParityCase(
+        SMALL
+        | dict(embedding_size=12, hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64),
+        LENGTHS,
+        model_type="electra",
+        masked_lm=True,
+    ),
+    "electra_wide": ParityCase(
+        SMALL
+        | dict(embedding_size=24, hidden_size=24, num_hidden_layers=2, num_attention_heads=2, intermediate_size=40),
+        LENGTHS,
+        model_type="electra",
+        masked_lm=True,
     ),
     "base_512": ParityCase(dict(vocab_size=1000), (512,), deviation=0.03, rows=2),  # 12 × 768 × 12 by default
 }  # fmt: skip

@@ -29,7 +29,8 @@ def write_reference(folder: Path) -> None:
 
     case = CASES[folder.name]
     config = transformers.AutoConfig.for_model(case.model_type, attn_implementation="eager", **case.config)
-    model = transformers.AutoModelForPreTraining.from_config(config).eval()
+    auto = transformers.AutoModelForMaskedLM if case.masked_lm else transformers.AutoModelForPreTraining
+    model = auto.from_config(config).eval()
     rng = np.random.default_rng(0)
     randomize(model, rng, case.deviation)
     model.save_pretrained(folder)

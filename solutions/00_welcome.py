@@ -268,8 +268,9 @@ heat_maps(
 # save_state()
 # ```
 #
-# **Rules.** When an exercise asks you to build something, you may not use the library function that does it for you
-# (for example Keras's attention in an exercise about attention); `check` tells you the name of the forbidden function.
+# **Rules.** When an exercise asks you to build something, you may not use a ready-made function that does it for you
+# (for example Keras's attention in an exercise about attention); the exercise's text names those that `check` refuses.
+# The library `bertlab` and packages like it (`transformers`, `keras_hub`, `torch`) are refused in every exercise.
 # Everything else is allowed, and there are always many right ways. A function must not change its arguments, nor
 # remember anything from call to call. Do not rename the function or class of a stub, and do not edit the check cells.
 

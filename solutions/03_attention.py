@@ -143,7 +143,7 @@ check(add_to_rows)
 #
 # One problem is not visible in the formula: $\exp(89)$ is larger than any float32. Adding the same number to every
 # score of a row changes nothing (it cancels in the fraction), so shift each row until its largest score is 0, *then*
-# apply $\exp$.
+# apply $\exp$. Compute with `ops`, not with NumPy, here and in 3.4: 3.10 needs the gradients.
 
 # %% nbgrader={"grade": false, "grade_id": "softmax-rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax_rows(a: Tensor) -> Tensor:
@@ -186,7 +186,7 @@ heat_maps(
 #
 # Why divide? If the entries of $q$ and $k$ have variance 1, then $q \cdot k$ is a sum of $d_\text{attn}$ products, each
 # of variance 1: its variance is $d_\text{attn}$, its typical size $\sqrt{d_\text{attn}}$ (Vaswani et al. 2017, section
-# 3.2.1, footnote 4). You have just seen how large scores change the softmax.
+# 3.2.1, footnote 4). You have just seen how large scores change the softmax. As in 3.3, gradients must pass through.
 
 # %% nbgrader={"grade": false, "grade_id": "scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_scores(q: Tensor, k: Tensor) -> Tensor:

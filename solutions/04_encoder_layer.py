@@ -89,6 +89,8 @@ stacked_boxes(
 # *inside*: $\sqrt{v + \varepsilon}$, with $\varepsilon = 10^{-12}$ in BERT. For ordinary vectors the results agree;
 # they differ where $v$ is as small as ε.
 #
+# Compute with `ops`, not with NumPy: 4.2 needs the gradients.
+#
 # ⚠ Line 3 divides by $d$, not by $d - 1$: nothing is estimated here, because the vector is complete. (Hence the
 # quotation marks that the lecture puts around 'sample variance'.) And the mean is *zero*: another lecture's "unit mean"
 # is a mistake.
@@ -565,7 +567,8 @@ print(f"H = 64: {layer.count_params():,} parameters; 12 H² + 13 H = {12 * 64**2
 # the original Transformer and in BERT it comes after each. (The same lecture draws GPT-2's two residuals before and
 # after the network. One goes around attention, the other around the network.)
 #
-# Only `call` is new: your `EncoderLayer` has all the parts already.
+# Only `call` is new: your `EncoderLayer` has all the parts already. If you want a helper method, define it in this class:
+# the grader also tests the class with another `EncoderLayer`.
 
 # %% nbgrader={"grade": false, "grade_id": "pre-norm-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PreNormEncoderLayer(EncoderLayer):

@@ -464,7 +464,7 @@ print(f"from {curve[0]:.2f} to {curve[-1]:.3f}")
 #
 # Adam divides each step by a running mean of the gradient's size. In the first steps its estimate of that mean is bad,
 # so BERT begins carefully: the learning rate rises linearly for 10,000 steps (*warm-up*), then falls linearly to 0 at
-# step 1,000,000 (Devlin et al. 2019, appendix A.2). With $s$ steps already made, $w$ of warm-up and $S$ in total:
+# step 1,000,000 (Devlin et al. 2019, appendix A.2). With $s$ steps already made, $w$ of warm-up and $S > w$ in total:
 #
 # $$\eta(s) = \eta_\text{max} \cdot \max\!\left(0,\ \min\!\left(\frac{s + 1}{w},\ \frac{S - s}{S - w}\right)\right)$$
 #
@@ -554,7 +554,7 @@ check(masked_accuracy)
 #
 # $e^{\text{loss}}$ is easier to imagine than the loss: a model with perplexity 70 is as unsure as somebody who rolls a
 # die with 70 faces. An untrained model has perplexity $V$. For many batches with losses $l_i$, each a mean over $c_i$
-# predictions, first compute one mean over all predictions, *then* apply $\exp$:
+# predictions (not all $c_i$ are 0), first compute one mean over all predictions, *then* apply $\exp$:
 #
 # $$\text{perplexity} = \exp\!\left(\frac{\sum_i c_i\, l_i}{\sum_i c_i}\right)$$
 

@@ -672,7 +672,7 @@ for beginning, texts in questions[:2]:
 # Two metrics are reported. *Pearson's* correlation of true and predicted numbers measures a linear relation.
 # *Spearman's* measures only the order: it is Pearson's correlation of the **ranks**. Equal values get the mean of their
 # ranks: 3, 7, 7, 9 have the ranks 1, 2.5, 2.5, 4. Only equal values share a rank, however close others are.
-# (`np.corrcoef(a, b)[0, 1]` is Pearson's.)
+# (`np.corrcoef(a, b)[0, 1]` is Pearson's.) In each list at least two numbers differ; otherwise there is no correlation.
 
 # %% nbgrader={"grade": false, "grade_id": "spearman", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def spearman(gold: list[float], predicted: list[float]) -> float:
@@ -762,7 +762,7 @@ for piece, label in zip(["[CLS]", *(piece for pieces in words.values() for piece
 # $$L = -\frac{1}{|M|} \sum_{(b, t) \in M} \log \text{softmax}(\text{logits}[b, t])[\,y_{b,t}\,] \qquad M = \{(b, t) : y_{b,t} \neq -100\}$$
 #
 # The mean is over *all* labelled positions of the batch together, from all its sentences. If there are none, the loss
-# is 0. It must be finite for any logits (`ops.log_softmax`), and training needs its gradient: compute with `ops`.
+# is 0, and so is its gradient. The loss must be finite for any logits (`ops.log_softmax`), and training needs its gradient: compute with `ops`.
 
 # %% nbgrader={"grade": false, "grade_id": "tagging-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tagging_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -880,8 +880,8 @@ bars(
 # $$P^\text{start}_i = \frac{e^{S \cdot T_i}}{\sum_j e^{S \cdot T_j}} \qquad\qquad
 # P^\text{end}_i = \frac{e^{E \cdot T_i}}{\sum_j e^{E \cdot T_j}}$$
 #
-# $S$ and $E$ side by side are a `Dense(2)` (name it `self.dense`): it gives (batch, tokens, 2). The losses need the
-# logits of all tokens in one row, so return (batch, 2, tokens), starts in row 0, ends in row 1.
+# $S$ and $E$ side by side are a `Dense(2)` (name it `self.dense`), here with its usual bias: it gives (batch, tokens, 2).
+# The losses need the logits of all tokens in one row, so return (batch, 2, tokens), starts in row 0, ends in row 1.
 #
 # Not every token can be part of the answer: those of the question and [PAD] cannot. `may_answer` is True for those that
 # can (the paragraph, and [CLS], which will mean "no answer"); all others get exactly `MASKED_SCORE`, as in notebook 03.
@@ -924,12 +924,13 @@ check(SpanHead)
 # $$\hat s = \max_{\text{first} \le i \le j \le \text{last},\; j - i + 1 \le \text{longest}} S \cdot T_i + E \cdot T_j$$
 #
 # In SQuAD 2.0 a paragraph may not contain the answer. Then both start and end should point to [CLS], whose score is
-# $s_\text{null} = S \cdot C + E \cdot C$. The answer is the span only if its score is clearly larger:
+# $s_\text{null} = S \cdot C + E \cdot C$. The answer is the span only if its score is larger by more than $\tau$:
 #
 # $$\hat s > s_\text{null} + \tau$$
 #
 # All scores may be negative. The threshold $\tau$ is chosen on the validation examples. `first` and `last` are the first
-# and last token of the paragraph, both included.
+# and last token of the paragraph, both included; there is at least one. If several pairs have the same sum, any of them
+# is right.
 
 # %% nbgrader={"grade": false, "grade_id": "best-span", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def best_span(start, end, first: int, last: int, longest: int, threshold: float = 0.0) -> tuple[int, int]:
@@ -1141,7 +1142,7 @@ for number in range(3):
 # | 0.0125 | 0.025 | 0.05 | 0.1 |
 #
 # **Freezing** is the extreme case: the lowest `frozen` rates are 0. `frozen=1` freezes the embeddings, `frozen=2` also
-# layer 0, and so on.
+# layer 0, and so on; `frozen=num_layers + 2` freezes everything, and more is not asked for.
 
 # %% nbgrader={"grade": false, "grade_id": "layer-rates", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_rates(num_layers: int, rate: float, decay: float, frozen: int = 0) -> list[float]:

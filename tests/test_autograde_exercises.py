@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from autograde_case import proofs_of
 
-from autograde import planning
+from autograde import planning, probe
 from autograde.exercises import catalogue, cells, notebooks
+from autograde.judge import judge
 from autograde.proofs import ALTERNATIVES, PROOFS, SLOW, WRONG_ANSWERS, Proofs, alternatives, wrong_answers
 
 DRAWS = 30
@@ -43,6 +44,39 @@ def test_an_answer_that_depends_on_the_draw_is_found():
         "wrong answer lucky passed on some or all draws",
         "wrong answer lucky earned [1.0, 2.0]: it depends on the draw",
     ]
+
+
+REMEMBERING = """
+
+_found, _own = {{}}, {name}
+
+
+def _sizes(value):
+    if isinstance(value, (list, tuple)):
+        return [_sizes(item) for item in value]
+    return tuple(value.shape) if hasattr(value, "shape") else value
+
+
+def {name}(*arguments, **keywords):
+    key = repr([_sizes(value) for value in (*arguments, *keywords.values())])
+    if key not in _found:
+        _found[key] = _own(*arguments, **keywords)
+    return _found[key]
+"""
+
+
+@pytest.mark.parametrize("notebook", ["02_embeddings", "03_attention", "04_encoder_layer", "07_pretraining"])
+def test_a_function_that_remembers_its_results_by_the_shapes_of_its_arguments_fails(notebook):
+    for exercise in catalogue.of_notebook(notebook):
+        plan = planning.make_plan(exercise, misconceptions=False)
+        if exercise.probe["kind"] == "function" and any(map(holds_array, plan["questions"][0]["arguments"])):
+            cell = cells.answer_cell(exercise) + REMEMBERING.format(name=exercise.names[0])
+            given = probe.answer(plan["questions"], cells.namespace(exercise, cell))
+            assert not judge(plan, lambda questions, given=given: given).passed, exercise.id
+
+
+def holds_array(value):
+    return isinstance(value, np.ndarray) or isinstance(value, list) and any(map(holds_array, value))
 
 
 @pytest.mark.parametrize("folder, read", [(ALTERNATIVES, alternatives), (WRONG_ANSWERS, wrong_answers)])

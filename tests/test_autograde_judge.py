@@ -98,7 +98,7 @@ class MultiHeadAttention(keras.layers.Layer):
     ("parts", "words"),
     [
         ({"init": "pass"}, "first in your `__init__`"),
-        ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "sub-layers after it was built"),
+        ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "after it was built. Create them once"),
         ({"call": "return x"}, "MultiHeadAttention has no weight `query.kernel`; its weights: none"),
         ({"call": "return keras.layers.Dense(8)(x)"}, "has no weight `query.kernel`"),
         ({"call": "raise NotImplementedError()"}, "still the empty stub"),

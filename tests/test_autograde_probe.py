@@ -161,6 +161,34 @@ def test_a_layer_without_super_init_and_one_that_makes_weights_in_call_are_notic
     assert not np.array_equal(got["notes"]["again"], got["value"])
 
 
+LAZY = """
+class Lazy:
+    def __init__(self):
+        self.made = {}
+
+    @property
+    def weights(self):
+        return list(self.made.values())
+
+    def __call__(self, x):
+        if x.shape[0] not in self.made:
+            self.made[x.shape[0]] = keras.Variable(ops.ones((3, 2)))
+        return x @ self.made[x.shape[0]]
+"""
+
+
+def test_new_weights_are_noticed_in_any_later_call_and_only_there():
+    probe = {"kind": "layer", "name": "Lazy", "config": {}, "roles": {}}
+    assert not _ask(LAZY, probe=probe)["notes"]["new_weights"]
+    assert _ask(LAZY, probe=probe, first=[X[:1]])["notes"]["new_weights"]
+
+
+def test_an_earlier_call_comes_first_and_its_result_does_not_matter():
+    source = "seen = []\ndef f(x):\n    seen.append(float(ops.sum(x)))\n    return ops.convert_to_tensor(seen)"
+    got = _ask(source, probe={"kind": "function", "name": "f"}, first=[0 * X])
+    assert np.allclose(got["value"], [0, X.sum()])
+
+
 def test_gradients_come_with_respect_to_arguments_and_weights():
     plain = {"kind": "gradient", "of": {"kind": "function", "name": "f"}, "with_respect_to": [0]}
     got = _ask("def f(x):\n    return x * x", probe=plain, cotangent=np.ones((2, 3), "float32"))

@@ -76,6 +76,7 @@ CASES = [
          num_layers=2, activation="gelu_tanh", **ENCODER),
     case("encoder, pre-LN", layers.Encoder, {"x": X, "attention_mask": MASK}, (2, 5, 8), ENCODER_DROPOUTS,
          num_layers=2, pre_norm=True, **ENCODER),
+    case("detection head", layers.DetectionHead, {"hidden": X}, (2, 5), activation="relu", initializer_range=0.3),
     case("pooler", layers.Pooler, {"hidden": X}, (2, 8), initializer_range=0.3),
     case("MLM head, tied", layers.MaskedLanguageModelHead, {"hidden": X, "table": TABLE}, (2, 5, 11), **MLM),
     case("MLM head, narrow", layers.MaskedLanguageModelHead, {"hidden": X, "table": TABLE[:, :6]}, (2, 5, 11),

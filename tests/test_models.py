@@ -59,6 +59,7 @@ CASES = [
     case("sequence classification", models.BertForSequenceClassification, INPUTS, (2, 3), num_labels=3),
     case("token classification", models.BertForTokenClassification, INPUTS, (2, 5, 4), num_labels=4),
     case("question answering", models.BertForQuestionAnswering, INPUTS, (2, 5)),
+    case("replaced tokens", models.ReplacedTokenDetector, INPUTS, (2, 5)),
     case("multiple choice", BertForMultipleChoice, CHOICES, (2, 3)),
 ]  # fmt: skip
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from autograde import fingerprints, planning
 from autograde.cli import cli
-from autograde.exercises import catalogue, cells
+from autograde.exercises import catalogue, cells, ready_made
 from autograde.grader.template import Template
 from autograde.proofs import SLOW
 from autograde.release import assignment, editions, made_before, sources
@@ -61,6 +61,18 @@ def test_no_line_of_an_answer_a_mistake_or_its_hint_reaches_the_student_edition(
     hints += [known.hint for exercise in exercises for known in exercise.misconceptions]
     prose = json.dumps(json.loads(made.student), ensure_ascii=False)
     assert not [hint for hint in hints if hint in prose]
+
+
+def test_each_exercise_tells_which_ready_made_functions_it_refuses(made):
+    written = json.loads(made.student)["cells"]
+    for exercise in catalogue.of_notebook(made.name):
+        ids = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in written]
+        place = ids.index(exercise.id)
+        text = next(cell["source"] for cell in reversed(written[:place]) if cell["cell_type"] == "markdown")
+        own = ready_made.own_names(exercise.forbidden)
+        assert f"## {exercise.number} " in text
+        assert all(f"`{name}`" in text for name in own)
+        assert ("`check` refuses" in text) == bool(own)
 
 
 def test_every_answer_counts_secret_lines_and_finds_each_in_the_source(made):
@@ -116,6 +128,7 @@ def test_a_badge_is_put_on_top_only_where_an_address_is_given(tmp_path):
     plain, badged = (editions.make("00_try", colab, tmp_path) for colab in ("", "https://colab.example/course/"))
     first, *rest = json.loads(badged.student)["cells"]
     assert "(https://colab.example/course/00_try/00_try.ipynb)" in first["source"]
+    assert "File → Save a copy in Drive" in first["source"]
     assert rest == json.loads(plain.student)["cells"] and badged.source == plain.source
 
 

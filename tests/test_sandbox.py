@@ -464,3 +464,9 @@ def test_tensorflow_works_in_sandboxes_that_start_in_less_than_a_sixth_of_a_seco
         )
         with launcher.start(Limits(grace_seconds=1)) as sandbox, pytest.raises(SandboxEnded, match="wall clock"):
             sandbox.run_cell(loop, seconds=4)
+
+
+def test_a_zygote_that_cannot_start_says_why(monkeypatch):
+    monkeypatch.setattr(bubblewrap, "command", lambda *_: ["sh", "-c", "echo no numpy here >&2; exit 1"])
+    with pytest.raises(SandboxError, match="no numpy here"):
+        launchers.Zygote(packages={})

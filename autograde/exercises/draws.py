@@ -10,6 +10,12 @@ def normal(rng: Random, *shape: int, size: float = 1.0) -> np.ndarray:
     return (rng.normal(size=shape) * size).astype("float32")
 
 
+def with_zeros(x: np.ndarray, row: int = 0) -> np.ndarray:
+    """The same with one row of zeros in each matrix: a vector like any other."""
+    x[..., row, :] = 0
+    return x
+
+
 def whole_numbers(rng: Random, most: int, *shape: int) -> np.ndarray:
     """int32 below `most`."""
     return rng.integers(0, most, size=shape).astype("int32")
@@ -20,6 +26,27 @@ def some_seen(rng: Random, *shape: int) -> np.ndarray:
     mask = rng.random(shape) < 0.5
     mask[..., 0], mask[..., -1] = True, False
     return rng.permuted(mask, axis=-1)
+
+
+def turned(arguments: tuple) -> list:
+    """Other arguments of the same types and sizes: the numbers of each array or list are moved on, by other distances.
+
+    Single numbers and texts stay.
+    """
+    return [_turned(value, number) for number, value in enumerate(arguments, start=1)]
+
+
+def _turned(value, steps: int):
+    if isinstance(value, np.ndarray):
+        return np.roll(value, steps)
+    if isinstance(value, dict):
+        return dict(zip(value, _turned(list(value.values()), steps)))
+    if isinstance(value, (list, tuple)):
+        holds_more = any(isinstance(item, (np.ndarray, list, tuple, dict)) for item in value)
+        moved = (steps + place for place in range(len(value)))
+        items = map(_turned, value, moved) if holds_more else np.roll(np.array(value, object), steps)
+        return type(value)(items)
+    return value
 
 
 def attention_weights(rng: Random, hidden: int) -> dict[str, np.ndarray]:

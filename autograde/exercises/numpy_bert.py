@@ -44,7 +44,7 @@ def norm(x, weights, name):
     return layer_norm(x, weights[f"{name}/gamma"], weights[f"{name}/beta"])
 
 
-def multi_head_attention(x, attention_mask=None, *, weights, config):
+def multi_head_attention(x, attention_mask=None, training=None, *, weights, config):
     """A loop over slices of the shared matrices, unlike the reshape in the notebooks."""
     q, k, v = (dense(x, weights, name) for name in ("query", "key", "value"))
     mask = np.ones((1, 1, x.shape[1]), bool) if attention_mask is None else attention_mask
@@ -53,7 +53,7 @@ def multi_head_attention(x, attention_mask=None, *, weights, config):
     return dense(np.concatenate(heads, axis=-1), weights, "out")
 
 
-def feed_forward(x, *, weights, config=None):
+def feed_forward(x, training=None, *, weights, config=None):
     return dense(gelu(dense(x, weights, "inner")), weights, "outer")
 
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from autograde.exercises.spec import Forbidden
 
 LIBRARY = (
-    "bertlab.analysis", "bertlab.checkpoints", "bertlab.cli", "bertlab.data", "bertlab.demo", "bertlab.export",
-    "bertlab.families", "bertlab.layers", "bertlab.minimal", "bertlab.models", "bertlab.predict", "bertlab.pretrained",
-    "bertlab.training", "bertlab.wordpiece",
+    "bertlab.analysis", "bertlab.bpe", "bertlab.checkpoints", "bertlab.cli", "bertlab.data", "bertlab.demo",
+    "bertlab.export", "bertlab.families", "bertlab.layers", "bertlab.minimal", "bertlab.models", "bertlab.predict",
+    "bertlab.pretrained", "bertlab.sentence_pieces", "bertlab.tokenizer_kinds", "bertlab.training", "bertlab.wordpiece",
 )  # fmt: skip
 # Modules of the library that solve nothing: errors, files, settings, plots, and what notebooks are started with.
 TOOLS = (
@@ -21,6 +21,22 @@ TOOLS = (
 PACKAGES = ("keras_hub", "keras_nlp", "tensorflow_text", "tokenizers", "torch", "transformers")
 EVERYWHERE = (*LIBRARY, *PACKAGES)
 WRITE_IT_YOURSELF = "In this exercise you write it yourself."
+
+
+def own_names(forbidden: Forbidden) -> tuple[str, ...]:
+    """The names that an exercise forbids by itself, without those that all forbid."""
+    return tuple(name for name in forbidden.names if not any(_is_in(name, all_forbid) for all_forbid in EVERYWHERE))
+
+
+def told(forbidden: Forbidden) -> str:
+    """The sentence about the ready-made functions that are refused, and why; "" if there are none of its own."""
+    *others, last = [f"`{name}`" for name in own_names(forbidden)] or [""]
+    names = f"{', '.join(others)} and {last}" if others else last
+    return f"`check` refuses {names} here. {forbidden.because}" if names else ""
+
+
+def _is_in(name: str, module: str) -> bool:
+    return name == module or name.startswith(f"{module}.")
 
 
 def with_everywhere(forbidden: Forbidden) -> Forbidden:

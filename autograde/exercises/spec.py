@@ -29,7 +29,7 @@ class Case:
     config: dict = field(default_factory=dict)  # for a layer: the arguments of its constructor
     note: str = ""  # "the lecture's example"
     seed: int | None = None  # for what uses chance: set before the call, so that the same code answers the same
-    first: tuple = ()  # for a layer: the arguments of an earlier call, in which it builds itself
+    first: tuple = ()  # the arguments of an earlier call, of which nothing may be remembered; a layer is built in it
     seeds: tuple[int, ...] = ()  # for a random function: one call with a generator of each; the last repeats the first
 
 

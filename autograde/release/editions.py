@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.exercises import cells, folders
+from autograde.exercises import catalogue, cells, folders, ready_made
 from autograde.exercises.notebooks import SOLUTIONS
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -34,6 +34,10 @@ if on_colab:
     from autograde.student import keep_in_drive
 
     print(keep_in_drive())"""
+_SAVE_A_COPY = (
+    "**On Colab, choose *File → Save a copy in Drive* before you start, and work in the copy.** "
+    "Colab does not save changes in this notebook itself."
+)
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 
 
@@ -69,6 +73,7 @@ def make(name: str, colab: str = "", folder: Path | None = None, package: str = 
         known = ", ".join(notebooks(folder)) or "none"
         raise ReleaseError(f"{path}: the solution notebook does not exist; solution notebooks: {known}")
     written = [_cell(name, place, cell) for place, cell in enumerate(jupytext.read(path).cells)]
+    written = _with_refusals(name, written)
     _check_metadata(path, written)
     written = _with_package(name, written, package) if package else written
     badge = [_badge(name, colab)] if colab else []
@@ -82,6 +87,19 @@ def _cell(name: str, place: int, cell) -> dict:
     identity = hashlib.sha256(f"{name} {place} {own}".encode()).hexdigest()[:12]
     made = {"cell_type": cell.cell_type, "id": identity, "metadata": metadata, "source": cell.source}
     return made | ({"execution_count": None, "outputs": []} if cell.cell_type == "code" else {})
+
+
+def _with_refusals(name: str, written: list[dict]) -> list[dict]:
+    """The cells, each exercise's text with the ready-made functions that the exercise refuses."""
+    told = {exercise.id: ready_made.told(exercise.forbidden) for exercise in catalogue.of_notebook(name)}
+    texts = list(written)
+    for place, cell in enumerate(written):
+        graded = cell["metadata"].get("nbgrader", {})
+        sentence = told.get(graded.get("grade_id")) if graded.get("solution") else None
+        if sentence:
+            above = max(before for before in range(place) if written[before]["cell_type"] == "markdown")
+            texts[above] = written[above] | {"source": f"{written[above]['source']}\n\n{sentence}"}
+    return texts
 
 
 def _with_package(name: str, written: list[dict], package: str) -> list[dict]:
@@ -99,7 +117,8 @@ def _with_package(name: str, written: list[dict], package: str) -> list[dict]:
 def _badge(name: str, colab: str) -> dict:
     link = f"{colab.rstrip('/')}/{name}/{name}.ipynb"
     identity = hashlib.sha256(f"{name} badge".encode()).hexdigest()[:12]
-    return {"cell_type": "markdown", "id": identity, "metadata": {}, "source": f"[![Open in Colab]({BADGE})]({link})"}
+    source = f"[![Open in Colab]({BADGE})]({link})\n\n{_SAVE_A_COPY}"
+    return {"cell_type": "markdown", "id": identity, "metadata": {}, "source": source}
 
 
 def _check_metadata(path: Path, written: list[dict]) -> None:

@@ -211,7 +211,9 @@ def _spawn(words: list[str], *passed: socket.socket) -> subprocess.Popen:
 
 def _stop(process: subprocess.Popen) -> None:
     process.kill()
-    process.communicate()
+    process.wait()
+    if process.stderr:
+        process.stderr.close()  # a startup error has read it already
 
 
 def _startup_error(message: dict, process: subprocess.Popen) -> str:

@@ -3,6 +3,7 @@
 import math
 
 from bertlab.config import ModelConfig
+from bertlab.families import family_of
 from bertlab.families.names import BACKBONE
 
 
@@ -14,15 +15,20 @@ def component_counts(config: ModelConfig, heads: bool = True) -> list[tuple[str,
     from bertlab.models.outline import pretraining_outline
 
     variables = pretraining_outline(config).trainable_variables
-    return _counted([(variable.path, variable.shape) for variable in variables], config.num_layers, heads)
+    return _counted([(variable.path, variable.shape) for variable in variables], _own_layers(config), heads)
 
 
-def stored_counts(shapes: dict[str, tuple], num_layers: int, heads: bool = True) -> list[tuple[str, int]]:
+def stored_counts(shapes: dict[str, tuple], config: ModelConfig, heads: bool = True) -> list[tuple[str, int]]:
     """(component, parameters) of what a checkpoint holds, such as a classifier's head.
 
     shapes: of its tensors, by their paths in any order.
     """
-    return _counted(sorted(shapes.items(), key=lambda one: _place(one[0])), num_layers, heads)
+    return _counted(sorted(shapes.items(), key=lambda one: _place(one[0])), _own_layers(config), heads)
+
+
+def _own_layers(config: ModelConfig) -> int:
+    """Layers with weights of their own."""
+    return len(family_of(config).layer_numbers(config))
 
 
 def _counted(shapes: list[tuple[str, tuple]], num_layers: int, heads: bool) -> list[tuple[str, int]]:
@@ -43,14 +49,16 @@ def _place(path: str) -> tuple:
     return inside.index(parts[1]), _ORDER.index(parts[2]) if parts[2] in _ORDER else len(_ORDER), parts[3:4]
 
 
-_ORDER = ("token", "position", "segment", "norm")
+_ORDER = ("token", "position", "segment", "norm", "projection")
 _NAMES = {
     "token": "token embedding",
     "segment": "segment embedding",
     "position": "position embedding",
     "norm": "embedding LayerNorm",
+    "projection": "embedding projection",
     "masked_lm_head": "masked-LM head",
     "next_sentence_head": "next-sentence head",
+    "detection_head": "detection head",
 }
 
 

@@ -39,6 +39,7 @@ _NEXT_SENTENCE = "ForNextSentencePrediction"  # a classifier of pairs under anot
 _CLASS_ENDS = {
     "encoder": "Model",
     "pretraining": "ForMaskedLM",
+    "replaced_token_detection": "ForPreTraining",
     "sequence_classification": "ForSequenceClassification",
     "token_classification": "ForTokenClassification",
     "multiple_choice": "ForMultipleChoice",

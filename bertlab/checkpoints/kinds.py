@@ -7,6 +7,7 @@ from bertlab.families.names import BACKBONE
 KINDS = {
     "encoder": "Backbone",
     "pretraining": "PreTrainingModel",
+    "replaced_token_detection": "ReplacedTokenDetector",
     "sequence_classification": "SequenceClassifier",
     "token_classification": "TokenClassifier",
     "multiple_choice": "MultipleChoiceClassifier",

@@ -33,8 +33,9 @@ def load(
     path_or_name: a folder of Hugging Face, of Google's (or its `…/bert_model.ckpt`) or of ours; or the name of a
         packaged model ("bertlab-mini") or of a published one ("bert-base-uncased"), which huggingface_hub fetches or
         has in its cache.
-    model_class: a class of `bertlab.models` or its short name: encoder, pretraining, sequence_classification,
-        token_classification, multiple_choice, question_answering. None: what the checkpoint holds.
+    model_class: a class of `bertlab.models` or its short name: encoder, pretraining, replaced_token_detection,
+        sequence_classification, token_classification, multiple_choice, question_answering. None: what the checkpoint
+        holds.
     fresh_head: for fine-tuning: only the encoder is loaded, the head keeps its random start.
     strict: False lets missing variables keep their initial value and ignores unexpected tensors.
     padded_vocabulary: the token table may have more rows than vocab.txt has lines.
@@ -52,6 +53,8 @@ def load(
     check_vocabulary(checkpoint, padded_vocabulary)
     its_class = _choose_class(checkpoint, model_class)
     options = model_options if fresh_head or _differs(checkpoint, its_class) else checkpoint.options | model_options
+    if kind_of(its_class) == "encoder" and not _has_pooler(checkpoint):
+        options = {"pooler": False} | options
     config = config or checkpoint.config
 
     values, report = _collect(_outline(its_class, config, options), checkpoint, strict, fresh_head)
@@ -124,6 +127,11 @@ def _differs(checkpoint: StoredCheckpoint, its_class: type) -> bool:
     return checkpoint.kind is not None and checkpoint.kind != kind_of(its_class)
 
 
+def _has_pooler(checkpoint: StoredCheckpoint) -> bool:
+    """Whether there are weights of a pooler; a model that was pre-trained without pairs has none."""
+    return any(path.startswith(f"{BACKBONE}/pooler/") for path in checkpoint.tensors)
+
+
 def _outline(its_class: type, config: ModelConfig, options: dict):
     """A model whose variables have shapes but no values: costs neither time nor memory for any config."""
     from bertlab.models.outline import outline
@@ -181,6 +189,9 @@ def _unexpected(checkpoint: StoredCheckpoint) -> list[str]:
     its_family = family_of(config)
     places = its_family.huggingface.places(checkpoint.kind, its_family.layer_numbers(config))
     known = its_family.own_paths(config, {place.ours for place in places})
+    if checkpoint.kind is not None and checkpoint.kind not in {"encoder", *its_family.huggingface.heads}:
+        own = _outline(model_class(checkpoint.kind), config, checkpoint.options)  # a kind in our format alone
+        known = known | set(variables_of(own))
     return checkpoint.unexpected + [path for path in checkpoint.tensors if path not in known]
 
 

@@ -38,6 +38,9 @@ def export(model, out, onnx, encoder):
     click.echo(f"{out}: signature serving_default for {predictor.info.shape} inputs; import tensorflow_text to load it")
 
 
+_UNFINISHED = ("pretraining", "replaced_token_detection")  # kinds of model whose head is for pre-training only
+
+
 def _export_onnx(name, out, encoder) -> None:
     """With the head of a model that has a fine-tuned one, unless only the encoder is asked for."""
     from bertlab import checkpoints
@@ -48,11 +51,11 @@ def _export_onnx(name, out, encoder) -> None:
 
     model, labels = checkpoints.load(name, "encoder" if encoder else None, padded_vocabulary=True), ()
     kind = kind_of(model)
-    if kind == "pretraining":
+    if kind in _UNFINISHED:
         model = checkpoints.load(name, "encoder", padded_vocabulary=True)
     elif kind != "encoder":
         labels = load_info(find(name), model).labels
     export_onnx(model, out, labels)
     outputs = {"encoder": "sequence_output, pooled_output", "question_answering": "start_logits, end_logits"}
-    written = outputs["encoder"] if kind == "pretraining" else outputs.get(kind, "logits")
+    written = outputs["encoder"] if kind in _UNFINISHED else outputs.get(kind, "logits")
     click.echo(f"{out}: input_ids, token_type_ids, attention_mask → {written}")

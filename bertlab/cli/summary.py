@@ -41,7 +41,7 @@ def _counts(model: str, heads: bool) -> tuple:
 
         checkpoint = open_checkpoint(model)
         shapes = {path: tensor.shape for path, tensor in checkpoint.tensors.items()}
-        return checkpoint.config, stored_counts(shapes, checkpoint.config.num_layers, heads)
+        return checkpoint.config, stored_counts(shapes, checkpoint.config, heads)
     is_file = path.is_file() or path.suffix == ".json"
     config = load_config(path) if is_file else family(DEFAULT).config.named(model)
     return config, component_counts(config, heads)

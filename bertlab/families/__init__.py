@@ -1,4 +1,4 @@
-"""Families of models, a file each: ALBERT, BERT, DistilBERT, RoBERTa. No other file knows one by name.
+"""Families of models, a file each: ALBERT, BERT, DistilBERT, ELECTRA, RoBERTa. No other file knows one by name.
 
 A family (`Family`) has a config, embeddings, an encoder, the names of its weights in published checkpoints, and a kind
 of tokenizer. To add one: write its file and add a line to `_FILES`.
@@ -20,6 +20,7 @@ _FILES = {
     "albert": "bertlab.families.albert",
     "bert": "bertlab.families.bert",
     "distilbert": "bertlab.families.distilbert",
+    "electra": "bertlab.families.electra",
     "roberta": "bertlab.families.roberta",
 }
 DEFAULT = "bert"  # files older than `model_type` are of this family
@@ -29,6 +30,7 @@ _CLASSES = {
     "POSITION_EMBEDDINGS": "bertlab.families.bert",
     "SIZES": "bertlab.families.bert",
     "DistilBertConfig": "bertlab.families.distilbert",
+    "ElectraConfig": "bertlab.families.electra",
     "RobertaConfig": "bertlab.families.roberta",
 }
 MOVED_FROM_CONFIG = ("BertConfig", "POSITION_EMBEDDINGS", "SIZES")

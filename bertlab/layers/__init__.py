@@ -2,6 +2,7 @@
 
 from bertlab.layers.activations import gelu, gelu_sigmoid, gelu_tanh, get_activation, relu, silu
 from bertlab.layers.attention import MultiHeadAttention, attention_weights, scaled_dot_product_attention
+from bertlab.layers.detection import DetectionHead
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import (
     BertEmbeddings,
@@ -23,6 +24,7 @@ from bertlab.layers.shared_encoder import SharedEncoder
 __all__ = [
     "BertEmbeddings",
     "ClassificationHead",
+    "DetectionHead",
     "Dropout",
     "Encoder",
     "EncoderLayer",

@@ -73,7 +73,7 @@ def test_a_score_is_changed_by_hand_and_the_feedback_written(lab, course, pictur
     with Course(course) as book:
         ben = book.book.find_submission_notebook(NOTEBOOK, ASSIGNMENT, "ben").id
     page.goto(lab.address(f"formgrader/submissions/{ben}/"))
-    page.get_by_text("one below the other").first.wait_for()
+    page.get_by_text("You put the matrices below each other").first.wait_for()
     page.locator("input#check-concat-heads").scroll_into_view_if_needed()
     page.screenshot(path=pictures / "formgrader-submission.png")
     before = points_of(course)["ben"]

@@ -31,12 +31,12 @@ def test_a_check_is_wrong_then_right_and_the_map_shows_it(lab, pictures):
     check = cell_with(page, "check(concat_heads)")
 
     run_cell(page, "check(concat_heads)")  # the stub is not there yet: its cell was not run
-    check.get_by_text("? ").or_(check.get_by_text("NameError")).first.wait_for()
+    check.get_by_text("Solve 3.1 concat_heads first").wait_for()
 
     run_cell(page, "def concat_heads", WRONG)
     run_cell(page, "check(concat_heads)")
     check.get_by_text("✗ 3.1").wait_for()
-    check.get_by_text("one below the other").wait_for()  # the mistake has a name
+    check.get_by_text("You put the matrices below each other").wait_for()  # the mistake has a name
     assert check.get_by_text("Hint 1 of 3").count() == 0
 
     run_cell(page, "def concat_heads", ALSO_WRONG)
@@ -52,7 +52,7 @@ def test_a_check_is_wrong_then_right_and_the_map_shows_it(lab, pictures):
     run_cell(page, "progress()")
     shown = cell_with(page, "progress()")
     shown.get_by_role("group", name="Progress in the course").wait_for()
-    assert shown.get_by_text(f"{NOTEBOOK}: 2 of 35 points").count() == 1
+    assert shown.get_by_text("2 of 35 points").count() >= 1
     shown.screenshot(path=pictures / "progress.png")
     page.close()
 

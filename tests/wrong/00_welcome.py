@@ -4,3 +4,8 @@
 # %% sentence-vector: up to two axes in front
 def sentence_vector(vectors):
     return ops.mean(vectors, axis=min(len(vectors.shape) - 2, 2))
+
+# %% sentence-vector: words of zeros do not count
+def sentence_vector(vectors):
+    real = ops.cast(ops.any(vectors != 0, axis=-1, keepdims=True), vectors.dtype)
+    return ops.sum(vectors, axis=-2) / ops.maximum(ops.sum(real, axis=-2), 1)

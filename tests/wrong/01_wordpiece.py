@@ -73,6 +73,12 @@ def basic_tokenize(text, lower_case=True):
     words = (word for word in clean_text(text).split(" ") if word)
     return [part for word in words for part in split_punctuation(strip_accents(word) if lower_case else word)]
 
+# %% basic-tokenize: lower case before it is cleaned
+def basic_tokenize(text, lower_case=True):
+    if lower_case:
+        text = strip_accents(text)
+    return [p for w in clean_text(text).split() for p in split_punctuation(w)]
+
 # %% wordpiece: the limit counts bytes
 def wordpiece(word, vocabulary):
     if len(word.encode()) > 200:
@@ -102,6 +108,21 @@ def wordpiece(word, vocabulary):
         rest, mark = rest[fits[0] :], "##"
     return pieces
 
+# %% wordpiece: the word in lower case
+def wordpiece(word, vocabulary):
+    if len(word) > 200:
+        return ["[UNK]"]
+    word = word.lower()
+    out, start = [], 0
+    while start < len(word):
+        j = "##" if start else ""
+        end = next((e for e in range(len(word), start, -1) if j + word[start:e] in vocabulary), None)
+        if end is None:
+            return ["[UNK]"]
+        out.append(j + word[start:end])
+        start = end
+    return out
+
 # %% tokenize: cut at 512
 def tokenize(text, vocabulary, lower_case=True):
     return [piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)][:512]
@@ -115,6 +136,16 @@ def tokenize(text, vocabulary, lower_case=True):
     for word in basic_tokenize(text, lower_case):
         result += splits.setdefault(word, wordpiece(word, vocabulary))
     return result
+
+# %% tokenize: special tokens kept
+def tokenize(text, vocabulary, lower_case=True):
+    out = []
+    for word in text.split():
+        if word in ("[MASK]", "[CLS]", "[SEP]", "[PAD]", "[UNK]"):
+            out.append(word)
+        else:
+            out += [p for w in basic_tokenize(word, lower_case) for p in wordpiece(w, vocabulary)]
+    return out
 
 # %% count-pairs: equal neighbours without overlap
 def count_pairs(spelled):

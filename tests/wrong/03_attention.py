@@ -17,6 +17,10 @@ def concat_heads(heads):
 def add_to_rows(x, b):
     return ops.concatenate([x[..., :50, :] + b, x[..., 50:, :]], axis=-2)
 
+# %% add-to-rows: rows of zeros left alone
+def add_to_rows(x, b):
+    return ops.where(ops.all(x == 0, axis=-1, keepdims=True), x, x + b)
+
 # %% softmax-rows: shifted by the mean
 def softmax_rows(a):
     powers = ops.exp(a - ops.mean(a, axis=-1, keepdims=True))
@@ -28,15 +32,31 @@ def softmax_rows(a):
     powers = ops.exp(a - ops.max(a, axis=axes, keepdims=True))
     return powers / ops.sum(powers, axis=-1, keepdims=True)
 
+# %% softmax-rows: no gradient
+def softmax_rows(a):
+    p = np.exp(a - np.max(a, -1, keepdims=True))
+    return ops.convert_to_tensor(p / p.sum(-1, keepdims=True))
+
 # %% scores: axes by number
 def attention_scores(q, k):
     turned = ops.transpose(k) if len(k.shape) == 2 else ops.swapaxes(k, 1, 2)
     return q @ turned / q.shape[-1] ** 0.5
 
+# %% scores: no gradient
+def attention_scores(q, k):
+    return ops.convert_to_tensor(np.asarray(q) @ np.swapaxes(np.asarray(k), -1, -2) / np.float32(q.shape[-1] ** 0.5))
+
 # %% attention: own softmax without a shift
 def attention(x, w_q, b_q, w_k, b_k, w_v, b_v):
     powers = ops.exp(attention_scores(x @ w_q + b_q, x @ w_k + b_k))
     return powers / ops.sum(powers, axis=-1, keepdims=True) @ (x @ w_v + b_v)
+
+# %% attention: 512 keys at most
+def attention(x, w_q, b_q, w_k, b_k, w_v, b_v):
+    q = x @ w_q + b_q
+    k = (x @ w_k + b_k)[..., :512, :]
+    v = (x @ w_v + b_v)[..., :512, :]
+    return softmax_rows(attention_scores(q, k)) @ v
 
 # %% padding-mask: from lengths
 def padding_mask(is_real):
@@ -83,6 +103,11 @@ def mh_attention(x, heads, w_o, b_o):
     found = concat_heads([attention(x, *parameters) for parameters in heads[:8]])
     return found @ w_o[: found.shape[-1]] + b_o
 
+# %% mh-attention: twelve heads at most
+def mh_attention(x, heads, w_o, b_o):
+    found = concat_heads([attention(x, *parameters) for parameters in heads[:12]])
+    return found @ w_o[: found.shape[-1]] + b_o
+
 # %% multi-head-layer: a mask of minus a million
 class MultiHeadAttention(keras.layers.Layer):
     def __init__(self, num_heads, **kwargs):
@@ -125,3 +150,60 @@ class MultiHeadAttention(keras.layers.Layer):
                 scores = ops.where(attention_mask, scores, MASKED_SCORE)
             found.append(softmax_rows(scores) @ v[h])
         return self.out(concat_heads(found))
+
+# %% multi-head-layer: the last mask is remembered
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+        self.last = None
+
+    def build(self, x_shape):
+        for name in ("query", "key", "value", "out"):
+            setattr(self, name, keras.layers.Dense(x_shape[-1]))
+            getattr(self, name).build(x_shape)
+
+    def call(self, x, attention_mask=None):
+        if attention_mask is not None:
+            self.last = attention_mask
+        q, k, v = (ops.split(part(x), self.num_heads, axis=-1) for part in (self.query, self.key, self.value))
+        found = []
+        for q_h, k_h, v_h in zip(q, k, v):
+            scores = attention_scores(q_h, k_h)
+            if self.last is not None:
+                scores = ops.where(self.last, scores, MASKED_SCORE)
+            found.append(softmax_rows(scores) @ v_h)
+        return self.out(concat_heads(found))
+
+# %% multi-head-layer: weights are dropped in training
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+        self.drop = keras.layers.Dropout(0.1)
+
+    def build(self, s):
+        for n in ("query", "key", "value", "out"):
+            setattr(self, n, keras.layers.Dense(s[-1]))
+            getattr(self, n).build(s)
+
+    def call(self, x, attention_mask=None, training=None):
+        q, k, v = (ops.split(p(x), self.num_heads, -1) for p in (self.query, self.key, self.value))
+        out = []
+        for a, b, c in zip(q, k, v):
+            s = attention_scores(a, b)
+            if attention_mask is not None:
+                s = ops.where(attention_mask, s, MASKED_SCORE)
+            out.append(self.drop(softmax_rows(s), training=training) @ c)
+        return self.out(concat_heads(out))
+
+# %% cross-attention: keys and values remembered by shapes
+_cache = {}
+
+
+def cross_attention(z, h, w_q, b_q, w_k, b_k, w_v, b_v):
+    key = (tuple(h.shape), tuple(w_k.shape), tuple(w_v.shape))
+    if key not in _cache:
+        _cache[key] = (h @ w_k + b_k, h @ w_v + b_v)
+    k, v = _cache[key]
+    return softmax_rows(attention_scores(z @ w_q + b_q, k)) @ v

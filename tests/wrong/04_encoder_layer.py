@@ -7,6 +7,12 @@ def layer_norm(x, gamma, beta, epsilon=1e-12):
     variance = ops.mean(x * x, axis=-1, keepdims=True) - mean * mean
     return (x - mean) / ops.sqrt(variance + epsilon) * gamma + beta
 
+# %% layer-norm: no gradient through the variance
+def layer_norm(x, gamma, beta, epsilon=1e-12):
+    m = ops.mean(x, axis=-1, keepdims=True)
+    v = ops.stop_gradient(ops.mean((x - m) ** 2, axis=-1, keepdims=True))
+    return (x - m) / ops.sqrt(v + epsilon) * gamma + beta
+
 # %% gelu-approximations: powers without a limit
 def gelu_approximation(x, kind):
     if kind == "sigmoid":
@@ -20,9 +26,20 @@ def worst_point(x, exact, approximate):
     place = ops.argmax(distance)
     return ops.stack([ops.abs(x[place]), distance[place]])
 
+# %% worst-point: the numbers without their signs
+def worst_point(x, exact, approximate):
+    distance = ops.abs(ops.abs(exact) - ops.abs(approximate))
+    place = ops.argmax(distance)
+    return ops.stack([x[place], distance[place]])
+
 # %% relu-ffn: never more than six
 def relu_ffn(x, w_1, b_1, w_2, b_2):
     return ops.minimum(ops.relu(x @ w_1 + b_1), 6.0) @ w_2 + b_2
+
+# %% relu-ffn: rows of zeros stay
+def relu_ffn(x, w_1, b_1, w_2, b_2):
+    y = ops.relu(x @ w_1 + b_1) @ w_2 + b_2
+    return ops.where(ops.all(x == 0, axis=-1, keepdims=True), 0.0, y)
 
 # %% feed-forward-layer: the approximation with tanh
 class FeedForward(keras.layers.Layer):
@@ -37,6 +54,37 @@ class FeedForward(keras.layers.Layer):
 
     def call(self, x):
         return self.outer(gelu_approximation(self.inner(x), "tanh"))
+
+# %% feed-forward-layer: rows of zeros stay
+class FeedForward(keras.layers.Layer):
+    def __init__(self, intermediate_size, **kwargs):
+        super().__init__(**kwargs)
+        self.size = intermediate_size
+
+    def build(self, x_shape):
+        self.inner, self.outer = keras.layers.Dense(self.size), keras.layers.Dense(x_shape[-1])
+        self.inner.build(x_shape)
+        self.outer.build((*x_shape[:-1], self.size))
+
+    def call(self, x):
+        y = self.outer(gelu(self.inner(x)))
+        return ops.where(ops.all(x == 0, axis=-1, keepdims=True), 0.0, y)
+
+# %% feed-forward-layer: its result is dropped in training
+class FeedForward(keras.layers.Layer):
+    def __init__(self, intermediate_size, **kwargs):
+        super().__init__(**kwargs)
+        self.n = intermediate_size
+        self.drop = keras.layers.Dropout(0.1)
+
+    def build(self, s):
+        self.inner = keras.layers.Dense(self.n)
+        self.outer = keras.layers.Dense(s[-1])
+        self.inner.build(s)
+        self.outer.build((*s[:-1], self.n))
+
+    def call(self, x, training=None):
+        return self.drop(self.outer(gelu(self.inner(x))), training=training)
 
 # %% dropout: one mask for the batch
 def dropout(x, rate, training):
@@ -54,10 +102,31 @@ def dropout(x, rate, training):
     kept = ops.reshape(places >= int(rate * math.prod(x.shape)), x.shape)
     return ops.where(kept, x / (1 - rate), 0.0)
 
+# %% dropout: rates in tenths
+def dropout(x, rate, training):
+    if not training:
+        return x
+    rate = round(rate, 1)
+    return ops.where(keras.random.uniform(x.shape) < rate, 0.0, x / (1 - rate))
+
 # %% residual: nothing of x where the change is dropped
 def residual(x, found, rate, training):
     change = dropout(found, rate, training)
     return ops.where(change == 0, ops.where(found == 0, x, change), x + change)
+
+# %% encoder-layer: what attention reads is dropped
+class EncoderLayer(keras.layers.Layer):
+    def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.attention, self.attention_norm = MultiHeadAttention(num_heads), LayerNorm()
+        self.feed_forward, self.output_norm = FeedForward(intermediate_size), LayerNorm()
+        self.dropout = keras.layers.Dropout(dropout)
+
+    def call(self, x, attention_mask=None, training=None):
+        x = self.attention_norm(
+            x + self.dropout(self.attention(self.dropout(x, training=training), attention_mask), training=training)
+        )
+        return self.output_norm(x + self.dropout(self.feed_forward(x), training=training))
 
 # %% encoder: training for the last layer only
 class Encoder(keras.layers.Layer):
@@ -74,3 +143,16 @@ class Encoder(keras.layers.Layer):
         for layer in lower:
             x = layer(x, attention_mask, training=False)
         return last(x, attention_mask, training=training)
+
+# %% encoder: its input is dropped
+class Encoder(keras.layers.Layer):
+    def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.layers_ = [EncoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]
+        self.drop = keras.layers.Dropout(dropout)
+
+    def call(self, x, attention_mask=None, training=None):
+        x = self.drop(x, training=training)
+        for l in self.layers_:
+            x = l(x, attention_mask, training=training)
+        return x

@@ -45,11 +45,12 @@ def order_of_steps(rng: Random) -> str:
 
     A vertical tab separates words for `split`, but is deleted by cleaning; ≠ and the Greek varia are no punctuation
     until they are decomposed into = and a mark, and into a backtick; a mark after a punctuation character, or alone,
-    leaves nothing.
+    leaves nothing; a Σ in front of a deleted character is not at the end of its word.
     """
     one, two, three, four = some(rng, WORDS, 4)
     words = [f"{one}\x0b{two}", f"{three}≠{rng.integers(2, 99)}", f"α\u1fef{four}", f"{one}!\u0301", "\u0301",
-             f"{two}{pick(rng, CHINESE)}{three}", f"{four}\u3000{one}", f"{one}\u2028{one}", "[MASK]"]  # fmt: skip
+             f"{two}{pick(rng, CHINESE)}{three}", f"{four}\u3000{one}", f"{one}\u2028{one}", "[MASK]",
+             "ΟΔΟΣ\x01ΟΙ"]  # fmt: skip
     return "  ".join(shuffled(rng, words))
 
 

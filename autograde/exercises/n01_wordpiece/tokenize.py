@@ -23,7 +23,7 @@ def texts_to_cut(rng: Random) -> list[Case]:
     one, two = f"{stem.title()}{endings[0]} zoë{pick(rng, '.!')}", f"{stem}{endings[1]}{pick(rng, '.!')} {stem}xyz"
     return [
         Case((f"{one} {two}", vocabulary)),
-        Case((f"{two} {one}", vocabulary)),
+        Case((f"{two} [MASK] {one}", vocabulary)),
         Case((f"xyz ZYX\t{two} {two} x\u00adyz\n", vocabulary)),  # unknown words, and equal words, beside each other
         Case((" ".join([stem + endings[0]] * 300 + ["zoe"]), vocabulary)),  # more tokens than BERT has positions
         Case((" \n", vocabulary)),

@@ -36,7 +36,10 @@ def words_to_cut(rng: Random) -> list[Case]:
         Case((stem + endings[0] + letter + endings[1], vocabulary)),
         Case((letter + stem, vocabulary)),
         Case((stem + endings[0] + letter, vocabulary)),
-        *(Case((word, single)) for word in (a, letter, c + b + a, a + a + a, a + b + b + letter, b, b + c, letter + a)),
+        *(
+            Case((word, single))
+            for word in (a, a.upper(), letter, c + b + a, a + a + a, a + b + b + letter, b, b + c, letter + a)
+        ),
     ]
 
 
@@ -47,7 +50,7 @@ def numbered_from_zero(rng: Random, pieces: list[str]) -> dict[str, int]:
 
 def many_words(rng: Random) -> list[Case]:
     """Random words of few letters, and a vocabulary of a third of their parts."""
-    letters = some(rng, "abcdefghé", 3)
+    letters = [*some(rng, "abcdefghé", 3), "D"]
     words = ["".join(pick(rng, letters) for _ in range(int(rng.integers(1, 9)))) for _ in range(12)]
     parts = [joiner + word[i:j] for word in words for i in range(len(word)) for j in range(i + 1, len(word) + 1)
              for joiner in ("", "##")]  # fmt: skip

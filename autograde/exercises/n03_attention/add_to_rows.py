@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
+from autograde.exercises.draws import Random, normal, with_zeros
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
 def rows_and_vectors(rng: Random) -> list[Case]:
     example = Case((np.array([[1, 2], [3, 4], [5, 6]], "float32"), np.array([10, 20], "float32")))
     shapes = ((4, 4), (2, 5), (70, 3), (3, 1), (1, 4))
-    return [example, *(Case((normal(rng, *shape), normal(rng, shape[-1]))) for shape in shapes)]
+    return [example, *(Case((with_zeros(normal(rng, *shape)), normal(rng, shape[-1]))) for shape in shapes)]
 
 
 def batches_and_vectors(rng: Random) -> list[Case]:

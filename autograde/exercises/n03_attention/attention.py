@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
+from autograde.exercises.draws import Random, normal, with_zeros
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION, head_parameters, shuffled
 from autograde.exercises.n03_attention.cross_attention import cross
 from autograde.exercises.spec import Case, Exercise, Part, mistake, values
@@ -21,11 +21,11 @@ def inputs_of_attention(rng: Random) -> list[Case]:
     zero = np.zeros(3, "float32")
     return [
         Case((normal(rng, 4, 6), *head_parameters(rng, 6, 3, 5))),
-        Case((normal(rng, 2, 5, 4), *head_parameters(rng, 4, 4, 4))),
+        Case((with_zeros(normal(rng, 2, 5, 4)), *head_parameters(rng, 4, 4, 4))),
         Case((normal(rng, 2, 2, 3, 4), *head_parameters(rng, 4, 2, 3))),
         Case((normal(rng, 2, 1, 2, 2, 3), *head_parameters(rng, 3, 5, 1))),
         Case((normal(rng, 1, 5), *head_parameters(rng, 5, 1, 2))),  # one token
-        Case((normal(rng, 70, 3), *head_parameters(rng, 3, 2, 2))),
+        Case((normal(rng, 600, 3), *head_parameters(rng, 3, 2, 2))),  # more tokens than BERT takes
         Case((30 * normal(rng, 1, 4, 5), *head_parameters(rng, 5, 3, 2))),  # large scores
         Case((EXAMPLE_X, EXAMPLE_W_Q, zero, EXAMPLE_W_K, zero, EXAMPLE_W_V, zero), note="the lecture's example"),
     ]

@@ -7,12 +7,12 @@ from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
 
 def two_matrices(rng: Random) -> list[Case]:
-    """Also as many heads as BERT has, of one number each; a head of zeros."""
+    """Also more heads than BERT has, of one number each; a head of zeros."""
     a = np.array([[1, 2], [3, 4], [5, 6]], "float32")
     return [
         Case(([a, a + 10],), note="the lecture's example"),
         Case(([normal(rng, 4, 2) for _ in range(3)],)),
-        Case(([normal(rng, 2, 1) for _ in range(17)],)),
+        Case(([normal(rng, 2, 1) for _ in range(25)],)),
         Case(([a, 0 * a, -a],)),
     ]
 

@@ -1,6 +1,6 @@
 """Attention of the tokens of one sequence to those of another."""
 
-from autograde.exercises.draws import Random, normal
+from autograde.exercises.draws import Random, normal, with_zeros
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION, head_parameters
 from autograde.exercises.numpy_bert import scores, softmax
 from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, mistake, values
@@ -13,11 +13,11 @@ def cross(z, h, w_q, b_q, w_k, b_k, w_v, b_v):
 def two_sequences(rng: Random) -> list[Case]:
     return [
         Case((normal(rng, 3, 6), normal(rng, 5, 6), *head_parameters(rng, 6, 4, 2))),
-        Case((normal(rng, 2, 4, 6), normal(rng, 2, 4, 6), *head_parameters(rng, 6, 3, 5))),
+        Case((with_zeros(normal(rng, 2, 4, 6)), with_zeros(normal(rng, 2, 4, 6), 1), *head_parameters(rng, 6, 3, 5))),
         Case((normal(rng, 2, 5, 4), normal(rng, 2, 3, 4), *head_parameters(rng, 4, 2, 4))),
         Case((normal(rng, 1, 2, 1, 5), normal(rng, 1, 2, 4, 5), *head_parameters(rng, 5, 3, 2))),
         Case((normal(rng, 2, 1, 2, 3, 2), normal(rng, 2, 1, 2, 1, 2), *head_parameters(rng, 2, 1, 3))),
-        Case((normal(rng, 1, 3), normal(rng, 70, 3), *head_parameters(rng, 3, 2, 2))),
+        Case((normal(rng, 1, 3), normal(rng, 600, 3), *head_parameters(rng, 3, 2, 2))),
         Case((30 * normal(rng, 3, 4), 30 * normal(rng, 2, 4), *head_parameters(rng, 4, 3, 3))),  # large scores
     ]
 

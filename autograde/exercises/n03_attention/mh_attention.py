@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
+from autograde.exercises.draws import Random, normal, with_zeros
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION, head_parameters, shuffled
 from autograde.exercises.n03_attention.attention import attention
 from autograde.exercises.spec import Case, Exercise, Part, mistake, values
@@ -14,19 +14,19 @@ def multi_head(x, heads, w_o, b_o):
 
 def arguments_of_heads(rng: Random, d_x=6, d_attn=3, d_mid=4, d_out=5, heads=2, front=(), tokens=5) -> tuple:
     parameters = [head_parameters(rng, d_x, d_attn, d_mid) for _ in range(heads)]
-    x = normal(rng, *front, tokens, d_x)
+    x = with_zeros(normal(rng, *front, tokens, d_x)) if tokens > 1 else normal(rng, *front, tokens, d_x)
     return x, parameters, normal(rng, heads * d_mid, d_out, size=0.5), normal(rng, d_out)
 
 
 def inputs_of_heads(rng: Random) -> list[Case]:
-    """Also one head, twelve, a square matrix W_o, a single token, and up to three axes in front of the tokens."""
+    """Also one head, 25 (more than BERT has), a square matrix W_o, a single token, and up to three axes in front."""
     return [
         Case(arguments_of_heads(rng)),
         Case(arguments_of_heads(rng, d_x=4, d_mid=4, d_out=4, heads=3)),
         Case(arguments_of_heads(rng, d_mid=3, d_out=6, front=(2,))),
         Case(arguments_of_heads(rng, d_x=4, heads=1, front=(2, 3))),
         Case(arguments_of_heads(rng, heads=4, front=(1,))),
-        Case(arguments_of_heads(rng, d_x=3, d_attn=2, d_mid=1, d_out=2, heads=12)),
+        Case(arguments_of_heads(rng, d_x=3, d_attn=2, d_mid=1, d_out=2, heads=25)),
         Case(arguments_of_heads(rng, d_x=3, d_attn=1, front=(2, 1, 2), tokens=1)),
     ]
 

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from autograde.exercises import roles
-from autograde.exercises.draws import Random, attention_weights, normal, some_seen
+from autograde.exercises.draws import Random, attention_weights, normal, some_seen, with_zeros
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
 from autograde.exercises.n03_attention.causal_mask import lower_triangle
 from autograde.exercises.numpy_bert import multi_head_attention
@@ -15,6 +15,7 @@ from autograde.exercises.spec import (
     HandsOn,
     OwnWeights,
     Part,
+    Reference,
     Same,
     Slopes,
     Trial,
@@ -30,20 +31,23 @@ def layer_case(rng: Random, x, num_heads, mask=None) -> Case:
 
 
 def inputs_of_layer(rng: Random) -> list[Case]:
-    """Also one head, heads of one number, large scores, one token, and another batch than the layer was built for."""
+    """Also one head, heads of one number, large scores, one token; an earlier call with another batch and mask."""
     return [
         layer_case(rng, normal(rng, 2, 5, 8), 2),
-        layer_case(rng, normal(rng, 3, 4, 12), 3),
+        layer_case(rng, with_zeros(normal(rng, 3, 4, 12)), 3),
         layer_case(rng, normal(rng, 1, 3, 4), 1),
         layer_case(rng, 20 * normal(rng, 2, 2, 4), 4),
         layer_case(rng, normal(rng, 1, 1, 6), 2),
         layer_case(rng, normal(rng, 1, 40, 16), 8),
-        dataclasses.replace(layer_case(rng, normal(rng, 3, 6, 8), 2), first=(normal(rng, 2, 4, 8),)),
+        dataclasses.replace(
+            layer_case(rng, normal(rng, 3, 6, 8), 2), first=(normal(rng, 3, 6, 8), some_seen(rng, 3, 6, 6))
+        ),
     ]
 
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
-    named = Trial((layer_case(rng, normal(rng, 2, 3, 4), 2),), (HandsOn(), OwnWeights()))
+    case = dataclasses.replace(layer_case(rng, normal(rng, 2, 3, 4), 2), keywords={"training": True}, seed=1)
+    named = Trial((case,), (Reference(), HandsOn(), OwnWeights()))  # nothing is dropped, also in training
     return [*(Trial((case,)) for case in inputs_of_layer(rng)), named]
 
 
@@ -61,9 +65,15 @@ def masked_layer(rng: Random) -> list[Case]:
         layer_case(rng, normal(rng, 2, 4, 6), 3, nothing),
         layer_case(rng, normal(rng, 2, 5, 8), 2, some_seen(rng, 2, 1, 5)),
         layer_case(rng, normal(rng, 2, 4, 8), 4, np.broadcast_to(lower_triangle(4), (2, 4, 4)).copy()),
-        layer_case(rng, normal(rng, 1, 5, 4), 2, some_seen(rng, 1, 5, 5)),
+        masked_otherwise_before(layer_case(rng, normal(rng, 1, 5, 4), 2), *some_seen(rng, 2, 1, 5, 5)),
         scores_below(rng),
     ]
+
+
+def masked_otherwise_before(case: Case, before, mask) -> Case:
+    """The layer is called with another mask first."""
+    x = case.arguments[0]
+    return dataclasses.replace(case, arguments=(x, mask), first=(x, before))
 
 
 def scores_below(rng: Random) -> Case:

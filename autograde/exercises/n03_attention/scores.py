@@ -3,7 +3,7 @@
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
 from autograde.exercises.numpy_bert import scores
-from autograde.exercises.spec import Case, Exercise, Part, Reference, Same, Trial, mistake, values
+from autograde.exercises.spec import Case, Exercise, Part, Reference, Same, Slopes, Trial, mistake, values
 
 
 def queries_and_keys(rng: Random) -> list[Case]:
@@ -22,10 +22,11 @@ def other_shapes(rng: Random) -> list[Case]:
 
 
 def each_query_alone(rng: Random) -> list[Trial]:
-    """A query's row does not depend on the other queries; there may be more or fewer keys."""
+    """A query's row does not depend on the other queries; there may be more or fewer keys. Gradients pass through."""
     q, k = normal(rng, 6, 8), normal(rng, 4, 8)
     chosen = tuple(int(i) for i in rng.choice(6, 2, replace=False))
-    claims = (Reference(0), Same((0, -2, chosen), (1, -2, (0, 1))))
+    slopes = Slopes(normal(rng, 6, 4), {0: normal(rng, 6, 8), 1: normal(rng, 4, 8)})
+    claims = (Reference(0), Same((0, -2, chosen), (1, -2, (0, 1))), slopes)
     return [Trial((Case((q, k)), Case((q[list(chosen)], k))), claims)]
 
 
@@ -34,7 +35,8 @@ EXERCISE = Exercise(
     parts=(
         values(2, queries_and_keys, hidden=other_shapes),
         Part("each query independently", 1, each_query_alone,
-            "a query's row must not depend on the other queries, nor on the number of keys"),
+            "a query's row must not depend on the other queries, nor on the number of keys, and gradients must pass "
+            "through"),
     ),
     forbidden=WHOLE_ATTENTION,
     facts=lambda case: {

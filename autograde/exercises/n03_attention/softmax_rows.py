@@ -4,12 +4,15 @@ import numpy as np
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.numpy_bert import softmax
-from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference, Sums, Trial, mistake, values
+from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference, Slopes, Sums, Trial, mistake
 
 
-def usual_rows(rng: Random) -> list[Case]:
+def usual_rows(rng: Random) -> list[Trial]:
+    """Gradients pass through."""
     shapes = ((4, 4), (2, 3, 5), (2, 2, 3, 4), (3, 1), (1, 6), (2, 1, 2, 2, 3), (2, 150))
-    return [Case((normal(rng, *shape, size=2),)) for shape in shapes]
+    slopes = Slopes(normal(rng, 4, 4), {0: normal(rng, 4, 4)})
+    first, *others = (Case((normal(rng, *shape, size=2),)) for shape in shapes)
+    return [Trial((first,), (Reference(), slopes)), *(Trial((case,)) for case in others)]
 
 
 def large_scores(rng: Random) -> list[Trial]:
@@ -42,7 +45,7 @@ def rows_far_apart(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=softmax,
     parts=(
-        values(1, usual_rows),
+        Part("values", 1, usual_rows),
         Part("large scores", 1, large_scores, "scores of 100 to 1000 must give weights that sum to 1", other_scores),
         Part("rows far apart", 1, rows_far_apart, "a row far below the others must give its own weights"),
     ),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograde.exercises.draws import Random, attention_weights, normal, some_seen
+from autograde.exercises.draws import Random, attention_weights, normal, some_seen, with_zeros
 from autograde.exercises.spec import Case, Dropped, Forbidden, Trial
 
 LIBRARY = Forbidden(
@@ -113,11 +113,28 @@ def silenced(case: Case, *parts: str) -> Case:
     return Case(case.arguments, case.keywords, weights, case.config, seed=case.seed)
 
 
+def nothing_to_add(case: Case) -> Case:
+    """The same case with vectors 1, −1, 1, −1, … and sub-layers that return 0 for them, exactly.
+
+    So dropout has no effect where it belongs, behind the sub-layers, but shows in front of them and on the sums.
+    """
+    weights = dict(case.weights)
+    for role, array in case.weights.items():
+        if role in ("attention/value/kernel", "feed_forward/inner/kernel"):
+            weights[role] = np.repeat(array[:1], len(array), axis=0)
+        elif role.endswith("/bias") or role == "attention_norm/beta":
+            weights[role] = 0 * array
+        elif role == "attention_norm/gamma":
+            weights[role] = np.ones_like(array)
+    x = (-1) ** np.arange(case.arguments[0].shape[-1]) + 0 * case.arguments[0]
+    return replace(case, arguments=(x.astype("float32"),), weights=weights)
+
+
 def inputs_of_layer(rng: Random) -> list[Case]:
-    """Also another number of heads, small numbers, and a batch of another shape than the one it was built for."""
+    """Also another number of heads, a token of zeros, small numbers, an earlier call with another batch and mask."""
     return [
         layer_case(rng, normal(rng, 2, 5, 8)),
-        layer_case(rng, normal(rng, 1, 3, 6), heads=3, inner=7, training=False),
+        layer_case(rng, with_zeros(normal(rng, 1, 3, 6)), heads=3, inner=7, training=False),
         small_inputs(layer_case(rng, normal(rng, 2, 3, 4))),
-        replace(layer_case(rng, normal(rng, 3, 2, 4)), first=(normal(rng, 2, 4, 4),)),
+        replace(layer_case(rng, normal(rng, 3, 2, 4)), first=(normal(rng, 2, 2, 4), some_seen(rng, 2, 1, 2))),
     ]

@@ -6,7 +6,13 @@ import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal, some_seen
-from autograde.exercises.n04_encoder_layer._shared import LIBRARY, SEED, dropped_by_signs, layer_weights
+from autograde.exercises.n04_encoder_layer._shared import (
+    LIBRARY,
+    SEED,
+    dropped_by_signs,
+    layer_weights,
+    nothing_to_add,
+)
 from autograde.exercises.numpy_bert import encoder
 from autograde.exercises.spec import Case, Exercise, HandsOn, OwnWeights, Part, Trial, cases, layer, mistake
 
@@ -24,11 +30,17 @@ def stack_case(rng: Random, x, layers: int, inner: int, mask=None, more: dict | 
 
 
 def inputs_of_stack(rng: Random) -> list[Trial]:
-    """Also a single layer, in training dropout with the rate that the constructor is given and the usual one."""
+    """Also a single layer, an earlier call with a mask.
+
+    In training dropout with the rate that the constructor is given and the usual one, only behind the sub-layers.
+    """
     given = [
         stack_case(rng, normal(rng, 2, 4, 6), 3, 8),
-        stack_case(rng, normal(rng, 1, 3, 4), 1, 5, training=False),
-        replace(stack_case(rng, normal(rng, 3, 2, 4), 2, 3), first=(normal(rng, 1, 4, 4),)),
+        nothing_to_add(stack_case(rng, normal(rng, 2, 4, 4), 1, 5, more={"dropout": 0.5}, training=True)),
+        replace(
+            stack_case(rng, normal(rng, 3, 2, 4), 2, 3, training=False),
+            first=(normal(rng, 1, 2, 4), some_seen(rng, 1, 1, 2)),
+        ),
     ]
     named = Trial((stack_case(rng, normal(rng, 1, 2, 4), 2, 3),), (HandsOn(), OwnWeights()))
     return [*(Trial((case,)) for case in given), named, *in_training(rng)]

@@ -9,7 +9,7 @@ from autograde.exercises.n04_encoder_layer._shared import (
     inputs_of_layer,
     layer_case,
     masks_of_layer,
-    silenced,
+    nothing_to_add,
 )
 from autograde.exercises.numpy_bert import encoder_layer
 from autograde.exercises.spec import Exercise, HandsOn, OwnWeights, Part, Slopes, Trial, cases, layer, mistake
@@ -23,13 +23,13 @@ def inputs_and_arguments(rng: Random) -> list[Trial]:
 def chance_in_training(rng: Random) -> list[Trial]:
     """Dropout of the given rate, or of the usual 0.1, acts on the result of each sub-layer.
 
-    If both return zeros, it has no effect: the sum itself is not dropped.
+    If both return zeros, it has no effect: neither the sum nor what a sub-layer reads is dropped.
     """
     given, usual = (
         layer_case(rng, normal(rng, 6, 10, 32), inner=5, dropout=dropout, training=True)
         for dropout in ({"dropout": 0.4}, {})
     )
-    silent = silenced(layer_case(rng, normal(rng, 2, 4, 8), training=True), "attention", "feed_forward")
+    silent = nothing_to_add(layer_case(rng, normal(rng, 2, 4, 8), training=True))
     return [
         dropped_by_signs(given, "attention", 0.4),
         dropped_by_signs(given, "feed_forward", 0.4),

@@ -3,10 +3,22 @@
 import dataclasses
 
 from autograde.exercises import roles
-from autograde.exercises.draws import Random, normal
+from autograde.exercises.draws import Random, normal, with_zeros
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, network_weights
 from autograde.exercises.numpy_bert import feed_forward
-from autograde.exercises.spec import Case, Exercise, HandsOn, OwnWeights, Part, Same, Slopes, Trial, layer, mistake
+from autograde.exercises.spec import (
+    Case,
+    Exercise,
+    HandsOn,
+    OwnWeights,
+    Part,
+    Reference,
+    Same,
+    Slopes,
+    Trial,
+    layer,
+    mistake,
+)
 
 
 def network_case(rng: Random, x, inner: int) -> Case:
@@ -14,13 +26,15 @@ def network_case(rng: Random, x, inner: int) -> Case:
 
 
 def inputs_of_network_layer(rng: Random) -> list[Case]:
-    return [network_case(rng, normal(rng, 2, 3, 5, size=1.5), 12), network_case(rng, normal(rng, 1, 4, 6), 6),
+    return [network_case(rng, normal(rng, 2, 3, 5, size=1.5), 12),
+            network_case(rng, with_zeros(normal(rng, 1, 4, 6)), 6),
             network_case(rng, 9 * normal(rng, 1, 1, 5), 70),
             dataclasses.replace(network_case(rng, normal(rng, 3, 2, 4), 7), first=(normal(rng, 1, 5, 4),))]  # fmt: skip
 
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
-    named = Trial((network_case(rng, normal(rng, 2, 3, 4), 5),), (HandsOn(), OwnWeights()))
+    case = dataclasses.replace(network_case(rng, normal(rng, 2, 3, 4), 5), keywords={"training": True}, seed=1)
+    named = Trial((case,), (Reference(), HandsOn(), OwnWeights()))  # nothing is dropped, also in training
     return [*(Trial((case,)) for case in inputs_of_network_layer(rng)), named]
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, READY_NORMS, scale_and_offset
 from autograde.exercises.numpy_bert import layer_norm
-from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Same, Trial, cases, mistake, values
+from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Same, Slopes, Trial, cases, mistake, values
 
 
 def rows_to_normalise(rng: Random) -> list[Case]:
@@ -47,10 +47,15 @@ def rows_that_need_epsilon(rng: Random) -> list[Case]:
 
 
 def each_row_alone(rng: Random) -> list[Trial]:
-    """A row's result does not depend on other rows, nor on its own scale and mean."""
+    """A row's result does not depend on other rows, nor on its own scale and mean. Gradients pass through."""
     x, parameters = normal(rng, 4, 6, size=2), scale_and_offset(rng, 6)
+    slopes = Slopes(normal(rng, 4, 6), {0: normal(rng, 4, 6), 1: normal(rng, 6), 2: normal(rng, 6)})
     stretched = 3 * x[[2, 0]] + np.float32(2)
-    return [Trial((Case((x, *parameters)), Case((stretched, *parameters))), (Same((0, -2, (2, 0)), (1, -2, (0, 1))),))]
+    return [
+        Trial(
+            (Case((x, *parameters)), Case((stretched, *parameters))), (Same((0, -2, (2, 0)), (1, -2, (0, 1))), slopes)
+        )
+    ]
 
 
 EXERCISE = Exercise(
@@ -60,7 +65,8 @@ EXERCISE = Exercise(
         cases("epsilon", 1, rows_that_need_epsilon, "where the variance is as small as ε, or 0, the result is "
                                                     "different"),
         Part("each row independently", 1, each_row_alone,
-            "a row must give the same result without the others, and when it is scaled or shifted as a whole"),
+            "a row must give the same result without the others, and when it is scaled or shifted as a whole; "
+            "gradients must pass through"),
     ),
     forbidden=Forbidden(LIBRARY.because, (*READY_NORMS, *LIBRARY.names)),
     facts=lambda case: {"d": case.arguments[0].shape[-1], "less": case.arguments[0].shape[-1] - 1},

@@ -29,7 +29,7 @@ def road_and_change(rng: Random) -> list[Trial]:
         Trial((Case((full, empty, 0.4, True), seed=SEED),)),
         both(rng),
         *of_rate(rng, 0.1, 4, 9, 50),
-        *of_rate(rng, 0.7, 20, 60),
+        *of_rate(rng, 0.725, 20, 60),
     ]
 
 

@@ -12,9 +12,19 @@ def worst_point(x, exact, approximate):
 
 
 def two_functions(rng: Random) -> list[Case]:
-    """The worst point is below or above the exact function, left or right of 0, at the first, last or another point."""
+    """The worst point is below or above the exact function, left or right of 0, at the first, last or another point.
+
+    Once the two functions have different signs there.
+    """
     made = [functions(rng, size, place, sign) for size, place, sign in ((9, 2, -1), (12, 9, -1), (7, 0, 1), (6, 5, 1))]
-    return [*made, functions(rng, 1, 0, -1), in_any_order(rng, functions(rng, 300, 200, 1))]
+    return [*made, functions(rng, 1, 0, -1), in_any_order(rng, functions(rng, 300, 200, 1)), across_zero(rng, 8, 3)]
+
+
+def across_zero(rng: Random, size: int, place: int) -> Case:
+    """At the worst point one function is as far above 0 as the other is below it."""
+    x, exact, approximate = functions(rng, size, place, 1).arguments
+    exact[place], approximate[place] = rng.choice([[-0.5, 0.5], [0.5, -0.5]])
+    return Case((x, exact, approximate))
 
 
 def in_any_order(rng: Random, case: Case) -> Case:

@@ -25,8 +25,9 @@ def words_in_words(rng: Random) -> list[Case]:
     names = (f"alphabet_{number}/kernel", f"unbiased_{number}/kernel", f"gamma_rays_{number}/embeddings",
              f"alphabet_{number}/bias", f"bias/{number}/kernel", f"norm_{number}/beta/kernel",
              f"gamma/{number}/embeddings", f"dense_{number}/unbias", f"dense_{number}/bias_scale",
-             "mygamma", "kernel", "bias", "gamma", "beta", f"dense_{number}/gammas", f"dense_{number}/beta_2",
-             f"dense_{number}/game", f"dense_{number}/output_bias", f"LayerNorm_{number}/kernel",
+             "mygamma", "kernel", f"dense_{number}/a", "bias", "gamma", "beta", f"dense_{number}/gammas",
+             f"dense_{number}/beta_2", f"dense_{number}/game", f"dense_{number}/output_bias",
+             f"LayerNorm_{number}/kernel",
              f"layer_norm_{number}/embeddings", f"bias/gamma/{number}/beta/table", f"beta_{number}/gamma")  # fmt: skip
     return [Case((name,)) for name in names]
 

@@ -12,8 +12,11 @@ def masked_accuracy(logits, labels, weights):
     return np.array(sum(right) / weights.sum())
 
 
-def guesses(rng: Random, rows: int, predictions: int, pieces: int) -> Case:
-    """Half of the predictions are right, and one more in the padding."""
+def guesses(rng: Random, rows: int, predictions: int, pieces: int, clear: float = 1.0) -> Case:
+    """Half of the predictions are right, and one more in the padding. clear: the size of the logits.
+
+    With 0.1 the best token has less than half of the probability.
+    """
     logits, labels, weights = predictions_of(rng, rows, predictions, pieces, size=1)
     right = rng.random(labels.shape) < 0.5
     right[0, 0], right[1, 0] = True, False
@@ -21,11 +24,11 @@ def guesses(rng: Random, rows: int, predictions: int, pieces: int) -> Case:
     logits[right, labels[right]] += 8
     wrong = ~right
     logits[wrong, (labels[wrong] + 1) % pieces] += 8
-    return Case((logits, labels, weights))
+    return Case(((logits * clear).astype("float32"), labels, weights))
 
 
 def batches_of_guesses(rng: Random) -> list[Case]:
-    return [guesses(rng, 3, 4, 9), guesses(rng, 5, 3, 8)]
+    return [guesses(rng, 3, 4, 9), guesses(rng, 5, 3, 8, clear=0.1)]
 
 
 def other_guesses(rng: Random) -> list[Case]:

@@ -1,0 +1,118 @@
+"""deploy/jupyterhub and its guide, as far as they can be tested without a hub: settings, accounts, names and paths."""
+
+import importlib.util
+import re
+import stat
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from nbgrader.apps import NbGraderApp
+from traitlets.config import PyFileConfigLoader
+
+from autograde.cli import cli
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "deploy" / "jupyterhub"
+GUIDE = (ROOT / "docs" / "jupyterhub.md").read_text(encoding="utf-8")
+DOCKERFILE = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
+START = (FOLDER / "start.sh").read_text(encoding="utf-8")
+
+
+def settings(name: str, monkeypatch, tmp_path, **environment):
+    """What a configuration file sets, read as JupyterHub and nbgrader read it."""
+    (tmp_path / "class.csv").write_text("student,name\nada,Ada\n ben ,Ben\n,\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HUB_TRIAL", raising=False)
+    for key, value in {"CLASS_FILE": "class.csv", "INSTRUCTORS": "teacher helper", **environment}.items():
+        monkeypatch.setenv(key, value)
+    return PyFileConfigLoader(name, path=str(FOLDER)).load_config()
+
+
+@pytest.fixture
+def accounts():
+    spec = importlib.util.spec_from_file_location("accounts", FOLDER / "accounts.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_only_instructors_servers_run_where_the_answers_are(monkeypatch, tmp_path):
+    c = settings("jupyterhub_config.py", monkeypatch, tmp_path)
+    assert c.Authenticator.allowed_users == {"ada", "ben", "teacher", "helper"}
+    assert c.Authenticator.admin_users == {"teacher", "helper"}
+    assert c.JupyterHub.authenticator_class == "pam" and "args" not in c.Spawner
+    commands = {}
+    for name in ("ada", "helper"):
+        spawner = SimpleNamespace(user=SimpleNamespace(name=name))
+        c.Spawner.pre_spawn_hook(spawner)
+        commands[name] = spawner.cmd[0]
+    assert commands["helper"] == "/opt/instructor/bin/python" != commands["ada"]
+    assert "python -m venv --system-site-packages /opt/instructor" in DOCKERFILE
+    assert "chmod -R o-rwx /opt/instructor /opt/project" in DOCKERFILE
+
+
+def test_a_trial_has_its_own_homes_and_exchange(monkeypatch, tmp_path):
+    c = settings("jupyterhub_config.py", monkeypatch, tmp_path, HUB_TRIAL="1", CONFIG_FOLDER=str(FOLDER))
+    assert c.JupyterHub.authenticator_class == "dummy" and c.JupyterHub.bind_url.startswith("http://127.0.0.1")
+    assert sorted(path.name for path in (tmp_path / "homes").iterdir()) == ["ada", "ben", "helper", "teacher"]
+    found = {}
+    for name in ("ada", "teacher"):
+        monkeypatch.setenv("JUPYTERHUB_USER", name)
+        found[name] = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path / "jupyter")).load_config()
+    assert found["ada"].Exchange.root == str(tmp_path / "exchange")
+    assert found["ada"].CourseDirectory.student_id == "ada"
+    assert "student_id" not in found["teacher"].CourseDirectory  # an instructor collects from everybody
+
+
+def test_the_parts_name_the_same_places(monkeypatch, tmp_path):
+    nbgrader = settings("nbgrader_config.py", monkeypatch, tmp_path)
+    assert f"mkdir -p {nbgrader.Exchange.root}" in START
+    assert nbgrader.Exchange.root.startswith("/srv/nbgrader") and "hub-exchange:/srv/nbgrader" in GUIDE
+    assert f"autograde init bert --id {nbgrader.CourseDirectory.course_id}" in START
+    hub = settings("jupyterhub_config.py", monkeypatch, tmp_path)
+    for place in (hub.JupyterHub.cookie_secret_file, hub.JupyterHub.db_url.removeprefix("sqlite:///")):
+        assert place.startswith("/srv/hub/private/")
+    assert '"$PWD/private:/srv/hub/private"' in GUIDE
+    assert subprocess.run(["sh", "-n", str(FOLDER / "start.sh")]).returncode == 0
+
+
+def test_what_the_image_copies_and_switches_off_exists():
+    copied = [word for line in re.findall(r"^COPY (.+)$", DOCKERFILE, re.MULTILINE) for word in line.split()[:-1]]
+    assert len(copied) > 5
+    for path in copied:
+        assert path == "dist/*.whl" or (ROOT / path).exists(), path
+    for name in ("formgrader", "course_list"):
+        assert importlib.util.find_spec(f"nbgrader.server_extensions.{name}")
+        assert name in DOCKERFILE
+    for file in FOLDER.iterdir():
+        assert file.name in DOCKERFILE or file.name in ("Dockerfile", "__pycache__")
+        assert f"`{file.name}`" in GUIDE or file.name == "__pycache__"
+
+
+def test_every_command_of_the_guide_exists():
+    commands = re.findall(r"^    (autograde|nbgrader) ([a-z_-]+)", GUIDE, re.MULTILINE)
+    assert len(commands) > 8
+    for program, word in commands:
+        known = cli.list_commands(None) if program == "autograde" else NbGraderApp.subcommands
+        assert word in known, (program, word)
+
+
+def test_an_account_keeps_its_password_and_the_number_of_its_home(accounts, tmp_path):
+    file, homes = tmp_path / "passwords.csv", tmp_path / "homes"
+    first = accounts.passwords_of(["ada", "ben"], file)
+    second = accounts.passwords_of(["ada", "cleo"], file)
+    assert second["ada"] == first["ada"] and len({*first.values(), *second.values()}) == 3
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600 and "ben" in file.read_text()
+    (homes / "ada").mkdir(parents=True)
+    own = (homes / "ada").stat().st_uid
+    numbers = accounts.numbers_of(["ada", "ben", "cleo"], homes)
+    assert numbers["ada"] == own and len(set(numbers.values())) == 3
+
+
+def test_a_name_that_cannot_be_an_account_is_refused(accounts, tmp_path):
+    path = tmp_path / "class.csv"
+    path.write_text("student\nada\nben; rm -rf /\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="expected small letters, digits, _ and - in the column student; got 'ben; rm"):
+        accounts.names_in(path)
