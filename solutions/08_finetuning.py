@@ -762,7 +762,7 @@ for piece, label in zip(["[CLS]", *(piece for pieces in words.values() for piece
 # $$L = -\frac{1}{|M|} \sum_{(b, t) \in M} \log \text{softmax}(\text{logits}[b, t])[\,y_{b,t}\,] \qquad M = \{(b, t) : y_{b,t} \neq -100\}$$
 #
 # The mean is over *all* labelled positions of the batch together, from all its sentences. If there are none, the loss
-# is 0. It must be finite for any logits (`ops.log_softmax`), and training needs its gradient: compute with `ops`.
+# is 0, and so is its gradient. The loss must be finite for any logits (`ops.log_softmax`), and training needs its gradient: compute with `ops`.
 
 # %% nbgrader={"grade": false, "grade_id": "tagging-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tagging_loss(logits: Tensor, labels: Tensor) -> Tensor:

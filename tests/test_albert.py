@@ -1,5 +1,7 @@
 """ALBERT: factorised embeddings, shared layers, and the order of two segments. Parity: tests/peers/test_parity.py."""
 
+import json
+
 import keras
 import numpy as np
 import pytest
@@ -158,6 +160,17 @@ def test_a_run_is_trained_on_the_order_and_evaluated_on_it(folders):
     assert checkpoints.load_tokenizer(folders / "run" / "checkpoint").vocabulary == tokenizer().vocabulary
     measured = run("evaluate", folders / "run" / "checkpoint", "--data", folders / "order", "--json")
     assert "sentence_order_accuracy" in measured and "next_sentence" not in measured
+
+
+def test_a_folder_from_before_the_setting_existed_is_still_complete(folders):
+    path = folders / "next" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    del manifest["settings"]["sentence_order"]
+    path.write_text(json.dumps(manifest))
+    run("data", "make", folders / "text.txt", "--vocab", folders / "vocab.txt", "--out", folders / "next",
+        "--sequence-length", "20", "--duplicate-factor", "1")  # fmt: skip
+    assert json.loads(path.read_text()) == manifest
+    assert run("data", "check", folders / "next").strip().endswith("all whole.")
 
 
 def test_both_kinds_of_pairs_in_one_run_are_refused(folders):

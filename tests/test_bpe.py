@@ -28,9 +28,11 @@ from bertlab.data.pretraining.examples import make_examples, tokenize_documents
 from bertlab.data.pretraining.masking import PieceTable
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.data.tasks.features import encode_rows
-from bertlab.data.tasks.rows import PairRow, TaggingRow
+from bertlab.data.tasks.features import Features, encode_rows
+from bertlab.data.tasks.rows import PairRow, QuestionRow, TaggingRow
+from bertlab.data.tasks.windows import make_windows
 from bertlab.errors import CheckpointError, ConfigError, DataError, VocabularyError
+from bertlab.predict.windows import text_windows
 from bertlab.tokenizer import Tokenizer
 from bertlab.tokenizer_kinds import open_tokenizer
 
@@ -305,6 +307,23 @@ def test_tasks_are_packed_with_the_same_separators():
     assert ids[: features.lengths[0]] == [CLS, *one, SEP, SEP, *other, SEP]
     tags = encode_rows([TaggingRow(("the", "cat"), (0, 1))], TOKENIZER, 16, ["O", "A"])
     assert tags.batch([0])[0]["input_ids"][0].tolist()[1:3] == TOKENIZER.encode("the cat")[:2]
+
+
+def test_windows_of_questions_have_room_for_the_two_separators():
+    row = QuestionRow("1", "what sat?", "the cat sat on the mat " * 4, ("the mat",), (15,))
+    windows = make_windows([row], TOKENIZER, max_length=24, stride=8, max_question_length=8)
+    ids = windows.features.batch(range(len(windows.features)), 24)[0]["input_ids"]
+    question = TOKENIZER.encode("what sat?")
+    start = len(question) + 3
+    assert ids[0][:start].tolist() == [CLS, *question, SEP, SEP] and windows.context_column[0] == start
+    first, last = (windows.features.targets[name][0] for name in ("start_positions", "end_positions"))
+    assert TOKENIZER.decode(ids[0][first : last + 1]) == " the mat"
+
+
+def test_a_long_pair_is_read_in_windows_that_fit():
+    whole = encode_rows([PairRow("the cat " * 9, "a mat " * 9)], TOKENIZER, 10_000)
+    first, second, _ = text_windows(whole.first, whole.second, 16, VOCABULARY)
+    assert Features(VOCABULARY, first, second).lengths.max() <= 16
 
 
 def test_fill_mask_reads_berts_mask():

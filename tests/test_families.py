@@ -127,6 +127,15 @@ def test_a_classifier_begins_with_a_new_pooler_where_the_family_has_none(tmp_pat
     assert model.load_report.initialised == new and not model.load_report.missing
 
 
+@pytest.mark.parametrize("name", ["bert", "roberta", "albert"])
+def test_the_encoder_of_a_model_that_was_trained_without_pairs_has_no_pooler(name, tmp_path):
+    model = models.PreTrainingModel(small(name), next_sentence=False)
+    encoder = checkpoints.load(checkpoints.save(model, tmp_path / "saved"), "encoder")
+    assert encoder.pooler is None and not encoder.load_report.missing
+    with pytest.raises(CheckpointError, match="missing: backbone/pooler"):
+        checkpoints.load(tmp_path / "saved", "encoder", pooler=True)
+
+
 # --- what is refused ---
 
 

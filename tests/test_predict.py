@@ -14,6 +14,7 @@ from warm import run_module
 
 from bertlab.errors import CheckpointError, DataError
 from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows, window_starts
+from bertlab.wordpiece import Vocabulary
 from bertlab.wordpiece.encoding import Ragged
 
 LONG = "the film was good in paris is bad where the it a " * 4  # 48 pieces, three times what the model reads
@@ -39,7 +40,7 @@ def test_windows_cover_everything_and_overlap_by_half(length, room):
 def test_windows_of_pairs_fit_and_hold_every_piece_of_both(lengths):
     first = ragged(*[range(a) for a, _ in lengths])
     second = ragged(*[range(100, 100 + b) for _, b in lengths])
-    a, b, owners = text_windows(first, second, 15)
+    a, b, owners = text_windows(first, second, 15, Vocabulary)
     assert all(len(a.row(i)) + len(b.row(i)) + 3 <= 15 for i in range(len(owners)))
     for row, (length_a, length_b) in enumerate(lengths):
         its_own = np.flatnonzero(owners == row)

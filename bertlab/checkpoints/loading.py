@@ -53,6 +53,8 @@ def load(
     check_vocabulary(checkpoint, padded_vocabulary)
     its_class = _choose_class(checkpoint, model_class)
     options = model_options if fresh_head or _differs(checkpoint, its_class) else checkpoint.options | model_options
+    if kind_of(its_class) == "encoder" and not _has_pooler(checkpoint):
+        options = {"pooler": False} | options
     config = config or checkpoint.config
 
     values, report = _collect(_outline(its_class, config, options), checkpoint, strict, fresh_head)
@@ -123,6 +125,11 @@ def _choose_class(checkpoint: StoredCheckpoint, asked: str | type | None) -> typ
 def _differs(checkpoint: StoredCheckpoint, its_class: type) -> bool:
     """Whether a checkpoint's options are those of another class."""
     return checkpoint.kind is not None and checkpoint.kind != kind_of(its_class)
+
+
+def _has_pooler(checkpoint: StoredCheckpoint) -> bool:
+    """Whether there are weights of a pooler; a model that was pre-trained without pairs has none."""
+    return any(path.startswith(f"{BACKBONE}/pooler/") for path in checkpoint.tensors)
 
 
 def _outline(its_class: type, config: ModelConfig, options: dict):

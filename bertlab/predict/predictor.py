@@ -113,7 +113,7 @@ class Predictor:
         rows = [TaggingRow(row.words) for row in rows]
         encoded = Encoded(rows, encode_rows(rows, self.tokenizer, _WHOLE))
         whole = encoded.features
-        windows, _, _ = text_windows(whole.first, None, self.info.max_length)
+        windows, _, _ = text_windows(whole.first, None, self.info.max_length, whole.vocabulary)
         outputs = self._outputs(Features(whole.vocabulary, windows), self.model.predict_on_batch, advance)
         merged = tokens_of_windows(outputs, np.diff(whole.first.row_splits), self.info.max_length - 2)
         with_cls = [np.concatenate([np.zeros((1, tokens.shape[1]), np.float32), tokens]) for tokens in merged]
@@ -146,7 +146,7 @@ class Predictor:
 
     def _mean_outputs(self, whole: Features, predict: Callable, advance) -> list[np.ndarray]:
         """The logits of each row, the mean of its windows'."""
-        first, second, owners = text_windows(whole.first, whole.second, self.info.max_length)
+        first, second, owners = text_windows(whole.first, whole.second, self.info.max_length, whole.vocabulary)
         outputs = self._outputs(Features(whole.vocabulary, first, second), predict, advance)
         return mean_of_windows(outputs, owners, len(whole.first.row_splits) - 1)
 

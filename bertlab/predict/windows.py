@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bertlab.wordpiece.encoding import Ragged
+from bertlab.wordpiece.encoding import Ragged, special_count
 
 
 def window_starts(length: int, room: int) -> list[int]:
@@ -20,13 +20,15 @@ def window_starts(length: int, room: int) -> list[int]:
     return [0, *range(step, length - room + step, step)]
 
 
-def text_windows(first: Ragged, second: Ragged | None, max_length: int) -> tuple[Ragged, Ragged | None, np.ndarray]:
+def text_windows(
+    first: Ragged, second: Ragged | None, max_length: int, vocabulary
+) -> tuple[Ragged, Ragged | None, np.ndarray]:
     """Windows of texts, or of pairs, that fit `max_length` with their special tokens, and the row of each: (W,).
 
     Of a pair, a text that takes at most half of the row stays whole, and the other one moves; if both are longer, each
     window of one is read with each window of the other.
     """
-    room = max_length - (2 if second is None else 3)
+    room = max_length - special_count(vocabulary, second is not None)
     rows_a, rows_b, owners = [], [], []
     for row in range(len(first.row_splits) - 1):
         a = first.row(row)

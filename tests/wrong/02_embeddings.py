@@ -34,6 +34,13 @@ def learned_positions(length, w_p):
         _places[n] = w_p[:length]
     return _places[n]
 
+# %% segment-ids: the dtype of the ids instead of int32
+def segment_ids(token_ids, sep_id, pad_id):
+    is_sep = ops.cast(token_ids == sep_id, token_ids.dtype)
+    before = ops.cumsum(is_sep, axis=1) - is_sep
+    return ops.where(token_ids == pad_id, ops.zeros_like(token_ids), before)
+
+
 # %% segment-ids: [SEP] is always 3
 def segment_ids(token_ids, sep_id, pad_id):
     here = ops.cast(ops.equal(token_ids, 3), "int32")

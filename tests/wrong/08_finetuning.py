@@ -63,6 +63,14 @@ def align_labels(pieces_of_words, tags):
     rows = [[tag if piece == pieces[0] else IGNORED for piece in pieces] for pieces, tag in zip(pieces_of_words, tags)]
     return [IGNORED, *(label for row in rows for label in row), IGNORED]
 
+# %% tagging-loss: zero by zero behind where, so the gradient of a batch without labels is NaN
+def tagging_loss(logits, labels):
+    real = ops.cast(ops.not_equal(labels, IGNORED), "float32")
+    chosen = ops.where(ops.not_equal(labels, IGNORED), labels, 0)
+    each = -ops.take_along_axis(ops.log_softmax(logits, axis=-1), chosen[..., None], axis=-1)[..., 0]
+    return ops.where(ops.sum(real) > 0, ops.sum(each * real) / ops.sum(real), 0.0)
+
+
 # %% tagging-loss: the first class counts as no label
 def tagging_loss(logits, labels):
     weights = ops.cast(labels > 0, logits.dtype)

@@ -31,15 +31,15 @@ def packed(rng: Random, first: int, second: int, padding: int = 0, sep_id: int =
 
 
 def other_ids(rng: Random) -> list[Case]:
-    """[SEP] and [PAD] with other ids; the usual ones belong to words."""
+    """[SEP] and [PAD] with other ids; the usual ones belong to words. Ids are integers of 64 bits, too."""
     made = []
-    for sep_id, pad_id in ((102, 0), (30, 21), (1000, 300)):
+    for sep_id, pad_id, dtype in ((102, 0, "int32"), (30, 21, "int64"), (1000, 300, "int32")):
         batch = np.stack([packed(rng, 3, 2, 2, sep_id, pad_id), packed(rng, 1, 4, 2, sep_id, pad_id),
                           packed(rng, 2, 0, 6, sep_id, pad_id), packed(rng, 0, 4, 3, sep_id, pad_id)])  # fmt: skip
         if pad_id:
             batch[0, 1:4] = [PAD, SEP, PAD]  # words here
             batch[1, 3:5] = [SEP, PAD]
-        made.append(Case((batch, sep_id, pad_id)))
+        made.append(Case((batch.astype(dtype), sep_id, pad_id)))
     return made
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n08_finetuning._shared import IGNORED, READY_MADE
-from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Slopes, Trial, cases, mistake
+from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Slopes, Trial, mistake
 
 
 def tagging_loss(logits, labels):
@@ -57,15 +57,17 @@ def a_sentence_without_labels(rng: Random) -> list[Case]:
     return [Case((normal(rng, 3, 6, 3), labels)), Case((normal(rng, 2, 3, 4), alone))]
 
 
-def all_ignored(rng: Random) -> list[Case]:
-    return [Case((normal(rng, 2, 4, 3), np.full((2, 4), IGNORED, "int32")))]
+def all_ignored(rng: Random) -> list[Trial]:
+    """The loss and its gradient: a 0 / 0 that `where` hides is still in the gradient."""
+    case = Case((normal(rng, 2, 4, 3), np.full((2, 4), IGNORED, "int32")))
+    return [Trial((case,)), Trial((case,), (Slopes(np.array(1.0), {0: normal(rng, 2, 4, 3)}),))]
 
 
 EXERCISE = Exercise(
     reference=tagging_loss,
     parts=(
         Part("values", 3, logits_and_labels, hidden=other_batches),
-        cases("no labels", 1, all_ignored, "a batch without labels must have the loss 0, not NaN"),
+        Part("no labels", 1, all_ignored, "a batch without labels must have the loss 0 and the gradient 0, not NaN"),
     ),
     forbidden=Forbidden(READY_MADE.because, (*READY_MADE.names, "keras.losses")),
     hints=(

@@ -94,7 +94,8 @@ def make_data(
         raise DataError(f"workers ({workers}) and unit_characters ({unit_characters}) must be at least 1")
     folder = Path(folder)
     identity = _identity(source, tokenizer, settings, split, on_error, unit_characters)
-    work = WorkFolder(folder, f"{_PROGRESS}/{_PLAN}", identity, error=DataError)
+    older = {"settings": ExampleSettings().to_dict()}  # for folders from before a setting existed
+    work = WorkFolder(folder, f"{_PROGRESS}/{_PLAN}", identity, defaults=older, error=DataError)
     _check_same_identity(work)
     job = Job(str(folder.resolve()), settings, tokenizer, Layout.of(settings), identity)
     done = _finished_shards(job)
