@@ -192,8 +192,9 @@ def _ask(probe, question, namespace, notes, build):
         return _steps(probe, question, namespace, notes)
     if kind == "function":
         function = named(probe, namespace)
-        if "first" in question:  # its result does not matter: a function must not remember it
-            function(*inputs(probe, {"arguments": question["first"]})[0], **inputs(probe, question)[1])
+        if "first" in question:  # its result does not matter, nor its failure: a function must not remember it
+            with contextlib.suppress(Exception):
+                function(*inputs(probe, {"arguments": question["first"]})[0], **inputs(probe, question)[1])
         return call_with_notes(function, *inputs(probe, question), notes)
     if kind == "fill":
         return _filled(named(probe, namespace), question, notes)

@@ -24,6 +24,7 @@ MODEL_FILE, CONFIG_FILE = "spiece.model", "tokenizer_config.json"
 PAD, UNK, CLS, SEP, MASK = SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
 SETTINGS = ("lowercase", "keep_accents")
 WORD_BEGIN = "▁"
+_LONGEST_LINE = 2**30  # bytes, the package's highest limit; without one it leaves out lines over 4192 silently
 _CONFIG_NAMES = {"lowercase": "do_lower_case", "keep_accents": "keep_accents"}
 _SPECIAL_IN_TEXT = re.compile("(" + "|".join(map(re.escape, SPECIAL)) + ")")
 _QUOTES = re.compile("``|''")
@@ -122,6 +123,7 @@ def learn(texts: Iterable[str], size: int, lowercase: bool = True) -> "SentenceP
         _package().SentencePieceTrainer.train(
             sentence_iterator=lines, model_writer=written, vocab_size=size, model_type="unigram", num_threads=1,
             pad_id=0, unk_id=1, bos_id=-1, eos_id=-1, control_symbols=[CLS, SEP, MASK], minloglevel=2,
+            max_sentence_length=_LONGEST_LINE,
         )  # fmt: skip
     except RuntimeError as error:
         raise DataError(f"SentencePiece cannot learn {size} tokens ({error}); use another size or more text") from None

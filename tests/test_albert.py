@@ -177,3 +177,6 @@ def test_both_kinds_of_pairs_in_one_run_are_refused(folders):
     with pytest.raises(DataError, match="order: expected pairs with a next sentence, as in .*next"):
         PretrainingRun(folders / "config.json", [folders / "next", folders / "order"], folders / "run",
                        PretrainingSettings(steps=4, batch_size=4))  # fmt: skip
+    with pytest.raises(DataError, match="order: expected pairs with a next sentence, as in .*next"):
+        PretrainingRun(folders / "config.json", folders / "next", folders / "run",
+                       PretrainingSettings(steps=4, batch_size=4), folders / "order")  # fmt: skip

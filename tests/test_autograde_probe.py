@@ -217,3 +217,10 @@ def test_a_list_of_the_result_that_is_an_argument_is_noticed():
         ["a", "b", "changed"],
         [(["c", "changed"], 1)],
     ]
+
+
+def test_an_earlier_call_that_fails_costs_nothing():
+    """A right answer may fail on the moved arguments of the call whose result it must not remember."""
+    source = "def f(x):\n    return [0, 1, 2, 3].index(int(x[0, 1]))"
+    got = _ask(source, first=[X + 7])
+    assert (got["status"], got["value"]) == ("ok", 1)

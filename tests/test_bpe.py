@@ -35,6 +35,8 @@ from bertlab.errors import CheckpointError, ConfigError, DataError, VocabularyEr
 from bertlab.predict.windows import text_windows
 from bertlab.tokenizer import Tokenizer
 from bertlab.tokenizer_kinds import open_tokenizer
+from bertlab.training.presets import preset
+from bertlab.training.pretraining import PretrainingRun
 
 TEXTS = ["The cat sat on the mat.", "the cats' hats, that the cat's mother has", "Das Haus — the house; 100 mice!"] * 4
 VOCABULARY = learn(TEXTS, size=300)
@@ -349,6 +351,11 @@ def test_the_commands_learn_make_data_and_pretrain(tmp_path):
     files = ExampleFiles(tmp_path / "examples")
     assert files.tokenizer.vocabulary == BytePairTokenizer.load(tmp_path / "bpe").vocabulary
     assert run("data", "show", tmp_path / "examples").exit_code == 0
+    run_of_a_size = PretrainingRun("tiny", tmp_path / "examples", tmp_path / "tiny", preset("small", steps=4))
+    assert run_of_a_size.config.pad_token_id == PAD == 1
+    counted_from_0 = small_roberta().replace(pad_token_id=0)
+    with pytest.raises(ConfigError, match="pad_token_id is 0, but padding has the id 1"):
+        PretrainingRun(counted_from_0, tmp_path / "examples", tmp_path / "other", preset("small", steps=4))
     small_roberta().save(tmp_path / "config.json")
     trained = run("pretrain", tmp_path / "config.json", "--data", tmp_path / "examples", "--out", tmp_path / "run",
                   "--preset", "small", "--steps", "4", "--batch-size", "4", "--interval", "2", "--no-xla")  # fmt: skip

@@ -51,6 +51,16 @@ def test_an_own_gitignore_is_left_alone(tmp_path):
     assert (tmp_path / ".gitignore").read_text() == "mine\n"
 
 
+def test_a_gitignore_of_an_earlier_version_gets_the_lines_that_it_lacks(tmp_path):
+    make_course(tmp_path)
+    path = tmp_path / ".gitignore"
+    earlier = path.read_text().replace("/.autograde/mailed/\n", "").replace("/feedback/", "/notes/") + "mine"
+    path.write_text(earlier)
+    assert make_course(tmp_path) == [f"{path}: added /feedback/, /.autograde/mailed/"]
+    assert path.read_text() == f"{earlier}\n/feedback/\n/.autograde/mailed/\n"
+    assert make_course(tmp_path) == []
+
+
 def test_a_secret_that_others_can_read_or_that_is_none_is_refused(tmp_path):
     with pytest.raises(CourseFolderError, match="autograde init"):
         read_secret(tmp_path)

@@ -1,6 +1,7 @@
 """deploy/jupyterhub and its guide, as far as they can be tested without a hub: settings, accounts, names and paths."""
 
 import importlib.util
+import os
 import re
 import stat
 import subprocess
@@ -9,9 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 from nbgrader.apps import NbGraderApp
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import ExchangeReleaseAssignment, ExchangeReleaseFeedback
 from traitlets.config import PyFileConfigLoader
 
 from autograde.cli import cli
+from autograde.release.assignment import GLOSSARY
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "deploy" / "jupyterhub"
@@ -51,6 +55,8 @@ def test_only_instructors_servers_run_where_the_answers_are(monkeypatch, tmp_pat
     assert commands["helper"] == "/opt/instructor/bin/python" != commands["ada"]
     assert "python -m venv --system-site-packages /opt/instructor" in DOCKERFILE
     assert "chmod -R o-rwx /opt/instructor /opt/project" in DOCKERFILE
+    assert "editable_mode=compat" in DOCKERFILE  # the project's code comes before the student wheel's
+    assert f"/opt/project/{GLOSSARY.relative_to(ROOT)}" in DOCKERFILE  # `autograde release` copies it
 
 
 def test_a_trial_has_its_own_homes_and_exchange(monkeypatch, tmp_path):
@@ -109,6 +115,47 @@ def test_an_account_keeps_its_password_and_the_number_of_its_home(accounts, tmp_
     own = (homes / "ada").stat().st_uid
     numbers = accounts.numbers_of(["ada", "ben", "cleo"], homes)
     assert numbers["ada"] == own and len(set(numbers.values())) == 3
+
+
+def test_a_name_of_the_system_is_refused(accounts):
+    accounts.refuse_accounts_of_the_system(["ada", "ben"])
+    for name in ("root", "daemon"):
+        with pytest.raises(SystemExit, match=f"expected a name that the system does not use; got '{name}'; change it"):
+            accounts.refuse_accounts_of_the_system(["ada", name])
+
+
+def test_the_start_makes_the_courses_folders_with_the_modes_of_nbgrader(tmp_path):
+    exchanges = {name: tmp_path / name for name in ("ours", "nbgraders")}
+    parts = re.findall(r"^(?:mkdir|chmod 1777|install) .+$", START, re.MULTILINE)
+    script = "\n".join(["set -eu", "owner=$1", *parts]).replace("/srv/nbgrader/exchange", str(exchanges["ours"]))
+    script = script.replace('-g "$owner"', "")  # the group of a user's name need not exist here
+    subprocess.run(["sh", "-c", script, "sh", str(os.getuid())], check=True)
+    exchanges["nbgraders"].mkdir()
+    for part in (ExchangeReleaseAssignment, ExchangeReleaseFeedback):
+        course = CourseDirectory(course_id="bert")
+        part(coursedir=course, root=str(exchanges["nbgraders"])).init_dest()
+    modes = {
+        name: {path.relative_to(place).as_posix(): stat.S_IMODE(path.stat().st_mode) for path in place.glob("bert/**")}
+        for name, place in exchanges.items()
+    }
+    assert len(modes["ours"]) == 4 and modes["ours"] == modes["nbgraders"]
+    assert stat.S_IMODE(exchanges["ours"].stat().st_mode) == 0o1777
+
+
+def test_an_instructors_terminal_finds_the_instructors_programs_once(tmp_path):
+    line = next(line for line in START.splitlines() if ".profile" in line)
+    for _ in range(2):
+        subprocess.run(
+            ["sh", "-euc", f'su() {{ sh -c "$3"; }}; name=teacher; {line}'],
+            env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]},
+            check=True,
+        )
+    assert (tmp_path / ".profile").read_text() == "PATH=/opt/instructor/bin:$PATH\n"
+
+
+def test_no_student_can_read_the_private_folder():
+    commands = [line for line in START.splitlines() if line[:1] not in "#:" and not line.startswith(("set", "export"))]
+    assert commands[0].startswith("chmod 700 /srv/hub/private")
 
 
 def test_a_name_that_cannot_be_an_account_is_refused(accounts, tmp_path):

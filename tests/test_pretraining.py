@@ -6,10 +6,13 @@ import shutil
 
 import numpy as np
 import pytest
-from pretraining_case import CONFIG, make_examples
+from pretraining_case import CONFIG, WORDS, documents, make_examples
 
+from bertlab.data.pretraining.make import make_data
+from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.errors import CheckpointError, ConfigError, DataError
 from bertlab.training.presets import PRESETS, PretrainingSettings, preset
+from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 
 def settings(**changes):
@@ -87,6 +90,16 @@ def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
         trained_weights("huge")
     with pytest.raises(ConfigError, match="vocab_size of at least 1000"):
         model_config(CONFIG, preset("small"), pieces=1000, longest=16)
+
+
+def test_a_vocabulary_may_have_its_padding_elsewhere(tmp_path):
+    from bertlab.training.pretraining import PretrainingRun
+
+    moved = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS[1:], SPECIAL_TOKENS[0], *WORDS]))
+    make_data(documents(), moved, tmp_path / "data", ExampleSettings(sequence_length=32))
+    for model in (CONFIG, "tiny"):
+        run = PretrainingRun(model, tmp_path / "data", tmp_path / "run", preset("small", steps=4))
+        assert run.config.pad_token_id == 0  # as always: runs that were started so resume
 
 
 def test_the_padding_of_the_token_table_is_not_saved():

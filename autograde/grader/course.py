@@ -89,6 +89,8 @@ def make_course(folder: str | Path, course_id: str = "") -> list[str]:
     if not (folder / IGNORED).exists():
         write_text(folder / IGNORED, _IGNORED_TEXT)
         done.append(f"{folder / IGNORED}: keeps the secret, grades and students' work out of a repository")
+    elif added := _add_ignored(folder / IGNORED):
+        done.append(f"{folder / IGNORED}: added {', '.join(added)}")
     if not (folder / SECRET).exists():
         _write_secret(folder / SECRET)
         done.append(f"{folder / SECRET}: keep a copy; another secret gives every student other hidden inputs")
@@ -96,6 +98,17 @@ def make_course(folder: str | Path, course_id: str = "") -> list[str]:
         with Course(folder):
             done.append(f"{folder / 'gradebook.db'}: an empty gradebook")
     return done
+
+
+def _add_ignored(path: Path) -> list[str]:
+    """Adds the lines that a file of an earlier version lacks, and returns them; leaves the user's own file alone."""
+    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    heading, *lines = _IGNORED_TEXT.splitlines()
+    added = [line for line in lines if line not in text.splitlines()] if heading in text.splitlines() else []
+    if added:
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n" * (not text.endswith("\n")) + "".join(f"{line}\n" for line in added))
+    return added
 
 
 def _write_secret(path: Path) -> None:

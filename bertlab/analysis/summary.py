@@ -28,7 +28,7 @@ def stored_counts(shapes: dict[str, tuple], config: ModelConfig, heads: bool = T
 
 def _own_layers(config: ModelConfig) -> int:
     """Layers with weights of their own."""
-    return len(family_of(config).layer_numbers(config))
+    return sum(1 for _ in family_of(config).layer_numbers(config))
 
 
 def _counted(shapes: list[tuple[str, tuple]], num_layers: int, heads: bool) -> list[tuple[str, int]]:

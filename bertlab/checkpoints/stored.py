@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -129,10 +130,10 @@ def by_our_paths(named: dict[str, StoredTensor], places: Iterable[Place]) -> dic
 
 def check_depth(config: ModelConfig, num_tensors: int, where: Path) -> None:
     """Raises CheckpointError for a config of more layers than there are tensors, before a model is built."""
-    layers = len(family_of(config).layer_numbers(config))
-    if layers > num_tensors:
+    own_layers = sum(1 for _ in islice(family_of(config).layer_numbers(config), num_tensors + 1))
+    if own_layers > num_tensors:
         raise CheckpointError(
-            f"{where}: the config has {layers} layers, the file only {num_tensors} tensors; one is damaged"
+            f"{where}: the config has {config.num_layers} layers, the file only {num_tensors} tensors; one is damaged"
         )
 
 

@@ -4,6 +4,7 @@ It is pre-trained on masked n-grams and on the order of two consecutive segments
 answering's heads are BERT's. Source of the names: modeling_albert.py of transformers.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -104,9 +105,9 @@ def _encoder(config: AlbertConfig, **options):
     )
 
 
-def _layer_numbers(config: AlbertConfig) -> list[dict[str, int]]:
+def _layer_numbers(config: AlbertConfig) -> Iterator[dict[str, int]]:
     inner = config.layers_per_group
-    return [{"i": i, "group": i // inner, "inner": i % inner} for i in range(config.num_groups * inner)]
+    return ({"i": i, "group": i // inner, "inner": i % inner} for i in range(config.num_groups * inner))
 
 
 _LAYER = "encoder.albert_layer_groups.{group}.albert_layers.{inner}"

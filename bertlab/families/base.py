@@ -1,6 +1,6 @@
 """A family of models: everything specific to one published architecture, in one object."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,9 +44,9 @@ def _same_paths(config: ModelConfig, paths: set[str]) -> set[str]:
     return paths
 
 
-def one_by_one(config: ModelConfig) -> list[dict[str, int]]:
+def one_by_one(config: ModelConfig) -> Iterator[dict[str, int]]:
     """The numbers in the names of layers that are counted from 0."""
-    return [{"i": number} for number in range(config.num_layers)]
+    return ({"i": number} for number in range(config.num_layers))
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ class Family:
     next_sentence: whether its pre-training includes next-sentence prediction.
     tokenizer: the kind of tokenizer its checkpoints come with (see `bertlab.checkpoints.tokenizers`).
     own_paths: (config, paths of the tables) → the paths that a model of this config really has.
-    layer_numbers: config → for each layer with weights of its own the numbers that its names contain.
+    layer_numbers: config → for each layer with weights of its own the numbers that its names contain, one by one: a
+        damaged config may name a billion layers.
     """
 
     config: type[ModelConfig]
@@ -73,4 +74,4 @@ class Family:
     next_sentence: bool = False
     tokenizer: str = "WordPiece"
     own_paths: Callable[[ModelConfig, set[str]], set[str]] = _same_paths
-    layer_numbers: Callable[[ModelConfig], list[dict[str, int]]] = one_by_one
+    layer_numbers: Callable[[ModelConfig], Iterator[dict[str, int]]] = one_by_one

@@ -79,7 +79,7 @@ class Names:
     prefix: str = ""
     class_prefix: str = ""
 
-    def places(self, kind: str | None, layers: int | Sequence[dict[str, int]]) -> list[Place]:
+    def places(self, kind: str | None, layers: int | Iterable[dict[str, int]]) -> list[Place]:
         """The variables of a model of this kind, of all its optional parts too (pooler, untied MLM head).
 
         layers: how many there are, or for each the numbers in its names (`Family.layer_numbers`).
@@ -88,7 +88,7 @@ class Names:
         """
         heads = self.heads.get(kind or "sequence_classification", ())
         in_heads = {row.ours for row in heads}
-        layers = [{"i": number} for number in range(layers)] if isinstance(layers, int) else layers
+        layers = [{"i": number} for number in range(layers)] if isinstance(layers, int) else list(layers)
         rows = [Row(f"{BACKBONE}/{row.ours}", row.theirs, row.kind) for row in self.backbone]
         places = [place for row in rows if row.ours not in in_heads for place in self._expand(row, layers, True)]
         return places + [place for row in heads for place in self._expand(row, layers, False)]

@@ -28,6 +28,7 @@ from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import MANIFEST, ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, DataError
 from bertlab.families import DEFAULT, family
+from bertlab.tokenizer_kinds import WORDPIECE
 from bertlab.training.devices.distribution import data_parallel, num_replicas, on_several_machines, on_this_machine
 from bertlab.training.devices.failures import backend_errors
 from bertlab.training.devices.free_memory import available_memory
@@ -104,20 +105,23 @@ class PretrainingRun:
             model = self.weights.config
             self.weights.check_tokenizer(self.examples[0])
         longest = max(files.settings.sequence_length for files in self.examples)
-        self.config = model_config(model, settings, len(self.tokenizer.vocabulary), longest)
+        # BERT's sizes never read this id. With WordPiece it stays 0, so that earlier runs resume.
+        pad_id = 0 if self.tokenizer.kind == WORDPIECE else self.tokenizer.vocabulary.pad_id
+        self.config = model_config(model, settings, len(self.tokenizer.vocabulary), longest, pad_id)
         if longest > self.config.max_tokens:
             raise ConfigError(
                 f"the rows of the data have {longest} tokens, the model has {self.config.max_tokens} "
                 "positions: make shorter rows or choose a model with more"
             )
-        if self.config.pad_token_id != self.tokenizer.vocabulary.pad_id:
+        positions_after_padding = self.config.max_tokens != self.config.max_position_embeddings
+        if positions_after_padding and self.config.pad_token_id != self.tokenizer.vocabulary.pad_id:
             raise ConfigError(
                 f"the model's pad_token_id is {self.config.pad_token_id}, but padding has the id "
                 f"{self.tokenizer.vocabulary.pad_id} in the data's vocabulary: write that into the model's config.json"
             )
         if self.validation is not None:
             check_readable(self.validation, self.config)
-        self.objectives = objectives_for(self.config, *_kind_of_pairs(self.examples))
+        self.objectives = objectives_for(self.config, *_kind_of_pairs(self.examples, self.validation))
         self.devices = settings.devices * self.machine.count
         self._check_devices()
         self.precision = resolve_precision(settings.precision)
@@ -334,15 +338,21 @@ def without_padding(bert, pieces: int):
     return smaller
 
 
-def _kind_of_pairs(examples: Sequence[ExampleFiles]) -> tuple[bool, bool]:
-    """Whether some rows are pairs; whether these are consecutive segments. Raises DataError if both kinds occur."""
-    kinds = {files.settings.sentence_order: files for files in examples if files.settings.next_sentence}
+def _kind_of_pairs(examples: Sequence[ExampleFiles], validation: ExampleFiles | None) -> tuple[bool, bool]:
+    """Whether some rows to train on are pairs; whether these are consecutive segments.
+
+    Raises DataError if both kinds occur, also if only the rows for validation are of the other kind.
+    """
+    trained = {files.settings.sentence_order: files for files in examples if files.settings.next_sentence}
+    kinds = dict(trained)
+    if trained and validation is not None and validation.settings.next_sentence:
+        kinds.setdefault(validation.settings.sentence_order, validation)
     if len(kinds) == 2:
         raise DataError(
             f"{kinds[True].folder}: expected pairs with a next sentence, as in {kinds[False].folder}, got consecutive "
             "segments; make all folders with the same kind of pairs"
         )
-    return bool(kinds), True in kinds
+    return bool(trained), True in trained
 
 
 def _fingerprint(files: ExampleFiles) -> dict:

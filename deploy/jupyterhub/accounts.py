@@ -8,6 +8,7 @@ and its old password. A new one gets a random password; send each student theirs
 
 import csv
 import os
+import pwd
 import re
 import secrets
 import subprocess
@@ -27,6 +28,17 @@ def names_in(class_file: Path) -> list[str]:
         if not NAME.fullmatch(name):
             sys.exit(f"{class_file}: expected small letters, digits, _ and - in the column student; got {name!r}")
     return names
+
+
+def refuse_accounts_of_the_system(names: list[str]) -> None:
+    """Exits where a name is an account such as root or daemon, whose password and rights would go to a student."""
+    accounts = {account.pw_name: account for account in pwd.getpwall()}
+    for name in names:
+        account = accounts.get(name)
+        if account and account.pw_uid < FIRST_NUMBER and account.pw_dir != str(HOMES / name):
+            sys.exit(
+                f"expected a name that the system does not use; got {name!r}; change it in class.csv or INSTRUCTORS"
+            )
 
 
 def passwords_of(names: list[str], file: Path) -> dict[str, str]:
@@ -63,6 +75,7 @@ def make(name: str, number: int, is_instructor: bool) -> None:
 def main() -> None:
     class_file, password_file, *instructors = sys.argv[1:]
     names = list(dict.fromkeys([*instructors, *names_in(Path(class_file))]))
+    refuse_accounts_of_the_system(names)
     passwords = passwords_of(names, Path(password_file))
     for name, number in numbers_of(names, HOMES).items():
         if subprocess.run(["id", name], capture_output=True).returncode:

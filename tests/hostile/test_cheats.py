@@ -196,12 +196,17 @@ def _with_answer(source: str, shown: str = "") -> dict:
 
 
 def _verdict(plan: dict, factor: float, shift: float = 0.0) -> dict:
+    def answered(question):
+        if question["probe"]["kind"] == "gradient":
+            (q, k), rows = question["arguments"], question["cotangent"] * np.float32(factor)
+            return [rows @ k / np.float32(q.shape[-1] ** 0.5), rows.T @ q / np.float32(q.shape[-1] ** 0.5)]
+        return _scores(*question["arguments"]) * np.float32(factor) + np.float32(shift)
+
     def ask(questions):
         return [
-            {"status": "ok", "value": _scores(*question["arguments"]) * np.float32(factor) + np.float32(shift),
-             "error": None, "notes": {"returned": "tensor"}}
+            {"status": "ok", "value": answered(question), "error": None, "notes": {"returned": "tensor"}}
             for question in questions
-        ]  # fmt: skip
+        ]
 
     return judge(plan, ask, answer("scores"), reveal=False).to_dict()
 

@@ -41,6 +41,11 @@ def test_learning_gives_the_published_special_tokens_and_the_same_bytes(tokenize
         learn(["a b c"], 5000)
 
 
+def test_long_lines_are_learned_from_too():
+    line = " ".join(LINES)
+    assert len(line) > 4192 and len(learn([line], 1000).vocabulary) == 1000
+
+
 def test_ids_are_those_of_transformers(tokenizer, tmp_path):
     transformers = pytest.importorskip("transformers")
     tokenizer.save(tmp_path)

@@ -24,15 +24,15 @@ SIZES = family(DEFAULT).config.SIZES  # the published sizes that a name alone me
 
 
 def model_config(
-    model: str | Path | ModelConfig, settings: PretrainingSettings, pieces: int, longest: int
+    model: str | Path | ModelConfig, settings: PretrainingSettings, pieces: int, longest: int, pad_id: int = 0
 ) -> ModelConfig:
     """The configuration that `model` means: a size, completed from the recipe and the data, or a full one.
 
-    pieces: number of tokens in the data's vocabulary. longest: tokens of its longest rows. Raises ConfigError if
-    vocab_size is too small.
+    pieces: number of tokens in the data's vocabulary. longest: tokens of its longest rows. pad_id: the id of padding,
+    for a size. Raises ConfigError if vocab_size is too small.
     """
     if str(model) in SIZES:
-        return _shaped(family(DEFAULT).config.named(str(model)), settings, pieces, longest)
+        return _shaped(family(DEFAULT).config.named(str(model)), settings, pieces, longest, pad_id)
     config = model if isinstance(model, ModelConfig) else load_config(model)
     if config.vocab_size < pieces:
         raise ConfigError(
@@ -41,11 +41,12 @@ def model_config(
     return config
 
 
-def _shaped(config: ModelConfig, settings: PretrainingSettings, pieces: int, longest: int) -> ModelConfig:
+def _shaped(config: ModelConfig, settings: PretrainingSettings, pieces: int, longest: int, pad_id: int) -> ModelConfig:
     multiple = settings.padded_vocabulary
     config = config.replace(
         vocab_size=-(-pieces // multiple) * multiple,
         max_position_embeddings=longest,
+        pad_token_id=pad_id,
         hidden_dropout=settings.dropout,
         attention_dropout=settings.dropout,
         pre_norm=settings.pre_norm,
