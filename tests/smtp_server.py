@@ -15,11 +15,16 @@ class Box:
     """What a server got, and how it behaves.
 
     unknown: addresses that it refuses; dies_after: so many messages are answered, the next one ends the connection when
-    its text is there; context: for STARTTLS; login: (user, password) that it demands.
+    its text is there; busy_after: so many messages are answered, then the next one gets a 421 and the connection ends;
+    closes_after: after so many messages the connection ends; bye: the answer to QUIT;
+    context: for STARTTLS; login: (user, password) that it demands.
     """
 
     unknown: tuple[str, ...] = ()
     dies_after: int | None = None
+    busy_after: int | None = None
+    closes_after: int | None = None
+    bye: str = "221 bye"
     context: ssl.SSLContext | None = None
     login: tuple[str, str] | None = None
     mails: list[EmailMessage] = field(default_factory=list)
@@ -40,7 +45,7 @@ class _Session(socketserver.BaseRequestHandler):
         while line := self.file.readline():
             verb, _, rest = line.decode().strip().partition(" ")
             if verb.upper() == "QUIT":
-                self._say("221 bye")
+                self._say(self.box.bye)
                 return
             if getattr(self, f"_{verb.lower()}", self._unknown)(rest) is False:
                 return
@@ -71,8 +76,15 @@ class _Session(socketserver.BaseRequestHandler):
         self.known = (user, password) == self.box.login
         self._say("235 welcome" if self.known else "535 no")
 
+    def _noop(self, rest):
+        self._say("250 ok")
+
     def _mail(self, rest):
+        if self.box.busy_after == len(self.box.mails):
+            self._say("421 too many messages")
+            return False
         self._say("250 ok" if self.known or not self.box.login else "530 log in first")
+        return None
 
     def _rcpt(self, rest):
         address = rest.partition("<")[2].partition(">")[0]
@@ -91,7 +103,7 @@ class _Session(socketserver.BaseRequestHandler):
         self.box.mails.append(email.message_from_bytes(b"".join(lines), policy=email.policy.default))
         self.box.encrypted.append(self.encrypted)
         self._say("250 taken")
-        return None
+        return False if self.box.closes_after == len(self.box.mails) else None
 
 
 class MailServer(socketserver.ThreadingTCPServer):

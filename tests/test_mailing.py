@@ -2,6 +2,7 @@
 
 import email
 import email.policy
+import fcntl
 import shutil
 import ssl
 import subprocess
@@ -64,7 +65,7 @@ def test_each_student_gets_the_page_once(course):
         assert server.box.to == ["ada@example.org", "ben@example.org", "cleo@example.org"]
         assert server.box.connections == 1  # none where nothing is to be sent
     first = server.box.mails[0]
-    assert first["Subject"] == "Feedback: ps3" and first["To"].addresses[0].display_name == "Ada Ö. Doe"
+    assert first["Subject"] == "Feedback: ps3" and first["To"] == "ada@example.org"
     assert "Attention: 3 of 3 points" in first.get_body(("plain",)).get_content()
     (page,) = first.iter_attachments()
     assert page.get_filename() == "03_attention_feedback.html" and "3.4 scores" in page.get_content()
@@ -153,3 +154,53 @@ def test_a_server_that_is_not_there_is_named(course):
     told = _mail(course, "--server", address, "--security", "none")
     assert isinstance(told.exception, AutogradeError) and f"{address}: no connection" in str(told.exception)
     assert "got 'here:x'" in str(_mail(course, "--server", "here:x").exception)
+
+
+def test_a_name_or_an_address_adds_no_header(course, tmp_path):
+    people, folder = People(course), tmp_path / "mail"
+    people.learn("ada", "=?utf-8?q?x=0d=0aBcc:_e@e.e?=", "ada@example.org")
+    people.learn("ben", "Ben", '"=?utf-8?q?x=0d=0aBcc:_e@e.e?="@example.org')
+    people.save()
+    told = _mail(course, "--dry-run", folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["ada.eml", "cleo.eml"]
+    written = (folder / "ada.eml").read_bytes()
+    assert b"\nTo: ada@example.org\n" in written and b"Bcc" not in written.partition(b"\n\n")[0]
+    assert "ben: expected an address such as jane@example.org, got" in told.stderr
+    told = CliRunner().invoke(cli, ["mail", "ps3", "--course", str(course), "--from", "jäne@example.org",
+                                    "--dry-run", str(folder)])  # fmt: skip
+    assert isinstance(told.exception, AutogradeError) and "got 'jäne@example.org'" in str(told.exception)
+    people.learn("cleo", "Cleo \udc80")
+    people.save()
+    told = _mail(course, "--dry-run", folder)
+    assert isinstance(told.exception, AutogradeError) and r"got 'Cleo \udc80' for 'cleo'" in str(told.exception)
+
+
+def test_one_run_at_a_time(course):
+    (course / ".autograde/mailed").mkdir(parents=True)
+    with MailServer(Box()) as server:
+        with open(course / ".autograde/mailed/.lock", "w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            told = _send(course, server)
+            assert isinstance(told.exception, AutogradeError) and "another `autograde mail`" in str(told.exception)
+        assert not server.box.mails and _send(course, server).stdout == "3 sent\n"
+
+
+@pytest.mark.parametrize(
+    ("box", "words"),
+    [
+        (Box(busy_after=1), "refused the message to ben and ended the connection (421 too many messages); 1 were sent"),
+        (Box(closes_after=1), "the connection ended before the message to ben was sent"),
+    ],
+)
+def test_a_connection_that_ends_between_messages_leaves_no_record_of_the_next(course, box, words):
+    with MailServer(box) as server:
+        ended = _send(course, server)
+        assert isinstance(ended.exception, AutogradeError) and words in str(ended.exception)
+        assert [path.name for path in (course / ".autograde/mailed/ps3").iterdir()] == ["ada.json"]
+        box.busy_after = box.closes_after = None
+        assert _send(course, server).stdout == "2 sent, 1 sent before\n"
+
+
+def test_an_error_at_the_end_does_not_hide_the_report(course):
+    with MailServer(Box(bye="500 no")) as server:
+        assert _send(course, server).stdout == "3 sent\n"

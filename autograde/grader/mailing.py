@@ -1,9 +1,12 @@
 """Feedback by e-mail, through the instructor's own mail server. Nobody gets the same message twice.
 
 Before a message is sent, a record says "sending", afterwards "sent": `.autograde/mailed/ASSIGNMENT/STUDENT.json`. If
-the connection ends in between, nobody can know whether it arrived, and it is sent again only by name (`again`).
+the connection ends in between, nobody can know whether it arrived, and it is sent again only by name (`again`). One
+run at a time: it holds `.autograde/mailed/.lock`.
 """
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import smtplib
@@ -40,7 +43,6 @@ class Letter:
     """The feedback of one student. pages: name of the file → HTML; digest: of all its content."""
 
     student: str
-    name: str
     email: str
     lines: tuple[str, ...]
     pages: Mapping[str, str]
@@ -61,7 +63,7 @@ class Report:
 
 def letters(course: Path, assignment: str, templates: Mapping[str, Template]) -> list[Letter]:
     """The feedback of all students of an assignment who have a record, by student."""
-    given, people = given_by_people(course, assignment, templates), _people(course)
+    given, addresses = given_by_people(course, assignment, templates), _addresses(course)
     lines: dict[str, list[str]] = {}
     pages: dict[str, dict[str, str]] = {}
     for result in load_results(course, assignment):
@@ -72,27 +74,27 @@ def letters(course: Path, assignment: str, templates: Mapping[str, Template]) ->
         lines.setdefault(result.student, []).append(f"{title}: {points}")
         pages.setdefault(result.student, {})[f"{result.notebook}_feedback.html"] = feedback_page(result, **more)
     return [
-        Letter(student, *people.get(student, ("", "")), tuple(lines[student]), pages[student])
-        for student in sorted(lines)
+        Letter(student, addresses.get(student, ""), tuple(lines[student]), pages[student]) for student in sorted(lines)
     ]
 
 
-def _people(course: Path) -> dict[str, tuple[str, str]]:
-    """student → name and address, from the gradebook, else from what was collected."""
-    found = {student: (one.name, one.email) for student, one in People(course).known.items()}
+def _addresses(course: Path) -> dict[str, str]:
+    """student → address, from the gradebook, else from what was collected."""
+    found = {student: one.email for student, one in People(course).known.items()}
     if (course / "gradebook.db").is_file():
         with Course(course) as book:
             for one in book.book.students:
-                name, email = found.get(one.id, ("", ""))
-                full = " ".join(filter(None, (one.first_name, one.last_name)))
-                found[one.id] = full or name, one.email or email
+                found[one.id] = one.email or found.get(one.id, "")
     return found
 
 
 def message(letter: Letter, assignment: str, sender: str) -> EmailMessage:
-    """The e-mail: points as text, each page as an attachment. Raises MailError for an address that cannot be one."""
+    """The e-mail: points as text, each page as an attachment. No name of the student is in its headers.
+
+    Raises MailError for an address that cannot be one.
+    """
     made = EmailMessage()
-    made["From"], made["To"] = _address(sender), _address(letter.email, letter.name)
+    made["From"], made["To"] = _address(sender), _address(letter.email)
     made["Subject"] = f"Feedback: {assignment}"
     made["Date"], made["Message-ID"] = formatdate(), make_msgid(domain=made["From"].addresses[0].domain)
     points = "\n".join(letter.lines)
@@ -104,11 +106,16 @@ def message(letter: Letter, assignment: str, sender: str) -> EmailMessage:
     return made
 
 
-def _address(text: str, name: str = "") -> Address:
+def _address(text: str) -> Address:
+    """Only printable ASCII, and no "=?": Python decodes an encoded word (RFC 2047) in an address, line ends too."""
     try:
-        return Address(" ".join(name.split()), addr_spec=text)
+        if not (text.isascii() and text.isprintable()) or "=?" in text:
+            raise ValueError
+        return Address(addr_spec=text)
     except (ValueError, MessageError, IndexError):
-        raise MailError(f"expected an address such as jane@example.org, got {text!r}") from None
+        raise MailError(
+            f"expected an address such as jane@example.org, got {text!r}; correct it, in ASCII characters"
+        ) from None
 
 
 def write_letters(folder: Path, found: list[Letter], assignment: str, sender: str) -> Report:
@@ -127,8 +134,27 @@ def send_letters(
 ) -> Report:  # fmt: skip
     """Sends each e-mail once, over one connection. again: students who get theirs although one was sent.
 
-    Raises MailError if the server cannot be reached or ends the connection; those sent before are recorded.
+    Raises MailError if the server cannot be reached or ends the connection, or if another run is sending; those sent
+    before are recorded.
     """
+    with _only_run(course):
+        return _send_letters(course, found, assignment, sender, connect, again)
+
+
+@contextlib.contextmanager
+def _only_run(course: Path) -> Iterator[None]:
+    """Holds the lock; it goes with its process, however that ends. Raises MailError if another run holds it."""
+    folder = course / FOLDER
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with open(folder / ".lock", "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise MailError(f"{course}: another `autograde mail` is sending; wait until it has ended") from None
+        yield
+
+
+def _send_letters(course, found, assignment, sender, connect, again) -> Report:
     report, todo = Report(), []
     for letter in found:
         state, reason = _state(course, assignment, letter)
@@ -141,23 +167,53 @@ def send_letters(
     waiting = list(_messages(todo, assignment, sender, report))
     if not waiting:
         return report
-    with connect() as server:
+    with _closing(connect()) as server:
         for letter, mail in waiting:
-            _record(course, assignment, letter, SENDING)
-            try:
-                server.send_message(mail)
-            except _REFUSED as reason:
-                _path(course, assignment, letter.student).unlink()
-                report.left_out.append((letter.student, f"the server refused it: {_words(reason)}"))
-                continue
-            except (OSError, smtplib.SMTPException) as reason:
-                raise MailError(
-                    f"the connection ended while the message to {letter.student} was sent ({reason}); "
-                    f"{len(report.sent)} were sent before. Run the command again: it sends the others"
-                ) from None
-            _record(course, assignment, letter, SENT)
-            report.sent.append(letter.student)
+            _send(server, course, assignment, letter, mail, report)
     return report
+
+
+@contextlib.contextmanager
+def _closing(server: smtplib.SMTP) -> Iterator[smtplib.SMTP]:
+    """Ends the connection. What happens then concerns no message: each has its answer before."""
+    try:
+        yield server
+    finally:
+        with contextlib.suppress(OSError, smtplib.SMTPException):
+            server.quit()
+        server.close()
+
+
+def _send(server: smtplib.SMTP, course: Path, assignment: str, letter: Letter, mail: EmailMessage, report: Report):
+    """Sends one e-mail and records it. Raises MailError if the connection has ended."""
+    so_far = f"{len(report.sent)} were sent before. Run the command again: it sends the others"
+    try:
+        server.ehlo_or_helo_if_needed()
+        code, text = server.noop()
+        if code == 421:  # the server closes the connection
+            raise smtplib.SMTPResponseException(code, text)
+    except (OSError, smtplib.SMTPException) as reason:
+        raise MailError(
+            f"the connection ended before the message to {letter.student} was sent ({reason}); {so_far}"
+        ) from None
+    _record(course, assignment, letter, SENDING)
+    try:
+        server.send_message(mail)
+    except _REFUSED as reason:
+        _path(course, assignment, letter.student).unlink()
+        if server.sock is None:
+            raise MailError(
+                f"the server refused the message to {letter.student} and ended the connection ({_words(reason)}); "
+                f"{so_far}"
+            ) from None
+        report.left_out.append((letter.student, f"the server refused it: {_words(reason)}"))
+        return
+    except (OSError, smtplib.SMTPException) as reason:
+        raise MailError(
+            f"the connection ended while the message to {letter.student} was sent ({reason}); {so_far}"
+        ) from None
+    _record(course, assignment, letter, SENT)
+    report.sent.append(letter.student)
 
 
 def _messages(

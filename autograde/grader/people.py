@@ -10,10 +10,15 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from autograde.errors import AutogradeError
 from autograde.grader.roster import Roster
 from bertlab.files import write_text
 
 FILE = Path("collected", "people.json")
+
+
+class PeopleError(AutogradeError, ValueError):
+    """A name that cannot be written: half of a character."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +32,19 @@ class Known:
 
 
 class People:
-    """The students of a course; `save` writes what `learn` has changed."""
+    """The students of a course; `save` writes what `learn` has changed. Raises PeopleError."""
 
     def __init__(self, course: str | Path):
         self.path = Path(course) / FILE
         stored = json.loads(self.path.read_text(encoding="utf-8")) if self.path.is_file() else {}
         self.known = {student: Known(**values) for student, values in stored.items()}
+        for student, one in self.known.items():
+            try:
+                f"{student}{one.name}{one.email}".encode()
+            except UnicodeEncodeError:
+                raise PeopleError(
+                    f"{self.path}: expected whole characters, got {one.name!r} for {student!r}; correct it there"
+                ) from None
 
     def __getitem__(self, student: str) -> Known:
         return self.known.get(student, Known())
