@@ -175,7 +175,7 @@ def _send_letters(course, found, assignment, sender, connect, again) -> Report:
 
 @contextlib.contextmanager
 def _closing(server: smtplib.SMTP) -> Iterator[smtplib.SMTP]:
-    """Ends the connection. What happens then concerns no message: each has its answer before."""
+    """Ends the connection. An error at the end concerns no message: each has its answer before."""
     try:
         yield server
     finally:
