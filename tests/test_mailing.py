@@ -121,6 +121,8 @@ def test_a_dry_run_writes_what_would_be_sent_and_sends_nothing(course, tmp_path)
     assert str(made["From"]) == "jane@example.org" and len(list(made.iter_attachments())) == 1
     assert not (course / ".autograde/mailed").exists()
     assert "name your mail server with --server" in _mail(course).stderr
+    unknown = _mail(course, "--student", "ada", "--student", "adda")
+    assert isinstance(unknown.exception, AutogradeError) and "no results for adda yet" in str(unknown.exception)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl, which makes the server's certificate")

@@ -126,3 +126,21 @@ def test_a_changed_copy_is_used_although_the_course_s_own_was_imported(own, tmp_
     folders.use(folder)
     assert catalogue.find("scores").hints[0].startswith("My hint")
     assert Path(sys.modules[course_s.__name__].__file__) == copy
+
+
+@pytest.mark.parametrize(
+    "line", ["from . import _shared", "from ._shared import X", "from ..n09_pooling import _shared"]
+)
+def test_a_module_that_is_imported_by_its_place_counts_in_the_hash(own, line):
+    module, shared = (own / "exercises/n09_pooling" / name for name in ("mean_pooling.py", "_shared.py"))
+    shared.write_text("X = 1\n")
+    module.write_text(f"{module.read_text()}\n{line}\n")
+    before = sources.hash_of(catalogue.find(NAME))
+    shared.write_text("X = 22\n")
+    assert sources.hash_of(catalogue.find(NAME)) != before
+
+
+@pytest.mark.parametrize("command", [("release",), ("grade", "ps9"), ("try", NAME), ("exercises",)])
+def test_a_folder_that_is_not_there_is_named(command, tmp_path):
+    told = CliRunner().invoke(cli, [*command, "--exercises", str(tmp_path / "missing")])
+    assert told.exit_code == 2 and "missing' does not exist" in " ".join(told.stderr.split())

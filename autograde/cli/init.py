@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import exercises_option
+from autograde.cli.options import new_exercises_option
 
 
 @click.command()
 @click.argument("course_dir", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--id", "course_id", default="", help="Set nbgrader's course id; empty for a course without an exchange.")
 @click.option("--timezone", help="Time zone of the course, such as Europe/Berlin (default: UTC).")
-@exercises_option
+@new_exercises_option
 def init(course_dir, course_id, timezone, own_exercises):
     """Make COURSE_DIR an nbgrader course whose submissions run in a sandbox, also with `nbgrader autograde`.
 

@@ -35,7 +35,9 @@ def mail(assignment, course, sender, server, user, security, students, again, fo
     """
     from autograde.grader import mailing
 
-    results_of(course, assignment, (*students, *again))
+    results_of(course, assignment)
+    for student in (*students, *again):
+        results_of(course, assignment, (student,))
     chosen = [
         letter
         for letter in mailing.letters(course, assignment, templates_of(course, assignment))

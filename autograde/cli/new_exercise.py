@@ -2,13 +2,13 @@
 
 import click
 
-from autograde.cli.options import exercises_option
+from autograde.cli.options import new_exercises_option
 
 
 @click.command("new-exercise")
 @click.argument("notebook")
 @click.argument("name")
-@exercises_option
+@new_exercises_option
 def new_exercise(notebook, name, own_exercises):
     """Add an exercise NAME to NOTEBOOK: cells, module, and alternatives to fill in.
 

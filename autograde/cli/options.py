@@ -31,14 +31,19 @@ def _use_exercises(context, parameter, folder: Path | None) -> Path | None:
     return folder
 
 
-exercises_option = click.option(
-    "--exercises",
-    "own_exercises",
-    is_eager=True,  # before the course, which may have noted another folder
-    callback=_use_exercises,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Use your own exercises and notebooks in this folder too; also read from $AUTOGRADE_EXERCISES.",
-)
+def _exercises_option(exists: bool):
+    return click.option(
+        "--exercises",
+        "own_exercises",
+        is_eager=True,  # before the course, which may have noted another folder
+        callback=_use_exercises,
+        type=click.Path(exists=exists, file_okay=False, path_type=Path),
+        help="Use your own exercises and notebooks in this folder too; also read from $AUTOGRADE_EXERCISES.",
+    )
+
+
+exercises_option = _exercises_option(exists=True)
+new_exercises_option = _exercises_option(exists=False)  # the command makes the folder, or notes it for later
 course_option = click.option(
     "--course",
     default=".",

@@ -9,6 +9,7 @@ lazily counts whole.
 import ast
 import functools
 import hashlib
+import importlib.util
 import json
 import platform
 from collections.abc import Iterator
@@ -65,17 +66,26 @@ def _with_imports(names: set[str]) -> set[str]:
 
 @functools.cache
 def _imports_of(path: Path, changed: int) -> frozenset[str]:
-    return frozenset(_imported(path.read_text(encoding="utf-8")))
+    return frozenset(_imported(path.read_text(encoding="utf-8"), _package_of(path)))
 
 
-def _imported(text: str) -> Iterator[str]:
-    """Our modules that a program imports anywhere, `mybert` as the stand-ins for it."""
+def _package_of(path: Path) -> str:
+    """The package that a file is in."""
+    for folder in exercises.__path__:
+        if path.is_relative_to(folder):
+            return ".".join((exercises.__name__, *path.parent.relative_to(folder).parts))
+    return ".".join(path.parent.relative_to(ROOT).parts)
+
+
+def _imported(text: str, inside: str = "") -> Iterator[str]:
+    """Our modules that a program imports anywhere, `mybert` as the stand-ins for it. inside: the program's package."""
     for node in ast.walk(syntax.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.partition(".")[0] in _OURS)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            package, _, rest = node.module.partition(".")
-            home = f"{STAND_INS}.{rest}".rstrip(".") if package == PACKAGE else node.module
+        elif isinstance(node, ast.ImportFrom) and (inside or not node.level):
+            module = importlib.util.resolve_name("." * node.level + (node.module or ""), inside)
+            package, _, rest = module.partition(".")
+            home = f"{STAND_INS}.{rest}".rstrip(".") if package == PACKAGE else module
             if home.partition(".")[0] in _OURS:
                 yield from (_home_of(home, alias.name) for alias in node.names)
 
