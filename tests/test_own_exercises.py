@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,14 +29,19 @@ def own(tmp_path, monkeypatch):
     monkeypatch.setenv(folders.VARIABLE, "")
     monkeypatch.setattr(package, "__path__", list(package.__path__))
     monkeypatch.setattr(catalogue, "EXERCISES", catalogue.EXERCISES)
-    folder = tmp_path / "my_folder"
+    before, folder = _imported(), tmp_path / "my_folder"
     told = CliRunner().invoke(cli, ["new-exercise", NOTEBOOK, NAME, "--exercises", str(folder)], catch_exceptions=False)
     assert f"autograde try {NAME} --exercises {folder}" in told.stdout
     importlib.invalidate_caches()  # its folders are new
     catalogue.EXERCISES = tuple(catalogue.read_notebook(NOTEBOOK))
     yield folder
-    for name in [name for name in sys.modules if f"n{NOTEBOOK}" in name]:
+    for name in _imported():
         del sys.modules[name]
+    sys.modules.update(before)
+
+
+def _imported() -> dict:
+    return {name: module for name, module in sys.modules.items() if name.startswith(f"{package.__name__}.n0")}
 
 
 def _run(*words) -> str:
@@ -107,3 +113,16 @@ def test_a_folder_that_submissions_can_read_is_refused(own):
     assert cells.answer_cell(catalogue.find(NAME))
     with pytest.raises(folders.ExerciseFolderError, match="outside of"):
         folders.use(Path(sys.prefix) / "my_folder")
+
+
+def test_a_changed_copy_is_used_although_the_course_s_own_was_imported(own, tmp_path):
+    """Grading and `release --course` read the catalogue before they know the course's folder."""
+    course_s, folder = importlib.import_module(f"{package.__name__}.n03_attention.scores"), tmp_path / "copies"
+    shutil.copytree(Path(course_s.__file__).parent, folder / "exercises/n03_attention")
+    (folder / "solutions").mkdir()
+    shutil.copy(folders.place_of("solutions", "03_attention"), folder / "solutions")
+    copy = folder / "exercises/n03_attention/scores.py"
+    copy.write_text(copy.read_text().replace("A dot product of two rows is", "My hint: a dot product is"))
+    folders.use(folder)
+    assert catalogue.find("scores").hints[0].startswith("My hint")
+    assert Path(sys.modules[course_s.__name__].__file__) == copy

@@ -39,15 +39,16 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
     written.
     """
     from autograde.cli.grading import quiet_tensorflow
-    from autograde.exercises import catalogue
     from autograde.grader.course import set_exercises, use_exercises_of
+
+    if course:
+        use_exercises_of(course)
+    from autograde.exercises import catalogue
     from autograde.release import assignment as assignments
     from autograde.release import editions as making
     from bertlab.backend import load_backend
     from bertlab.progress import track
 
-    if course:
-        use_exercises_of(course)
     names = list(notebooks) or making.notebooks()
     made = [making.make(name, colab, package=package) for name in names]
     if check:
