@@ -25,7 +25,7 @@ def data():
 @click.option(
     "--cased",
     is_flag=True,
-    help="Keep capitals and, with WordPiece, accents, whatever the folder says. Byte-level BPE keeps both.",
+    help="Keep capitals and, with WordPiece, accents; replaces the folder's setting. Byte-level BPE keeps both.",
 )
 @click.option("--split", type=click.Choice(["all", "train", "validation"]), default="all", show_default=True,
               help="Part of the documents to use; 5% are held out for validation.")  # fmt: skip
