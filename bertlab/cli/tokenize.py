@@ -15,7 +15,9 @@ import click
     help="vocab.txt, or a folder with it or with the files of another tokenizer.",
 )
 @click.option(
-    "--cased", is_flag=True, help="Keep capitals and, with WordPiece, accents; replaces the setting in tokenizer_config.json."
+    "--cased",
+    is_flag=True,
+    help="Keep capitals and, with WordPiece, accents; replaces the setting in tokenizer_config.json.",
 )
 @click.option("--max-chars", type=int,
               help="Replace longer words by [UNK]. [the folder's setting, or 200]")  # fmt: skip
