@@ -51,12 +51,16 @@ def kind_in(folder: str | Path) -> str | None:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))["model"]["type"]
     except (OSError, ValueError, TypeError, KeyError):
-        raise VocabularyError(f"{path}: expected a JSON object with a model and its type") from None
+        found = None
+    if not isinstance(found, str):
+        raise VocabularyError(f"{path}: expected a JSON object with a model and its type")
     return _TYPES.get(found, found)
 
 
 def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:
-    """The tokenizer in a folder, or whose vocabulary a file is (vocab.txt, vocab.json, spiece.model or tokenizer.json).
+    """The tokenizer in a folder, or whose vocabulary a file is: vocab.txt, vocab.json, spiece.model, or tokenizer.json.
+
+    A tokenizer.json must be one of byte-level BPE: with a checkpoint, `checkpoints.load_tokenizer` reads WordPiece too.
 
     wordpiece_settings: replace the folder's, as far as its kind of tokenizer has them; a byte-level BPE has none.
     Raises VocabularyError or ConfigError for files that cannot be used.

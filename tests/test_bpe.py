@@ -175,7 +175,14 @@ def test_special_tokens_are_read_only_if_asked():
         ids = TOKENIZER.encode(f"the {mask} sat</s>", special_tokens=True)
         assert ids == [*TOKENIZER.encode("the"), MASK, *TOKENIZER.encode(" sat"), SEP]
     encoded = TOKENIZER.encode_with_offsets("the <mask> sat", special_tokens=True)
-    assert encoded.offsets.tolist()[-2:] == [[3, 10], [11, 14]]
+    assert encoded.offsets.tolist()[-2:] == [[4, 10], [11, 14]]
+
+
+def test_a_mask_that_takes_its_space_is_trimmed_like_a_word():
+    found = TOKENIZER.encode_with_offsets("b  <mask>", special_tokens=True)
+    assert found.offsets.tolist() == [[0, 1], [3, 9]] and found.ids[1] == MASK
+    untrimmed = BytePairTokenizer(VOCABULARY, trim_offsets=False)
+    assert untrimmed.encode_with_offsets("b <mask>", special_tokens=True).offsets.tolist() == [[0, 1], [1, 8]]
 
 
 def test_a_lone_surrogate_becomes_the_replacement_character():
@@ -259,6 +266,10 @@ def test_a_damaged_file_is_named(tmp_path, name, content, message):
         ({"normalizer": {"type": "NFC"}}, "a normalizer is not supported"),
         ({"pre_tokenizer": {"type": "Whitespace"}}, "expected a pre_tokenizer of type 'ByteLevel'"),
         ({"model": {"type": "Unigram"}}, "expected a tokenizer of type 'BPE'"),
+        *(
+            ({"model": as_tokenizer_json()["model"] | {"merges": merges}}, "expected merges of two tokens each")
+            for merges in (None, [1], [["l", 2]], {})
+        ),
         ({"added_tokens": [{"id": 300, "content": "<extra>"}]}, "added token '<extra>' is not supported"),
     ],
 )
@@ -266,6 +277,13 @@ def test_a_tokenizer_json_of_another_kind_is_refused(tmp_path, changes, message)
     (tmp_path / "tokenizer.json").write_text(json.dumps(as_tokenizer_json(**changes)))
     with pytest.raises(VocabularyError, match=message):
         BytePairTokenizer.load(tmp_path)
+
+
+@pytest.mark.parametrize("model", [{"type": ["x"]}, {"type": None}, []])
+def test_a_tokenizer_json_without_a_type_is_refused(tmp_path, model):
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model}))
+    with pytest.raises(VocabularyError, match="expected a JSON object with a model and its type"):
+        open_tokenizer(tmp_path)
 
 
 def test_a_token_that_is_there_twice_is_named():
@@ -373,6 +391,15 @@ def test_a_checkpoint_with_another_vocabulary_is_refused(tmp_path):
     BytePairTokenizer(learn(["other words " * 9], 300, min_frequency=1)).save(folder)
     with pytest.raises(CheckpointError, match="is not the one that"):
         checkpoints.load(folder)
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "vocab.json", "tokenizer.json"])
+def test_a_foreign_or_damaged_tokenizer_does_not_keep_weights_from_loading(tmp_path, name):
+    checkpoints.save(models.PreTrainingModel(small_roberta()), tmp_path)
+    (tmp_path / name).write_text("{")
+    assert checkpoints.load(tmp_path).config == small_roberta()
+    with pytest.raises((VocabularyError, CheckpointError)):
+        checkpoints.load_tokenizer(tmp_path)
 
 
 def test_counting_counts_chunks():

@@ -12,6 +12,7 @@ from warm import run_module
 
 from bertlab.cli import COMMANDS, cli
 from bertlab.config import BertConfig
+from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 
@@ -164,3 +165,17 @@ def test_a_command_ends_soon_after_its_last_line(checkpoint):
         last = time.perf_counter()
     process.wait()
     assert time.perf_counter() - last < 1  # 2 to 3 seconds where Python tidies up TensorFlow's objects
+
+
+def test_a_cased_folder_stays_cased_without_the_option(tmp_path):
+    tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, "The", "the", "cat"]), lowercase=False)
+    tokenizer.save(tmp_path / "cased")
+    (tmp_path / "text.txt").write_text("The cat\nthe cat\n")
+    shown = CliRunner().invoke(cli, ["vocab", "show", str(tmp_path / "cased"), "--word", "The", "--json",
+                                     "--text", str(tmp_path / "text.txt")])  # fmt: skip
+    facts = json.loads(shown.output)
+    assert facts["words"] == {"The": ["The"]} and facts["report"]["unknown"] == 0
+    made = CliRunner().invoke(cli, ["data", "make", str(tmp_path / "text.txt"), "--vocab", str(tmp_path / "cased"),
+                                    "--out", str(tmp_path / "examples"), "--preset", "roberta"])  # fmt: skip
+    assert made.exit_code == 0, made.output
+    assert not ExampleFiles(tmp_path / "examples").tokenizer.lowercase

@@ -109,8 +109,9 @@ class BytePairTokenizer:
         ids, offsets, word_ids, chunk_number = [], [], [], 0
         for part in self._parts(text, special_tokens):
             if part.special is not None:
-                found = [(self.vocabulary.index(part.special), part.start, part.start + len(part.text))]
-                chunks = [found]
+                end = part.start + len(part.text)
+                start = end - len(part.text.lstrip()) if self.trim_offsets else part.start
+                chunks = [[(self.vocabulary.index(part.special), start, end)]]
             else:
                 chunks = self._chunks_with_offsets(part)
             for chunk in chunks:

@@ -218,9 +218,11 @@ def from_tokenizer_json(
     others = [text for text in added if text not in model["vocab"] and text not in astuple(special)]
     if others:
         raise VocabularyError(f"{path}: added token {others[0]!r} is not supported, only special tokens are")
-    merges = [tuple(pair.split(" ")) if isinstance(pair, str) else tuple(pair) for pair in model.get("merges", ())]
-    if not all(len(pair) == 2 for pair in merges):
+    listed = model.get("merges", [])
+    pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in listed] if type(listed) is list else [None]
+    if not all(type(pair) is list and len(pair) == 2 and all(type(one) is str for one in pair) for pair in pairs):
         raise VocabularyError(f"{path}: expected merges of two tokens each")
+    merges = [tuple(pair) for pair in pairs]
     numbers = model["vocab"] | {text: entry["id"] for text, entry in added.items()}
     after = values.get("post_processor") or {}
     strips = bool(added.get(special.mask, {}).get("lstrip", True))

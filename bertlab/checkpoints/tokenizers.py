@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bertlab.checkpoints.opening import find
 from bertlab.checkpoints.stored import StoredCheckpoint, read_json
-from bertlab.errors import CheckpointError
+from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError, VocabularyError
 from bertlab.families import family_of, load_config
 from bertlab.tokenizer import Tokenizer
 from bertlab.tokenizer_kinds import BYTE_PAIRS, SENTENCE_PIECES, WORDPIECE, kind_in, tokenizer_class
@@ -131,11 +131,22 @@ _LOADERS = {  # kind of tokenizer → function of a folder
 def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
     """Raises CheckpointError if a checkpoint's vocabulary is not the one that it was trained with.
 
+    A tokenizer that cannot be read, or that belongs to other families, says nothing about the weights.
     padded: the token table may have more rows than the vocabulary has tokens.
     """
-    kind = kind_in(checkpoint.folder)
-    if kind == BYTE_PAIRS or (kind == SENTENCE_PIECES and checkpoint.vocabulary_sha256 is not None):
-        _check_loaded(checkpoint, _LOADERS[kind](checkpoint.folder).vocabulary, padded)
+    try:
+        kind = kind_in(checkpoint.folder)
+    except VocabularyError:
+        return  # load_tokenizer names the damage
+    recorded = checkpoint.vocabulary_sha256 is not None
+    if not recorded and family_of(checkpoint.config).tokenizer not in (WORDPIECE, kind):
+        return
+    if kind == BYTE_PAIRS or (kind == SENTENCE_PIECES and recorded):
+        try:
+            vocabulary = _LOADERS[kind](checkpoint.folder).vocabulary
+        except (VocabularyError, ConfigError, MissingDependencyError):
+            return  # load_tokenizer names the damage
+        _check_loaded(checkpoint, vocabulary, padded)
         return
     counted = _count_pieces(checkpoint.folder) if kind == WORDPIECE else None
     if counted is None:

@@ -22,7 +22,11 @@ def data():
     "--vocab", required=True, type=PATH, help="vocab.txt, or the folder of a byte-level BPE or SentencePiece tokenizer."
 )
 @click.option("--out", required=True, type=PATH, help="Folder for the shards. An interrupted run resumes in it.")
-@click.option("--cased", is_flag=True, help="Keep capitals and accents, as byte-level BPE always does.")
+@click.option(
+    "--cased",
+    is_flag=True,
+    help="Keep capitals and, with WordPiece, accents; replaces the folder's setting. Byte-level BPE keeps both.",
+)
 @click.option("--split", type=click.Choice(["all", "train", "validation"]), default="all", show_default=True,
               help="Part of the documents to use; 5% are held out for validation.")  # fmt: skip
 @click.option("--workers", default=1, show_default=True, help="Number of processes on this machine.")
@@ -47,7 +51,7 @@ def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_ch
     from bertlab.tokenizer_kinds import open_tokenizer
 
     settings = ExampleSettings.preset(preset, **given(options))
-    tokenizer = open_tokenizer(vocab, lowercase=not cased)
+    tokenizer = open_tokenizer(vocab, **({"lowercase": False} if cased else {}))
     manifest = make_data(
         source, tokenizer, out, settings, workers, scheduler, split, on_error, unit_characters or UNIT_CHARACTERS
     )

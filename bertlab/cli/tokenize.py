@@ -9,9 +9,16 @@ import click
 @click.command()
 @click.argument("text", nargs=-1)
 @click.option(
-    "--vocab", required=True, type=click.Path(exists=True), help="vocab.txt, or a folder with the files of a tokenizer."
+    "--vocab",
+    required=True,
+    type=click.Path(exists=True),
+    help="vocab.txt, or a folder with it or with the files of another tokenizer.",
 )
-@click.option("--cased", is_flag=True, help="Keep case and accents; overrides the folder's tokenizer_config.json.")
+@click.option(
+    "--cased",
+    is_flag=True,
+    help="Keep capitals and, with WordPiece, accents; replaces the setting in tokenizer_config.json.",
+)
 @click.option("--max-chars", type=int,
               help="Replace longer words by [UNK]. [the folder's setting, or 200]")  # fmt: skip
 @click.option("--ids", is_flag=True, help="Print ids instead of tokens.")

@@ -12,7 +12,7 @@ SCORES = click.Choice(["wordpiece", "frequency"])
 
 def _text_options(command):
     """The options for splitting text into words."""
-    command = click.option("--cased", is_flag=True, help="Keep capitals and accents.")(command)
+    command = click.option("--cased", is_flag=True, help="Keep capitals and, with WordPiece, accents.")(command)
     return click.option("--workers", default=1, show_default=True, help="Number of processes that count words.")(
         command
     )
@@ -152,7 +152,7 @@ def show(vocabulary, text, word, cased, workers, as_json):
     """
     from bertlab.tokenizer_kinds import open_tokenizer
 
-    tokenizer = open_tokenizer(vocabulary, lowercase=not cased)
+    tokenizer = open_tokenizer(vocabulary, **({"lowercase": False} if cased else {}))
     loaded = tokenizer.vocabulary
     continuing = [piece for piece in loaded.pieces if loaded.continues(piece) and piece != "##"]
     facts = {
@@ -164,7 +164,7 @@ def show(vocabulary, text, word, cased, workers, as_json):
         "sha256": loaded.sha256,
         "words": {one: tokenizer.tokenize(one) for one in word},
     }
-    report = _report(tokenizer, text, cased, workers) if text else None
+    report = _report(tokenizer, text, workers) if text else None
     if as_json:
         click.echo(json.dumps(facts | {"report": asdict(report) if report else None}, ensure_ascii=False))
         return
@@ -213,7 +213,7 @@ def plot(files, size, out, score, held_out, max_words, cased, workers, as_json, 
         click.echo(f"{out} written")
 
 
-def _report(tokenizer, files, cased, workers):
+def _report(tokenizer, files, workers):
     """How well a vocabulary fits some files."""
     if tokenizer.kind != "byte-level BPE":
         from bertlab.errors import ConfigError
@@ -222,7 +222,7 @@ def _report(tokenizer, files, cased, workers):
             raise ConfigError(f"--text measures WordPiece and byte-level BPE, not {tokenizer.kind}: leave it out")
         from bertlab.wordpiece.vocabulary_report import measure
 
-        return measure(tokenizer.vocabulary, _count(files, cased, workers))
+        return measure(tokenizer.vocabulary, _count(files, not tokenizer.lowercase, workers))
     from bertlab.bpe.learner import count_chunks, measure
     from bertlab.wordpiece.learner import read_texts
 
