@@ -55,7 +55,7 @@ demo: $(READY) sandbox  ## corpus to fine-tuned BERT and a graded sample class, 
 	@echo && $(RUN)/autograde demo --out build/demo/class
 
 .PHONY: test
-test: $(READY) sandbox  ## the quick tests: no peers, no network, half an hour on two cores
+test: $(READY) sandbox  ## the quick tests: no peers, no network, a quarter of an hour on two idle cores
 	$(RUN)/python -m pytest -q $(PARALLEL) --budget 480 -m "not exhaustive and not peers and not browser" $(ARGS)
 
 .PHONY: lint
