@@ -62,7 +62,7 @@ def untested(requirements) -> list[str]:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """ "3.10.0rc1" → (3, 10): the comparison of releases needs no more."""
+    """The major and minor number of a release: "3.10.0rc1" → (3, 10)."""
     return tuple(map(int, re.match(r"[\d.]*", version)[0].strip(".").split(".")[:2])) if version[:1].isdigit() else ()
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from bertlab.errors import ConfigError, DataError, MissingDependencyError, VocabularyError
 from bertlab.files import write_bytes, write_text
+from bertlab.tokenizer import TokenTable
 from bertlab.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_one, pack_rows
 
 MODEL_FILE, CONFIG_FILE = "spiece.model", "tokenizer_config.json"
@@ -40,7 +41,7 @@ def _package():
     return sentencepiece
 
 
-class SentencePieceVocabulary:
+class SentencePieceVocabulary(TokenTable):
     """The tokens in a SentencePiece model, with five special tokens among them.
 
     model: the content of a spiece.model.   where: the file, for messages.
@@ -66,28 +67,11 @@ class SentencePieceVocabulary:
     def __reduce__(self):
         return SentencePieceVocabulary, (self.model,)
 
-    def __len__(self) -> int:
-        return len(self.pieces)
-
-    def __contains__(self, piece: str) -> bool:
-        return piece in self._index
-
     def __eq__(self, other) -> bool:
         return isinstance(other, SentencePieceVocabulary) and self.model == other.model
 
     def __hash__(self) -> int:
         return hash(self.sha256)
-
-    def index(self, piece: str) -> int:
-        """The id of a token. Raises VocabularyError if there is no such token."""
-        try:
-            return self._index[piece]
-        except KeyError:
-            raise VocabularyError(f"{piece!r} is not among the {len(self)} tokens of this vocabulary") from None
-
-    def get(self, piece: str, default: int | None = None) -> int | None:
-        """The id of a token, or the default if there is no such token."""
-        return self._index.get(piece, default)
 
     def continues(self, piece: str) -> bool:
         """Whether a token continues a word."""

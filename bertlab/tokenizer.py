@@ -1,4 +1,4 @@
-"""The protocol of a tokenizer, independent of its algorithm: WordPiece and byte-level BPE implement it.
+"""The protocol of a tokenizer, independent of its algorithm: WordPiece, byte-level BPE and SentencePiece implement it.
 
 A family names the kind of tokenizer that its checkpoints come with; `bertlab.checkpoints.load_tokenizer` chooses by it.
 """
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+
+from bertlab.errors import VocabularyError
 
 
 class TokenVocabulary(Protocol):
@@ -22,6 +24,30 @@ class TokenVocabulary(Protocol):
     def __contains__(self, token: str) -> bool: ...
     def index(self, token: str) -> int: ...
     def continues(self, token: str) -> bool: ...
+
+
+class TokenTable:
+    """Look-up in a vocabulary of any kind. A subclass sets `pieces`, its tokens, and `_index`: token → id."""
+
+    pieces: tuple[str, ...]
+    _index: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def __contains__(self, piece: str) -> bool:
+        return piece in self._index
+
+    def index(self, piece: str) -> int:
+        """The id of a token. Raises VocabularyError if there is no such token."""
+        try:
+            return self._index[piece]
+        except KeyError:
+            raise VocabularyError(f"{piece!r} is not among the {len(self)} tokens of this vocabulary") from None
+
+    def get(self, piece: str, default: int | None = None) -> int | None:
+        """The id of a token, or the default if there is no such token."""
+        return self._index.get(piece, default)
 
 
 @runtime_checkable

@@ -29,7 +29,7 @@ def own_names(forbidden: Forbidden) -> tuple[str, ...]:
 
 
 def told(forbidden: Forbidden) -> str:
-    """The sentence about the ready-made functions that are refused, and why; "" if there are none of its own."""
+    """The sentence that names the ready-made functions `check` refuses here, and the reason; "" if it refuses none."""
     *others, last = [f"`{name}`" for name in own_names(forbidden)] or [""]
     names = f"{', '.join(others)} and {last}" if others else last
     return f"`check` refuses {names} here. {forbidden.because}" if names else ""

@@ -16,6 +16,7 @@ from bertlab.bpe.chunks import SPACE_CHARACTER, byte_characters
 from bertlab.bpe.merging import Merges
 from bertlab.errors import VocabularyError
 from bertlab.files import write_text
+from bertlab.tokenizer import TokenTable
 
 VOCABULARY_FILE, MERGES_FILE = "vocab.json", "merges.txt"
 _MERGES_HEADER = "#version: 0.2"
@@ -32,7 +33,7 @@ class SpecialTokens:
     mask: str = "<mask>"
 
 
-class BytePairVocabulary:
+class BytePairVocabulary(TokenTable):
     """An ordered set of tokens, the merges that make them, and five special tokens among them.
 
     Args:
@@ -112,28 +113,11 @@ class BytePairVocabulary:
 
     # === Look-up ===
 
-    def __len__(self) -> int:
-        return len(self.pieces)
-
-    def __contains__(self, piece: str) -> bool:
-        return piece in self._index
-
     def __eq__(self, other) -> bool:
         return isinstance(other, BytePairVocabulary) and self.sha256 == other.sha256
 
     def __hash__(self) -> int:
         return hash(self.sha256)
-
-    def index(self, piece: str) -> int:
-        """The id of a token. Raises VocabularyError if there is no such token."""
-        try:
-            return self._index[piece]
-        except KeyError:
-            raise VocabularyError(f"{piece!r} is not among the {len(self)} tokens of this vocabulary") from None
-
-    def get(self, piece: str, default: int | None = None) -> int | None:
-        """The id of a token, or the default if there is no such token."""
-        return self._index.get(piece, default)
 
     def continues(self, piece: str) -> bool:
         """Whether a token continues a word: one that begins a word begins with a space, written Ġ."""

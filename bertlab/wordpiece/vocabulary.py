@@ -7,12 +7,13 @@ from pathlib import Path
 
 from bertlab.errors import VocabularyError
 from bertlab.files import write_bytes
+from bertlab.tokenizer import TokenTable
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _ONE_PER_LINE = "each line holds one token"
 
 
-class Vocabulary:
+class Vocabulary(TokenTable):
     """An ordered set of tokens with BERT's five special tokens among them.
 
     The special tokens are found by their text, at any id: the multilingual and Chinese vocabularies
@@ -71,28 +72,11 @@ class Vocabulary:
     def _to_bytes(self) -> bytes:
         return "".join(piece + "\n" for piece in self.pieces).encode("utf-8")
 
-    def __len__(self) -> int:
-        return len(self.pieces)
-
-    def __contains__(self, piece: str) -> bool:
-        return piece in self._index
-
     def __eq__(self, other) -> bool:
         return isinstance(other, Vocabulary) and self.pieces == other.pieces
 
     def __hash__(self) -> int:
         return hash(self.pieces)
-
-    def index(self, piece: str) -> int:
-        """The id of a token. Raises VocabularyError if there is no such token."""
-        try:
-            return self._index[piece]
-        except KeyError:
-            raise VocabularyError(f"{piece!r} is not among the {len(self)} tokens of this vocabulary") from None
-
-    def get(self, piece: str, default: int | None = None) -> int | None:
-        """The id of a token, or the default if there is no such token."""
-        return self._index.get(piece, default)
 
     def continues(self, piece: str) -> bool:
         """Whether a token continues a word."""
