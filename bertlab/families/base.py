@@ -85,6 +85,7 @@ class Family:
     huggingface, google: the names of its weights in transformers and, if they exist, in TensorFlow 1.
     pooler: whether the model without a head has a pooler.
     next_sentence: whether its pre-training includes next-sentence prediction.
+    replaced_tokens: whether it is pre-trained to find the tokens that a generator replaced.
     tokenizer: the kind of tokenizer its checkpoints come with (see `bertlab.checkpoints.tokenizers`).
     own_paths: (config, paths of the tables) → the paths that a model of this config really has.
     layer_numbers: config → for each layer with weights of its own the numbers that its names contain, one by one: a
@@ -100,6 +101,7 @@ class Family:
     masked_lm_head: Callable[..., Any] = standard_masked_lm_head
     pooler: bool = True
     next_sentence: bool = False
+    replaced_tokens: bool = False
     tokenizer: str = "WordPiece"
     own_paths: Callable[[ModelConfig, set[str]], set[str]] = _same_paths
     layer_numbers: Callable[[ModelConfig], Iterator[dict[str, int]]] = one_by_one

@@ -15,10 +15,11 @@ from bertlab.layers.embeddings import (
 from bertlab.layers.encoder import Encoder, EncoderLayer
 from bertlab.layers.factorised import FactorisedEmbeddings
 from bertlab.layers.feed_forward import FeedForward
-from bertlab.layers.gathering import gather_positions
+from bertlab.layers.gathering import gather_positions, put_at_positions
 from bertlab.layers.heads import ClassificationHead, MaskedLanguageModelHead, Pooler
 from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, packed_mask, padding_mask
 from bertlab.layers.normalization import LayerNormalization
+from bertlab.layers.sampling import drawn_row_keys, row_keys_of, sample_tokens
 from bertlab.layers.shared_encoder import SharedEncoder
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "attention_weights",
     "causal_mask",
     "combine",
+    "drawn_row_keys",
     "gather_positions",
     "gelu",
     "gelu_sigmoid",
@@ -50,7 +52,10 @@ __all__ = [
     "get_activation",
     "packed_mask",
     "padding_mask",
+    "put_at_positions",
     "relu",
+    "row_keys_of",
+    "sample_tokens",
     "scaled_dot_product_attention",
     "silu",
     "sinusoids",

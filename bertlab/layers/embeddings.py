@@ -149,6 +149,8 @@ class BertEmbeddings(keras.layers.Layer):
             id + 1, padding has position id; given position_ids are counted from 0 here too. None: from 0, padding too.
         dropout: fraction of the sum set to zero in training.
         layer_norm_eps, initializer_range: as in `BertConfig`.
+        tables: another such layer, whose tables and LayerNorm this one uses too instead of its own; they must have the
+            same sizes. It is no part of the configuration.
 
     Parts: `token`, `segment`, `position`, `norm`.
 
@@ -172,6 +174,7 @@ class BertEmbeddings(keras.layers.Layer):
         positions_after: int | None = None,
         layer_norm_eps: float = 1e-12,
         initializer_range: float = 0.02,
+        tables: "BertEmbeddings | None" = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -185,23 +188,33 @@ class BertEmbeddings(keras.layers.Layer):
         self.layer_norm_eps = layer_norm_eps
         self.initializer_range = initializer_range
 
-        options = dict(initializer_range=initializer_range, dtype=self.dtype_policy)
-        self.token = TokenEmbedding(vocab_size, hidden_size, name="token", **options)
-        self.segment = SegmentEmbedding(num_segments, hidden_size, name="segment", **options) if num_segments else None
-        if position_embedding == "learned":
-            self.position = LearnedPositionEmbedding(max_positions, hidden_size, name="position", **options)
+        if tables is None:
+            self._make_tables()
+        else:
+            self.token, self.segment, self.position = tables.token, tables.segment, tables.position
+            self.norm = tables.norm
+        self.sum_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+
+    def _make_tables(self):
+        options = dict(initializer_range=self.initializer_range, dtype=self.dtype_policy)
+        self.token = TokenEmbedding(self.vocab_size, self.hidden_size, name="token", **options)
+        self.segment = None
+        if self.num_segments:
+            self.segment = SegmentEmbedding(self.num_segments, self.hidden_size, name="segment", **options)
+        if self.position_embedding == "learned":
+            self.position = LearnedPositionEmbedding(self.max_positions, self.hidden_size, name="position", **options)
         else:
             self.position = SinusoidalPositionEmbedding(
-                max_positions, hidden_size, dtype=self.dtype_policy, name="position"
+                self.max_positions, self.hidden_size, dtype=self.dtype_policy, name="position"
             )
-        self.norm = LayerNormalization(layer_norm_eps, dtype=self.dtype_policy, name="norm")
-        self.sum_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+        self.norm = LayerNormalization(self.layer_norm_eps, dtype=self.dtype_policy, name="norm")
 
     def build(self, input_shape=None):
         for table in (self.token, self.segment, self.position):
-            if table is not None:
+            if table is not None and not table.built:
                 table.build((None, None))
-        self.norm.build((None, None, self.hidden_size))
+        if not self.norm.built:
+            self.norm.build((None, None, self.hidden_size))
         self.sum_dropout.build((None, None, self.hidden_size))
 
     def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
