@@ -197,7 +197,7 @@ def test_the_library_has_a_tokenizer_that_keeps_the_protocol():
 
 PACKAGE = Path(bertlab.__file__).parent
 OWN = re.compile(
-    r"distil_?bert|roberta|\balbert|electra|discriminator_pred|generator_|\.word_embeddings|sop_classifier|layer_groups|attention\.self|q_lin|lm_head\b(?<!masked_lm_head)|cls[./]predictions",
+    r"distil_?bert|roberta|\balbert|electra|discriminator_pred|generator_pred|generator_lm|\.word_embeddings|sop_classifier|layer_groups|attention\.self|q_lin|lm_head\b(?<!masked_lm_head)|cls[./]predictions",
     re.I,
 )
 # The list of families, the exported names, the model on one page; data can be made by a recipe called roberta.

@@ -150,7 +150,7 @@ class BertEmbeddings(keras.layers.Layer):
         dropout: fraction of the sum set to zero in training.
         layer_norm_eps, initializer_range: as in `BertConfig`.
         tables: another such layer, whose tables and LayerNorm this one uses too instead of its own; they must have the
-            same sizes. It is no part of the configuration.
+            same sizes. `get_config` leaves it out.
 
     Parts: `token`, `segment`, `position`, `norm`.
 

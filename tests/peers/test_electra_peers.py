@@ -1,4 +1,4 @@
-"""ELECTRA against transformers: outputs of discriminator and heads, folders both ways, the loss of a pre-training step."""
+"""ELECTRA against transformers: outputs of discriminator and heads, folders both ways, the loss of a whole step."""
 
 import numpy as np
 import pytest
