@@ -122,8 +122,8 @@ class PretrainingSettings(Settings):
         at_least=1,
     )  # fmt: skip
     objective: str = setting(
-        "auto", "Objective of the training; auto: that of the model's family. With replaced-tokens, the model finds the "
-        "tokens that a small generator beside it replaced.", choices=OBJECTIVES,
+        "auto", "Objective of the training; auto: that of the model's family. With replaced-tokens, the model finds "
+        "the tokens that a small generator beside it replaced.", choices=OBJECTIVES,
     )  # fmt: skip
     generator_width: float = setting(
         0.25, "Hidden size of a new generator, as a fraction of the model's.", above=0, at_most=1
