@@ -19,8 +19,8 @@ def rotation(position_ids, head_size: int, theta: float = 10000.0):
 
     Example:
         >>> angles = rotation(ops.array([[0, 1]]), head_size=4, theta=100.0)
-        >>> np.round(ops.convert_to_numpy(angles), 3).tolist()
-        [[[0.0, 0.0], [1.0, 0.1]]]
+        >>> ops.convert_to_numpy(angles).round(3)[0, 1]
+        array([1. , 0.1], dtype=float32)
     """
     rates = (1.0 / theta ** (np.arange(0, head_size, 2) / head_size)).astype("float32")  # (d/2,)
     return ops.cast(position_ids, "float32")[:, :, None] * ops.convert_to_tensor(rates)
