@@ -14,13 +14,16 @@ from bertlab.layers.embeddings import (
 )
 from bertlab.layers.encoder import Encoder, EncoderLayer
 from bertlab.layers.factorised import FactorisedEmbeddings
-from bertlab.layers.feed_forward import FeedForward
+from bertlab.layers.feed_forward import FeedForward, GatedFeedForward
 from bertlab.layers.gathering import gather_positions, put_at_positions
 from bertlab.layers.heads import ClassificationHead, MaskedLanguageModelHead, Pooler
-from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, packed_mask, padding_mask
+from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, packed_mask, padding_mask, window_mask
 from bertlab.layers.normalization import LayerNormalization
+from bertlab.layers.rotary import RotaryAttention, rotate, rotation
+from bertlab.layers.rotary_encoder import RotaryEncoder, RotaryEncoderLayer
 from bertlab.layers.sampling import drawn_row_keys, row_keys_of, sample_tokens
 from bertlab.layers.shared_encoder import SharedEncoder
+from bertlab.layers.transforms import HeadTransform, TransformPooler
 
 __all__ = [
     "BertEmbeddings",
@@ -31,15 +34,21 @@ __all__ = [
     "EncoderLayer",
     "FactorisedEmbeddings",
     "FeedForward",
+    "GatedFeedForward",
+    "HeadTransform",
     "LayerNormalization",
     "LearnedPositionEmbedding",
     "MaskedLanguageModelHead",
     "MultiHeadAttention",
     "Pooler",
+    "RotaryAttention",
+    "RotaryEncoder",
+    "RotaryEncoderLayer",
     "SegmentEmbedding",
     "SharedEncoder",
     "SinusoidalPositionEmbedding",
     "TokenEmbedding",
+    "TransformPooler",
     "arbitrary_mask",
     "attention_weights",
     "causal_mask",
@@ -54,9 +63,12 @@ __all__ = [
     "padding_mask",
     "put_at_positions",
     "relu",
+    "rotate",
+    "rotation",
     "row_keys_of",
     "sample_tokens",
     "scaled_dot_product_attention",
     "silu",
     "sinusoids",
+    "window_mask",
 ]

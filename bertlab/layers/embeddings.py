@@ -144,10 +144,11 @@ class BertEmbeddings(keras.layers.Layer):
 
     Args:
         vocab_size: V.   hidden_size: H.   max_positions: M.   num_segments: number of segments; 0: none at all.
-        position_embedding: learned | sinusoidal.
+        position_embedding: learned | sinusoidal | none.
         positions_after: the id of padding from which positions are counted, as in RoBERTa: the first token has position
             id + 1, padding has position id; given position_ids are counted from 0 here too. None: from 0, padding too.
         dropout: fraction of the sum set to zero in training.
+        norm_bias: whether the LayerNorm has a bias.
         layer_norm_eps, initializer_range: as in `BertConfig`.
         tables: another such layer, whose tables and LayerNorm this one uses too instead of its own; they must have the
             same sizes. `get_config` leaves it out.
@@ -172,6 +173,7 @@ class BertEmbeddings(keras.layers.Layer):
         dropout: float = 0.1,
         position_embedding: str = "learned",
         positions_after: int | None = None,
+        norm_bias: bool = True,
         layer_norm_eps: float = 1e-12,
         initializer_range: float = 0.02,
         tables: "BertEmbeddings | None" = None,
@@ -185,6 +187,7 @@ class BertEmbeddings(keras.layers.Layer):
         self.dropout = dropout
         self.position_embedding = position_embedding
         self.positions_after = positions_after
+        self.norm_bias = norm_bias
         self.layer_norm_eps = layer_norm_eps
         self.initializer_range = initializer_range
 
@@ -198,16 +201,16 @@ class BertEmbeddings(keras.layers.Layer):
     def _make_tables(self):
         options = dict(initializer_range=self.initializer_range, dtype=self.dtype_policy)
         self.token = TokenEmbedding(self.vocab_size, self.hidden_size, name="token", **options)
-        self.segment = None
+        self.segment = self.position = None
         if self.num_segments:
             self.segment = SegmentEmbedding(self.num_segments, self.hidden_size, name="segment", **options)
         if self.position_embedding == "learned":
             self.position = LearnedPositionEmbedding(self.max_positions, self.hidden_size, name="position", **options)
-        else:
+        elif self.position_embedding == "sinusoidal":
             self.position = SinusoidalPositionEmbedding(
                 self.max_positions, self.hidden_size, dtype=self.dtype_policy, name="position"
             )
-        self.norm = LayerNormalization(self.layer_norm_eps, dtype=self.dtype_policy, name="norm")
+        self.norm = LayerNormalization(self.layer_norm_eps, self.norm_bias, dtype=self.dtype_policy, name="norm")
 
     def build(self, input_shape=None):
         for table in (self.token, self.segment, self.position):
@@ -222,7 +225,9 @@ class BertEmbeddings(keras.layers.Layer):
         if self.segment is not None:
             only_one = token_type_ids is None or self.num_segments == 1
             x = x + self.segment(ops.zeros_like(token_ids) if only_one else token_type_ids)
-        x = x + self.position(self._positions_of(token_ids) if position_ids is None else self._shifted(position_ids))
+        if self.position is not None:
+            own = self._positions_of(token_ids) if position_ids is None else self._shifted(position_ids)
+            x = x + self.position(own)
         return self.sum_dropout(self.norm(x), training=training)
 
     def _positions_of(self, token_ids):
@@ -247,6 +252,7 @@ class BertEmbeddings(keras.layers.Layer):
             "dropout": self.dropout,
             "position_embedding": self.position_embedding,
             "positions_after": self.positions_after,
+            "norm_bias": self.norm_bias,
             "layer_norm_eps": self.layer_norm_eps,
             "initializer_range": self.initializer_range,
         }

@@ -56,7 +56,7 @@ def memory_needs(
         drawing = rows * predictions * config.vocab_size * 2 * 4  # the noise, and the logits with it
         return MemoryNeeds(16 * parameter_count(config, generator), guessing + judging + drawing)
     size = 4 if precision == "float32" else 2
-    hidden, inner = config.hidden_size, config.intermediate_size
+    hidden, inner = config.hidden_size, config.inner_width
 
     def layer(queries: int) -> int:
         kept = 4 * tokens * hidden + queries * (8 * hidden + 5 * inner)
