@@ -5,6 +5,7 @@
     collected/*/earlier/ID, disputed/ID           older files, and files that somebody else's entry claims
     collected/*/hand_ins/ID.json, rows of the manifest, people.json   what a download told
     .autograde/mailed/*/ID.json                   e-mails that were sent
+    .autograde/groups, by_hand                    rows of groups and of graders
     gradebook.db                                  grades, comments, name
     reports/*.html, feedback/*.zip                about their assignments: deleted, to be written again
 
@@ -16,6 +17,7 @@ import shutil
 from pathlib import Path
 
 from autograde.errors import AutogradeError
+from autograde.grader import by_hand, groups
 from autograde.grader.gradebook import Course
 from autograde.grader.people import People
 from autograde.grader.policy import read_policy
@@ -85,6 +87,7 @@ def forget(course: str | Path, student: str) -> list[Path]:
     people = People(course)
     in_people = people.forget(student)
     people.save()
+    _forget_in_groups(course, student)
     policy = read_policy(course)
     if policy.without(student) != policy:
         policy.without(student).save(course)
@@ -93,6 +96,16 @@ def forget(course: str | Path, student: str) -> list[Path]:
     for path in paths:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     return paths
+
+
+def _forget_in_groups(course: Path, student: str) -> None:
+    """Takes a student out of groups and of the lists of graders, and their name out of the others' copies."""
+    for path in sorted((course / groups.FOLDER).glob("*.json")):
+        found = groups.read_groups(course, path.stem)
+        if found.of(student):
+            found.without(student).save(course, path.stem)
+    for path in sorted((course / by_hand.FOLDER).glob("*.json")):
+        by_hand.read_shares(course, path.stem).without(student).save(course, path.stem)
 
 
 def _strike_out(manifest: Path, student: str) -> bool:

@@ -26,7 +26,8 @@ class HandIn:
 
     platform, number, name: as the system writes them; late: the system's mark, None where it has none; time: in UTC,
     empty if unknown; entries: name of a file → its entry in the download; order: name of a file → [number of the
-    upload, date of the entry], by which a newer one is recognised.
+    upload, date of the entry], by which a newer one is recognised; by: the member of the student's group who handed it
+    in, empty if the student did.
     """
 
     platform: str
@@ -36,6 +37,7 @@ class HandIn:
     time: str = ""
     entries: dict[str, str] = field(default_factory=dict)
     order: dict[str, list] = field(default_factory=dict)
+    by: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
