@@ -117,7 +117,7 @@ def _enter(book, course: Path, assignment: str, templates, rows, shares, replace
     try:
         return enter(book, assignment, templates, rows, shares, replace, alone)
     finally:
-        shares.save(course, assignment)  # what was entered is recorded, whatever happens behind it
+        shares.save(course, assignment)  # also after an error: the rows before it are entered
         book.write_late_penalties()
 
 

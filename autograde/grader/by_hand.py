@@ -50,7 +50,7 @@ class Given:
 
 @dataclass
 class Shares:
-    """Whose each part is, and who gave which points, oldest first. Keys are those of `Part`."""
+    """The grader of each part, and the points that graders gave, oldest first. Keys are those of `Part`."""
 
     grader_of: dict[str, str] = field(default_factory=dict)
     given: list[Given] = field(default_factory=list)
@@ -153,7 +153,7 @@ def points_text(points: float | None) -> str:
 
 @dataclass
 class Entered:
-    """What became of the rows of a sheet. conflicts, unread: sentences."""
+    """The outcome of entering a sheet. conflicts, unread: sentences."""
 
     entered: list[Part] = field(default_factory=list)
     same: int = 0

@@ -89,10 +89,11 @@ def groups_of(path: Path, people: People) -> Groups:
             f"worksheet of an assignment with group submission; got {', '.join(header) or 'nothing'}"
         )
     members: dict[str, set[str]] = {}
+    titles = {_letters(line[group]) for line in lines[1:] if len(line) > group}
     for line in lines[1:]:
         row = {place: value.strip() for place, value in enumerate(line)}
         name = row.get(group, "")
-        who = row.get(student, "") if student is not None else _student(row, header, people)
+        who = row.get(student, "") if student is not None else _student(row, header, people, titles)
         if name.casefold() in _NO_GROUP or not who:
             continue
         if safe_name(who) != who:
@@ -119,11 +120,15 @@ def _checked(path: Path, groups: Groups) -> Groups:
     return groups
 
 
-def _student(row: dict[int, str], header: list[str], people: People) -> str:
-    """The student of a row of Canvas or Moodle: one who is known, else as their downloads would name this person."""
+def _student(row: dict[int, str], header: list[str], people: People, titles: set[str]) -> str:
+    """The student of a row of Canvas or Moodle: one who is known, else as their downloads would name this person.
+
+    titles: of groups: a group that was collected as a student is not a student.
+    """
     number, login, name = (_value(row, header, names) for names in (_CANVAS, _LOGIN, _NAME))
     email = _value(row, header, _EMAIL)
     known = people.by_id("canvas", number) or _known(people, login, email, name)
+    known = None if known and _letters(known) in titles else known
     if known or not number:
         return known or name
     last, first = two_names(name)
@@ -152,5 +157,5 @@ def _value(row: dict[int, str], header: list[str], names: tuple[str, ...]) -> st
 
 
 def _letters(name: str) -> str:
-    """What Canvas and Moodle leave of a group's name: Canvas keeps letters and digits, Moodle replaces _ by a space."""
+    """The characters of a group's name that systems keep: Canvas keeps letters and digits, Moodle replaces _ by a space."""
     return re.sub(r"[\W_]", "", name).casefold()

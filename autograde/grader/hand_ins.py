@@ -54,6 +54,11 @@ def hand_in(course: str | Path, assignment: str, student: str) -> HandIn | None:
     return HandIn(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
 
 
+def save_record(path: Path, about: HandIn) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(asdict(about), indent=1, ensure_ascii=False) + "\n")
+
+
 def hand_ins(course: str | Path, assignment: str) -> dict[str, HandIn]:
     """All records of an assignment, by student."""
     paths = sorted(Path(course, "collected", assignment, "hand_ins").glob("*.json"))
@@ -137,8 +142,7 @@ class Folder:
 
     def save(self, about: HandIn) -> None:
         """Writes the record."""
-        self.record.parent.mkdir(parents=True, exist_ok=True)
-        write_text(self.record, json.dumps(asdict(about), indent=1, ensure_ascii=False) + "\n")
+        save_record(self.record, about)
 
     def _put_in_place(self) -> None:
         if self.target.exists():
