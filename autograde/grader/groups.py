@@ -157,5 +157,5 @@ def _value(row: dict[int, str], header: list[str], names: tuple[str, ...]) -> st
 
 
 def _letters(name: str) -> str:
-    """The characters of a group's name that systems keep: Canvas keeps letters and digits, Moodle replaces _ by a space."""
+    """The characters of a name that systems keep: Canvas keeps letters and digits, Moodle replaces _ by a space."""
     return re.sub(r"[\W_]", "", name).casefold()
