@@ -1,4 +1,4 @@
-"""Families of models, a file each: ALBERT, BERT, DistilBERT, ELECTRA, RoBERTa. No other file knows one by name.
+"""Families of models, a file each: ALBERT, BERT, DistilBERT, ELECTRA, ModernBERT, RoBERTa. No other file names one.
 
 A family (`Family`) has a config, embeddings, an encoder, the names of its weights in published checkpoints, and a kind
 of tokenizer. To add one: write its file and add a line to `_FILES`.
@@ -21,6 +21,7 @@ _FILES = {
     "bert": "bertlab.families.bert",
     "distilbert": "bertlab.families.distilbert",
     "electra": "bertlab.families.electra",
+    "modernbert": "bertlab.families.modernbert",
     "roberta": "bertlab.families.roberta",
 }
 DEFAULT = "bert"  # files older than `model_type` are of this family
@@ -31,6 +32,7 @@ _CLASSES = {
     "SIZES": "bertlab.families.bert",
     "DistilBertConfig": "bertlab.families.distilbert",
     "ElectraConfig": "bertlab.families.electra",
+    "ModernBertConfig": "bertlab.families.modernbert",
     "RobertaConfig": "bertlab.families.roberta",
 }
 MOVED_FROM_CONFIG = ("BertConfig", "POSITION_EMBEDDINGS", "SIZES")

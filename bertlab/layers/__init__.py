@@ -14,12 +14,15 @@ from bertlab.layers.embeddings import (
 )
 from bertlab.layers.encoder import Encoder, EncoderLayer
 from bertlab.layers.factorised import FactorisedEmbeddings
-from bertlab.layers.feed_forward import FeedForward
+from bertlab.layers.feed_forward import FeedForward, GatedFeedForward
 from bertlab.layers.gathering import gather_positions
 from bertlab.layers.heads import ClassificationHead, MaskedLanguageModelHead, Pooler
-from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, packed_mask, padding_mask
+from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, packed_mask, padding_mask, window_mask
 from bertlab.layers.normalization import LayerNormalization
+from bertlab.layers.rotary import RotaryAttention, rotate, rotation
+from bertlab.layers.rotary_encoder import RotaryEncoder, RotaryEncoderLayer
 from bertlab.layers.shared_encoder import SharedEncoder
+from bertlab.layers.transforms import HeadTransform, TransformPooler
 
 __all__ = [
     "BertEmbeddings",
@@ -30,15 +33,21 @@ __all__ = [
     "EncoderLayer",
     "FactorisedEmbeddings",
     "FeedForward",
+    "GatedFeedForward",
+    "HeadTransform",
     "LayerNormalization",
     "LearnedPositionEmbedding",
     "MaskedLanguageModelHead",
     "MultiHeadAttention",
     "Pooler",
+    "RotaryAttention",
+    "RotaryEncoder",
+    "RotaryEncoderLayer",
     "SegmentEmbedding",
     "SharedEncoder",
     "SinusoidalPositionEmbedding",
     "TokenEmbedding",
+    "TransformPooler",
     "arbitrary_mask",
     "attention_weights",
     "causal_mask",
@@ -51,7 +60,10 @@ __all__ = [
     "packed_mask",
     "padding_mask",
     "relu",
+    "rotate",
+    "rotation",
     "scaled_dot_product_attention",
     "silu",
     "sinusoids",
+    "window_mask",
 ]

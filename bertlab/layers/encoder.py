@@ -4,13 +4,12 @@ Letters: B batch, T tokens, P positions, A heads, H hidden size.
 """
 
 import keras
-from keras import ops
 
 from bertlab.layers.attention import MultiHeadAttention
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.feed_forward import FeedForward
 from bertlab.layers.gathering import gather_positions
-from bertlab.layers.masks import with_heads
+from bertlab.layers.masks import rows_at
 from bertlab.layers.normalization import LayerNormalization
 
 
@@ -82,7 +81,7 @@ class EncoderLayer(keras.layers.Layer):
         memory = queries = self.attention_norm(x) if self.pre_norm else x  # (B, T, H)
         if positions is not None:
             x, queries = gather_positions(x, positions), gather_positions(memory, positions)  # (B, P, H)
-            attention_mask = _rows_at(attention_mask, positions)
+            attention_mask = rows_at(attention_mask, positions)
         attended = self.attention(
             queries,
             memory=memory,
@@ -118,14 +117,6 @@ class EncoderLayer(keras.layers.Layer):
             "initializer_range": self.initializer_range,
             "pre_norm": self.pre_norm,
         }
-
-
-def _rows_at(attention_mask, positions):
-    """The rows of a mask for the queries at some positions; a row that all queries share is not changed."""
-    if attention_mask is None or attention_mask.shape[-2] == 1:
-        return attention_mask
-    rows = ops.cast(positions, "int32")[:, None, :, None]  # (B, 1, P, 1)
-    return ops.take_along_axis(with_heads(attention_mask), rows, axis=2)  # (B, A or 1, P, T)
 
 
 @keras.saving.register_keras_serializable("bertlab")

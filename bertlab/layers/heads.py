@@ -66,6 +66,7 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         vocab_size: V.   activation, layer_norm_eps, initializer_range: as in `BertConfig`.
         tied: whether the token table is the output matrix.
         width: E, of the token table and of the head's inner layer; None: H.
+        inner_biases: whether `dense` and `norm` have biases.
 
     Parts: `dense`, `norm`, `bias`; untied also `unembedding`.
 
@@ -86,11 +87,13 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         initializer_range: float = 0.02,
         tied: bool = True,
         width: int | None = None,
+        inner_biases: bool = True,
         **kwargs,
     ):
         super().__init__(**kwargs)
         self.vocab_size = vocab_size
         self.width = width
+        self.inner_biases = inner_biases
         self.activation = activation
         self.layer_norm_eps = layer_norm_eps
         self.initializer_range = initializer_range
@@ -102,12 +105,13 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         self.dense = keras.layers.Dense(
             width,
             activation=get_activation(self.activation),
+            use_bias=self.inner_biases,
             kernel_initializer=initializer.clone(),
             dtype=self.dtype_policy,
             name="dense",
         )
         self.dense.build(hidden_shape)
-        self.norm = LayerNormalization(self.layer_norm_eps, dtype=self.dtype_policy, name="norm")
+        self.norm = LayerNormalization(self.layer_norm_eps, self.inner_biases, dtype=self.dtype_policy, name="norm")
         self.norm.build((*hidden_shape[:-1], width))
         if not self.tied:
             self.unembedding = self.add_weight(
@@ -136,6 +140,7 @@ class MaskedLanguageModelHead(keras.layers.Layer):
             "initializer_range": self.initializer_range,
             "tied": self.tied,
             "width": self.width,
+            "inner_biases": self.inner_biases,
         }
 
 

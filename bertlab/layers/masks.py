@@ -27,6 +27,17 @@ def causal_mask(num_tokens: int):
     return positions[None, :] <= positions[:, None]
 
 
+def window_mask(num_tokens: int, reach: int):
+    """Hides what is far away: query i sees keys i − reach … i + reach → bool (T, T).
+
+    Example:
+        >>> ops.convert_to_numpy(window_mask(3, reach=1)).tolist()
+        [[True, True, False], [True, True, True], [False, True, True]]
+    """
+    positions = ops.arange(num_tokens)
+    return ops.abs(positions[None, :] - positions[:, None]) <= reach
+
+
 def packed_mask(sequence_ids):
     """Hides the other examples of a packed row.
 
@@ -63,6 +74,14 @@ def combine(*masks):
     for mask in masks[1:]:
         combined = ops.logical_and(combined, mask)
     return combined
+
+
+def rows_at(mask, positions):
+    """The rows of a mask for the queries at some positions (B, P); a row that all queries share is not changed."""
+    if mask is None or mask.shape[-2] == 1:
+        return mask
+    rows = ops.cast(positions, "int32")[:, None, :, None]  # (B, 1, P, 1)
+    return ops.take_along_axis(with_heads(mask), rows, axis=2)  # (B, A or 1, P, S)
 
 
 def with_heads(mask):

@@ -6,8 +6,8 @@ fit in:
 
 - *Replaced tokens* (ELECTRA): the model holds generator and discriminator. It fills in the masks, samples, and returns
   `masked_lm_logits`, `replaced_logits` (B, T, 2) and `is_replaced` (B, T), so `labels` reads the outputs; `weights` is
-  1 at every real token. The objectives are (MaskedLM(), ReplacedToken()), and the trainer's sum gets a factor (50) for
-  each. The model draws with a Keras seed generator, whose state is saved with the run, like dropout's.
+  1 at every real token. The objectives are (MaskedLM(), ReplacedToken()), the second with
+  a `factor` of 50. The model draws with a Keras seed generator, whose state is saved with the run, like dropout's.
 - *Permutation* (XLNet): a collator draws the order from seed and batch number and adds the attention mask (B, T, T) and
   the predicted positions; the model reads them as inputs and runs its two streams. Labels and weights as in `MaskedLM`.
 - *Distillation*: the model holds the student and a frozen teacher and returns `teacher_logits` beside the student's

@@ -18,8 +18,9 @@ class PreTrainer(keras.Model):
     """Trains a `PreTrainingModel` on batches that contain their own targets.
 
     A batch is a dict: what the model reads, and the targets of the objectives. The loss is the sum of the objectives'
-    mean losses. Metrics: loss; for each objective NAME_loss and NAME_accuracy, each a mean over its own items (an
-    epoch's accuracy is not the mean of its batches' accuracies); and tokens, the number of tokens that are not padding.
+    mean losses, each times the objective's factor. Metrics: loss; for each objective NAME_loss and NAME_accuracy, each
+    a mean over its own items (an epoch's accuracy is not the mean of its batches' accuracies) and without the factor;
+    and tokens, the number of tokens that are not padding.
 
     Args:
         bert: the model, with its pre-training heads.
@@ -67,7 +68,7 @@ class PreTrainer(keras.Model):
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         self.token_counter.update_state(real_tokens(x))
-        first, *others = [self._loss_of(objective, x, y_pred) for objective in self.objectives]
+        first, *others = [objective.factor * self._loss_of(objective, x, y_pred) for objective in self.objectives]
         loss = sum(others, first)
         self.bad_step.update_state(loss)
         return loss if training else loss / num_replicas()  # Keras multiplies an evaluation's loss by that number
