@@ -1,4 +1,4 @@
-"""Families of models, a file each: ALBERT, BERT, DistilBERT, ELECTRA, RoBERTa. No other file knows one by name.
+"""Families of models, a file each: ALBERT, BERT, DistilBERT, ELECTRA, RoBERTa, XLNet. No other file knows one by name.
 
 A family (`Family`) has a config, embeddings, an encoder, the names of its weights in published checkpoints, and a kind
 of tokenizer. To add one: write its file and add a line to `_FILES`.
@@ -22,6 +22,7 @@ _FILES = {
     "distilbert": "bertlab.families.distilbert",
     "electra": "bertlab.families.electra",
     "roberta": "bertlab.families.roberta",
+    "xlnet": "bertlab.families.xlnet",
 }
 DEFAULT = "bert"  # files older than `model_type` are of this family
 _CLASSES = {
@@ -32,6 +33,7 @@ _CLASSES = {
     "DistilBertConfig": "bertlab.families.distilbert",
     "ElectraConfig": "bertlab.families.electra",
     "RobertaConfig": "bertlab.families.roberta",
+    "XLNetConfig": "bertlab.families.xlnet",
 }
 MOVED_FROM_CONFIG = ("BertConfig", "POSITION_EMBEDDINGS", "SIZES")
 __all__ = ["DEFAULT", "Family", "config_from_huggingface", "family", "family_of", "load_config", "model_types",

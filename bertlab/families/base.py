@@ -85,6 +85,8 @@ class Family:
     huggingface, google: the names of its weights in transformers and, if they exist, in TensorFlow 1.
     pooler: whether the model without a head has a pooler.
     next_sentence: whether its pre-training includes next-sentence prediction.
+    two_streams: whether its encoder has a stream for tokens that are predicted without being seen; then it is
+        pre-trained on them in a drawn order (see `layers.TwoStreamEncoder`).
     tokenizer: the kind of tokenizer its checkpoints come with (see `bertlab.checkpoints.tokenizers`).
     own_paths: (config, paths of the tables) → the paths that a model of this config really has.
     layer_numbers: config → for each layer with weights of its own the numbers that its names contain, one by one: a
@@ -100,6 +102,7 @@ class Family:
     masked_lm_head: Callable[..., Any] = standard_masked_lm_head
     pooler: bool = True
     next_sentence: bool = False
+    two_streams: bool = False
     tokenizer: str = "WordPiece"
     own_paths: Callable[[ModelConfig, set[str]], set[str]] = _same_paths
     layer_numbers: Callable[[ModelConfig], Iterator[dict[str, int]]] = one_by_one

@@ -7,6 +7,7 @@ from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import (
     BertEmbeddings,
     LearnedPositionEmbedding,
+    PositionlessEmbeddings,
     SegmentEmbedding,
     SinusoidalPositionEmbedding,
     TokenEmbedding,
@@ -16,9 +17,10 @@ from bertlab.layers.encoder import Encoder, EncoderLayer
 from bertlab.layers.factorised import FactorisedEmbeddings
 from bertlab.layers.feed_forward import FeedForward
 from bertlab.layers.gathering import gather_positions
-from bertlab.layers.heads import ClassificationHead, MaskedLanguageModelHead, Pooler
-from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, packed_mask, padding_mask
+from bertlab.layers.heads import ClassificationHead, LastTokenPooler, MaskedLanguageModelHead, Pooler
+from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, order_mask, packed_mask, padding_mask
 from bertlab.layers.normalization import LayerNormalization
+from bertlab.layers.relative import RelativeAttention, RelativeEncoderLayer, TwoStreamEncoder, distance_vectors
 from bertlab.layers.shared_encoder import SharedEncoder
 
 __all__ = [
@@ -30,24 +32,31 @@ __all__ = [
     "EncoderLayer",
     "FactorisedEmbeddings",
     "FeedForward",
+    "LastTokenPooler",
     "LayerNormalization",
     "LearnedPositionEmbedding",
     "MaskedLanguageModelHead",
     "MultiHeadAttention",
     "Pooler",
+    "PositionlessEmbeddings",
+    "RelativeAttention",
+    "RelativeEncoderLayer",
     "SegmentEmbedding",
     "SharedEncoder",
     "SinusoidalPositionEmbedding",
     "TokenEmbedding",
+    "TwoStreamEncoder",
     "arbitrary_mask",
     "attention_weights",
     "causal_mask",
     "combine",
+    "distance_vectors",
     "gather_positions",
     "gelu",
     "gelu_sigmoid",
     "gelu_tanh",
     "get_activation",
+    "order_mask",
     "packed_mask",
     "padding_mask",
     "relu",

@@ -41,6 +41,18 @@ def packed_mask(sequence_ids):
     return ops.logical_and(same, real)
 
 
+def order_mask(order_ids):
+    """Hides tokens that come later in an order of prediction; each token sees itself.
+
+    order_ids: (B, T), 0 for tokens that all others see, 1, 2, 3 … for those that are predicted → bool (B, T, T).
+
+    Example:
+        >>> ops.convert_to_numpy(order_mask(ops.array([[2, 0, 1]]))).tolist()
+        [[[True, True, True], [False, True, False], [False, True, True]]]
+    """
+    return order_ids[:, None, :] <= order_ids[:, :, None]
+
+
 def arbitrary_mask(attention_mask):
     """A custom mask. attention_mask: (B, T, S), 1 where query t may see key s → bool (B, T, S).
 
@@ -70,3 +82,11 @@ def with_heads(mask):
     while len(mask.shape) < 4:
         mask = ops.expand_dims(mask, axis=-3)
     return mask
+
+
+def rows_at(attention_mask, positions):
+    """The rows of a mask for the queries at some positions; a row that all queries share is not changed."""
+    if attention_mask is None or attention_mask.shape[-2] == 1:
+        return attention_mask
+    rows = ops.cast(positions, "int32")[:, None, :, None]  # (B, 1, P, 1)
+    return ops.take_along_axis(with_heads(attention_mask), rows, axis=2)  # (B, A or 1, P, T)
