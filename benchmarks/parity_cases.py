@@ -124,5 +124,30 @@ CASES = {
         dict(vocab_size=500, d_model=128, n_layer=2, n_head=2, d_inner=256), (512,), deviation=0.05, rows=2,
         model_type="xlnet", segments=2,
     ),
+    "modernbert": ParityCase(
+        SMALL
+        | dict(hidden_size=32, num_hidden_layers=4, num_attention_heads=4, intermediate_size=40, pad_token_id=0,
+               local_attention=8),
+        LENGTHS,
+        model_type="modernbert",
+        masked_lm=True,
+    ),
+    "modernbert_untied": ParityCase(
+        SMALL
+        | dict(hidden_size=24, num_hidden_layers=3, num_attention_heads=2, intermediate_size=36, pad_token_id=3,
+               local_attention=2, global_attn_every_n_layers=2, hidden_activation="silu", norm_eps=1e-6,
+               tie_word_embeddings=False),
+        LENGTHS,
+        model_type="modernbert",
+        masked_lm=True,
+    ),
+    "modernbert_window": ParityCase(  # longer than the published window
+        dict(vocab_size=200, hidden_size=64, num_hidden_layers=5, num_attention_heads=4, intermediate_size=80,
+             pad_token_id=0),
+        (300,),
+        deviation=0.1,
+        model_type="modernbert",
+        masked_lm=True,
+    ),
     "base_512": ParityCase(dict(vocab_size=1000), (512,), deviation=0.03, rows=2),  # 12 × 768 × 12 by default
 }  # fmt: skip

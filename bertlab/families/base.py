@@ -65,6 +65,10 @@ def standard_pooling(activation: str = "tanh") -> Callable[..., Any]:
     return pooling
 
 
+def _no_transform(config: ModelConfig, **options):
+    return None
+
+
 def _same_paths(config: ModelConfig, paths: set[str]) -> set[str]:
     return paths
 
@@ -83,6 +87,7 @@ class Family:
         encoder or pooler that needs more of the model's inputs names them in its attribute `reads`; a pooler whose
         attribute `needs_all` is true gets the vectors of all tokens, even where only some places are computed.
     huggingface, google: the names of its weights in transformers and, if they exist, in TensorFlow 1.
+    token_transform: (config, **layer options) → a layer on every token below a tagger's or span finder's head, or None.
     pooler: whether the model without a head has a pooler.
     next_sentence: whether its pre-training includes next-sentence prediction.
     two_streams: whether its encoder has a stream for tokens that are predicted without being seen; then it is
@@ -100,6 +105,7 @@ class Family:
     encoder: Callable[..., Any] = standard_encoder
     pooling: Callable[..., Any] = standard_pooling()
     masked_lm_head: Callable[..., Any] = standard_masked_lm_head
+    token_transform: Callable[..., Any] = _no_transform
     pooler: bool = True
     next_sentence: bool = False
     two_streams: bool = False

@@ -15,13 +15,24 @@ from bertlab.layers.embeddings import (
 )
 from bertlab.layers.encoder import Encoder, EncoderLayer
 from bertlab.layers.factorised import FactorisedEmbeddings
-from bertlab.layers.feed_forward import FeedForward
+from bertlab.layers.feed_forward import FeedForward, GatedFeedForward
 from bertlab.layers.gathering import gather_positions
 from bertlab.layers.heads import ClassificationHead, LastTokenPooler, MaskedLanguageModelHead, Pooler
-from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, order_mask, packed_mask, padding_mask
+from bertlab.layers.masks import (
+    arbitrary_mask,
+    causal_mask,
+    combine,
+    order_mask,
+    packed_mask,
+    padding_mask,
+    window_mask,
+)
 from bertlab.layers.normalization import LayerNormalization
 from bertlab.layers.relative import RelativeAttention, RelativeEncoderLayer, TwoStreamEncoder, distance_vectors
+from bertlab.layers.rotary import RotaryAttention, rotate, rotation
+from bertlab.layers.rotary_encoder import RotaryEncoder, RotaryEncoderLayer
 from bertlab.layers.shared_encoder import SharedEncoder
+from bertlab.layers.transforms import HeadTransform, TransformPooler
 
 __all__ = [
     "BertEmbeddings",
@@ -32,6 +43,8 @@ __all__ = [
     "EncoderLayer",
     "FactorisedEmbeddings",
     "FeedForward",
+    "GatedFeedForward",
+    "HeadTransform",
     "LastTokenPooler",
     "LayerNormalization",
     "LearnedPositionEmbedding",
@@ -41,10 +54,14 @@ __all__ = [
     "PositionlessEmbeddings",
     "RelativeAttention",
     "RelativeEncoderLayer",
+    "RotaryAttention",
+    "RotaryEncoder",
+    "RotaryEncoderLayer",
     "SegmentEmbedding",
     "SharedEncoder",
     "SinusoidalPositionEmbedding",
     "TokenEmbedding",
+    "TransformPooler",
     "TwoStreamEncoder",
     "arbitrary_mask",
     "attention_weights",
@@ -60,7 +77,10 @@ __all__ = [
     "packed_mask",
     "padding_mask",
     "relu",
+    "rotate",
+    "rotation",
     "scaled_dot_product_attention",
     "silu",
     "sinusoids",
+    "window_mask",
 ]

@@ -144,10 +144,11 @@ class BertEmbeddings(keras.layers.Layer):
 
     Args:
         vocab_size: V.   hidden_size: H.   max_positions: M.   num_segments: number of segments; 0: none at all.
-        position_embedding: learned | sinusoidal.
+        position_embedding: learned | sinusoidal | none.
         positions_after: the id of padding from which positions are counted, as in RoBERTa: the first token has position
             id + 1, padding has position id; given position_ids are counted from 0 here too. None: from 0, padding too.
         dropout: fraction of the sum set to zero in training.
+        norm_bias: whether the LayerNorm has a bias.
         layer_norm_eps, initializer_range: as in `BertConfig`.
 
     Parts: `token`, `segment`, `position`, `norm`.
@@ -170,6 +171,7 @@ class BertEmbeddings(keras.layers.Layer):
         dropout: float = 0.1,
         position_embedding: str = "learned",
         positions_after: int | None = None,
+        norm_bias: bool = True,
         layer_norm_eps: float = 1e-12,
         initializer_range: float = 0.02,
         **kwargs,
@@ -182,19 +184,21 @@ class BertEmbeddings(keras.layers.Layer):
         self.dropout = dropout
         self.position_embedding = position_embedding
         self.positions_after = positions_after
+        self.norm_bias = norm_bias
         self.layer_norm_eps = layer_norm_eps
         self.initializer_range = initializer_range
 
         options = dict(initializer_range=initializer_range, dtype=self.dtype_policy)
         self.token = TokenEmbedding(vocab_size, hidden_size, name="token", **options)
         self.segment = SegmentEmbedding(num_segments, hidden_size, name="segment", **options) if num_segments else None
+        self.position = None
         if position_embedding == "learned":
             self.position = LearnedPositionEmbedding(max_positions, hidden_size, name="position", **options)
-        else:
+        elif position_embedding == "sinusoidal":
             self.position = SinusoidalPositionEmbedding(
                 max_positions, hidden_size, dtype=self.dtype_policy, name="position"
             )
-        self.norm = LayerNormalization(layer_norm_eps, dtype=self.dtype_policy, name="norm")
+        self.norm = LayerNormalization(layer_norm_eps, norm_bias, dtype=self.dtype_policy, name="norm")
         self.sum_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
 
     def build(self, input_shape=None):
@@ -209,7 +213,9 @@ class BertEmbeddings(keras.layers.Layer):
         if self.segment is not None:
             only_one = token_type_ids is None or self.num_segments == 1
             x = x + self.segment(ops.zeros_like(token_ids) if only_one else token_type_ids)
-        x = x + self.position(self._positions_of(token_ids) if position_ids is None else self._shifted(position_ids))
+        if self.position is not None:
+            own = self._positions_of(token_ids) if position_ids is None else self._shifted(position_ids)
+            x = x + self.position(own)
         return self.sum_dropout(self.norm(x), training=training)
 
     def _positions_of(self, token_ids):
@@ -234,6 +240,7 @@ class BertEmbeddings(keras.layers.Layer):
             "dropout": self.dropout,
             "position_embedding": self.position_embedding,
             "positions_after": self.positions_after,
+            "norm_bias": self.norm_bias,
             "layer_norm_eps": self.layer_norm_eps,
             "initializer_range": self.initializer_range,
         }

@@ -94,6 +94,7 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         tied: whether the token table is the output matrix.
         width: E, of the token table and of the head's inner layer; None: H.
         transformed: False leaves out the inner layer and its LayerNorm: x E + bias; then E must be H.
+        inner_biases: whether `dense` and `norm` have biases.
 
     Parts: `dense`, `norm` (if transformed), `bias`; untied also `unembedding`.
 
@@ -115,12 +116,14 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         tied: bool = True,
         width: int | None = None,
         transformed: bool = True,
+        inner_biases: bool = True,
         **kwargs,
     ):
         super().__init__(**kwargs)
         self.vocab_size = vocab_size
         self.width = width
         self.transformed = transformed
+        self.inner_biases = inner_biases
         self.activation = activation
         self.layer_norm_eps = layer_norm_eps
         self.initializer_range = initializer_range
@@ -133,12 +136,13 @@ class MaskedLanguageModelHead(keras.layers.Layer):
             self.dense = keras.layers.Dense(
                 width,
                 activation=get_activation(self.activation),
+                use_bias=self.inner_biases,
                 kernel_initializer=initializer.clone(),
                 dtype=self.dtype_policy,
                 name="dense",
             )
             self.dense.build(hidden_shape)
-            self.norm = LayerNormalization(self.layer_norm_eps, dtype=self.dtype_policy, name="norm")
+            self.norm = LayerNormalization(self.layer_norm_eps, self.inner_biases, dtype=self.dtype_policy, name="norm")
             self.norm.build((*hidden_shape[:-1], width))
         self._products = width * ((hidden_shape[-1] if self.transformed else 0) + self.vocab_size)
         if not self.tied:
@@ -168,6 +172,7 @@ class MaskedLanguageModelHead(keras.layers.Layer):
             "tied": self.tied,
             "width": self.width,
             "transformed": self.transformed,
+            "inner_biases": self.inner_biases,
         }
 
 

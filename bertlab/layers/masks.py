@@ -27,6 +27,17 @@ def causal_mask(num_tokens: int):
     return positions[None, :] <= positions[:, None]
 
 
+def window_mask(num_tokens: int, reach: int):
+    """Hides what is far away: query i sees keys i − reach … i + reach → bool (T, T).
+
+    Example:
+        >>> ops.convert_to_numpy(window_mask(3, reach=1)).tolist()
+        [[True, True, False], [True, True, True], [False, True, True]]
+    """
+    positions = ops.arange(num_tokens)
+    return ops.abs(positions[None, :] - positions[:, None]) <= reach
+
+
 def packed_mask(sequence_ids):
     """Hides the other examples of a packed row.
 
@@ -77,16 +88,16 @@ def combine(*masks):
     return combined
 
 
+def rows_at(mask, positions):
+    """The rows of a mask for the queries at some positions (B, P); a row that all queries share is not changed."""
+    if mask is None or mask.shape[-2] == 1:
+        return mask
+    rows = ops.cast(positions, "int32")[:, None, :, None]  # (B, 1, P, 1)
+    return ops.take_along_axis(with_heads(mask), rows, axis=2)  # (B, A or 1, P, S)
+
+
 def with_heads(mask):
     """The mask with all four axes: (T, S) → (1, 1, T, S), (B, T, S) → (B, 1, T, S); one with heads stays as it is."""
     while len(mask.shape) < 4:
         mask = ops.expand_dims(mask, axis=-3)
     return mask
-
-
-def rows_at(attention_mask, positions):
-    """The rows of a mask for the queries at some positions; a row that all queries share is not changed."""
-    if attention_mask is None or attention_mask.shape[-2] == 1:
-        return attention_mask
-    rows = ops.cast(positions, "int32")[:, None, :, None]  # (B, 1, P, 1)
-    return ops.take_along_axis(with_heads(attention_mask), rows, axis=2)  # (B, A or 1, P, T)

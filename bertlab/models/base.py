@@ -174,6 +174,21 @@ class ModelWithHead(FromPreset, keras.Model):
         return cls(**_read_config(config))
 
 
+class TokenModel(ModelWithHead):
+    """Base of the models whose head reads every token; some families transform the vectors before it."""
+
+    def __init__(self, config: ModelConfig, **kwargs):
+        super().__init__(config, pooler=False, **kwargs)
+        self.transform = family_of(config).token_transform(config, dtype=self.dtype_policy, name="transform")
+        if self.transform is not None:
+            self.transform.build((None, None, config.hidden_size))
+
+    def token_vectors(self, inputs, training):
+        """The vectors that the head reads, (B, T, H)."""
+        x = self.backbone(inputs, training=training)["sequence_output"]
+        return x if self.transform is None else self.transform(x)
+
+
 def _model_config(model) -> dict:
     """The arguments to construct this model again; keras.Model's own get_config lacks a subclass's arguments."""
     return {

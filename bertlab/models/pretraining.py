@@ -41,12 +41,13 @@ class PreTrainingModel(ModelWithHead):
     def __init__(self, config: ModelConfig, next_sentence: bool | None = None, tied: bool = True, **kwargs):
         if next_sentence is None:
             next_sentence = family_of(config).next_sentence
-        self.two_streams = family_of(config).two_streams
-        if self.two_streams and next_sentence:
+        two_streams = family_of(config).two_streams
+        if two_streams and next_sentence:
             raise ConfigError(
                 f"next_sentence is True, but a model of {config.model_type} predicts tokens only: leave it out"
             )
         super().__init__(config, pooler=next_sentence, **kwargs)
+        self.two_streams = two_streams
         self.masked_lm_head = family_of(config).masked_lm_head(
             config, tied=tied, dtype=self.dtype_policy, name="masked_lm_head"
         )

@@ -43,7 +43,7 @@ def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int |
     neither GELU nor LayerNorm is one kernel here; they are fitted to measured runs (see the tests).
     """
     size = 4 if precision == "float32" else 2
-    hidden, inner = config.hidden_size, config.intermediate_size
+    hidden, inner = config.hidden_size, config.inner_width
 
     def layer(queries: int) -> int:
         kept = 4 * tokens * hidden + queries * (8 * hidden + 5 * inner)
