@@ -199,7 +199,7 @@ def test_the_library_has_a_tokenizer_that_keeps_the_protocol():
 
 PACKAGE = Path(bertlab.__file__).parent
 OWN = re.compile(
-    r"distil_?bert|roberta(?!processing)|\balbert|electra|xlnet|rel_attn|lm_loss|word_embedding\b|logits_proj|modern_?bert|tok_embeddings|Wqkv|sliding_attention|discriminator_pred|generator_|\.word_embeddings|sop_classifier|layer_groups|attention\.self|q_lin|lm_head\b(?<!masked_lm_head)|cls[./]predictions",
+    r"distil_?bert|roberta(?!processing)|\balbert|electra|xlnet|rel_attn|lm_loss|word_embedding\b|logits_proj|modern_?bert|tok_embeddings|Wqkv|sliding_attention|discriminator_pred|generator_pred|generator_lm|\.word_embeddings|sop_classifier|layer_groups|attention\.self|q_lin|lm_head\b(?<!masked_lm_head)|cls[./]predictions",
     re.I,
 )
 # The list of families, the exported names, the model on one page; data can be made by a recipe called roberta.

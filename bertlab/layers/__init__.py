@@ -16,7 +16,7 @@ from bertlab.layers.embeddings import (
 from bertlab.layers.encoder import Encoder, EncoderLayer
 from bertlab.layers.factorised import FactorisedEmbeddings
 from bertlab.layers.feed_forward import FeedForward, GatedFeedForward
-from bertlab.layers.gathering import gather_positions
+from bertlab.layers.gathering import gather_positions, put_at_positions
 from bertlab.layers.heads import ClassificationHead, LastTokenPooler, MaskedLanguageModelHead, Pooler
 from bertlab.layers.masks import (
     arbitrary_mask,
@@ -31,6 +31,7 @@ from bertlab.layers.normalization import LayerNormalization
 from bertlab.layers.relative import RelativeAttention, RelativeEncoderLayer, TwoStreamEncoder, distance_vectors
 from bertlab.layers.rotary import RotaryAttention, rotate, rotation
 from bertlab.layers.rotary_encoder import RotaryEncoder, RotaryEncoderLayer
+from bertlab.layers.sampling import drawn_row_keys, row_keys_of, sample_tokens
 from bertlab.layers.shared_encoder import SharedEncoder
 from bertlab.layers.transforms import HeadTransform, TransformPooler
 
@@ -68,6 +69,7 @@ __all__ = [
     "causal_mask",
     "combine",
     "distance_vectors",
+    "drawn_row_keys",
     "gather_positions",
     "gelu",
     "gelu_sigmoid",
@@ -76,9 +78,12 @@ __all__ = [
     "order_mask",
     "packed_mask",
     "padding_mask",
+    "put_at_positions",
     "relu",
     "rotate",
     "rotation",
+    "row_keys_of",
+    "sample_tokens",
     "scaled_dot_product_attention",
     "silu",
     "sinusoids",
