@@ -9,6 +9,7 @@ from typing import ClassVar
 from bertlab.errors import ConfigError
 from bertlab.settings import Settings, setting
 
+OBJECTIVES = ("auto", "masked-lm", "replaced-tokens")
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 
 # The published recipe: 1,000,000 steps of 256 rows, learning rate 1e-4 after 10,000 steps of warm-up, L2 decay 0.01,
@@ -123,6 +124,13 @@ class PretrainingSettings(Settings):
         1, "Round the rows of the token table up to a multiple of this number; the checkpoint has no padding.",
         at_least=1,
     )  # fmt: skip
+    objective: str = setting(
+        "auto", "Objective of the training; auto: that of the model's family. With replaced-tokens, the model finds "
+        "the tokens that a small generator beside it replaced.", choices=OBJECTIVES,
+    )  # fmt: skip
+    generator_width: float = setting(
+        0.25, "Hidden size of a new generator, as a fraction of the model's.", above=0, at_most=1
+    )
     masked_lm_probability: float | None = setting(
         None, "Fraction of tokens to predict, for data with dynamic masking.", at_least=0, at_most=1,
         default_text="as the data was made",
