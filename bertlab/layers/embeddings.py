@@ -256,3 +256,46 @@ class BertEmbeddings(keras.layers.Layer):
             "layer_norm_eps": self.layer_norm_eps,
             "initializer_range": self.initializer_range,
         }
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class PositionlessEmbeddings(keras.layers.Layer):
+    """Dropout(token), for an encoder that takes positions and segments into account itself.
+
+    Args:
+        vocab_size: V.   hidden_size: H.   dropout: fraction of the vectors set to zero in training.
+        initializer_range: as in `BertConfig`.
+
+    Part: `token`.
+
+    Call: token_ids (B, T) int → (B, T, H). token_type_ids and position_ids are not read.
+
+    Example:
+        >>> tuple(PositionlessEmbeddings(vocab_size=11, hidden_size=8)(ops.array([[3, 1, 10]])).shape)
+        (1, 3, 8)
+    """
+
+    def __init__(
+        self, vocab_size: int, hidden_size: int, dropout: float = 0.1, initializer_range: float = 0.02, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+        self.hidden_size = hidden_size
+        self.dropout = dropout
+        self.initializer_range = initializer_range
+        self.token = TokenEmbedding(vocab_size, hidden_size, initializer_range, dtype=self.dtype_policy, name="token")
+        self.token_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+
+    def build(self, input_shape=None):
+        self.token.build((None, None))
+        self.token_dropout.build((None, None, self.hidden_size))
+
+    def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
+        return self.token_dropout(self.token(token_ids), training=training)
+
+    def compute_output_shape(self, input_shape, *others):
+        return (*input_shape, self.hidden_size)
+
+    def get_config(self):
+        names = ("vocab_size", "hidden_size", "dropout", "initializer_range")
+        return super().get_config() | {name: getattr(self, name) for name in names}

@@ -13,7 +13,7 @@ from bertlab.families.names import BACKBONE
 from bertlab.layers import arbitrary_mask, causal_mask, combine, gather_positions, packed_mask, padding_mask
 
 INPUT_NAMES = (
-    "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "masked_lm_positions"
+    "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "order_ids", "masked_lm_positions"
 )  # fmt: skip
 TARGET_NAMES = (  # part of a training batch
     "masked_lm_ids", "masked_lm_weights", "next_sentence_labels", "next_token_ids", "next_token_weights"
