@@ -5,8 +5,9 @@
 
 Each measurement has a process of its own, one after the other, `--rounds` times; the table shows the best of each.
 Both have the same rows, sizes, dropout (none) and optimizer (AdamW, the global norm clipped to 1), in float32. Ours
-predicts at the masked positions only and is compiled with XLA; transformers' models compute their heads at all positions. Its
-ELECTRA step is written here from its two models, as it has none: shared embeddings, guesses drawn from the softmax.
+predicts at the masked positions only and is compiled with XLA; transformers' models compute their heads at all
+positions. Its ELECTRA step is written here from its two models, as it has none: shared embeddings, guesses drawn from
+the softmax.
 """
 
 import argparse
