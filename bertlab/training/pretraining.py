@@ -219,7 +219,7 @@ class PretrainingRun:
         keras.utils.set_random_seed(recipe.seed)
         trainer = PreTrainer(self._model(say), recipe.accumulation, self.objectives)
         optimizer = adamw(
-            WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps),
+            WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps),
             trainer,
             weight_decay=recipe.weight_decay,
             beta_1=recipe.beta_1,

@@ -99,6 +99,9 @@ class PretrainingSettings(Settings):
     warmup_share: float = setting(
         0.01, "Fraction of the steps in which the learning rate rises, before it falls to 0.", at_least=0, below=1
     )
+    stable_share: float = setting(
+        0.0, "Fraction of the steps in which the learning rate stays at its peak before it falls.", at_least=0, below=1
+    )
     beta_1: float = setting(0.9, "Adam's beta_1: decay of the running mean of the gradients.", at_least=0, below=1)
     beta_2: float = setting(0.999, "Adam's beta_2: decay of the running mean of their squares.", at_least=0, below=1)
     epsilon: float = setting(1e-6, "Adam's epsilon, added to the denominator.", above=0)
@@ -161,6 +164,11 @@ class PretrainingSettings(Settings):
         self._check_divisions()
 
     def _check_divisions(self):
+        if self.warmup_steps + self.stable_steps >= self.steps:
+            raise ConfigError(
+                f"warmup_share {self.warmup_share} and stable_share {self.stable_share} leave no step in which the "
+                "learning rate falls: choose two shares with a sum below 1"
+            )
         if self.steps % self.interval:
             lower = self.steps // self.interval * self.interval
             raise ConfigError(
@@ -175,6 +183,11 @@ class PretrainingSettings(Settings):
     def warmup_steps(self) -> int:
         """The number of updates before the learning rate reaches its peak."""
         return int(self.warmup_share * self.steps)
+
+    @property
+    def stable_steps(self) -> int:
+        """The number of updates at the peak of the learning rate."""
+        return int(self.stable_share * self.steps)
 
     def steps_of_phases(self, number: int) -> list[int]:
         """How many steps each of `number` phases has: whole intervals, at least one each.
