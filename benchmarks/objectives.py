@@ -30,7 +30,7 @@ from bertlab.files import write_atomically, write_text
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
 VOCABULARY, LENGTH, BATCH = 4096, 32, 64
-TASK, TASK_ROWS, JUDGED_ROWS = "package", 1000, 1000
+TASK, TASK_ROWS, JUDGED_ROWS = "package", 2000, 1000
 INTERVALS = 2
 MODEL = dict(
     vocab_size=VOCABULARY, num_layers=2, hidden_size=128, num_heads=2, intermediate_size=512,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from checkpoint_files import same_weights, weights
 from click.testing import CliRunner
-from pretraining_case import CONFIG, curve, make_examples
+from pretraining_case import CONFIG, WORDS, curve, make_examples
 
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
@@ -170,7 +170,7 @@ def test_the_commands_train_evaluate_fill_and_fine_tune_also_on_two_devices(data
     figures = json.loads(run("evaluate", tmp_path / "two/checkpoint", "--data", data, "--json"))
     assert figures["replaced_token_loss"] > 0
     assert "[MASK]" in run("fill-mask", "--model", tmp_path / "run/checkpoint/generator", "the [MASK] sees a cat")
-    rows = "\n".join(f"the {word} sees a cat,{word}" for word in ("cat", "dog") * 10)
+    rows = "\n".join(f"the {word} sees a cat,{'xy'[number % 2]}" for number, word in enumerate(WORDS))
     (tmp_path / "rows.csv").write_text("text,label\n" + rows + "\n")
     run("finetune", tmp_path / "rows.csv", "--model", tmp_path / "run/checkpoint", "--out", tmp_path / "tuned",
         "--epochs", 1, "--validation-share", 0.25, "--max-length", 16, "--batch-size", 8)  # fmt: skip
