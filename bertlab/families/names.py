@@ -10,7 +10,7 @@ is one row for two variables of every layer i. Its names depend on the format's 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ BACKBONE = "backbone"  # our paths of everything below the heads begin with it
 # For each kind of row, its variables: (our last word, what the format appends, whether its matrix is transposed).
 HUGGINGFACE = {
     "dense": (("kernel", ".weight", True), ("bias", ".bias", False)),
+    "conv1d": (("kernel", ".weight", False), ("bias", ".bias", False)),  # as in TensorFlow 1: (in, out)
     "norm": (("gamma", ".weight", False), ("beta", ".bias", False)),
     "table": (("embeddings", ".weight", False),),
     "matrix": (("", "", True),),
@@ -48,6 +49,7 @@ class Row:
 
 
 dense = partial(Row, kind="dense")  # a linear layer: kernel and bias
+conv1d = partial(Row, kind="conv1d")  # a linear layer whose kernel is not transposed
 norm = partial(Row, kind="norm")  # a LayerNorm: gamma and beta
 table = partial(Row, kind="table")  # an embedding
 matrix = partial(Row, kind="matrix")  # a single matrix, by its whole name
@@ -78,7 +80,9 @@ class Names:
     backbone: rows without our leading "backbone/"; "{i}" is the number of a layer.
     heads: kind of model → rows. A row replaces the backbone's row of the same path: some families store the pooler
         of a classifier beside the classifier.
-    class_prefix: how transformers' class names begin, in `architectures`.
+    class_prefix: how transformers' class names begin, in `architectures`.   class_ends: kind of model → how they end,
+        where that differs from other families.
+    buffers: a pattern of the names, without prefix, of constants that some files store.
     """
 
     spelling: dict[str, tuple]
@@ -86,6 +90,8 @@ class Names:
     heads: dict[str, tuple[Row, ...]]
     prefix: str = ""
     class_prefix: str = ""
+    class_ends: Mapping[str, str] = field(default_factory=dict)
+    buffers: str = r"embeddings\.(position_ids|token_type_ids)"
 
     def places(self, kind: str | None, layers: int | Iterable[dict[str, int]]) -> list[Place]:
         """The variables of a model of this kind, of all its optional parts too (pooler, untied MLM head).

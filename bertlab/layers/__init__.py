@@ -16,13 +16,13 @@ from bertlab.layers.encoder import Encoder, EncoderLayer
 from bertlab.layers.factorised import FactorisedEmbeddings
 from bertlab.layers.feed_forward import FeedForward, GatedFeedForward
 from bertlab.layers.gathering import gather_positions
-from bertlab.layers.heads import ClassificationHead, MaskedLanguageModelHead, Pooler
+from bertlab.layers.heads import ClassificationHead, LanguageModelHead, MaskedLanguageModelHead, Pooler
 from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, packed_mask, padding_mask, window_mask
 from bertlab.layers.normalization import LayerNormalization
 from bertlab.layers.rotary import RotaryAttention, rotate, rotation
 from bertlab.layers.rotary_encoder import RotaryEncoder, RotaryEncoderLayer
 from bertlab.layers.shared_encoder import SharedEncoder
-from bertlab.layers.transforms import HeadTransform, TransformPooler
+from bertlab.layers.transforms import HeadTransform, LastTokenPooler, TransformPooler
 
 __all__ = [
     "BertEmbeddings",
@@ -35,6 +35,8 @@ __all__ = [
     "FeedForward",
     "GatedFeedForward",
     "HeadTransform",
+    "LanguageModelHead",
+    "LastTokenPooler",
     "LayerNormalization",
     "LearnedPositionEmbedding",
     "MaskedLanguageModelHead",

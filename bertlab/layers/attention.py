@@ -146,6 +146,17 @@ class MultiHeadAttention(keras.layers.Layer):
         y = self.out(ops.reshape(heads, (batch, num_tokens, self.query.units)))  # (B, T, H)
         return (y, weights) if return_weights else y
 
+    def extend(self, x, keys, values, start, attention_mask=None):
+        """Attention of the next tokens of rows whose keys and values are kept: (y, keys, values), without dropout.
+
+        x (B, n, H): the tokens from place `start`; keys, values (B, S, A, d), returned with those of the n tokens
+        filled in; attention_mask (B, n, S), False for places that are not filled yet. y (B, n, H).
+        """
+        query, place = self.split_heads(self.query(x)), (0, start, 0, 0)
+        keys = ops.slice_update(keys, place, ops.cast(self.split_heads(self.key(x)), keys.dtype))
+        values = ops.slice_update(values, place, ops.cast(self.split_heads(self.value(x)), values.dtype))
+        return self.attend(query, keys, values, attention_mask, False, False), keys, values
+
     def flops(self, queries: int, keys: int) -> int:
         """Operations of the products for one row: the projections, the scores and the weighted sums of the values."""
         of_queries, of_keys = (self.query, self.out), (self.key, self.value)

@@ -148,7 +148,7 @@ class BertEmbeddings(keras.layers.Layer):
         positions_after: the id of padding from which positions are counted, as in RoBERTa: the first token has position
             id + 1, padding has position id; given position_ids are counted from 0 here too. None: from 0, padding too.
         dropout: fraction of the sum set to zero in training.
-        norm_bias: whether the LayerNorm has a bias.
+        norm: whether there is a LayerNorm.   norm_bias: whether it has a bias.
         layer_norm_eps, initializer_range: as in `BertConfig`.
 
     Parts: `token`, `segment`, `position`, `norm`.
@@ -171,6 +171,7 @@ class BertEmbeddings(keras.layers.Layer):
         dropout: float = 0.1,
         position_embedding: str = "learned",
         positions_after: int | None = None,
+        norm: bool = True,
         norm_bias: bool = True,
         layer_norm_eps: float = 1e-12,
         initializer_range: float = 0.02,
@@ -198,14 +199,17 @@ class BertEmbeddings(keras.layers.Layer):
             self.position = SinusoidalPositionEmbedding(
                 max_positions, hidden_size, dtype=self.dtype_policy, name="position"
             )
-        self.norm = LayerNormalization(layer_norm_eps, norm_bias, dtype=self.dtype_policy, name="norm")
+        self.norm = None
+        if norm:
+            self.norm = LayerNormalization(layer_norm_eps, norm_bias, dtype=self.dtype_policy, name="norm")
         self.sum_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
 
     def build(self, input_shape=None):
         for table in (self.token, self.segment, self.position):
             if table is not None:
                 table.build((None, None))
-        self.norm.build((None, None, self.hidden_size))
+        if self.norm is not None:
+            self.norm.build((None, None, self.hidden_size))
         self.sum_dropout.build((None, None, self.hidden_size))
 
     def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
@@ -216,7 +220,7 @@ class BertEmbeddings(keras.layers.Layer):
         if self.position is not None:
             own = self._positions_of(token_ids) if position_ids is None else self._shifted(position_ids)
             x = x + self.position(own)
-        return self.sum_dropout(self.norm(x), training=training)
+        return self.sum_dropout(x if self.norm is None else self.norm(x), training=training)
 
     def _positions_of(self, token_ids):
         if self.positions_after is None:
@@ -240,6 +244,7 @@ class BertEmbeddings(keras.layers.Layer):
             "dropout": self.dropout,
             "position_embedding": self.position_embedding,
             "positions_after": self.positions_after,
+            "norm": self.norm is not None,
             "norm_bias": self.norm_bias,
             "layer_norm_eps": self.layer_norm_eps,
             "initializer_range": self.initializer_range,
