@@ -261,7 +261,7 @@ def _config_values(model, kind: str, dtype: str) -> dict:
         values["tie_word_embeddings"] = options["tied"]
         end = _PAIRS if options["next_sentence"] else end
     if "num_labels" in options:
-        names = [f"LABEL_{i}" for i in range(options["num_labels"])]
-        values["id2label"] = {str(i): name for i, name in enumerate(names)}
-        values["label2id"] = {name: i for i, name in enumerate(names)}
+        labels = [f"LABEL_{i}" for i in range(options["num_labels"])]
+        values["id2label"] = {str(i): name for i, name in enumerate(labels)}
+        values["label2id"] = {name: i for i, name in enumerate(labels)}
     return values | {"architectures": [names.class_prefix + end], "dtype": dtype}
