@@ -59,6 +59,20 @@ def test_parts_add_up_when_compiled_too():
         np.testing.assert_allclose(value, weights[path], atol=2e-5, err_msg=path)
 
 
+def test_the_loss_is_the_sum_of_the_objectives_each_times_its_factor():
+    from bertlab.models import BertForPreTraining
+    from bertlab.training.objectives import MaskedLM, NextSentence
+    from bertlab.training.runs.pretrainer import PreTrainer
+
+    pairs = NextSentence()
+    pairs.factor = 50.0
+    trainer = PreTrainer(BertForPreTraining(PLAIN), objectives=(MaskedLM(), pairs))
+    trainer.compile()
+    measured = trainer.evaluate(x=examples(rows=8), batch_size=8, verbose=0, return_dict=True)
+    expected = measured["masked_lm_loss"] + 50 * measured["next_sentence_loss"]
+    assert measured["loss"] == pytest.approx(expected, rel=1e-4)
+
+
 def test_float16_scales_the_loss_and_reports_it_unscaled():
     weights, figures = trained(1)
     half, half_figures = trained(2, dtype="mixed_float16")

@@ -6,36 +6,53 @@ Sources: Radford et al. 2019, "Language Models are Unsupervised Multitask Learne
 
 import json
 import re
-from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from bertlab.bpe.chunks import CHUNK, SPACE, SPACE_CHARACTER, as_utf8, bytes_of_characters, split_chunks, to_characters
-from bertlab.bpe.vocabulary import VOCABULARY_FILE, BytePairVocabulary, SpecialTokens, from_tokenizer_json
-from bertlab.errors import ConfigError, DataError, VocabularyError
+from bertlab.bpe.normalization import nfc, nfc_with_places
+from bertlab.bpe.one_file import from_tokenizer_json, to_tokenizer_json
+from bertlab.bpe.vocabulary import TOKENIZER_JSON, VOCABULARY_FILE, BytePairVocabulary, SpecialTokens
+from bertlab.errors import ConfigError, VocabularyError
 from bertlab.files import write_text
-from bertlab.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_one, pack_rows
+from bertlab.wordpiece.base import BaseTokenizer, read_config
+from bertlab.wordpiece.encoding import Encoding
 
-CONFIG_FILE, TOKENIZER_JSON = "tokenizer_config.json", "tokenizer.json"
+CONFIG_FILE = "tokenizer_config.json"
 MASK_AS_IN_BERT = "[MASK]"  # means the mask in every tokenizer's text
 REMEMBERED_CHUNKS = 1 << 18  # the table of chunks is emptied when it holds more
 LONGEST_REMEMBERED = 128  # characters; longer chunks are unlikely to come again
-SETTINGS = ("add_prefix_space", "trim_offsets", "mask_takes_space")
 _SPECIAL_NAMES = {"pad": "pad_token", "unk": "unk_token", "cls": "cls_token", "sep": "sep_token", "mask": "mask_token"}
 
 
 class Part(NamedTuple):
-    """A part of a text: a special token, or text between them. start: its first character."""
+    """A part of a text: a token that is read as a whole, or text between those.
+
+    start: its first character.   places: (start, end) in the original text of each character, if it was normalised.
+    """
 
     text: str
     start: int
-    special: str | None = None
+    token: str | None = None
+    places: list[tuple[int, int]] | None = None
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where the part's characters from `start` to `end` are in the original text."""
+        if self.places is None:
+            return self.start + start, self.start + end
+        return self.start + self.places[start][0], self.start + self.places[max(end, start + 1) - 1][1]
+
+    def cut(self, start: int, end: int, token: str | None = None) -> "Part":
+        """A part of the part."""
+        if self.places is None:
+            return Part(self.text[start:end], self.start + start, token)
+        return Part(self.text[start:end], self.start, token, self.places[start:end])
 
 
-class BytePairTokenizer:
+class BytePairTokenizer(BaseTokenizer):
     """GPT-2's and RoBERTa's tokenizer, equal to Hugging Face's `tokenizers` in ids and offsets.
 
     vocabulary: tokens, merges and special tokens.
@@ -56,7 +73,8 @@ class BytePairTokenizer:
     """
 
     kind = "byte-level BPE"
-    word_prefix = " "  # before each of several words or sentences that are encoded one by one, save the first
+    word_prefix = " "
+    SETTINGS = ("add_prefix_space", "trim_offsets", "mask_takes_space")
 
     def __init__(
         self,
@@ -70,32 +88,31 @@ class BytePairTokenizer:
         self.trim_offsets = trim_offsets
         self.mask_takes_space = mask_takes_space
         self._chunk_ids: dict[str, list[int]] = {}
-        special = vocabulary.special
-        names = "|".join(re.escape(name) for name in (special.pad, special.unk, special.cls, special.sep))
-        masks = "|".join(re.escape(name) for name in {special.mask, MASK_AS_IN_BERT})
-        space = f"(?<![{SPACE}])[{SPACE}]*" if mask_takes_space else ""  # looks at a row of spaces only once
-        self._special = re.compile(f"(?P<other>{names})|{space}(?P<mask>{masks})")
+        self._patterns = {special_tokens: self._patterns_of(special_tokens) for special_tokens in (False, True)}
 
-    def __reduce__(self):
-        """Worker processes get the settings; each fills a table of its own."""
-        return BytePairTokenizer, (self.vocabulary, *self.settings().values())
+    def _patterns_of(self, special_tokens: bool) -> tuple[re.Pattern | None, re.Pattern | None]:
+        """What to look for as a whole before and after normalisation; None: nothing."""
+        special = self.vocabulary.special
+        read = [token for token in self.vocabulary.added if special_tokens or not token.special]
+        before = {token.text for token in read if not token.normalized}
+        after = {self._normalised(token.text) for token in read if token.normalized}
+        if not special_tokens:
+            return _pattern(before), _pattern(after)
+        space = f"(?<![{SPACE}])[{SPACE}]*" if self.mask_takes_space else ""  # looks at a row of spaces only once
+        masks = f"|{space}(?P<mask>{_any_of({special.mask, MASK_AS_IN_BERT})})"
+        return _pattern(before | {special.pad, special.unk, special.cls, special.sep}, masks), _pattern(after)
 
-    def settings(self) -> dict[str, bool]:
-        """The arguments beside the vocabulary."""
-        return {name: getattr(self, name) for name in SETTINGS}
+    def _normalised(self, text: str) -> str:
+        return nfc(text) if self.vocabulary.nfc else text
 
     # === One text ===
-
-    def tokenize(self, text: str, special_tokens: bool = False) -> list[str]:
-        """The tokens of a text; a space is written Ġ, and a byte that is no visible character as another one."""
-        return [self.vocabulary.pieces[number] for number in self.encode(text, special_tokens)]
 
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
         """The ids of a text, without the special tokens around it (see `pack`)."""
         ids = []
-        for part in self._parts(text, special_tokens):
-            if part.special is not None:
-                ids.append(self.vocabulary.index(part.special))
+        for part in self._parts(text, special_tokens, with_places=False):
+            if part.token is not None:
+                ids.append(self.vocabulary.index(part.token))
                 continue
             for chunk in split_chunks(self._prefixed(part.text)):
                 ids += self._ids_of(chunk)
@@ -104,14 +121,15 @@ class BytePairTokenizer:
     def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
         """Ids, tokens, the characters (start, end) of each, and the chunk of the text that it belongs to.
 
-        A token that is a part of a character spans the whole character.
+        A token that is a part of a character spans the whole character; a character that was composed of several, the
+        first of them.
         """
         ids, offsets, word_ids, chunk_number = [], [], [], 0
-        for part in self._parts(text, special_tokens):
-            if part.special is not None:
-                end = part.start + len(part.text)
-                start = end - len(part.text.lstrip()) if self.trim_offsets else part.start
-                chunks = [[(self.vocabulary.index(part.special), start, end)]]
+        for part in self._parts(text, special_tokens, with_places=True):
+            if part.token is not None:
+                start, end = part.span(0, len(part.text))
+                start = end - len(part.text.lstrip()) if self.trim_offsets and part.text.strip() else start
+                chunks = [[(self.vocabulary.index(part.token), start, end)]]
             else:
                 chunks = self._chunks_with_offsets(part)
             for chunk in chunks:
@@ -124,19 +142,30 @@ class BytePairTokenizer:
         spans = np.array(offsets, np.int32).reshape(-1, 2)
         return Encoding(np.array(ids, np.int32), pieces, spans, np.array(word_ids, np.int32))
 
-    def _parts(self, text: str, special_tokens: bool) -> Iterator[Part]:
-        if not special_tokens:
-            yield Part(text, 0)
+    def _parts(self, text: str, special_tokens: bool, with_places: bool) -> Iterator[Part]:
+        before, after = self._patterns[special_tokens]
+        for part in self._split(Part(text, 0), before):
+            if part.token is not None:
+                yield part
+                continue
+            if self.vocabulary.nfc and not part.text.isascii():
+                normalised, places = nfc_with_places(part.text) if with_places else (nfc(part.text), None)
+                part = Part(normalised, part.start, places=places)
+            yield from self._split(part, after)
+
+    def _split(self, part: Part, pattern: re.Pattern | None) -> Iterator[Part]:
+        """The tokens that a pattern finds as a whole, and the text between them."""
+        if pattern is None:
+            yield part
             return
         start = 0
-        for match in self._special.finditer(text):
+        for match in pattern.finditer(part.text):
             if match.start() > start:
-                yield Part(text[start : match.start()], start)
-            special = match["other"] or self.vocabulary.special.mask
-            yield Part(match[0], match.start(), special)
+                yield part.cut(start, match.start())
+            yield part.cut(*match.span(), match["whole"] or self.vocabulary.special.mask)
             start = match.end()
-        if start < len(text) or not text:
-            yield Part(text[start:], start)
+        if start < len(part.text) or not part.text:
+            yield part.cut(start, len(part.text))
 
     def _prefixed(self, text: str) -> str:
         return " " + text if self.add_prefix_space and text and not text.startswith(" ") else text
@@ -166,9 +195,10 @@ class BytePairTokenizer:
                 start, end = first + characters[begin], first + characters[begin + len(piece) - 1] + 1
                 begin += len(piece)
                 start, end = max(start, 0), max(end, 1)  # a space that was put before the text is its first character
+                start, end = part.span(start, end)
                 if self.trim_offsets:
-                    start, end = self._trimmed(piece, start, end, is_first=part.start + start == 0)
-                tokens.append((number, part.start + start, part.start + end))
+                    start, end = self._trimmed(piece, start, end, is_first=start == 0)
+                tokens.append((number, start, end))
             yield tokens
 
     def _trimmed(self, piece: str, start: int, end: int, is_first: bool) -> tuple[int, int]:
@@ -181,52 +211,17 @@ class BytePairTokenizer:
             end = max(end - trailing, start)
         return start, end
 
-    # === Many texts ===
-
-    def encode_batch(self, texts: Iterable[str], special_tokens: bool = False) -> Ragged:
-        """The ids of many texts: values (N,) int32 and row_splits (rows + 1,) int64."""
-        values, splits = array("i"), array("q", [0])
-        for text in texts:
-            values.extend(self.encode(text, special_tokens))
-            splits.append(len(values))
-        return Ragged(np.array(values, np.int32), np.array(splits, np.int64))
-
-    def encode_batch_with_offsets(self, texts: Iterable[str], special_tokens: bool = False) -> RaggedEncoding:
-        """The same with offsets (N, 2) into each row's text and word_ids (N,)."""
-        rows = [self.encode_with_offsets(text, special_tokens) for text in texts]
-        splits = np.concatenate([[0], np.cumsum([len(row.ids) for row in rows])]).astype(np.int64)
-        if not rows:
-            empty = np.zeros(0, np.int32)
-            return RaggedEncoding(empty, splits, empty.reshape(0, 2), empty)
-        joined = [np.concatenate([getattr(row, name) for row in rows]) for name in ("ids", "offsets", "word_ids")]
-        return RaggedEncoding(joined[0], splits, joined[1], joined[2])
-
-    def pack(self, ids_a: Sequence[int], ids_b: Sequence[int] | None = None, max_length: int | None = None) -> dict:
-        """One row of the model's input, `<s> a </s>` or `<s> a </s> </s> b </s>`, not padded; see `pack_one`."""
-        return pack_one(self.vocabulary, ids_a, ids_b, max_length)
-
-    def encode_packed(
-        self,
-        texts: Iterable[str],
-        texts_b: Iterable[str] | None = None,
-        max_length: int | None = None,
-        special_tokens: bool = False,
-    ) -> dict[str, np.ndarray]:
-        """The model's input for many texts or pairs, padded to max_length or the longest: each (B, T) int32."""
-        b = None if texts_b is None else self.encode_batch(texts_b, special_tokens)
-        return pack_rows(self.vocabulary, self.encode_batch(texts, special_tokens), b, max_length)
-
     # === Back to text ===
 
-    def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
-        """The text; bytes that are not UTF-8 become U+FFFD. Raises DataError for an id outside the vocabulary."""
-        special, of_character = set(self.vocabulary.special_ids), bytes_of_characters()
+    def _hidden_ids(self) -> set[int]:
+        """All special tokens: no text is unknown."""
+        return self.vocabulary.marker_ids
+
+    def _text_of(self, ids: list[int]) -> str:
+        """The bytes as text; those that are not UTF-8 become U+FFFD."""
+        special, of_character = self.vocabulary.marker_ids, bytes_of_characters()
         content = bytearray()
-        for number in map(int, ids):
-            if not 0 <= number < len(self.vocabulary):
-                raise DataError(f"id {number} is outside the vocabulary, whose ids are 0 to {len(self.vocabulary) - 1}")
-            if number in special and skip_special_tokens:
-                continue
+        for number in ids:
             piece = self.vocabulary.pieces[number]
             if number in special or not all(char in of_character for char in piece):
                 content += piece.encode("utf-8")
@@ -234,31 +229,28 @@ class BytePairTokenizer:
                 content += bytes(of_character[char] for char in piece)
         return content.decode("utf-8", errors="replace")
 
-    # === In a graph, in a folder ===
-
-    def graph(self, special_tokens: bool = False):
-        """Byte-level BPE has no in-graph form. Raises ConfigError with the remedy."""
-        raise ConfigError(
-            "a SavedModel takes strings, which needs a tokenizer inside the graph; byte-level BPE has none: export "
-            "with --onnx, which takes ids, and make them with this tokenizer"
-        )
-
-    def save_vocabulary(self, folder: str | Path) -> None:
-        """Writes the files that examples made with it need."""
-        self.save(folder)
+    # === In a folder ===
 
     def save(self, folder: str | Path) -> None:
-        """Writes vocab.json, merges.txt and tokenizer_config.json, which transformers reads too."""
+        """Writes tokenizer_config.json with vocab.json and merges.txt, or where these cannot hold all of it, with
+        tokenizer.json; transformers reads them too.
+        """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        self.vocabulary.save(folder)
+        kind = {}
+        if self.vocabulary.in_one_file:
+            content = to_tokenizer_json(self.vocabulary, self.settings())
+            write_text(folder / TOKENIZER_JSON, content, VocabularyError)
+            kind = {"tokenizer_class": "PreTrainedTokenizerFast"}
+        else:
+            self.vocabulary.save(folder)
         names = {theirs: getattr(self.vocabulary.special, ours) for ours, theirs in _SPECIAL_NAMES.items()}
         names |= {"bos_token": names["cls_token"], "eos_token": names["sep_token"]}
         names["mask_token"] = {
             "__type": "AddedToken", "content": names["mask_token"], "lstrip": self.mask_takes_space, "rstrip": False,
             "single_word": False, "normalized": False, "special": True,
         }  # fmt: skip
-        write_text(folder / CONFIG_FILE, json.dumps(names | self.settings(), indent=2) + "\n", VocabularyError)
+        write_text(folder / CONFIG_FILE, json.dumps(kind | names | self.settings(), indent=2) + "\n", VocabularyError)
 
     @classmethod
     def load(cls, folder: str | Path, **settings) -> "BytePairTokenizer":
@@ -268,12 +260,12 @@ class BytePairTokenizer:
         Raises VocabularyError or ConfigError if a file cannot be used.
         """
         folder = Path(folder)
-        config = _read_config(folder / CONFIG_FILE)
-        special, found = _special_tokens(config), {name: config[name] for name in SETTINGS if name in config}
+        config = read_config(folder / CONFIG_FILE)
+        special, found = _special_tokens(config), {name: config[name] for name in cls.SETTINGS if name in config}
         if (folder / VOCABULARY_FILE).exists():
             vocabulary = BytePairVocabulary.from_folder(folder, special)
         else:
-            vocabulary, in_file = from_tokenizer_json(folder / TOKENIZER_JSON, special)
+            vocabulary, in_file = from_tokenizer_json(folder / TOKENIZER_JSON, special if config else None)
             found = found | in_file
         for name, value in found.items():
             if not isinstance(value, bool):
@@ -281,16 +273,13 @@ class BytePairTokenizer:
         return cls(vocabulary, **{**found, **settings})
 
 
-def _read_config(path: Path) -> dict:
-    if not path.exists():
-        return {}
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read as JSON ({error})") from error
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: expected a JSON object with fields such as mask_token, not {values!r:.60}")
-    return values
+def _any_of(texts: set[str]) -> str:
+    """A pattern of these texts; where several fit, the longest one."""
+    return "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))
+
+
+def _pattern(texts: set[str], masks: str = "") -> re.Pattern | None:
+    return re.compile(f"(?P<whole>{_any_of(texts)}){masks}") if texts else None
 
 
 def _special_tokens(config: dict) -> SpecialTokens:

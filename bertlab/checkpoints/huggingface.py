@@ -25,6 +25,7 @@ from bertlab.checkpoints.stored import (
 from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError
 from bertlab.families import Family, config_from_huggingface, family_of
+from bertlab.families.names import under_their_names
 from bertlab.files import write_text
 
 CONFIG = "config.json"
@@ -178,7 +179,8 @@ def _kind(named: dict[str, StoredTensor], values: dict, its_family: Family) -> s
     end = (_architecture(values) or "").removeprefix(its_family.huggingface.class_prefix)
     if is_next_sentence(values):
         return "sequence_classification"
-    claimed = {end: kind for kind, end in _CLASS_ENDS.items()}.get("ForMaskedLM" if end == _PAIRS else end)
+    ends = _CLASS_ENDS | its_family.huggingface.class_ends
+    claimed = {end: kind for kind, end in ends.items()}.get("ForMaskedLM" if end == _PAIRS else end)
     possible = its_family.huggingface.kinds_of(named)
     if len(possible) > 1:
         return claimed if claimed in possible else None
@@ -221,11 +223,7 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
     numbers = its_family.layer_numbers(model.config)
     by_path = {place.ours: place for place in its_family.huggingface.places(kind, numbers)}
     _check_parts(model, arrays, by_path)
-    tensors = {}
-    for path, array in arrays.items():
-        place = by_path[path]
-        name = prefix + place.theirs if place.in_backbone else place.theirs
-        tensors[name] = array.T if place.transposed else array
+    tensors = under_their_names(arrays, by_path.values(), prefix)
     decoder, decoder_bias, bias = _output_names(its_family)
     if decoder in tensors and decoder_bias != bias:  # untied: transformers computes with the decoder's own bias
         tensors[decoder_bias] = tensors[bias].copy()
@@ -254,14 +252,14 @@ def _check_parts(model, arrays: dict, by_path: dict) -> None:
 
 
 def _config_values(model, kind: str, dtype: str) -> dict:
-    options, end = options_of(model), _CLASS_ENDS[kind]
+    names = family_of(model.config).huggingface
+    options, end = options_of(model), names.class_ends.get(kind, _CLASS_ENDS[kind])
     values = model.config.to_huggingface()
     if kind == "pretraining":
         values["tie_word_embeddings"] = options["tied"]
         end = _PAIRS if options["next_sentence"] else end
     if "num_labels" in options:
-        names = [f"LABEL_{i}" for i in range(options["num_labels"])]
-        values["id2label"] = {str(i): name for i, name in enumerate(names)}
-        values["label2id"] = {name: i for i, name in enumerate(names)}
-    architecture = family_of(model.config).huggingface.class_prefix + end
-    return values | {"architectures": [architecture], "dtype": dtype}
+        labels = [f"LABEL_{i}" for i in range(options["num_labels"])]
+        values["id2label"] = {str(i): name for i, name in enumerate(labels)}
+        values["label2id"] = {name: i for i, name in enumerate(labels)}
+    return values | {"architectures": [names.class_prefix + end], "dtype": dtype}

@@ -9,9 +9,11 @@ is one row for two variables of every layer i. Its names depend on the format's 
     Google          bert/encoder/layer_0/attention/self/query/kernel     (in, out)
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+
+import numpy as np
 
 BACKBONE = "backbone"  # our paths of everything below the heads begin with it
 
@@ -22,6 +24,7 @@ HUGGINGFACE = {
     "table": (("embeddings", ".weight", False),),
     "matrix": (("", "", True),),
     "vector": (("", "", False),),
+    "by_head": (("kernel", "", False),),
 }
 GOOGLE = {
     "dense": (("kernel", "/kernel", False), ("bias", "/bias", False)),
@@ -34,11 +37,15 @@ GOOGLE = {
 
 @dataclass(frozen=True)
 class Row:
-    """The weights of one layer: its path in our models, its name in another format, and its kind."""
+    """The weights of one layer: its path in our models, its name in another format, and its kind.
+
+    part: (i, n): ours is part i, counted from 0, of the n equal parts in which their outputs are cut.
+    """
 
     ours: str
     theirs: str
     kind: str
+    part: tuple[int, int] = (0, 1)
 
 
 dense = partial(Row, kind="dense")  # a linear layer: kernel and bias
@@ -46,6 +53,7 @@ norm = partial(Row, kind="norm")  # a LayerNorm: gamma and beta
 table = partial(Row, kind="table")  # an embedding
 matrix = partial(Row, kind="matrix")  # a single matrix, by its whole name
 vector = partial(Row, kind="vector")  # a single vector, by its whole name
+by_head = partial(Row, kind="by_head")  # a kernel (H, A, d) with an axis for the heads, by its whole name
 output = partial(Row, kind="output")  # a head's layer at Google: `theirs` precedes output_weights and output_bias
 
 
@@ -54,12 +62,14 @@ class Place:
     """One variable: our path, its name in the other format, whether that stores the matrix transposed.
 
     in_backbone: whether a model with a head puts the format's prefix ("bert.") before the name.
+    part: as in `Row`.
     """
 
     ours: str
     theirs: str
     transposed: bool
     in_backbone: bool
+    part: tuple[int, int] = (0, 1)
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,8 @@ class Names:
     backbone: rows without our leading "backbone/"; "{i}" is the number of a layer.
     heads: kind of model → rows. A row replaces the backbone's row of the same path: some families store the pooler
         of a classifier beside the classifier.
-    class_prefix: how transformers' class names begin, in `architectures`.
+    class_prefix: how transformers' class names begin, in `architectures`.   class_ends: kind of model → how they end,
+        where that is not the usual end.
     """
 
     spelling: dict[str, tuple]
@@ -78,6 +89,7 @@ class Names:
     heads: dict[str, tuple[Row, ...]]
     prefix: str = ""
     class_prefix: str = ""
+    class_ends: Mapping[str, str] = field(default_factory=dict)
 
     def places(self, kind: str | None, layers: int | Iterable[dict[str, int]]) -> list[Place]:
         """The variables of a model of this kind, of all its optional parts too (pooler, untied MLM head).
@@ -89,7 +101,7 @@ class Names:
         heads = self.heads.get(kind or "sequence_classification", ())
         in_heads = {row.ours for row in heads}
         layers = [{"i": number} for number in range(layers)] if isinstance(layers, int) else list(layers)
-        rows = [Row(f"{BACKBONE}/{row.ours}", row.theirs, row.kind) for row in self.backbone]
+        rows = [replace(row, ours=f"{BACKBONE}/{row.ours}") for row in self.backbone]
         places = [place for row in rows if row.ours not in in_heads for place in self._expand(row, layers, True)]
         return places + [place for row in heads for place in self._expand(row, layers, False)]
 
@@ -112,4 +124,20 @@ class Names:
         for numbers in layers if "{i}" in row.ours else ({},):
             ours, theirs = row.ours.format(**numbers), row.theirs.format(**numbers)
             for our_last, their_last, transposed in self.spelling[row.kind]:
-                yield Place(f"{ours}/{our_last}".rstrip("/"), theirs + their_last, transposed, in_backbone)
+                path = f"{ours}/{our_last}".rstrip("/")
+                yield Place(path, theirs + their_last, transposed, in_backbone, row.part)
+
+
+def under_their_names(arrays: Mapping[str, np.ndarray], places: Iterable[Place], prefix: str) -> dict[str, np.ndarray]:
+    """Arrays by our paths → by the format's names, in its orientation, parts of one matrix put together."""
+    parts, transposed = {}, {}
+    for place in places:
+        if place.ours in arrays:
+            name = prefix + place.theirs if place.in_backbone else place.theirs
+            parts.setdefault(name, {})[place.part[0]] = arrays[place.ours]
+            transposed[name] = place.transposed
+    joined = {
+        name: of[0] if len(of) == 1 else np.concatenate([of[i] for i in sorted(of)], axis=-1)
+        for name, of in parts.items()
+    }
+    return {name: array.T if transposed[name] else array for name, array in joined.items()}

@@ -10,10 +10,10 @@ from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
 from bertlab.families import family, family_of
 from bertlab.families.names import BACKBONE
-from bertlab.layers import Pooler, arbitrary_mask, causal_mask, combine, packed_mask, padding_mask
+from bertlab.layers import arbitrary_mask, causal_mask, combine, gather_positions, packed_mask, padding_mask
 
 INPUT_NAMES = (
-    "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "masked_lm_positions"
+    "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "order_ids", "masked_lm_positions"
 )  # fmt: skip
 TARGET_NAMES = (  # part of a training batch
     "masked_lm_ids", "masked_lm_weights", "next_sentence_labels", "next_token_ids", "next_token_weights"
@@ -78,6 +78,7 @@ class Backbone(FromPreset, keras.Model):
         Args:
             config: the configuration of a family, such as a `BertConfig`; the family provides embeddings and encoder.
             pooler: whether there is a pooler; None: as the family's models without a head have it.
+            tables: embeddings of another model, whose tables this one shares (see `layers.BertEmbeddings`).
 
         Call: a dict of int tensors: input_ids (B, T), and optionally token_type_ids (B, T), attention_mask (B, T) or
         (B, T, T), position_ids (B, T), sequence_ids (B, T) (see docs/architecture.md). Returns a dict:
@@ -93,16 +94,16 @@ class Backbone(FromPreset, keras.Model):
             ((1, 3, 128), (1, 128))
     """
 
-    def __init__(self, config: ModelConfig, pooler: bool | None = None, name: str = BACKBONE, **kwargs):
+    def __init__(self, config: ModelConfig, pooler: bool | None = None, name: str = BACKBONE, tables=None, **kwargs):
         super().__init__(name=name, **kwargs)
         self.config = config
         its_family, dtype = family_of(config), self.dtype_policy
-        self.embeddings = its_family.embeddings(config, dtype=dtype, name="embeddings")
+        shared = {} if tables is None else {"tables": tables}
+        self.embeddings = its_family.embeddings(config, dtype=dtype, name="embeddings", **shared)
         self.encoder = its_family.encoder(config, dtype=dtype, name="encoder")
         self.pooler = None
         if its_family.pooler if pooler is None else pooler:
-            activation = its_family.pooler_activation
-            self.pooler = Pooler(config.initializer_range, activation, dtype=dtype, name="pooler")
+            self.pooler = its_family.pooling(config, dtype=dtype, name="pooler")
         self.build()
 
     def build(self, input_shape=None):
@@ -122,12 +123,17 @@ class Backbone(FromPreset, keras.Model):
             training=training,
         )  # (B, T, H)
         mask = attention_mask_of(inputs, self.config)
-        encoded = self.encoder(x, attention_mask=mask, training=training, return_all=return_all, positions=positions)
+        pooled_from_all = self.pooler is not None and getattr(self.pooler, "needs_all", False)
+        places = None if pooled_from_all else positions
+        options = dict(training=training, return_all=return_all, positions=places)
+        encoded = self.encoder(x, attention_mask=mask, **_read_by(self.encoder, inputs), **options)
         outputs = {"sequence_output": encoded}
         if return_all:
             outputs["sequence_output"], outputs["hidden_states"], outputs["attentions"] = encoded
         if self.pooler is not None:
-            outputs["pooled_output"] = self.pooler(outputs["sequence_output"])
+            outputs["pooled_output"] = self.pooler(outputs["sequence_output"], **_read_by(self.pooler, inputs))
+        if pooled_from_all and positions is not None:
+            outputs["sequence_output"] = gather_positions(outputs["sequence_output"], positions)
         return outputs
 
     def get_config(self):
@@ -138,6 +144,11 @@ class Backbone(FromPreset, keras.Model):
         return cls(**_read_config(config))
 
 
+def _read_by(layer, inputs: dict) -> dict:
+    """The model's inputs that a layer needs, beside the hidden states and the mask."""
+    return {name: inputs[name] for name in getattr(layer, "reads", ()) if inputs.get(name) is not None}
+
+
 class ModelWithHead(FromPreset, keras.Model):
     """Base of the models with a head: has a `backbone`, so that all can load one checkpoint.
 
@@ -146,10 +157,12 @@ class ModelWithHead(FromPreset, keras.Model):
     `backbone/encoder/layer_0/attention/query/kernel`, `masked_lm_head/bias`.
     """
 
-    def __init__(self, config: ModelConfig, pooler: bool, **kwargs):
+    reads = INPUT_NAMES  # the arrays of a training batch that its call gets
+
+    def __init__(self, config: ModelConfig, pooler: bool, tables=None, **kwargs):
         super().__init__(**kwargs)
         self.config = config
-        self.backbone = Backbone(config, pooler=pooler, dtype=self.dtype_policy)
+        self.backbone = Backbone(config, pooler=pooler, tables=tables, dtype=self.dtype_policy)
         self.built = True  # every weight is made in a constructor
 
     @property
@@ -163,6 +176,21 @@ class ModelWithHead(FromPreset, keras.Model):
     @classmethod
     def from_config(cls, config):
         return cls(**_read_config(config))
+
+
+class TokenModel(ModelWithHead):
+    """Base of the models whose head reads every token; some families transform the vectors before it."""
+
+    def __init__(self, config: ModelConfig, **kwargs):
+        super().__init__(config, pooler=False, **kwargs)
+        self.transform = family_of(config).token_transform(config, dtype=self.dtype_policy, name="transform")
+        if self.transform is not None:
+            self.transform.build((None, None, config.hidden_size))
+
+    def token_vectors(self, inputs, training):
+        """The vectors that the head reads, (B, T, H)."""
+        x = self.backbone(inputs, training=training)["sequence_output"]
+        return x if self.transform is None else self.transform(x)
 
 
 def _model_config(model) -> dict:

@@ -22,6 +22,7 @@ class Objective(ABC):
     logits: str  # that head's output
     targets: tuple[str, ...]  # the arrays that a batch must hold
     over_vocabulary: bool  # whether the classes are the tokens of the vocabulary: then there is a perplexity
+    factor: float = 1.0  # of its mean loss in the sum of all objectives; its metrics are without it
 
     def collators(self, settings: ExampleSettings, vocabulary, seed: int) -> tuple[Collator, ...]:
         """The collators that make the targets. settings: how the stored rows were made. Same seed, same targets."""
