@@ -85,8 +85,13 @@ def _figures(row: dict) -> str:
     """The metrics of a run's last interval, as text."""
     from bertlab.training.runs.curves import objectives_in
 
-    main = objectives_in([row])[0]
+    main, *others = objectives_in([row])
     parts = [f"step {row['step']:,}, loss {row[f'{main}_loss']:.3f}", f"accuracy {row[f'{main}_accuracy']:.1%}"]
+    parts += [
+        f"{name.replace('_', ' ')} accuracy {row[f'{name}_accuracy']:.1%}"
+        for name in others
+        if f"{name}_accuracy" in row
+    ]
     if f"val_{main}_loss" in row:
         parts.append(f"held-out loss {row[f'val_{main}_loss']:.3f}, accuracy {row[f'val_{main}_accuracy']:.1%}")
     if "tokens_per_second" in row:
