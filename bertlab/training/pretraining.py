@@ -36,7 +36,7 @@ from bertlab.training.devices.machines import join_machines
 from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import policy_of, resolve_precision
 from bertlab.training.devices.utilisation import Peak, Throughput, training_flops
-from bertlab.training.objectives import collators_of, objectives_for
+from bertlab.training.objectives import Objective, collators_of, objectives_for
 from bertlab.training.recipes.optimizer import adamw
 from bertlab.training.recipes.presets import PretrainingSettings
 from bertlab.training.recipes.schedule import WarmupLinearDecay
@@ -121,13 +121,16 @@ class PretrainingRun:
             )
         if self.validation is not None:
             check_readable(self.validation, self.config)
-        self.objectives = objectives_for(self.config, *_kind_of_pairs(self.examples, self.validation))
+        self.objectives = self._objectives()
         self.devices = settings.devices * self.machine.count
         self._check_devices()
         self.precision = resolve_precision(settings.precision)
         self.phase_steps = settings.steps_of_phases(len(self.examples))
         self.work = WorkFolder(out, RUN, self.identity(), defaults=_defaults())
         self._check_same_run()
+
+    def _objectives(self) -> tuple[Objective, ...]:
+        return objectives_for(self.config, *_kind_of_pairs(self.examples, self.validation))
 
     # --- checks before the start ---
 
@@ -243,7 +246,6 @@ class PretrainingRun:
 
     def check_memory(self) -> None:
         """Raises ConfigError, with advice, when an update does not fit into the free memory."""
-        free = available_memory(self.settings.devices)
         for phase, files in enumerate(self.examples):
             check_memory(
                 self.config,
@@ -252,8 +254,12 @@ class PretrainingRun:
                 self.predictions(phase),
                 self.precision,
                 self.settings.accumulation,
-                free,
+                self._free_memory(phase),
             )
+
+    def _free_memory(self, phase: int) -> int | None:
+        """The bytes that an update of a phase may take; None if that is not known."""
+        return available_memory(self.settings.devices)
 
     # --- the run ---
 
@@ -305,14 +311,18 @@ class PretrainingRun:
         """The callback that measures speed; it counts the operations of the phase that a step belongs to."""
         flops, end = [], 0
         for phase, steps in enumerate(self.phase_steps):
-            tokens = self.examples[phase].settings.sequence_length
             end += steps
-            flops.append((end, training_flops(self.config, self.rows(phase), tokens, self.predictions(phase))))
+            flops.append((end, self._update_flops(phase)))
 
         def flops_at(step: int) -> int:
             return next(count for end, count in flops if step < end)
 
         return Throughput(flops_at, self.settings.interval, Peak(self.precision), self.devices)
+
+    def _update_flops(self, phase: int) -> int:
+        """The operations of one update of a phase."""
+        tokens = self.examples[phase].settings.sequence_length
+        return training_flops(self.config, self.rows(phase), tokens, self.predictions(phase))
 
     def _save_checkpoint(self, bert) -> None:
         """Saves the model without the padding of its token table; in Hugging Face's format where that can hold it."""
