@@ -111,17 +111,13 @@ def gradients(model, inputs: dict, labels: tuple) -> dict[str, np.ndarray]:
     """The gradients of the loss by Hugging Face's names of the parameters, and in their orientation."""
     from bertlab.checkpoints.kinds import variables_of
     from bertlab.families import family_of
+    from bertlab.families.names import under_their_names
 
     found = dict(zip((v.path for v in model.trainable_variables), raw_gradients(model, inputs, labels), strict=True))
-    named = {}
+    ours = {path: found[variable.path] for path, variable in variables_of(model).items()}
     its_family = family_of(model.config)
     names = its_family.huggingface
-    for place in names.places("pretraining", its_family.layer_numbers(model.config)):
-        variable = variables_of(model).get(place.ours)
-        if variable is not None:
-            name = names.prefix + place.theirs if place.in_backbone else place.theirs
-            gradient = found[variable.path]
-            named[name] = gradient.T if place.transposed else gradient
+    named = under_their_names(ours, names.places("pretraining", its_family.layer_numbers(model.config)), names.prefix)
     if not model.masked_lm_head.tied:  # transformers then computes with the decoder's own bias
         bias = named.pop(names.name_of("masked_lm_head/bias"))
         named[names.name_of("masked_lm_head/unembedding").removesuffix("weight") + "bias"] = bias

@@ -10,7 +10,7 @@ import io
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -19,11 +19,11 @@ import numpy as np
 from bertlab.errors import ConfigError, DataError, MissingDependencyError, VocabularyError
 from bertlab.files import write_bytes, write_text
 from bertlab.tokenizer import TokenTable
-from bertlab.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_one, pack_rows
+from bertlab.wordpiece.base import BaseTokenizer, read_config
+from bertlab.wordpiece.encoding import Encoding
 
 MODEL_FILE, CONFIG_FILE = "spiece.model", "tokenizer_config.json"
 PAD, UNK, CLS, SEP, MASK = SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
-SETTINGS = ("lowercase", "keep_accents")
 WORD_BEGIN = "▁"
 _LONGEST_LINE = 2**30  # bytes, the package's highest limit; without one it leaves out lines over 4192 silently
 _CONFIG_NAMES = {"lowercase": "do_lower_case", "keep_accents": "keep_accents"}
@@ -136,38 +136,27 @@ def prepared(text: str, lowercase: bool = True, keep_accents: bool = False) -> t
     return "".join(characters), places
 
 
-class SentencePieceTokenizer:
+class SentencePieceTokenizer(BaseTokenizer):
     """ALBERT's tokenizer: prepares the text and lets SentencePiece cut it.
 
     vocabulary: the model.   lowercase: True for uncased models.   keep_accents: do not drop them.
     Every method that reads text takes `special_tokens`: False, and "[MASK]" in a text is text; True, and it is a token.
     """
 
-    kind = "SentencePiece"
-    word_prefix = ""  # every text begins with ▁
+    kind = "SentencePiece"  # no word_prefix: every text begins with ▁
+    SETTINGS = ("lowercase", "keep_accents")
 
     def __init__(self, vocabulary: SentencePieceVocabulary, lowercase: bool = True, keep_accents: bool = False):
         self.vocabulary = vocabulary
         self.lowercase = lowercase
         self.keep_accents = keep_accents
 
-    def __reduce__(self):
-        return SentencePieceTokenizer, (self.vocabulary, *self.settings().values())
-
     @property
     def strip_accents(self) -> bool:
         """The opposite of `keep_accents`."""
         return not self.keep_accents
 
-    def settings(self) -> dict[str, bool]:
-        """The arguments beside the vocabulary."""
-        return {name: getattr(self, name) for name in SETTINGS}
-
     # === One text ===
-
-    def tokenize(self, text: str, special_tokens: bool = False) -> list[str]:
-        """The tokens of a text."""
-        return [self.vocabulary.pieces[number] for number in self.encode(text, special_tokens)]
 
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
         """The ids of a text, without the special tokens around it (see `pack`)."""
@@ -219,61 +208,13 @@ class SentencePieceTokenizer:
             yield part, start, number % 2 == 1
             start += len(part)
 
-    # === Many texts ===
-
-    def encode_batch(self, texts: Iterable[str], special_tokens: bool = False) -> Ragged:
-        """The ids of many texts: values (N,) int32 and row_splits (rows + 1,) int64."""
-        rows = [self.encode(text, special_tokens) for text in texts]
-        values = np.fromiter((number for row in rows for number in row), np.int32)
-        return Ragged(values, _splits([len(row) for row in rows]))
-
-    def encode_batch_with_offsets(self, texts: Iterable[str], special_tokens: bool = False) -> RaggedEncoding:
-        """The same with offsets (N, 2) into each row's text and word_ids (N,)."""
-        nothing = Encoding(np.zeros(0, np.int32), [], np.zeros((0, 2), np.int32), np.zeros(0, np.int32))
-        rows = [self.encode_with_offsets(text, special_tokens) for text in texts]
-        joined = {name: np.concatenate([getattr(row, name) for row in [nothing, *rows]])
-                  for name in ("ids", "offsets", "word_ids")}  # fmt: skip
-        splits = _splits([len(row.ids) for row in rows])
-        return RaggedEncoding(joined["ids"], splits, joined["offsets"], joined["word_ids"])
-
-    def pack(self, ids_a: Sequence[int], ids_b: Sequence[int] | None = None, max_length: int | None = None) -> dict:
-        """One row of the model's input, [CLS] a [SEP] or [CLS] a [SEP] b [SEP], not padded; see `pack_one`."""
-        return pack_one(self.vocabulary, ids_a, ids_b, max_length)
-
-    def encode_packed(
-        self,
-        texts: Iterable[str],
-        texts_b: Iterable[str] | None = None,
-        max_length: int | None = None,
-        special_tokens: bool = False,
-    ) -> dict[str, np.ndarray]:
-        """The model's input for many texts or pairs, padded to max_length or the longest: each (B, T) int32."""
-        b = None if texts_b is None else self.encode_batch(texts_b, special_tokens)
-        return pack_rows(self.vocabulary, self.encode_batch(texts, special_tokens), b, max_length)
-
     # === Back to text, and files ===
 
-    def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
-        """Readable text. Raises DataError for an id outside the vocabulary."""
-        pieces, hidden = [], {*self.vocabulary.special_ids} - {self.vocabulary.unk_id} if skip_special_tokens else ()
-        for number in map(int, ids):
-            if not 0 <= number < len(self.vocabulary):
-                raise DataError(f"id {number} is outside the vocabulary, whose ids are 0 to {len(self.vocabulary) - 1}")
-            if number not in hidden:
-                piece = self.vocabulary.pieces[number]
-                pieces.append(f" {piece} " if piece in SPECIAL else piece)
-        return re.sub(" +", " ", "".join(pieces).replace(WORD_BEGIN, " ")).strip()
-
-    def graph(self, special_tokens: bool = False):
-        """SentencePiece has no in-graph form here. Raises ConfigError with the remedy."""
-        raise ConfigError(
-            "a SavedModel takes strings, which needs a tokenizer inside the graph; SentencePiece has none here: export "
-            "with --onnx, which takes ids, and make them with this tokenizer"
-        )
-
-    def save_vocabulary(self, folder: str | Path) -> None:
-        """Writes the files that examples made with it need."""
-        self.save(folder)
+    def _text_of(self, ids: list[int]) -> str:
+        """The tokens joined, a space for every ▁."""
+        pieces = [self.vocabulary.pieces[number] for number in ids]
+        text = "".join(f" {piece} " if piece in SPECIAL else piece for piece in pieces)
+        return re.sub(" +", " ", text.replace(WORD_BEGIN, " ")).strip()
 
     def save(self, folder: str | Path) -> None:
         """Writes spiece.model and tokenizer_config.json, which transformers reads too."""
@@ -298,18 +239,9 @@ class SentencePieceTokenizer:
         return cls(vocabulary, **{**_read_settings(Path(folder) / CONFIG_FILE), **settings})
 
 
-def _splits(lengths: list[int]) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
 def _read_settings(path: Path) -> dict[str, bool]:
-    if not path.exists():
-        return {}
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-        found = {ours: values[theirs] for ours, theirs in _CONFIG_NAMES.items() if theirs in values}
-    except (OSError, ValueError, TypeError) as error:
-        raise ConfigError(f"{path}: cannot be read as a JSON object ({error})") from None
+    values = read_config(path)
+    found = {ours: values[theirs] for ours, theirs in _CONFIG_NAMES.items() if theirs in values}
     for name, value in found.items():
         if not isinstance(value, bool):
             raise ConfigError(f"{path}: {_CONFIG_NAMES[name]} must be true or false, not {value!r}")

@@ -1,6 +1,6 @@
 """The kinds of tokenizer that this library has, and opening one from files without knowing its kind.
 
-To add a kind: a class with `kind`, `settings`, `save` and `load` (see `bertlab.tokenizer.Tokenizer`), a line in
+To add a kind: a subclass of `bertlab.wordpiece.base.BaseTokenizer` with what is its own, a line in
 `_CLASSES`, and the files by which `kind_in` recognizes it.
 """
 

@@ -33,6 +33,8 @@ def folder(tmp_path_factory):
     text = "\n\n".join(f"The robin number {i} is a bird. It sings by the river. It was seen again." for i in range(60))
     (folder / "TEXT.txt").write_text(text, encoding="utf-8")
     (folder / "lines.txt").write_text("A sentence.\nAnother one.\n", encoding="utf-8")
+    pair = '{"sentence_good": "A robin is a bird.", "sentence_bad": "A robin are a bird."}'
+    (folder / "PAIRS.jsonl").write_text(pair + "\n", encoding="utf-8")
     reviews = [f"the river of bank {i},{('bad', 'good')[i % 2]}" for i in range(40)]
     (folder / "reviews.csv").write_text("\n".join(["text,label", *reviews, ""]), encoding="utf-8")
     words = "the bank is situated on of river a sentence another one . 0 1 2 3 4 5 6 7 8 9".split()

@@ -6,8 +6,7 @@ Sources: Radford et al. 2019, "Language Models are Unsupervised Multitask Learne
 
 import json
 import re
-from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,15 +14,15 @@ import numpy as np
 
 from bertlab.bpe.chunks import CHUNK, SPACE, SPACE_CHARACTER, as_utf8, bytes_of_characters, split_chunks, to_characters
 from bertlab.bpe.vocabulary import VOCABULARY_FILE, BytePairVocabulary, SpecialTokens, from_tokenizer_json
-from bertlab.errors import ConfigError, DataError, VocabularyError
+from bertlab.errors import ConfigError, VocabularyError
 from bertlab.files import write_text
-from bertlab.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_one, pack_rows
+from bertlab.wordpiece.base import BaseTokenizer, read_config
+from bertlab.wordpiece.encoding import Encoding
 
 CONFIG_FILE, TOKENIZER_JSON = "tokenizer_config.json", "tokenizer.json"
 MASK_AS_IN_BERT = "[MASK]"  # means the mask in every tokenizer's text
 REMEMBERED_CHUNKS = 1 << 18  # the table of chunks is emptied when it holds more
 LONGEST_REMEMBERED = 128  # characters; longer chunks are unlikely to come again
-SETTINGS = ("add_prefix_space", "trim_offsets", "mask_takes_space")
 _SPECIAL_NAMES = {"pad": "pad_token", "unk": "unk_token", "cls": "cls_token", "sep": "sep_token", "mask": "mask_token"}
 
 
@@ -35,7 +34,7 @@ class Part(NamedTuple):
     special: str | None = None
 
 
-class BytePairTokenizer:
+class BytePairTokenizer(BaseTokenizer):
     """GPT-2's and RoBERTa's tokenizer, equal to Hugging Face's `tokenizers` in ids and offsets.
 
     vocabulary: tokens, merges and special tokens.
@@ -56,7 +55,8 @@ class BytePairTokenizer:
     """
 
     kind = "byte-level BPE"
-    word_prefix = " "  # before each of several words or sentences that are encoded one by one, save the first
+    word_prefix = " "
+    SETTINGS = ("add_prefix_space", "trim_offsets", "mask_takes_space")
 
     def __init__(
         self,
@@ -76,19 +76,7 @@ class BytePairTokenizer:
         space = f"(?<![{SPACE}])[{SPACE}]*" if mask_takes_space else ""  # looks at a row of spaces only once
         self._special = re.compile(f"(?P<other>{names})|{space}(?P<mask>{masks})")
 
-    def __reduce__(self):
-        """Worker processes get the settings; each fills a table of its own."""
-        return BytePairTokenizer, (self.vocabulary, *self.settings().values())
-
-    def settings(self) -> dict[str, bool]:
-        """The arguments beside the vocabulary."""
-        return {name: getattr(self, name) for name in SETTINGS}
-
     # === One text ===
-
-    def tokenize(self, text: str, special_tokens: bool = False) -> list[str]:
-        """The tokens of a text; a space is written Ġ, and a byte that is no visible character as another one."""
-        return [self.vocabulary.pieces[number] for number in self.encode(text, special_tokens)]
 
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
         """The ids of a text, without the special tokens around it (see `pack`)."""
@@ -181,52 +169,17 @@ class BytePairTokenizer:
             end = max(end - trailing, start)
         return start, end
 
-    # === Many texts ===
-
-    def encode_batch(self, texts: Iterable[str], special_tokens: bool = False) -> Ragged:
-        """The ids of many texts: values (N,) int32 and row_splits (rows + 1,) int64."""
-        values, splits = array("i"), array("q", [0])
-        for text in texts:
-            values.extend(self.encode(text, special_tokens))
-            splits.append(len(values))
-        return Ragged(np.array(values, np.int32), np.array(splits, np.int64))
-
-    def encode_batch_with_offsets(self, texts: Iterable[str], special_tokens: bool = False) -> RaggedEncoding:
-        """The same with offsets (N, 2) into each row's text and word_ids (N,)."""
-        rows = [self.encode_with_offsets(text, special_tokens) for text in texts]
-        splits = np.concatenate([[0], np.cumsum([len(row.ids) for row in rows])]).astype(np.int64)
-        if not rows:
-            empty = np.zeros(0, np.int32)
-            return RaggedEncoding(empty, splits, empty.reshape(0, 2), empty)
-        joined = [np.concatenate([getattr(row, name) for row in rows]) for name in ("ids", "offsets", "word_ids")]
-        return RaggedEncoding(joined[0], splits, joined[1], joined[2])
-
-    def pack(self, ids_a: Sequence[int], ids_b: Sequence[int] | None = None, max_length: int | None = None) -> dict:
-        """One row of the model's input, `<s> a </s>` or `<s> a </s> </s> b </s>`, not padded; see `pack_one`."""
-        return pack_one(self.vocabulary, ids_a, ids_b, max_length)
-
-    def encode_packed(
-        self,
-        texts: Iterable[str],
-        texts_b: Iterable[str] | None = None,
-        max_length: int | None = None,
-        special_tokens: bool = False,
-    ) -> dict[str, np.ndarray]:
-        """The model's input for many texts or pairs, padded to max_length or the longest: each (B, T) int32."""
-        b = None if texts_b is None else self.encode_batch(texts_b, special_tokens)
-        return pack_rows(self.vocabulary, self.encode_batch(texts, special_tokens), b, max_length)
-
     # === Back to text ===
 
-    def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
-        """The text; bytes that are not UTF-8 become U+FFFD. Raises DataError for an id outside the vocabulary."""
-        special, of_character = set(self.vocabulary.special_ids), bytes_of_characters()
+    def _hidden_ids(self) -> set[int]:
+        """All special tokens: no text is unknown."""
+        return {*self.vocabulary.special_ids}
+
+    def _text_of(self, ids: list[int]) -> str:
+        """The bytes as text; those that are not UTF-8 become U+FFFD."""
+        special, of_character = {*self.vocabulary.special_ids}, bytes_of_characters()
         content = bytearray()
-        for number in map(int, ids):
-            if not 0 <= number < len(self.vocabulary):
-                raise DataError(f"id {number} is outside the vocabulary, whose ids are 0 to {len(self.vocabulary) - 1}")
-            if number in special and skip_special_tokens:
-                continue
+        for number in ids:
             piece = self.vocabulary.pieces[number]
             if number in special or not all(char in of_character for char in piece):
                 content += piece.encode("utf-8")
@@ -234,18 +187,7 @@ class BytePairTokenizer:
                 content += bytes(of_character[char] for char in piece)
         return content.decode("utf-8", errors="replace")
 
-    # === In a graph, in a folder ===
-
-    def graph(self, special_tokens: bool = False):
-        """Byte-level BPE has no in-graph form. Raises ConfigError with the remedy."""
-        raise ConfigError(
-            "a SavedModel takes strings, which needs a tokenizer inside the graph; byte-level BPE has none: export "
-            "with --onnx, which takes ids, and make them with this tokenizer"
-        )
-
-    def save_vocabulary(self, folder: str | Path) -> None:
-        """Writes the files that examples made with it need."""
-        self.save(folder)
+    # === In a folder ===
 
     def save(self, folder: str | Path) -> None:
         """Writes vocab.json, merges.txt and tokenizer_config.json, which transformers reads too."""
@@ -268,8 +210,8 @@ class BytePairTokenizer:
         Raises VocabularyError or ConfigError if a file cannot be used.
         """
         folder = Path(folder)
-        config = _read_config(folder / CONFIG_FILE)
-        special, found = _special_tokens(config), {name: config[name] for name in SETTINGS if name in config}
+        config = read_config(folder / CONFIG_FILE)
+        special, found = _special_tokens(config), {name: config[name] for name in cls.SETTINGS if name in config}
         if (folder / VOCABULARY_FILE).exists():
             vocabulary = BytePairVocabulary.from_folder(folder, special)
         else:
@@ -279,18 +221,6 @@ class BytePairTokenizer:
             if not isinstance(value, bool):
                 raise ConfigError(f"{folder / CONFIG_FILE}: {name} must be true or false, not {value!r}")
         return cls(vocabulary, **{**found, **settings})
-
-
-def _read_config(path: Path) -> dict:
-    if not path.exists():
-        return {}
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read as JSON ({error})") from error
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: expected a JSON object with fields such as mask_token, not {values!r:.60}")
-    return values
 
 
 def _special_tokens(config: dict) -> SpecialTokens:

@@ -25,6 +25,7 @@ from bertlab.checkpoints.stored import (
 from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError
 from bertlab.families import Family, config_from_huggingface, family_of
+from bertlab.families.names import under_their_names
 from bertlab.files import write_text
 
 CONFIG = "config.json"
@@ -221,11 +222,7 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
     numbers = its_family.layer_numbers(model.config)
     by_path = {place.ours: place for place in its_family.huggingface.places(kind, numbers)}
     _check_parts(model, arrays, by_path)
-    tensors = {}
-    for path, array in arrays.items():
-        place = by_path[path]
-        name = prefix + place.theirs if place.in_backbone else place.theirs
-        tensors[name] = array.T if place.transposed else array
+    tensors = under_their_names(arrays, by_path.values(), prefix)
     decoder, decoder_bias, bias = _output_names(its_family)
     if decoder in tensors and decoder_bias != bias:  # untied: transformers computes with the decoder's own bias
         tensors[decoder_bias] = tensors[bias].copy()

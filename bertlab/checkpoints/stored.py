@@ -39,6 +39,14 @@ class StoredTensor:
         """The same matrix, (in, out) instead of (out, in)."""
         return dataclasses.replace(self, shape=self.shape[::-1], read=lambda: self.read().T)
 
+    def part(self, number: int, count: int) -> "StoredTensor":
+        """Part `number` of the `count` equal parts of the last axis; of an axis that has none, an empty array."""
+        if count == 1:
+            return self
+        width = self.shape[-1] // count if self.shape and self.shape[-1] % count == 0 else 0
+        shape, start = (*self.shape[:-1], width), number * width
+        return dataclasses.replace(self, shape=shape, read=lambda: self.read()[..., start : start + width])
+
 
 @dataclass
 class StoredCheckpoint:
@@ -120,11 +128,14 @@ def read_json(path: Path) -> dict:
 
 def by_our_paths(named: dict[str, StoredTensor], places: Iterable[Place]) -> dict[str, StoredTensor]:
     """Takes the tensors that the table names out of `named`, and returns them under our paths, in our orientation."""
-    tensors = {}
+    tensors, taken = {}, set()
     for place in places:
-        tensor = named.pop(place.theirs, None)
-        if tensor is not None:
-            tensors[place.ours] = tensor.transposed() if place.transposed else tensor
+        if place.theirs in named:
+            tensor = named[place.theirs]
+            tensors[place.ours] = (tensor.transposed() if place.transposed else tensor).part(*place.part)
+            taken.add(place.theirs)
+    for name in taken:
+        del named[name]
     return tensors
 
 

@@ -16,6 +16,7 @@ COMMANDS = {
     "plot": ("plot", "plot", "Plot the curves of pre-training runs."),
     "summary": ("summary", "summary", "Count the parameters of a model, component by component."),
     "fill-mask": ("fill_mask", "fill_mask", "Predict the words at [MASK] in a sentence."),
+    "minimal-pairs": ("minimal_pairs", "minimal_pairs", "Score minimal pairs of sentences, such as BLiMP's."),
     "finetune": ("finetune", "finetune", "Fine-tune a model on a labelled task."),
     "predict": ("predict", "predict", "Predict labels, tags or answers for raw text."),
     "export": ("export", "export", "Export a model as a TensorFlow SavedModel or an ONNX file."),

@@ -40,6 +40,31 @@ def standard_encoder(config: ModelConfig, **options):
     )
 
 
+def standard_masked_lm_head(config: ModelConfig, **options):
+    """The masked-language-model head. options: `tied`, and a layer's own."""
+    from bertlab.layers import MaskedLanguageModelHead
+
+    return MaskedLanguageModelHead(
+        config.vocab_size,
+        config.hidden_act,
+        config.layer_norm_eps,
+        config.initializer_range,
+        width=config.token_width,
+        **options,
+    )
+
+
+def standard_pooling(activation: str = "tanh") -> Callable[..., Any]:
+    """The function (config, layer options) → the layer that makes one vector of a row from its [CLS]."""
+
+    def pooling(config: ModelConfig, **options):
+        from bertlab.layers import Pooler
+
+        return Pooler(config.initializer_range, activation, **options)
+
+    return pooling
+
+
 def _same_paths(config: ModelConfig, paths: set[str]) -> set[str]:
     return paths
 
@@ -54,9 +79,11 @@ class Family:
     """One family of models, as data.
 
     config: its config class; the family goes by `config.model_type`.
-    embeddings, encoder: (config, **layer options) → the layer. The encoder's call is that of `layers.Encoder`.
+    embeddings, encoder, pooling, masked_lm_head: (config, **layer options) → the layer, called as those of `layers`. An
+        encoder or pooler that needs more of the model's inputs names them in its attribute `reads`; a pooler whose
+        attribute `needs_all` is true gets the vectors of all tokens, even where only some places are computed.
     huggingface, google: the names of its weights in transformers and, if they exist, in TensorFlow 1.
-    pooler: whether the model without a head has a pooler.   pooler_activation: tanh | relu.
+    pooler: whether the model without a head has a pooler.
     next_sentence: whether its pre-training includes next-sentence prediction.
     tokenizer: the kind of tokenizer its checkpoints come with (see `bertlab.checkpoints.tokenizers`).
     own_paths: (config, paths of the tables) → the paths that a model of this config really has.
@@ -69,8 +96,9 @@ class Family:
     google: Names | None = None
     embeddings: Callable[..., Any] = standard_embeddings
     encoder: Callable[..., Any] = standard_encoder
+    pooling: Callable[..., Any] = standard_pooling()
+    masked_lm_head: Callable[..., Any] = standard_masked_lm_head
     pooler: bool = True
-    pooler_activation: str = "tanh"
     next_sentence: bool = False
     tokenizer: str = "WordPiece"
     own_paths: Callable[[ModelConfig, set[str]], set[str]] = _same_paths

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, standard_embeddings
+from bertlab.families.base import Family, standard_embeddings, standard_pooling
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table, vector
 
 
@@ -85,5 +85,5 @@ FAMILY = Family(
     huggingface=_HUGGINGFACE,
     embeddings=_embeddings,
     pooler=False,
-    pooler_activation="relu",
+    pooling=standard_pooling("relu"),
 )

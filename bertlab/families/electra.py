@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, standard_embeddings
+from bertlab.families.base import Family, standard_embeddings, standard_pooling
 from bertlab.families.bert import HUGGINGFACE_BACKBONE
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, vector
 
@@ -120,5 +120,5 @@ FAMILY = Family(
     embeddings=_embeddings,
     own_paths=_own_paths,
     pooler=False,
-    pooler_activation="gelu",
+    pooling=standard_pooling("gelu"),
 )

@@ -9,9 +9,11 @@ is one row for two variables of every layer i. Its names depend on the format's 
     Google          bert/encoder/layer_0/attention/self/query/kernel     (in, out)
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+
+import numpy as np
 
 BACKBONE = "backbone"  # our paths of everything below the heads begin with it
 
@@ -34,11 +36,15 @@ GOOGLE = {
 
 @dataclass(frozen=True)
 class Row:
-    """The weights of one layer: its path in our models, its name in another format, and its kind."""
+    """The weights of one layer: its path in our models, its name in another format, and its kind.
+
+    part: (i, n): ours is part i, counted from 0, of the n equal parts in which their outputs are cut.
+    """
 
     ours: str
     theirs: str
     kind: str
+    part: tuple[int, int] = (0, 1)
 
 
 dense = partial(Row, kind="dense")  # a linear layer: kernel and bias
@@ -54,12 +60,14 @@ class Place:
     """One variable: our path, its name in the other format, whether that stores the matrix transposed.
 
     in_backbone: whether a model with a head puts the format's prefix ("bert.") before the name.
+    part: as in `Row`.
     """
 
     ours: str
     theirs: str
     transposed: bool
     in_backbone: bool
+    part: tuple[int, int] = (0, 1)
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,7 @@ class Names:
         heads = self.heads.get(kind or "sequence_classification", ())
         in_heads = {row.ours for row in heads}
         layers = [{"i": number} for number in range(layers)] if isinstance(layers, int) else list(layers)
-        rows = [Row(f"{BACKBONE}/{row.ours}", row.theirs, row.kind) for row in self.backbone]
+        rows = [replace(row, ours=f"{BACKBONE}/{row.ours}") for row in self.backbone]
         places = [place for row in rows if row.ours not in in_heads for place in self._expand(row, layers, True)]
         return places + [place for row in heads for place in self._expand(row, layers, False)]
 
@@ -112,4 +120,20 @@ class Names:
         for numbers in layers if "{i}" in row.ours else ({},):
             ours, theirs = row.ours.format(**numbers), row.theirs.format(**numbers)
             for our_last, their_last, transposed in self.spelling[row.kind]:
-                yield Place(f"{ours}/{our_last}".rstrip("/"), theirs + their_last, transposed, in_backbone)
+                path = f"{ours}/{our_last}".rstrip("/")
+                yield Place(path, theirs + their_last, transposed, in_backbone, row.part)
+
+
+def under_their_names(arrays: Mapping[str, np.ndarray], places: Iterable[Place], prefix: str) -> dict[str, np.ndarray]:
+    """Arrays by our paths → by the format's names, in its orientation, parts of one matrix put together."""
+    parts, transposed = {}, {}
+    for place in places:
+        if place.ours in arrays:
+            name = prefix + place.theirs if place.in_backbone else place.theirs
+            parts.setdefault(name, {})[place.part[0]] = arrays[place.ours]
+            transposed[name] = place.transposed
+    joined = {
+        name: of[0] if len(of) == 1 else np.concatenate([of[i] for i in sorted(of)], axis=-1)
+        for name, of in parts.items()
+    }
+    return {name: array.T if transposed[name] else array for name, array in joined.items()}

@@ -10,7 +10,7 @@ from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
 from bertlab.families import family, family_of
 from bertlab.families.names import BACKBONE
-from bertlab.layers import Pooler, arbitrary_mask, causal_mask, combine, packed_mask, padding_mask
+from bertlab.layers import arbitrary_mask, causal_mask, combine, gather_positions, packed_mask, padding_mask
 
 INPUT_NAMES = (
     "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "masked_lm_positions"
@@ -101,8 +101,7 @@ class Backbone(FromPreset, keras.Model):
         self.encoder = its_family.encoder(config, dtype=dtype, name="encoder")
         self.pooler = None
         if its_family.pooler if pooler is None else pooler:
-            activation = its_family.pooler_activation
-            self.pooler = Pooler(config.initializer_range, activation, dtype=dtype, name="pooler")
+            self.pooler = its_family.pooling(config, dtype=dtype, name="pooler")
         self.build()
 
     def build(self, input_shape=None):
@@ -122,12 +121,17 @@ class Backbone(FromPreset, keras.Model):
             training=training,
         )  # (B, T, H)
         mask = attention_mask_of(inputs, self.config)
-        encoded = self.encoder(x, attention_mask=mask, training=training, return_all=return_all, positions=positions)
+        pooled_from_all = self.pooler is not None and getattr(self.pooler, "needs_all", False)
+        places = None if pooled_from_all else positions
+        options = dict(training=training, return_all=return_all, positions=places)
+        encoded = self.encoder(x, attention_mask=mask, **_read_by(self.encoder, inputs), **options)
         outputs = {"sequence_output": encoded}
         if return_all:
             outputs["sequence_output"], outputs["hidden_states"], outputs["attentions"] = encoded
         if self.pooler is not None:
-            outputs["pooled_output"] = self.pooler(outputs["sequence_output"])
+            outputs["pooled_output"] = self.pooler(outputs["sequence_output"], **_read_by(self.pooler, inputs))
+        if pooled_from_all and positions is not None:
+            outputs["sequence_output"] = gather_positions(outputs["sequence_output"], positions)
         return outputs
 
     def get_config(self):
@@ -136,6 +140,11 @@ class Backbone(FromPreset, keras.Model):
     @classmethod
     def from_config(cls, config):
         return cls(**_read_config(config))
+
+
+def _read_by(layer, inputs: dict) -> dict:
+    """The model's inputs that a layer needs, beside the hidden states and the mask."""
+    return {name: inputs[name] for name in getattr(layer, "reads", ()) if inputs.get(name) is not None}
 
 
 class ModelWithHead(FromPreset, keras.Model):

@@ -8,7 +8,7 @@ from keras import ops
 
 from bertlab.config import ModelConfig
 from bertlab.families import family_of
-from bertlab.layers import ClassificationHead, MaskedLanguageModelHead, gather_positions
+from bertlab.layers import ClassificationHead, gather_positions
 from bertlab.models.base import ModelWithHead
 
 
@@ -39,15 +39,8 @@ class PreTrainingModel(ModelWithHead):
         if next_sentence is None:
             next_sentence = family_of(config).next_sentence
         super().__init__(config, pooler=next_sentence, **kwargs)
-        self.masked_lm_head = MaskedLanguageModelHead(
-            config.vocab_size,
-            config.hidden_act,
-            config.layer_norm_eps,
-            config.initializer_range,
-            tied=tied,
-            width=config.token_width,
-            dtype=self.dtype_policy,
-            name="masked_lm_head",
+        self.masked_lm_head = family_of(config).masked_lm_head(
+            config, tied=tied, dtype=self.dtype_policy, name="masked_lm_head"
         )
         self.next_sentence_head = None
         if next_sentence:

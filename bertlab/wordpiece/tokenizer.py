@@ -9,16 +9,17 @@ This module is the readable form. `batch` does the same for many texts at once, 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
-from bertlab.errors import ConfigError, DataError, VocabularyError
+from bertlab.errors import ConfigError, VocabularyError
 from bertlab.files import write_text
+from bertlab.wordpiece.base import BaseTokenizer, read_config
 from bertlab.wordpiece.basic import BasicTokenizer, Word
 from bertlab.wordpiece.batch import BatchTokenizer
-from bertlab.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_one, pack_rows
+from bertlab.wordpiece.encoding import Encoding, Ragged, RaggedEncoding
 from bertlab.wordpiece.readable import join_pieces
 from bertlab.wordpiece.special import split_special_tokens
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
@@ -26,7 +27,6 @@ from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
 VOCABULARY_FILE = "vocab.txt"
 CONFIG_FILE = "tokenizer_config.json"
 # Our names of the settings → Hugging Face's in tokenizer_config.json.
-SETTINGS = ("lowercase", "strip_accents", "max_chars_per_word", "split_cjk")
 _CONFIG_NAMES = {
     "lowercase": "do_lower_case",
     "strip_accents": "strip_accents",
@@ -35,7 +35,7 @@ _CONFIG_NAMES = {
 }
 
 
-class WordPieceTokenizer:
+class WordPieceTokenizer(BaseTokenizer):
     """BERT's tokenizer, the same to the last code point as the published one.
 
     vocabulary: the tokens and their ids.
@@ -49,7 +49,7 @@ class WordPieceTokenizer:
     """
 
     kind = "WordPiece"
-    word_prefix = ""  # before each of several words or sentences that are encoded one by one, save the first
+    SETTINGS = ("lowercase", "strip_accents", "max_chars_per_word", "split_cjk")
 
     def __init__(
         self,
@@ -69,14 +69,6 @@ class WordPieceTokenizer:
         self.basic = BasicTokenizer(lowercase, strip_accents, split_cjk)
         self._longest_piece = max(map(len, vocabulary.pieces))
         self._batch = BatchTokenizer(self)
-
-    def __reduce__(self):
-        """Worker processes get the settings; each fills a cache of its own."""
-        return WordPieceTokenizer, (self.vocabulary, *self.settings().values())
-
-    def settings(self) -> dict:
-        """The arguments beside the vocabulary."""
-        return {name: getattr(self, name) for name in SETTINGS}
 
     # === One text ===
 
@@ -149,44 +141,11 @@ class WordPieceTokenizer:
         """The same with offsets (N, 2) into each row's text and word_ids (N,)."""
         return self._batch.encode_with_offsets(texts, special_tokens)
 
-    def pack(self, ids_a: Sequence[int], ids_b: Sequence[int] | None = None, max_length: int | None = None) -> dict:
-        """One row of BERT's input, [CLS] a [SEP] or [CLS] a [SEP] b [SEP], not padded.
-
-        max_length: cut to it, special tokens included, from the end of the longer text (of b, if equally long).
-        Returns input_ids, token_type_ids and attention_mask, each (T,) int32.
-        """
-        return pack_one(self.vocabulary, ids_a, ids_b, max_length)
-
-    def encode_packed(
-        self,
-        texts: Iterable[str],
-        texts_b: Iterable[str] | None = None,
-        max_length: int | None = None,
-        special_tokens: bool = False,
-    ) -> dict[str, np.ndarray]:
-        """BERT's input for many texts or pairs of texts.
-
-        max_length: rows are cut and padded to it; None: nothing is cut, rows are padded to the longest.
-        Returns input_ids, token_type_ids and attention_mask, each (B, T) int32.
-        """
-        b = None if texts_b is None else self.encode_batch(texts_b, special_tokens)
-        return pack_rows(self.vocabulary, self.encode_batch(texts, special_tokens), b, max_length)
-
     # === Back to text ===
 
-    def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
-        """Readable text: tokens of a word joined, no space before a comma. Normalizing is not undone.
-
-        skip_special_tokens: leave out [PAD], [CLS], [SEP], [MASK]; [UNK] stands for text and is always shown.
-        Raises DataError for an id outside the vocabulary.
-        """
-        hidden = set(self.vocabulary.special_ids) - {self.vocabulary.unk_id} if skip_special_tokens else ()
-        return join_pieces([self._piece(int(number)) for number in ids if int(number) not in hidden])
-
-    def _piece(self, number: int) -> str:
-        if not 0 <= number < len(self.vocabulary):
-            raise DataError(f"id {number} is outside the vocabulary, whose ids are 0 to {len(self.vocabulary) - 1}")
-        return self.vocabulary.pieces[number]
+    def _text_of(self, ids: list[int]) -> str:
+        """Tokens of a word joined, no space before a comma. Normalizing is not undone."""
+        return join_pieces([self.vocabulary.pieces[number] for number in ids])
 
     # === In a graph, in a folder ===
 
@@ -222,14 +181,7 @@ class WordPieceTokenizer:
 
 
 def _read_settings(path: Path) -> dict:
-    if not path.exists():
-        return {}
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read as JSON ({error})") from error
-    if not isinstance(config, dict):
-        raise ConfigError(f"{path}: expected a JSON object with fields such as do_lower_case, not {config!r:.60}")
+    config = read_config(path)
     settings = {ours: config[theirs] for ours, theirs in _CONFIG_NAMES.items() if theirs in config}
     for name, value in settings.items():
         expected = int if name == "max_chars_per_word" else bool

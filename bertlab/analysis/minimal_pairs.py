@@ -1,0 +1,229 @@
+"""Minimal pairs: two sentences that differ in one place, of which a model should find the correct one likelier.
+
+The files have BLiMP's format (Warstadt et al. 2020, "BLiMP: The Benchmark of Linguistic Minimal Pairs"): one JSON
+object per line, with
+
+    sentence_good, sentence_bad     the two sentences
+    UID                             the phenomenon; if it is missing, the file's name
+    field, linguistics_term         larger groups of phenomena; optional
+
+and others, which are not read. A pair counts as right if the correct sentence has the larger pseudo-log-likelihood
+(`pseudo_likelihood`); equal ones count as wrong.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood, token_rows
+from bertlab.errors import DataError
+from bertlab.files import write_text
+from bertlab.progress import track
+from bertlab.work_folder import WorkFolder, write_json
+
+PAIRS_TOGETHER = 100
+GROUPS = ("phenomenon", "term", "field")
+_SENTENCES = ("sentence_good", "sentence_bad")
+
+
+@dataclass(frozen=True)
+class MinimalPair:
+    """A correct and an incorrect sentence. where: file and line, for messages."""
+
+    good: str
+    bad: str
+    phenomenon: str
+    term: str = ""
+    field: str = ""
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class GroupResult:
+    """The fraction of a group's pairs that are right, with its 95 % confidence interval (Wilson 1927).
+
+    group: phenomenon, term, field or all. low, high: the interval's ends.
+    """
+
+    group: str
+    name: str
+    pairs: int
+    right: int
+    accuracy: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, group: str, name: str, right: Sequence[bool]) -> "GroupResult":
+        """The result of a group whose pairs are right or not."""
+        count, hits = len(right), int(np.sum(right))
+        return cls(group, name, count, hits, hits / count, *wilson_interval(hits, count))
+
+
+def wilson_interval(hits: int, count: int, z: float = 1.959964) -> tuple[float, float]:
+    """The confidence interval of a fraction of `count` (Wilson 1927); 95 % for the default z.
+
+    Example:
+        >>> [round(end, 3) for end in wilson_interval(50, 100)]
+        [0.404, 0.596]
+    """
+    share, spread = hits / count, z * z / count
+    middle = (share + spread / 2) / (1 + spread)
+    half = z / (1 + spread) * math.sqrt(share * (1 - share) / count + spread / (4 * count))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def read_pairs(path: str | Path) -> list[MinimalPair]:
+    """The pairs of a .jsonl file, or of all .jsonl files in a folder, in order of name.
+
+    Raises DataError, naming file and line: no such file, a folder without one, not UTF-8, a line that is not a JSON
+    object, a missing, empty or wrongly typed sentence.
+    """
+    path = Path(path)
+    if path.is_dir():
+        files = sorted(path.rglob("*.jsonl"))
+        if not files:
+            raise DataError(f"{path}: expected .jsonl files in this folder, got none")
+    elif path.is_file():
+        files = [path]
+    else:
+        raise DataError(f"{path}: no such file or folder; give a .jsonl file in BLiMP's format, or a folder of them")
+    pairs = [pair for file in files for pair in _pairs_of(file)]
+    if not pairs:
+        raise DataError(f"{path}: expected at least one pair, got none")
+    return pairs
+
+
+def _pairs_of(file: Path) -> Iterable[MinimalPair]:
+    try:
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{file}: not UTF-8 ({error}); convert the file first") from None
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield _pair(line, f"{file} line {number}", file.stem)
+
+
+def _pair(line: str, where: str, default: str) -> MinimalPair:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{where}: expected a JSON object ({error}); correct the line") from None
+    if not isinstance(record, dict):
+        raise DataError(f"{where}: expected a JSON object, got {type(record).__name__}; correct the line")
+    for name in _SENTENCES:
+        if name not in record:
+            raise DataError(f'{where}: no "{name}"; a pair has {" and ".join(_SENTENCES)}')
+        if not (isinstance(record[name], str) and record[name].strip()):
+            raise DataError(f'{where}: expected a sentence in "{name}", got {record[name]!r}; write one')
+    groups = [str(record.get(key) or "") for key in ("UID", "linguistics_term", "field")]
+    return MinimalPair(*(record[name] for name in _SENTENCES), groups[0] or default, *groups[1:], where=where)
+
+
+def first_of_each(pairs: Iterable[MinimalPair], count: int) -> list[MinimalPair]:
+    """The first `count` pairs of each phenomenon, in their order."""
+    seen: dict[str, int] = {}
+    kept = []
+    for pair in pairs:
+        seen[pair.phenomenon] = seen.get(pair.phenomenon, 0) + 1
+        if seen[pair.phenomenon] <= count:
+            kept.append(pair)
+    return kept
+
+
+def score_pairs(
+    model,
+    tokenizer,
+    pairs: Sequence[MinimalPair],
+    *,
+    masking: str = "token",
+    batch_size: int = 256,
+    out: str | Path | None = None,
+    identity: dict | None = None,
+) -> np.ndarray:
+    """The pseudo-log-likelihoods of the correct and the incorrect sentence of each pair, (pairs, 2) float64.
+
+    All texts are checked before the first one is scored. With `out`, scores are kept in that folder as they are made,
+    and a second call resumes; at the end pairs.csv and results.json are written there.
+
+    Args:
+        model, tokenizer, masking, batch_size: as in `pseudo_log_likelihood`.
+        out: a folder.   identity: JSON values that identify the model; with other ones the folder is refused.
+
+    Raises DataError, with file and line, for a sentence with no token or too many, ConfigError for a folder with the
+    scores of another model, other pairs or another masking.
+    """
+    check_lengths(tokenizer, pairs, model.config.max_tokens)
+
+    def score(block: Sequence[MinimalPair]) -> list[list[float]]:
+        texts = [text for pair in block for text in (pair.good, pair.bad)]
+        sums = pseudo_log_likelihood(model, tokenizer, texts, masking=masking, batch_size=batch_size)
+        return sums.reshape(-1, 2).tolist()
+
+    work = None
+    if out is not None:
+        work = WorkFolder(out, "scores/work.json", {**(identity or {}), "masking": masking, "pairs": _digest(pairs)})
+        if work.found() is not None:
+            work.check()
+        work.begin()
+    scores = []
+    starts = range(0, len(pairs), PAIRS_TOGETHER)
+    for start in track(starts, f"Scoring by {PAIRS_TOGETHER} pairs", lines=True):
+        block = pairs[start : start + PAIRS_TOGETHER]
+        if work is None:
+            scores += score(block)
+        else:
+            scores += work.once(f"scores/{start}.json", lambda block=block: score(block))
+    scores = np.array(scores)
+    if out is not None:
+        _write_results(Path(out), pairs, scores)
+    return scores
+
+
+def check_lengths(tokenizer, pairs: Sequence[MinimalPair], longest: int) -> None:
+    """Raises DataError, with file and line, for a sentence with no token or more than `longest`."""
+    for pair in pairs:
+        try:
+            token_rows(tokenizer, (pair.good, pair.bad), longest)
+        except DataError as error:
+            _, _, reason = str(error).partition(": ")
+            raise DataError(f"{pair.where}: {reason}") from None
+
+
+def _digest(pairs: Sequence[MinimalPair]) -> str:
+    texts = json.dumps([[pair.good, pair.bad, pair.phenomenon] for pair in pairs])
+    return hashlib.sha256(texts.encode()).hexdigest()[:16]
+
+
+def group_results(pairs: Sequence[MinimalPair], scores: np.ndarray) -> list[GroupResult]:
+    """One result per phenomenon, per term, per field, and over all pairs, which is the last. scores: (pairs, 2).
+
+    Example:
+        >>> pairs = [MinimalPair("A dog barks.", "A dog bark.", "agreement")]
+        >>> group_results(pairs, np.array([[-3.0, -5.0]]))[-1].accuracy
+        1.0
+    """
+    right = scores[:, 0] > scores[:, 1]  # (pairs,)
+    results = []
+    for group in GROUPS:
+        names = np.array([getattr(pair, group) for pair in pairs])
+        results += [GroupResult.of(group, str(name), right[names == name]) for name in sorted(set(names) - {""})]
+    return [*results, GroupResult.of("all", "all pairs", right)]
+
+
+def _write_results(folder: Path, pairs: Sequence[MinimalPair], scores: np.ndarray) -> None:
+    """pairs.csv and results.json."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["phenomenon", "sentence_good", "sentence_bad", "score_good", "score_bad", "right"])
+    for pair, (good, bad) in zip(pairs, scores.tolist(), strict=True):
+        table.writerow([pair.phenomenon, pair.good, pair.bad, f"{good:.4f}", f"{bad:.4f}", int(good > bad)])
+    write_text(folder / "pairs.csv", text.getvalue())
+    write_json(folder / "results.json", [asdict(result) for result in group_results(pairs, scores)])

@@ -1,0 +1,138 @@
+"""Pseudo-log-likelihood: how likely a masked language model finds a whole sentence.
+
+A masked model has no probability for a sentence. Instead, each token is masked in turn and predicted from all the
+others, and the log-probabilities are added up (Salazar et al. 2020, "Masked Language Model Scoring", section 2). A word
+of several tokens then is too easy, since its other tokens give it away. With masking="word-left-to-right" the tokens to
+its right in the same word are masked too (Kauf and Ivanova 2023, "A Better Way to Do Masked Language Model Scoring").
+
+Letters: B batch, T tokens, N masked copies of all texts, V vocabulary.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bertlab.errors import DataError
+
+MASKINGS = ("token", "word-left-to-right")
+
+
+class TokenRow(NamedTuple):
+    """[CLS] text [SEP] of one text. words: (T,) the number of each token's word; −1 for [CLS] and [SEP]."""
+
+    ids: list[int]
+    words: list[int]
+
+
+class Copies(NamedTuple):
+    """B masked copies of texts of about the same length, each with one token to predict.
+
+    texts, positions, targets: (B,) the text's number, the place of the token, and its id.
+    """
+
+    input_ids: np.ndarray  # (B, T) int32
+    attention_mask: np.ndarray  # (B, T) int32
+    texts: np.ndarray
+    positions: np.ndarray
+    targets: np.ndarray
+
+
+def pseudo_log_likelihood(
+    model,
+    tokenizer,
+    texts: Sequence[str],
+    *,
+    masking: str = "token",
+    batch_size: int = 256,
+    advance: Callable[[int], object] = lambda copies: None,
+) -> np.ndarray:
+    """The sum of the natural logarithms of every token's probability, for each text. Returns (texts,) float64.
+
+    The tokens [CLS] and [SEP] around the text are seen but not predicted. Sums of texts with different numbers of
+    tokens are not comparable as such: the longer one has more terms.
+
+    Args:
+        model: a `PreTrainingModel` that reads in both directions.   tokenizer: its tokenizer.
+        masking: "token" masks one token at a time; "word-left-to-right" also those to its right in the same word.
+        batch_size: masked copies of texts that the model reads together. It does not change the result.
+        advance: called with the number of copies that were read.
+
+    Raises DataError, with the number of the text, for a text without tokens or with more than the model has positions,
+    for an unknown masking and for a model that reads left to right.
+
+    Example:
+        from bertlab import checkpoints
+        from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
+
+        model = checkpoints.load("bertlab-mini", "pretraining")
+        tokenizer = checkpoints.load_tokenizer("bertlab-mini")
+        good, bad = pseudo_log_likelihood(model, tokenizer, ["The dogs bark.", "The dogs barks."])
+    """
+    if masking not in MASKINGS:
+        raise DataError(f"unknown masking {masking!r}; choose one of {', '.join(MASKINGS)}")
+    if model.config.causal:
+        raise DataError("expected a model that reads in both directions, got one that reads left to right")
+    rows = token_rows(tokenizer, texts, model.config.max_tokens)
+    sums = np.zeros(len(rows))
+    for copies in masked_copies(rows, tokenizer.vocabulary, model.config.pad_token_id, masking, batch_size):
+        np.add.at(sums, copies.texts, _log_probabilities(model, copies))
+        advance(len(copies.texts))
+    return sums
+
+
+def token_rows(tokenizer, texts: Sequence[str], longest: int) -> list[TokenRow]:
+    """The tokens of each text. Raises DataError for a text with no token or with more than `longest`."""
+    vocabulary, rows = tokenizer.vocabulary, []
+    for number, text in enumerate(texts, 1):
+        encoding = tokenizer.encode_with_offsets(text)
+        ids = [vocabulary.cls_id, *map(int, encoding.ids), vocabulary.sep_id]
+        if len(ids) == 2:
+            raise DataError(f"text {number}: expected at least one token, got {text!r}; write a text")
+        if len(ids) > longest:
+            raise DataError(
+                f"text {number}: expected at most {longest} tokens, with [CLS] and [SEP], got {len(ids)}: shorten "
+                f"{text[:40]!r}…"
+            )
+        rows.append(TokenRow(ids, [-1, *map(int, encoding.word_ids), -1]))
+    return rows
+
+
+def masked_copies(rows: Sequence[TokenRow], vocabulary, pad_id: int, masking: str, batch_size: int) -> Iterator[Copies]:
+    """All masked copies of all texts, texts of similar length together, `batch_size` at a time."""
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i].ids))
+    places = [(i, place) for i in order for place in range(1, len(rows[i].ids) - 1)]
+    for start in range(0, len(places), batch_size):
+        chosen = places[start : start + batch_size]
+        longest = len(rows[chosen[-1][0]].ids)
+        ids = np.full((len(chosen), longest), pad_id, "int32")  # (B, T)
+        real = np.zeros_like(ids)
+        for row, (i, place) in enumerate(chosen):
+            count = len(rows[i].ids)
+            ids[row, :count], real[row, :count] = rows[i].ids, 1
+            ids[row, _masked_places(rows[i].words, place, masking)] = vocabulary.mask_id
+        texts, positions = (np.array(values) for values in zip(*chosen, strict=True))
+        targets = np.array([rows[i].ids[place] for i, place in chosen])
+        yield Copies(ids, real, texts, positions, targets)
+
+
+def _masked_places(words: Sequence[int], place: int, masking: str) -> list[int]:
+    """The place itself, and with "word-left-to-right" the later ones of the same word."""
+    if masking == "token":
+        return [place]
+    return [other for other in range(place, len(words)) if words[other] == words[place]]
+
+
+def _log_probabilities(model, copies: Copies) -> np.ndarray:
+    """The log-probability of each copy's target, (B,) float64. The head computes the predicted places alone."""
+    from keras import ops
+
+    inputs = {
+        "input_ids": copies.input_ids,
+        "attention_mask": copies.attention_mask,
+        "masked_lm_positions": copies.positions[:, None].astype("int32"),
+    }
+    logits = ops.cast(model(inputs, training=False)["masked_lm_logits"][:, 0], "float32")  # (B, V)
+    logs = ops.log_softmax(logits, axis=-1)
+    chosen = ops.take_along_axis(logs, ops.convert_to_tensor(copies.targets[:, None].astype("int32")), axis=-1)
+    return ops.convert_to_numpy(chosen)[:, 0].astype("float64")
