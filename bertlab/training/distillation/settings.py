@@ -26,15 +26,11 @@ class DistillationSettings(Settings):
         settings = DistillationSettings(losses="layers")
     """
 
-    losses: str = setting(
-        "outputs", "Learn from the teacher's outputs (DistilBERT) or from its layers (TinyBERT).", choices=LOSSES
-    )
+    losses: str = setting("outputs", "Learn from the teacher's outputs or from its layers.", choices=LOSSES)
     temperature: float = setting(2.0, "Divide the logits of both by this number before the softmax.", above=0)
-    soft_factor: float | None = setting(
-        None, "Factor of the soft targets' loss.", at_least=0, default_text="5; task 0.5"
-    )
+    soft_factor: float | None = setting(None, "Factor of the soft targets' loss. [5; task 0.5]", at_least=0)
     hard_factor: float | None = setting(
-        None, "Factor of the right answers' loss: masked tokens or labels.", at_least=0, default_text="2; task 0.5"
+        None, "Factor of the right answers' loss: masked tokens or labels. [2; task 0.5]", at_least=0
     )
     cosine_factor: float = setting(1.0, "Factor of the loss of the last layer's direction (general).", at_least=0)
     attention_factor: float = setting(1.0, "Factor of the attention scores' loss (layers).", at_least=0)
@@ -47,9 +43,7 @@ class DistillationSettings(Settings):
         "layers", "Start from layers of the teacher, where they fit, or from fresh weights.",
         choices=("layers", "fresh"),
     )  # fmt: skip
-    heads: int | None = setting(
-        None, "Number of attention heads of the student.", at_least=1, default_text="as the teacher"
-    )
+    heads: int | None = setting(None, "Number of attention heads of the student. [as its teacher]", at_least=1)
 
     def for_stage(self, stage: str) -> "DistillationSettings":
         """The settings with the stage's own defaults filled in."""
