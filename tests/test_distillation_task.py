@@ -59,7 +59,7 @@ def test_with_the_teachers_answers_alone_no_label_counts(teachers, tmp_path):
     lying = dataclasses.replace(task, train=turned)
     options = {"hard_factor": 0.0, "soft_factor": 1.0, "recipe": RECIPE}
     result, _ = distilled(teachers("sentence"), tmp_path, lying, to="2x16", **options)
-    assert result.figures["accuracy"] > 0.9
+    assert result.dev["accuracy"] > 0.9
 
 
 def test_the_soft_loss_is_that_of_numpy_whatever_fills_up_a_batch():
