@@ -300,3 +300,36 @@ def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path
             run_of(data, its_teacher, tmp_path / "out", to, **options)
         assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+# === TinyBERT's folders ===
+
+
+def test_a_tinybert_folder_loads_as_a_bert(tmp_path):
+    """As huawei-noah's: config.json without model_type but with entries of its own, weights of a fit_dense beside."""
+    import json
+
+    from safetensors.numpy import load_file, save_file
+
+    from bertlab import checkpoints
+    from bertlab.models import PreTrainingModel
+
+    config = BertConfig(vocab_size=30, hidden_size=24, num_layers=2, num_heads=12, intermediate_size=92)
+    model = PreTrainingModel(config)
+    folder = checkpoints.save(model, tmp_path / "tiny")
+    weights = load_file(folder / "model.safetensors")
+    for projection in ("fit_dense", "fit_denses.0"):
+        weights |= {f"{projection}.weight": numbers(768, 24), f"{projection}.bias": numbers(768)}
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    values = json.loads((folder / "config.json").read_text())
+    own = {"cell": {}, "emb_size": 24, "pre_trained": "", "structure": [], "training": ""}
+    kept = {name: value for name, value in values.items() if name not in ("model_type", "architectures")}
+    (folder / "config.json").write_text(json.dumps(kept | own))
+
+    loaded = checkpoints.load(folder, "pretraining")
+    assert loaded.config == config and not loaded.load_report.missing
+    inputs = {"input_ids": np.array([[2, 17, 3]])}
+    expected, found = (ops.convert_to_numpy(one(inputs)["masked_lm_logits"]) for one in (model, loaded))
+    np.testing.assert_array_equal(found, expected)
+    written = checkpoints.save(loaded, tmp_path / "written")
+    assert not any(name.startswith("fit_dense") for name in load_file(written / "model.safetensors"))

@@ -79,6 +79,7 @@ class Names:
     heads: kind of model → rows. A row replaces the backbone's row of the same path: some families store the pooler
         of a classifier beside the classifier.
     class_prefix: how transformers' class names begin, in `architectures`.
+    aside: a regular expression of the names of weights that some folders have and no model of ours needs.
     """
 
     spelling: dict[str, tuple]
@@ -86,6 +87,7 @@ class Names:
     heads: dict[str, tuple[Row, ...]]
     prefix: str = ""
     class_prefix: str = ""
+    aside: str = ""
 
     def places(self, kind: str | None, layers: int | Iterable[dict[str, int]]) -> list[Place]:
         """The variables of a model of this kind, of all its optional parts too (pooler, untied MLM head).
