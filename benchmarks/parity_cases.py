@@ -13,6 +13,7 @@ class ParityCase:
     lengths: tokens a row, one batch each; gradients are taken at the longest.
 
     masked_lm: compare the masked language model, where transformers' model for pre-training is another one.
+    segments: of a row; None: the config's type_vocab_size.
     deviation: of the weights. Large enough that attention is far from uniform, small enough that it is not one-hot,
     where rounding would decide which key wins.   rows: a batch; all but the first are padded.
     """
@@ -23,6 +24,7 @@ class ParityCase:
     rows: int = 3
     model_type: str = "bert"
     masked_lm: bool = False
+    segments: int | None = None
 
 
 CASES = {
@@ -106,6 +108,45 @@ CASES = {
         | dict(embedding_size=24, hidden_size=24, num_hidden_layers=2, num_attention_heads=2, intermediate_size=40),
         LENGTHS,
         model_type="electra",
+        masked_lm=True,
+    ),
+    "xlnet": ParityCase(
+        dict(vocab_size=61, d_model=32, n_layer=3, n_head=4, d_inner=64), LENGTHS, model_type="xlnet", segments=2
+    ),
+    "xlnet_relu_untied": ParityCase(
+        dict(vocab_size=61, d_model=20, n_layer=2, n_head=5, d_inner=36, ff_activation="relu", layer_norm_eps=1e-5,
+             tie_word_embeddings=False),
+        LENGTHS,
+        model_type="xlnet",
+        segments=2,
+    ),
+    "xlnet_512": ParityCase(
+        dict(vocab_size=500, d_model=128, n_layer=2, n_head=2, d_inner=256), (512,), deviation=0.05, rows=2,
+        model_type="xlnet", segments=2,
+    ),
+    "modernbert": ParityCase(
+        SMALL
+        | dict(hidden_size=32, num_hidden_layers=4, num_attention_heads=4, intermediate_size=40, pad_token_id=0,
+               local_attention=8),
+        LENGTHS,
+        model_type="modernbert",
+        masked_lm=True,
+    ),
+    "modernbert_untied": ParityCase(
+        SMALL
+        | dict(hidden_size=24, num_hidden_layers=3, num_attention_heads=2, intermediate_size=36, pad_token_id=3,
+               local_attention=2, global_attn_every_n_layers=2, hidden_activation="silu", norm_eps=1e-6,
+               tie_word_embeddings=False),
+        LENGTHS,
+        model_type="modernbert",
+        masked_lm=True,
+    ),
+    "modernbert_window": ParityCase(  # longer than the published window
+        dict(vocab_size=200, hidden_size=64, num_hidden_layers=5, num_attention_heads=4, intermediate_size=80,
+             pad_token_id=0),
+        (300,),
+        deviation=0.1,
+        model_type="modernbert",
         masked_lm=True,
     ),
     "base_512": ParityCase(dict(vocab_size=1000), (512,), deviation=0.03, rows=2),  # 12 × 768 × 12 by default

@@ -114,6 +114,16 @@ class ModelConfig:
         """Dropout before the linear layer that classifies a pooled vector."""
         return self.hidden_dropout
 
+    @property
+    def tagger_dropout(self) -> float:
+        """Dropout before the linear layer that classifies every token."""
+        return self.hidden_dropout
+
+    @property
+    def inner_width(self) -> int:
+        """Width of what the first matrix of the feed-forward network makes."""
+        return self.intermediate_size
+
     def replace(self, **changes) -> Self:
         """A copy with some fields changed."""
         return dataclasses.replace(self, **changes)

@@ -263,14 +263,20 @@ def test_a_damaged_file_is_named(tmp_path, name, content, message):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"normalizer": {"type": "NFC"}}, "a normalizer is not supported"),
+        ({"normalizer": {"type": "NFKC"}}, "the normalizer .* is not supported, only NFC is"),
         ({"pre_tokenizer": {"type": "Whitespace"}}, "expected a pre_tokenizer of type 'ByteLevel'"),
         ({"model": {"type": "Unigram"}}, "expected a tokenizer of type 'BPE'"),
         *(
             ({"model": as_tokenizer_json()["model"] | {"merges": merges}}, "expected merges of two tokens each")
             for merges in (None, [1], [["l", 2]], {})
         ),
-        ({"added_tokens": [{"id": 300, "content": "<extra>"}]}, "added token '<extra>' is not supported"),
+        (
+            {"added_tokens": [{"id": 300, "content": "<extra>", "rstrip": True}]},
+            "added token '<extra>' with rstrip is not supported",
+        ),
+        ({"added_tokens": [{"id": 300, "content": ""}]}, "expected added_tokens with a text each"),
+        ({"post_processor": {"type": "BertProcessing"}}, "the post_processor .* is not supported"),
+        ({"post_processor": {"type": "TemplateProcessing", "pair": []}}, "puts a pair of texts together as ''"),
     ],
 )
 def test_a_tokenizer_json_of_another_kind_is_refused(tmp_path, changes, message):

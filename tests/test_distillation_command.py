@@ -2,9 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
-from finetuning_case import TOKENIZER, save_checkpoint
+from finetuning_case import TOKENIZER, save_checkpoint, sentences
 
 from bertlab.cli import cli
 
@@ -23,7 +24,8 @@ def folder(tmp_path_factory):
     documents = [Document(id=str(i), paragraphs=(SENTENCES[i % 2 :] * 3,)) for i in range(12)]
     settings = ExampleSettings(sequence_length=16, next_sentence=False, dynamic_masking=True)
     make_data(documents, TOKENIZER, folder / "rows", settings)
-    lines = [f"{SENTENCES[i % 2]},{('good', 'bad')[i % 2]}" for i in range(40)]
+    labelled = sentences(np.random.default_rng(1), 40)
+    lines = [f"{row.text},{('bad', 'good')[row.label]}" for row in labelled]
     (folder / "reviews.csv").write_text("\n".join(["text,label", *lines, ""]))
     return folder
 

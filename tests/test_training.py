@@ -97,6 +97,28 @@ def test_a_schedule_that_warms_up_for_longer_than_it_lasts_is_refused():
         WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=10)
 
 
+def test_the_learning_rate_can_stay_at_its_peak_before_it_falls():
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
+
+    schedule = WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=2, stable_steps=4)
+    assert [float(schedule(step)) for step in range(11)] == pytest.approx(
+        [0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0]
+    )
+    assert schedule.from_config(schedule.get_config()).stable_steps == 4
+    with pytest.raises(ValueError, match="stable_steps 8"):
+        WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=2, stable_steps=8)
+
+
+def test_a_recipe_whose_learning_rate_never_falls_is_refused():
+    from bertlab.errors import ConfigError
+    from bertlab.training.presets import PretrainingSettings
+
+    recipe = PretrainingSettings(steps=100, warmup_share=0.1, stable_share=0.7)
+    assert (recipe.warmup_steps, recipe.stable_steps) == (10, 70)
+    with pytest.raises(ConfigError, match="a sum below 1"):
+        PretrainingSettings(steps=100, warmup_share=0.3, stable_share=0.7)
+
+
 def test_weight_decay_spares_exactly_biases_and_layer_norms():
     from bertlab.training.recipes.optimizer import adamw
 

@@ -13,13 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab.bpe.chunks import CHUNK, SPACE, SPACE_CHARACTER, as_utf8, bytes_of_characters, split_chunks, to_characters
-from bertlab.bpe.vocabulary import VOCABULARY_FILE, BytePairVocabulary, SpecialTokens, from_tokenizer_json
+from bertlab.bpe.normalization import nfc, nfc_with_places
+from bertlab.bpe.one_file import from_tokenizer_json, to_tokenizer_json
+from bertlab.bpe.vocabulary import TOKENIZER_JSON, VOCABULARY_FILE, BytePairVocabulary, SpecialTokens
 from bertlab.errors import ConfigError, VocabularyError
 from bertlab.files import write_text
 from bertlab.wordpiece.base import BaseTokenizer, read_config
 from bertlab.wordpiece.encoding import Encoding
 
-CONFIG_FILE, TOKENIZER_JSON = "tokenizer_config.json", "tokenizer.json"
+CONFIG_FILE = "tokenizer_config.json"
 MASK_AS_IN_BERT = "[MASK]"  # means the mask in every tokenizer's text
 REMEMBERED_CHUNKS = 1 << 18  # the table of chunks is emptied when it holds more
 LONGEST_REMEMBERED = 128  # characters; longer chunks are unlikely to come again
@@ -27,11 +29,27 @@ _SPECIAL_NAMES = {"pad": "pad_token", "unk": "unk_token", "cls": "cls_token", "s
 
 
 class Part(NamedTuple):
-    """A part of a text: a special token, or text between them. start: its first character."""
+    """A part of a text: a token that is read as a whole, or text between those.
+
+    start: its first character.   places: (start, end) in the original text of each character, if it was normalised.
+    """
 
     text: str
     start: int
-    special: str | None = None
+    token: str | None = None
+    places: list[tuple[int, int]] | None = None
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where the part's characters from `start` to `end` are in the original text."""
+        if self.places is None:
+            return self.start + start, self.start + end
+        return self.start + self.places[start][0], self.start + self.places[max(end, start + 1) - 1][1]
+
+    def cut(self, start: int, end: int, token: str | None = None) -> "Part":
+        """A part of the part."""
+        if self.places is None:
+            return Part(self.text[start:end], self.start + start, token)
+        return Part(self.text[start:end], self.start, token, self.places[start:end])
 
 
 class BytePairTokenizer(BaseTokenizer):
@@ -70,20 +88,31 @@ class BytePairTokenizer(BaseTokenizer):
         self.trim_offsets = trim_offsets
         self.mask_takes_space = mask_takes_space
         self._chunk_ids: dict[str, list[int]] = {}
-        special = vocabulary.special
-        names = "|".join(re.escape(name) for name in (special.pad, special.unk, special.cls, special.sep))
-        masks = "|".join(re.escape(name) for name in {special.mask, MASK_AS_IN_BERT})
-        space = f"(?<![{SPACE}])[{SPACE}]*" if mask_takes_space else ""  # looks at a row of spaces only once
-        self._special = re.compile(f"(?P<other>{names})|{space}(?P<mask>{masks})")
+        self._patterns = {special_tokens: self._patterns_of(special_tokens) for special_tokens in (False, True)}
+
+    def _patterns_of(self, special_tokens: bool) -> tuple[re.Pattern | None, re.Pattern | None]:
+        """What to look for as a whole before and after normalisation; None: nothing."""
+        special = self.vocabulary.special
+        read = [token for token in self.vocabulary.added if special_tokens or not token.special]
+        before = {token.text for token in read if not token.normalized}
+        after = {self._normalised(token.text) for token in read if token.normalized}
+        if not special_tokens:
+            return _pattern(before), _pattern(after)
+        space = f"(?<![{SPACE}])[{SPACE}]*" if self.mask_takes_space else ""  # looks at a row of spaces only once
+        masks = f"|{space}(?P<mask>{_any_of({special.mask, MASK_AS_IN_BERT})})"
+        return _pattern(before | {special.pad, special.unk, special.cls, special.sep}, masks), _pattern(after)
+
+    def _normalised(self, text: str) -> str:
+        return nfc(text) if self.vocabulary.nfc else text
 
     # === One text ===
 
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
         """The ids of a text, without the special tokens around it (see `pack`)."""
         ids = []
-        for part in self._parts(text, special_tokens):
-            if part.special is not None:
-                ids.append(self.vocabulary.index(part.special))
+        for part in self._parts(text, special_tokens, with_places=False):
+            if part.token is not None:
+                ids.append(self.vocabulary.index(part.token))
                 continue
             for chunk in split_chunks(self._prefixed(part.text)):
                 ids += self._ids_of(chunk)
@@ -92,14 +121,15 @@ class BytePairTokenizer(BaseTokenizer):
     def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
         """Ids, tokens, the characters (start, end) of each, and the chunk of the text that it belongs to.
 
-        A token that is a part of a character spans the whole character.
+        A token that is a part of a character spans the whole character; a character that was composed of several, the
+        first of them.
         """
         ids, offsets, word_ids, chunk_number = [], [], [], 0
-        for part in self._parts(text, special_tokens):
-            if part.special is not None:
-                end = part.start + len(part.text)
-                start = end - len(part.text.lstrip()) if self.trim_offsets else part.start
-                chunks = [[(self.vocabulary.index(part.special), start, end)]]
+        for part in self._parts(text, special_tokens, with_places=True):
+            if part.token is not None:
+                start, end = part.span(0, len(part.text))
+                start = end - len(part.text.lstrip()) if self.trim_offsets and part.text.strip() else start
+                chunks = [[(self.vocabulary.index(part.token), start, end)]]
             else:
                 chunks = self._chunks_with_offsets(part)
             for chunk in chunks:
@@ -112,19 +142,30 @@ class BytePairTokenizer(BaseTokenizer):
         spans = np.array(offsets, np.int32).reshape(-1, 2)
         return Encoding(np.array(ids, np.int32), pieces, spans, np.array(word_ids, np.int32))
 
-    def _parts(self, text: str, special_tokens: bool) -> Iterator[Part]:
-        if not special_tokens:
-            yield Part(text, 0)
+    def _parts(self, text: str, special_tokens: bool, with_places: bool) -> Iterator[Part]:
+        before, after = self._patterns[special_tokens]
+        for part in self._split(Part(text, 0), before):
+            if part.token is not None:
+                yield part
+                continue
+            if self.vocabulary.nfc and not part.text.isascii():
+                normalised, places = nfc_with_places(part.text) if with_places else (nfc(part.text), None)
+                part = Part(normalised, part.start, places=places)
+            yield from self._split(part, after)
+
+    def _split(self, part: Part, pattern: re.Pattern | None) -> Iterator[Part]:
+        """The tokens that a pattern finds as a whole, and the text between them."""
+        if pattern is None:
+            yield part
             return
         start = 0
-        for match in self._special.finditer(text):
+        for match in pattern.finditer(part.text):
             if match.start() > start:
-                yield Part(text[start : match.start()], start)
-            special = match["other"] or self.vocabulary.special.mask
-            yield Part(match[0], match.start(), special)
+                yield part.cut(start, match.start())
+            yield part.cut(*match.span(), match["whole"] or self.vocabulary.special.mask)
             start = match.end()
-        if start < len(text) or not text:
-            yield Part(text[start:], start)
+        if start < len(part.text) or not part.text:
+            yield part.cut(start, len(part.text))
 
     def _prefixed(self, text: str) -> str:
         return " " + text if self.add_prefix_space and text and not text.startswith(" ") else text
@@ -154,9 +195,10 @@ class BytePairTokenizer(BaseTokenizer):
                 start, end = first + characters[begin], first + characters[begin + len(piece) - 1] + 1
                 begin += len(piece)
                 start, end = max(start, 0), max(end, 1)  # a space that was put before the text is its first character
+                start, end = part.span(start, end)
                 if self.trim_offsets:
-                    start, end = self._trimmed(piece, start, end, is_first=part.start + start == 0)
-                tokens.append((number, part.start + start, part.start + end))
+                    start, end = self._trimmed(piece, start, end, is_first=start == 0)
+                tokens.append((number, start, end))
             yield tokens
 
     def _trimmed(self, piece: str, start: int, end: int, is_first: bool) -> tuple[int, int]:
@@ -173,11 +215,11 @@ class BytePairTokenizer(BaseTokenizer):
 
     def _hidden_ids(self) -> set[int]:
         """All special tokens: no text is unknown."""
-        return {*self.vocabulary.special_ids}
+        return self.vocabulary.marker_ids
 
     def _text_of(self, ids: list[int]) -> str:
         """The bytes as text; those that are not UTF-8 become U+FFFD."""
-        special, of_character = {*self.vocabulary.special_ids}, bytes_of_characters()
+        special, of_character = self.vocabulary.marker_ids, bytes_of_characters()
         content = bytearray()
         for number in ids:
             piece = self.vocabulary.pieces[number]
@@ -190,17 +232,25 @@ class BytePairTokenizer(BaseTokenizer):
     # === In a folder ===
 
     def save(self, folder: str | Path) -> None:
-        """Writes vocab.json, merges.txt and tokenizer_config.json, which transformers reads too."""
+        """Writes tokenizer_config.json with vocab.json and merges.txt, or where these cannot hold all of it, with
+        tokenizer.json; transformers reads them too.
+        """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        self.vocabulary.save(folder)
+        kind = {}
+        if self.vocabulary.in_one_file:
+            content = to_tokenizer_json(self.vocabulary, self.settings())
+            write_text(folder / TOKENIZER_JSON, content, VocabularyError)
+            kind = {"tokenizer_class": "PreTrainedTokenizerFast"}
+        else:
+            self.vocabulary.save(folder)
         names = {theirs: getattr(self.vocabulary.special, ours) for ours, theirs in _SPECIAL_NAMES.items()}
         names |= {"bos_token": names["cls_token"], "eos_token": names["sep_token"]}
         names["mask_token"] = {
             "__type": "AddedToken", "content": names["mask_token"], "lstrip": self.mask_takes_space, "rstrip": False,
             "single_word": False, "normalized": False, "special": True,
         }  # fmt: skip
-        write_text(folder / CONFIG_FILE, json.dumps(names | self.settings(), indent=2) + "\n", VocabularyError)
+        write_text(folder / CONFIG_FILE, json.dumps(kind | names | self.settings(), indent=2) + "\n", VocabularyError)
 
     @classmethod
     def load(cls, folder: str | Path, **settings) -> "BytePairTokenizer":
@@ -215,12 +265,21 @@ class BytePairTokenizer(BaseTokenizer):
         if (folder / VOCABULARY_FILE).exists():
             vocabulary = BytePairVocabulary.from_folder(folder, special)
         else:
-            vocabulary, in_file = from_tokenizer_json(folder / TOKENIZER_JSON, special)
+            vocabulary, in_file = from_tokenizer_json(folder / TOKENIZER_JSON, special if config else None)
             found = found | in_file
         for name, value in found.items():
             if not isinstance(value, bool):
                 raise ConfigError(f"{folder / CONFIG_FILE}: {name} must be true or false, not {value!r}")
         return cls(vocabulary, **{**found, **settings})
+
+
+def _any_of(texts: set[str]) -> str:
+    """A pattern of these texts; where several fit, the longest one."""
+    return "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))
+
+
+def _pattern(texts: set[str], masks: str = "") -> re.Pattern | None:
+    return re.compile(f"(?P<whole>{_any_of(texts)}){masks}") if texts else None
 
 
 def _special_tokens(config: dict) -> SpecialTokens:

@@ -1,13 +1,13 @@
 """The vocabulary of a byte-level BPE: its tokens, its merges and its special tokens, in three kinds of files.
 
 vocab.json, merges.txt     GPT-2's and RoBERTa's files; this library writes them too
-tokenizer.json             Hugging Face's one file for all of it
+tokenizer.json             Hugging Face's one file for all of it, and for what the others cannot hold (`one_file.py`)
 tokenizer_config.json      the names of the special tokens, if they are not the usual ones
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from bertlab.errors import VocabularyError
 from bertlab.files import write_text
 from bertlab.tokenizer import TokenTable
 
-VOCABULARY_FILE, MERGES_FILE = "vocab.json", "merges.txt"
+VOCABULARY_FILE, MERGES_FILE, TOKENIZER_JSON = "vocab.json", "merges.txt", "tokenizer.json"
 _MERGES_HEADER = "#version: 0.2"
 
 
@@ -33,6 +33,18 @@ class SpecialTokens:
     mask: str = "<mask>"
 
 
+@dataclass(frozen=True)
+class AddedToken:
+    """A text that is one token wherever it occurs, before the rest is cut into chunks.
+
+    special: only where special tokens are read.   normalized: looked for after normalisation, not before it.
+    """
+
+    text: str
+    special: bool = False
+    normalized: bool = True
+
+
 class BytePairVocabulary(TokenTable):
     """An ordered set of tokens, the merges that make them, and five special tokens among them.
 
@@ -41,11 +53,11 @@ class BytePairVocabulary(TokenTable):
         merges: (left, right) tokens in the order in which they were learned.
         special: the texts of the special tokens.
         pair_separators: separators between two texts in one row: 2 as in RoBERTa, `<s> a </s> </s> b </s>`.
+        added: further tokens that are read as a whole, each also among `pieces`.
+        nfc: whether texts are brought into Unicode's form NFC.
 
     Raises VocabularyError for repeated or missing tokens, or a merge of unknown tokens.
     """
-
-    file = VOCABULARY_FILE  # beside it, the merges
 
     def __init__(
         self,
@@ -53,12 +65,16 @@ class BytePairVocabulary(TokenTable):
         merges: Iterable[tuple[str, str]],
         special: SpecialTokens | None = None,
         pair_separators: int = 2,
+        added: Iterable[AddedToken] = (),
+        nfc: bool = False,
         where: str = "vocabulary",
     ):
         self.pieces = tuple(pieces)
         self.merges = Merges(merges)
         self.special = special or SpecialTokens()
         self.pair_separators = pair_separators
+        self.added = tuple(added)
+        self.nfc = nfc
         self._index = {piece: number for number, piece in enumerate(self.pieces)}
         self._check(where)
 
@@ -66,7 +82,8 @@ class BytePairVocabulary(TokenTable):
         if len(self._index) < len(self.pieces):
             twice = next(piece for number, piece in enumerate(self.pieces) if self._index[piece] != number)
             raise VocabularyError(f"{where}: {twice!r} is there twice; expected every token once")
-        lacking = [piece for piece in (*astuple(self.special), *byte_characters()) if piece not in self._index]
+        needed = (*astuple(self.special), *byte_characters(), *(token.text for token in self.added))
+        lacking = [piece for piece in needed if piece not in self._index]
         if lacking:
             raise VocabularyError(
                 f"{where}: {lacking[0]!r} is missing ({len(lacking)} in all); expected "
@@ -81,12 +98,22 @@ class BytePairVocabulary(TokenTable):
 
     # === Files ===
 
+    @property
+    def in_one_file(self) -> bool:
+        """Whether it has what only a tokenizer.json can hold."""
+        return bool(self.added) or self.nfc or self.pair_separators != 2
+
+    @property
+    def file(self) -> str:
+        """The name of its file; beside vocab.json there are the merges."""
+        return TOKENIZER_JSON if self.in_one_file else VOCABULARY_FILE
+
     @classmethod
     def from_folder(cls, folder: str | Path, special: SpecialTokens | None = None, **options) -> "BytePairVocabulary":
         """Reads vocab.json and merges.txt. Raises VocabularyError, naming the file."""
         folder = Path(folder)
         path = folder / VOCABULARY_FILE
-        numbers = _read_json(path)
+        numbers = read_json(path)
         try:
             lines = (folder / MERGES_FILE).read_bytes().decode("utf-8").split("\n")  # not splitlines: \x85 is a token
         except (OSError, UnicodeDecodeError) as error:
@@ -109,7 +136,10 @@ class BytePairVocabulary(TokenTable):
     @cached_property
     def sha256(self) -> str:
         """Fingerprint of tokens, merges and special tokens; with the same one, two vocabularies give the same ids."""
-        return hashlib.sha256("\0".join([*self._texts(), *astuple(self.special)]).encode("utf-8")).hexdigest()
+        parts = [*self._texts(), *astuple(self.special)]
+        if self.in_one_file:
+            parts.append(json.dumps([self.pair_separators, self.nfc, *map(astuple, self.added)]))
+        return hashlib.sha256("\0".join(parts).encode("utf-8")).hexdigest()
 
     # === Look-up ===
 
@@ -148,6 +178,11 @@ class BytePairVocabulary(TokenTable):
         """Ids of padding, unknown, beginning, separator and mask, in this order."""
         return tuple(self._index[token] for token in astuple(self.special))
 
+    @property
+    def marker_ids(self) -> set[int]:
+        """Ids of all special tokens, those added beside the five too."""
+        return {*self.special_ids, *(self._index[token.text] for token in self.added if token.special)}
+
 
 def pieces_in_order(numbers: dict, path: Path) -> list[str]:
     """Tokens in the order of their ids. Raises VocabularyError unless the ids are 0, 1, 2 …, each once."""
@@ -165,7 +200,7 @@ def _pair(line: str, path: Path, number: int) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def _read_json(path: Path) -> dict:
+def read_json(path: Path) -> dict:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -173,53 +208,3 @@ def _read_json(path: Path) -> dict:
     if not isinstance(values, dict):
         raise VocabularyError(f"{path}: expected a JSON object, got {type(values).__name__}")
     return values
-
-
-# === Hugging Face's tokenizer.json ===
-
-
-def from_tokenizer_json(
-    path: str | Path, special: SpecialTokens | None = None
-) -> tuple[BytePairVocabulary, dict[str, bool]]:
-    """The vocabulary in a tokenizer.json, and the settings of its `BytePairTokenizer`.
-
-    Raises VocabularyError, naming the part, for a file with other steps than those of byte-level BPE.
-    """
-    path = Path(path)
-    values = _read_json(path)
-    model, before = values.get("model"), values.get("pre_tokenizer")
-    if not isinstance(model, dict) or model.get("type") != "BPE" or not isinstance(model.get("vocab"), dict):
-        raise VocabularyError(f"{path}: expected a tokenizer of type 'BPE' with its vocabulary")
-    if not isinstance(before, dict) or before.get("type") != "ByteLevel" or before.get("use_regex") is False:
-        raise VocabularyError(f"{path}: expected a pre_tokenizer of type 'ByteLevel', found {before!r:.60}")
-    for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "ignore_merges", "byte_fallback"):
-        if model.get(name):
-            raise VocabularyError(f"{path}: {name} {model[name]!r} is not supported, only byte-level BPE without it is")
-    if values.get("normalizer") is not None:
-        raise VocabularyError(f"{path}: a normalizer is not supported, found {values['normalizer']!r:.60}")
-    added = _added_tokens(values, path)
-    special = special or SpecialTokens()
-    others = [text for text in added if text not in model["vocab"] and text not in astuple(special)]
-    if others:
-        raise VocabularyError(f"{path}: added token {others[0]!r} is not supported, only special tokens are")
-    listed = model.get("merges", [])
-    pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in listed] if type(listed) is list else [None]
-    if not all(type(pair) is list and len(pair) == 2 and all(type(one) is str for one in pair) for pair in pairs):
-        raise VocabularyError(f"{path}: expected merges of two tokens each")
-    merges = [tuple(pair) for pair in pairs]
-    numbers = model["vocab"] | {text: entry["id"] for text, entry in added.items()}
-    after = values.get("post_processor") or {}
-    strips = bool(added.get(special.mask, {}).get("lstrip", True))
-    settings = {
-        "add_prefix_space": bool(before.get("add_prefix_space")),
-        "trim_offsets": bool(after.get("trim_offsets")),
-        "mask_takes_space": strips,
-    }
-    return BytePairVocabulary(pieces_in_order(numbers, path), merges, special, where=str(path)), settings
-
-
-def _added_tokens(values: dict, path: Path) -> dict[str, dict]:
-    entries: Sequence = values.get("added_tokens") or []
-    if not all(isinstance(one, dict) and isinstance(one.get("content"), str) and "id" in one for one in entries):
-        raise VocabularyError(f"{path}: expected added_tokens with content and id each")
-    return {one["content"]: one for one in entries}

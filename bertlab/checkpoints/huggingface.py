@@ -179,7 +179,8 @@ def _kind(named: dict[str, StoredTensor], values: dict, its_family: Family) -> s
     end = (_architecture(values) or "").removeprefix(its_family.huggingface.class_prefix)
     if is_next_sentence(values):
         return "sequence_classification"
-    claimed = {end: kind for kind, end in _CLASS_ENDS.items()}.get("ForMaskedLM" if end == _PAIRS else end)
+    ends = _CLASS_ENDS | its_family.huggingface.class_ends
+    claimed = {end: kind for kind, end in ends.items()}.get("ForMaskedLM" if end == _PAIRS else end)
     possible = its_family.huggingface.kinds_of(named)
     if len(possible) > 1:
         return claimed if claimed in possible else None
@@ -251,14 +252,14 @@ def _check_parts(model, arrays: dict, by_path: dict) -> None:
 
 
 def _config_values(model, kind: str, dtype: str) -> dict:
-    options, end = options_of(model), _CLASS_ENDS[kind]
+    names = family_of(model.config).huggingface
+    options, end = options_of(model), names.class_ends.get(kind, _CLASS_ENDS[kind])
     values = model.config.to_huggingface()
     if kind == "pretraining":
         values["tie_word_embeddings"] = options["tied"]
         end = _PAIRS if options["next_sentence"] else end
     if "num_labels" in options:
-        names = [f"LABEL_{i}" for i in range(options["num_labels"])]
-        values["id2label"] = {str(i): name for i, name in enumerate(names)}
-        values["label2id"] = {name: i for i, name in enumerate(names)}
-    architecture = family_of(model.config).huggingface.class_prefix + end
-    return values | {"architectures": [architecture], "dtype": dtype}
+        labels = [f"LABEL_{i}" for i in range(options["num_labels"])]
+        values["id2label"] = {str(i): name for i, name in enumerate(labels)}
+        values["label2id"] = {name: i for i, name in enumerate(labels)}
+    return values | {"architectures": [names.class_prefix + end], "dtype": dtype}

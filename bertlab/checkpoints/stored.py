@@ -40,10 +40,12 @@ class StoredTensor:
         return dataclasses.replace(self, shape=self.shape[::-1], read=lambda: self.read().T)
 
     def part(self, number: int, count: int) -> "StoredTensor":
-        """Part `number` of the `count` equal parts of the last axis; of an axis that has none, an empty array."""
+        """Part `number` of the `count` equal parts of the last axis. Raises CheckpointError if it has none."""
         if count == 1:
             return self
-        width = self.shape[-1] // count if self.shape and self.shape[-1] % count == 0 else 0
+        if not self.shape or self.shape[-1] % count:
+            raise CheckpointError(f"{self.source}: has shape {self.shape}; expected {count} equal parts in its outputs")
+        width = self.shape[-1] // count
         shape, start = (*self.shape[:-1], width), number * width
         return dataclasses.replace(self, shape=shape, read=lambda: self.read()[..., start : start + width])
 

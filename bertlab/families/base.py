@@ -65,6 +65,10 @@ def standard_pooling(activation: str = "tanh") -> Callable[..., Any]:
     return pooling
 
 
+def _no_transform(config: ModelConfig, **options):
+    return None
+
+
 def _same_paths(config: ModelConfig, paths: set[str]) -> set[str]:
     return paths
 
@@ -83,8 +87,12 @@ class Family:
         encoder or pooler that needs more of the model's inputs names them in its attribute `reads`; a pooler whose
         attribute `needs_all` is true gets the vectors of all tokens, even where only some places are computed.
     huggingface, google: the names of its weights in transformers and, if they exist, in TensorFlow 1.
+    token_transform: (config, **layer options) → a layer on every token below a tagger's or span finder's head, or None.
     pooler: whether the model without a head has a pooler.
     next_sentence: whether its pre-training includes next-sentence prediction.
+    two_streams: whether its encoder has a stream for tokens that are predicted without being seen; then it is
+        pre-trained on them in a drawn order (see `layers.TwoStreamEncoder`).
+    replaced_tokens: whether it is pre-trained to find the tokens that a generator replaced.
     tokenizer: the kind of tokenizer its checkpoints come with (see `bertlab.checkpoints.tokenizers`).
     own_paths: (config, paths of the tables) → the paths that a model of this config really has.
     layer_numbers: config → for each layer with weights of its own the numbers that its names contain, one by one: a
@@ -98,8 +106,11 @@ class Family:
     encoder: Callable[..., Any] = standard_encoder
     pooling: Callable[..., Any] = standard_pooling()
     masked_lm_head: Callable[..., Any] = standard_masked_lm_head
+    token_transform: Callable[..., Any] = _no_transform
     pooler: bool = True
     next_sentence: bool = False
+    two_streams: bool = False
+    replaced_tokens: bool = False
     tokenizer: str = "WordPiece"
     own_paths: Callable[[ModelConfig, set[str]], set[str]] = _same_paths
     layer_numbers: Callable[[ModelConfig], Iterator[dict[str, int]]] = one_by_one

@@ -72,7 +72,9 @@ class MultiHeadAttention(keras.layers.Layer):
     Args:
         num_heads: A; must divide the width H of the queries.
         dropout: fraction of attention weights set to zero in training, in [0, 1).
-        initializer_range: standard deviation of the kernels' truncated normal.
+        initializer_range: standard deviation of the kernels' truncated normal.   output_range: that of `out`, if
+            it differs.
+        biases: whether the four parts have biases.
 
     Parts: `query`, `key`, `value`, `out`, each a Dense layer.
 
@@ -87,11 +89,21 @@ class MultiHeadAttention(keras.layers.Layer):
         (2, 5, 8)
     """
 
-    def __init__(self, num_heads: int, dropout: float = 0.0, initializer_range: float = 0.02, **kwargs):
+    def __init__(
+        self,
+        num_heads: int,
+        dropout: float = 0.0,
+        initializer_range: float = 0.02,
+        output_range: float | None = None,
+        biases: bool = True,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.num_heads = num_heads
         self.dropout = dropout
         self.initializer_range = initializer_range
+        self.output_range = output_range
+        self.biases = biases
 
     def build(self, x_shape, memory_shape=None):
         hidden_size = x_shape[-1]
@@ -101,16 +113,21 @@ class MultiHeadAttention(keras.layers.Layer):
                 "choose a number of heads that divides it"
             )
         memory_shape = memory_shape or x_shape
-        self.query = self._projection("query", hidden_size, x_shape)
-        self.key = self._projection("key", hidden_size, memory_shape)
-        self.value = self._projection("value", hidden_size, memory_shape)
-        self.out = self._projection("out", hidden_size, x_shape)
+        self.query = self._projection("query", hidden_size, x_shape, self.initializer_range)
+        self.key = self._projection("key", hidden_size, memory_shape, self.initializer_range)
+        self.value = self._projection("value", hidden_size, memory_shape, self.initializer_range)
+        self.out = self._projection("out", hidden_size, x_shape, self.output_range or self.initializer_range)
         self.weight_dropout = Dropout(self.dropout, dtype="float32", name="weight_dropout")
         self.weight_dropout.build((None, self.num_heads, None, None))
 
-    def _projection(self, name, hidden_size, input_shape):
-        initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
-        dense = keras.layers.Dense(hidden_size, kernel_initializer=initializer, dtype=self.dtype_policy, name=name)
+    def _projection(self, name, hidden_size, input_shape, deviation):
+        dense = keras.layers.Dense(
+            hidden_size,
+            use_bias=self.biases,
+            kernel_initializer=keras.initializers.TruncatedNormal(stddev=deviation),
+            dtype=self.dtype_policy,
+            name=name,
+        )
         dense.build(input_shape)
         return dense
 
@@ -124,7 +141,10 @@ class MultiHeadAttention(keras.layers.Layer):
         query = self.split_heads(self.query(x))  # (B, T, A, d)
         key = self.split_heads(self.key(memory))  # (B, S, A, d)
         value = self.split_heads(self.value(memory))  # (B, S, A, d)
+        return self.attend(query, key, value, attention_mask, training, return_weights)
 
+    def attend(self, query, key, value, attention_mask, training, return_weights):
+        """The output for projected heads; see `call`. query (B, T, A, d), key and value (B, S, A, d)."""
         if return_weights or (training and self.dropout):
             weights = attention_weights(query, key, attention_mask)  # (B, A, T, S)
             dropped = ops.cast(self.weight_dropout(weights, training=training), value.dtype)
@@ -132,7 +152,8 @@ class MultiHeadAttention(keras.layers.Layer):
         else:
             heads = scaled_dot_product_attention(query, key, value, attention_mask)  # (B, T, A, d)
 
-        y = self.out(ops.reshape(heads, ops.shape(x)))  # (B, T, H)
+        batch, num_tokens = ops.shape(heads)[:2]
+        y = self.out(ops.reshape(heads, (batch, num_tokens, self.query.units)))  # (B, T, H)
         return (y, weights) if return_weights else y
 
     def scores(self, x):
@@ -154,4 +175,6 @@ class MultiHeadAttention(keras.layers.Layer):
             "num_heads": self.num_heads,
             "dropout": self.dropout,
             "initializer_range": self.initializer_range,
+            "output_range": self.output_range,
+            "biases": self.biases,
         }

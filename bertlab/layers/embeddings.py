@@ -144,11 +144,14 @@ class BertEmbeddings(keras.layers.Layer):
 
     Args:
         vocab_size: V.   hidden_size: H.   max_positions: M.   num_segments: number of segments; 0: none at all.
-        position_embedding: learned | sinusoidal.
+        position_embedding: learned | sinusoidal | none.
         positions_after: the id of padding from which positions are counted, as in RoBERTa: the first token has position
             id + 1, padding has position id; given position_ids are counted from 0 here too. None: from 0, padding too.
         dropout: fraction of the sum set to zero in training.
+        norm_bias: whether the LayerNorm has a bias.
         layer_norm_eps, initializer_range: as in `BertConfig`.
+        tables: another such layer, whose tables and LayerNorm this one uses too instead of its own; they must have the
+            same sizes. `get_config` leaves it out.
 
     Parts: `token`, `segment`, `position`, `norm`.
 
@@ -170,8 +173,10 @@ class BertEmbeddings(keras.layers.Layer):
         dropout: float = 0.1,
         position_embedding: str = "learned",
         positions_after: int | None = None,
+        norm_bias: bool = True,
         layer_norm_eps: float = 1e-12,
         initializer_range: float = 0.02,
+        tables: "BertEmbeddings | None" = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -182,26 +187,37 @@ class BertEmbeddings(keras.layers.Layer):
         self.dropout = dropout
         self.position_embedding = position_embedding
         self.positions_after = positions_after
+        self.norm_bias = norm_bias
         self.layer_norm_eps = layer_norm_eps
         self.initializer_range = initializer_range
 
-        options = dict(initializer_range=initializer_range, dtype=self.dtype_policy)
-        self.token = TokenEmbedding(vocab_size, hidden_size, name="token", **options)
-        self.segment = SegmentEmbedding(num_segments, hidden_size, name="segment", **options) if num_segments else None
-        if position_embedding == "learned":
-            self.position = LearnedPositionEmbedding(max_positions, hidden_size, name="position", **options)
+        if tables is None:
+            self._make_tables()
         else:
-            self.position = SinusoidalPositionEmbedding(
-                max_positions, hidden_size, dtype=self.dtype_policy, name="position"
-            )
-        self.norm = LayerNormalization(layer_norm_eps, dtype=self.dtype_policy, name="norm")
+            self.token, self.segment, self.position = tables.token, tables.segment, tables.position
+            self.norm = tables.norm
         self.sum_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+
+    def _make_tables(self):
+        options = dict(initializer_range=self.initializer_range, dtype=self.dtype_policy)
+        self.token = TokenEmbedding(self.vocab_size, self.hidden_size, name="token", **options)
+        self.segment = self.position = None
+        if self.num_segments:
+            self.segment = SegmentEmbedding(self.num_segments, self.hidden_size, name="segment", **options)
+        if self.position_embedding == "learned":
+            self.position = LearnedPositionEmbedding(self.max_positions, self.hidden_size, name="position", **options)
+        elif self.position_embedding == "sinusoidal":
+            self.position = SinusoidalPositionEmbedding(
+                self.max_positions, self.hidden_size, dtype=self.dtype_policy, name="position"
+            )
+        self.norm = LayerNormalization(self.layer_norm_eps, self.norm_bias, dtype=self.dtype_policy, name="norm")
 
     def build(self, input_shape=None):
         for table in (self.token, self.segment, self.position):
-            if table is not None:
+            if table is not None and not table.built:
                 table.build((None, None))
-        self.norm.build((None, None, self.hidden_size))
+        if not self.norm.built:
+            self.norm.build((None, None, self.hidden_size))
         self.sum_dropout.build((None, None, self.hidden_size))
 
     def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
@@ -209,7 +225,9 @@ class BertEmbeddings(keras.layers.Layer):
         if self.segment is not None:
             only_one = token_type_ids is None or self.num_segments == 1
             x = x + self.segment(ops.zeros_like(token_ids) if only_one else token_type_ids)
-        x = x + self.position(self._positions_of(token_ids) if position_ids is None else self._shifted(position_ids))
+        if self.position is not None:
+            own = self._positions_of(token_ids) if position_ids is None else self._shifted(position_ids)
+            x = x + self.position(own)
         return self.sum_dropout(self.norm(x), training=training)
 
     def _positions_of(self, token_ids):
@@ -234,6 +252,50 @@ class BertEmbeddings(keras.layers.Layer):
             "dropout": self.dropout,
             "position_embedding": self.position_embedding,
             "positions_after": self.positions_after,
+            "norm_bias": self.norm_bias,
             "layer_norm_eps": self.layer_norm_eps,
             "initializer_range": self.initializer_range,
         }
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class PositionlessEmbeddings(keras.layers.Layer):
+    """Dropout(token), for an encoder that takes positions and segments into account itself.
+
+    Args:
+        vocab_size: V.   hidden_size: H.   dropout: fraction of the vectors set to zero in training.
+        initializer_range: as in `BertConfig`.
+
+    Part: `token`.
+
+    Call: token_ids (B, T) int → (B, T, H). token_type_ids and position_ids are not read.
+
+    Example:
+        >>> tuple(PositionlessEmbeddings(vocab_size=11, hidden_size=8)(ops.array([[3, 1, 10]])).shape)
+        (1, 3, 8)
+    """
+
+    def __init__(
+        self, vocab_size: int, hidden_size: int, dropout: float = 0.1, initializer_range: float = 0.02, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+        self.hidden_size = hidden_size
+        self.dropout = dropout
+        self.initializer_range = initializer_range
+        self.token = TokenEmbedding(vocab_size, hidden_size, initializer_range, dtype=self.dtype_policy, name="token")
+        self.token_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+
+    def build(self, input_shape=None):
+        self.token.build((None, None))
+        self.token_dropout.build((None, None, self.hidden_size))
+
+    def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
+        return self.token_dropout(self.token(token_ids), training=training)
+
+    def compute_output_shape(self, input_shape, *others):
+        return (*input_shape, self.hidden_size)
+
+    def get_config(self):
+        names = ("vocab_size", "hidden_size", "dropout", "initializer_range")
+        return super().get_config() | {name: getattr(self, name) for name in names}

@@ -4,13 +4,12 @@ Letters: B batch, T tokens, P positions, A heads, H hidden size.
 """
 
 import keras
-from keras import ops
 
 from bertlab.layers.attention import MultiHeadAttention
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.feed_forward import FeedForward
 from bertlab.layers.gathering import gather_positions
-from bertlab.layers.masks import with_heads
+from bertlab.layers.masks import rows_at
 from bertlab.layers.normalization import LayerNormalization
 
 
@@ -61,9 +60,7 @@ class EncoderLayer(keras.layers.Layer):
         self.pre_norm = pre_norm
 
         dtype = self.dtype_policy
-        self.attention = MultiHeadAttention(
-            num_heads, attention_dropout, initializer_range, dtype=dtype, name="attention"
-        )
+        self.attention = self.new_attention()
         self.attention_drop = Dropout(dropout, dtype=dtype, name="attention_dropout")
         self.attention_norm = LayerNormalization(layer_norm_eps, dtype=dtype, name="attention_norm")
         self.feed_forward = FeedForward(
@@ -71,6 +68,12 @@ class EncoderLayer(keras.layers.Layer):
         )
         self.feed_forward_drop = Dropout(dropout, dtype=dtype, name="feed_forward_dropout")
         self.output_norm = LayerNormalization(layer_norm_eps, dtype=dtype, name="output_norm")
+
+    def new_attention(self):
+        """The part `attention`."""
+        return MultiHeadAttention(
+            self.num_heads, self.attention_dropout, self.initializer_range, dtype=self.dtype_policy, name="attention"
+        )
 
     def build(self, input_shape):
         for layer in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
@@ -82,7 +85,7 @@ class EncoderLayer(keras.layers.Layer):
         memory = queries = self.attention_norm(x) if self.pre_norm else x  # (B, T, H)
         if positions is not None:
             x, queries = gather_positions(x, positions), gather_positions(memory, positions)  # (B, P, H)
-            attention_mask = _rows_at(attention_mask, positions)
+            attention_mask = rows_at(attention_mask, positions)
         attended = self.attention(
             queries,
             memory=memory,
@@ -127,14 +130,6 @@ class EncoderLayer(keras.layers.Layer):
         }
 
 
-def _rows_at(attention_mask, positions):
-    """The rows of a mask for the queries at some positions; a row that all queries share is not changed."""
-    if attention_mask is None or attention_mask.shape[-2] == 1:
-        return attention_mask
-    rows = ops.cast(positions, "int32")[:, None, :, None]  # (B, 1, P, 1)
-    return ops.take_along_axis(with_heads(attention_mask), rows, axis=2)  # (B, A or 1, P, T)
-
-
 @keras.saving.register_keras_serializable("bertlab")
 class Encoder(keras.layers.Layer):
     """L encoder layers, one after the other; in pre-LN with a last LayerNorm, since no layer ends with one.
@@ -156,13 +151,15 @@ class Encoder(keras.layers.Layer):
         (4, (2, 2, 5, 5))
     """
 
+    layer_class = EncoderLayer
+
     def __init__(self, num_layers: int, num_heads: int, intermediate_size: int, dropout: float = 0.1, **kwargs):
         names = ("attention_dropout", "activation", "layer_norm_eps", "initializer_range", "pre_norm")
         options = {"dropout": dropout} | {name: kwargs.pop(name) for name in names if name in kwargs}
         super().__init__(**kwargs)
         self.num_layers = num_layers
         self.layers_ = [  # keras.Model already has an attribute `layers`
-            EncoderLayer(num_heads, intermediate_size, **options, dtype=self.dtype_policy, name=f"layer_{i}")
+            self.layer_class(num_heads, intermediate_size, **options, dtype=self.dtype_policy, name=f"layer_{i}")
             for i in range(num_layers)
         ]
         first = self.layers_[0]

@@ -1,4 +1,5 @@
-"""The position-wise feed-forward network (Vaswani et al. 2017, section 3.3): the same two layers on every token.
+"""The position-wise feed-forward network (Vaswani et al. 2017, section 3.3): the same two layers on every token; and
+its gated form (Shazeer 2020, "GLU Variants Improve Transformer").
 
 Letters: B batch, T tokens, H hidden size, F intermediate size (4·H in BERT).
 """
@@ -6,8 +7,10 @@ Letters: B batch, T tokens, H hidden size, F intermediate size (4·H in BERT).
 import math
 
 import keras
+from keras import ops
 
 from bertlab.layers.activations import get_activation
+from bertlab.layers.dropout import Dropout
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -64,4 +67,75 @@ class FeedForward(keras.layers.Layer):
             "intermediate_size": self.intermediate_size,
             "activation": self.activation,
             "initializer_range": self.initializer_range,
+        }
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class GatedFeedForward(keras.layers.Layer):
+    """Dropout(act(x W) ⊙ x V) W₂, without biases; with GELU it is called GeGLU. W and V are the halves of one matrix.
+
+    Args:
+        intermediate_size: F, width of each half.   activation: as in `FeedForward`.
+        dropout: fraction of the product set to zero in training.
+        initializer_range: standard deviation of the kernels' truncated normal.   output_range: of W₂, if it differs.
+
+    Parts: the Dense layers `inner`, (H, 2 F), and `outer`.
+
+    Call: x (B, T, H) → (B, T, H).
+
+    Example:
+        >>> tuple(GatedFeedForward(intermediate_size=32)(keras.random.normal((2, 5, 8))).shape)
+        (2, 5, 8)
+    """
+
+    def __init__(
+        self,
+        intermediate_size: int,
+        activation: str = "gelu",
+        dropout: float = 0.0,
+        initializer_range: float = 0.02,
+        output_range: float | None = None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.intermediate_size = intermediate_size
+        self.activation = activation
+        self.dropout = dropout
+        self.initializer_range = initializer_range
+        self.output_range = output_range
+
+    def build(self, input_shape):
+        inside = (*input_shape[:-1], self.intermediate_size)
+        self.act = get_activation(self.activation)
+        self.inner = self._dense("inner", 2 * self.intermediate_size, input_shape, self.initializer_range)
+        self.product_dropout = Dropout(self.dropout, dtype=self.dtype_policy, name="dropout")
+        self.product_dropout.build(inside)
+        self.outer = self._dense("outer", input_shape[-1], inside, self.output_range or self.initializer_range)
+
+    def _dense(self, name, units, input_shape, deviation):
+        initializer = keras.initializers.TruncatedNormal(stddev=deviation)
+        dense = keras.layers.Dense(
+            units, use_bias=False, kernel_initializer=initializer, dtype=self.dtype_policy, name=name
+        )
+        dense.build(input_shape)
+        return dense
+
+    def call(self, x, training=False):
+        activated, gate = ops.split(self.inner(x), 2, axis=-1)  # (B, T, F) each
+        return self.outer(self.product_dropout(self.act(activated) * gate, training=training))
+
+    def flops(self, tokens: int) -> int:
+        """Operations of the products for so many tokens."""
+        return 2 * tokens * (math.prod(self.inner.kernel.shape) + math.prod(self.outer.kernel.shape))
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return super().get_config() | {
+            "intermediate_size": self.intermediate_size,
+            "activation": self.activation,
+            "dropout": self.dropout,
+            "initializer_range": self.initializer_range,
+            "output_range": self.output_range,
         }

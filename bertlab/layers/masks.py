@@ -27,6 +27,17 @@ def causal_mask(num_tokens: int):
     return positions[None, :] <= positions[:, None]
 
 
+def window_mask(num_tokens: int, reach: int):
+    """Hides what is far away: query i sees keys i − reach … i + reach → bool (T, T).
+
+    Example:
+        >>> ops.convert_to_numpy(window_mask(3, reach=1)).tolist()
+        [[True, True, False], [True, True, True], [False, True, True]]
+    """
+    positions = ops.arange(num_tokens)
+    return ops.abs(positions[None, :] - positions[:, None]) <= reach
+
+
 def packed_mask(sequence_ids):
     """Hides the other examples of a packed row.
 
@@ -39,6 +50,18 @@ def packed_mask(sequence_ids):
     same = sequence_ids[:, :, None] == sequence_ids[:, None, :]  # (B, T, T)
     real = (sequence_ids > 0)[:, None, :]  # (B, 1, T)
     return ops.logical_and(same, real)
+
+
+def order_mask(order_ids):
+    """Hides tokens that come later in an order of prediction; each token sees itself.
+
+    order_ids: (B, T), 0 for tokens that all others see, 1, 2, 3 … for those that are predicted → bool (B, T, T).
+
+    Example:
+        >>> ops.convert_to_numpy(order_mask(ops.array([[2, 0, 1]]))).tolist()
+        [[[True, True, True], [False, True, False], [False, True, True]]]
+    """
+    return order_ids[:, None, :] <= order_ids[:, :, None]
 
 
 def arbitrary_mask(attention_mask):
@@ -63,6 +86,14 @@ def combine(*masks):
     for mask in masks[1:]:
         combined = ops.logical_and(combined, mask)
     return combined
+
+
+def rows_at(mask, positions):
+    """The rows of a mask for the queries at some positions (B, P); a row that all queries share is not changed."""
+    if mask is None or mask.shape[-2] == 1:
+        return mask
+    rows = ops.cast(positions, "int32")[:, None, :, None]  # (B, 1, P, 1)
+    return ops.take_along_axis(with_heads(mask), rows, axis=2)  # (B, A or 1, P, S)
 
 
 def with_heads(mask):

@@ -15,8 +15,9 @@ class LayerNormalization(keras.layers.Layer):
 
     Args:
         epsilon: ε, inside the root; 1e-12 in every published BERT.
+        bias: whether there is a β.
 
-    Parts: the vectors `gamma` and `beta`.
+    Parts: the vectors `gamma` and, with a bias, `beta`.
 
     Call: x (..., H) float → (..., H).
 
@@ -26,25 +27,27 @@ class LayerNormalization(keras.layers.Layer):
         [[-1.0, 1.0]]
     """
 
-    def __init__(self, epsilon: float = 1e-12, **kwargs):
+    def __init__(self, epsilon: float = 1e-12, bias: bool = True, **kwargs):
         super().__init__(**kwargs)
         self.epsilon = epsilon
+        self.bias = bias
 
     def build(self, input_shape):
         options = dict(shape=(input_shape[-1],), autocast=False)  # used in float32, so never cast to float16 first
         self.gamma = self.add_weight(initializer="ones", name="gamma", **options)
-        self.beta = self.add_weight(initializer="zeros", name="beta", **options)
+        self.beta = self.add_weight(initializer="zeros", name="beta", **options) if self.bias else None
 
     def call(self, x):
         x = ops.cast(x, "float32")
         centred = x - ops.mean(x, axis=-1, keepdims=True)
         variance = ops.mean(ops.square(centred), axis=-1, keepdims=True)
         normalised = centred * ops.rsqrt(variance + self.epsilon)
-        y = normalised * ops.cast(self.gamma, "float32") + ops.cast(self.beta, "float32")
+        y = normalised * ops.cast(self.gamma, "float32")
+        y = y if self.beta is None else y + ops.cast(self.beta, "float32")
         return ops.cast(y, self.compute_dtype)
 
     def compute_output_shape(self, input_shape):
         return input_shape
 
     def get_config(self):
-        return super().get_config() | {"epsilon": self.epsilon}
+        return super().get_config() | {"epsilon": self.epsilon, "bias": self.bias}

@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from bertlab.config import ModelConfig
+from bertlab.errors import ConfigError
 from bertlab.families import family_of
 from bertlab.layers import ClassificationHead, gather_positions
 from bertlab.models.base import ModelWithHead
@@ -27,6 +28,8 @@ class PreTrainingModel(ModelWithHead):
         next_sentence_logits (B, 2): class 0 = IsNext, class 1 = NotNext;
         and what `Backbone` returns. With masked_lm_positions and without `return_all` that is the pooled output
         alone: of the last layer only the predicted places and [CLS] are computed, since no others are looked at.
+    A family with two streams (`Family.two_streams`) predicts the tokens at masked_lm_positions without seeing them, in
+    the order of the input order_ids (B, T) (see `layers.TwoStreamEncoder`).
 
     Example:
         >>> model = PreTrainingModel.from_preset("bertlab-mini")
@@ -38,7 +41,13 @@ class PreTrainingModel(ModelWithHead):
     def __init__(self, config: ModelConfig, next_sentence: bool | None = None, tied: bool = True, **kwargs):
         if next_sentence is None:
             next_sentence = family_of(config).next_sentence
+        two_streams = family_of(config).two_streams
+        if two_streams and next_sentence:
+            raise ConfigError(
+                f"next_sentence is True, but a model of {config.model_type} predicts tokens only: leave it out"
+            )
         super().__init__(config, pooler=next_sentence, **kwargs)
+        self.two_streams = two_streams
         self.masked_lm_head = family_of(config).masked_lm_head(
             config, tied=tied, dtype=self.dtype_policy, name="masked_lm_head"
         )
@@ -56,6 +65,9 @@ class PreTrainingModel(ModelWithHead):
         if predicted is None:
             outputs = self.backbone(inputs, training=training, return_all=return_all)
             x = outputs["sequence_output"]  # (B, T, H)
+        elif self.two_streams:
+            outputs = self.backbone(inputs, training=training, return_all=return_all, positions=predicted)
+            x = outputs["sequence_output"] if return_all else outputs.pop("sequence_output")  # (B, P, H)
         elif return_all:
             outputs = self.backbone(inputs, training=training, return_all=True)
             x = gather_positions(outputs["sequence_output"], predicted)  # (B, P, H)

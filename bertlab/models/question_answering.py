@@ -7,11 +7,11 @@ import keras
 
 from bertlab.config import ModelConfig
 from bertlab.layers import ClassificationHead
-from bertlab.models.base import ModelWithHead
+from bertlab.models.base import TokenModel
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class QuestionAnswerer(ModelWithHead):
+class QuestionAnswerer(TokenModel):
     """A start vector S and an end vector E: the dot products S·Tᵢ and E·Tᵢ score token i as start and end.
 
     Call: a dict as for `Backbone`, question as segment A and paragraph as segment B → a dict of start_logits (B, T)
@@ -24,13 +24,13 @@ class QuestionAnswerer(ModelWithHead):
     """
 
     def __init__(self, config: ModelConfig, **kwargs):
-        super().__init__(config, pooler=False, **kwargs)
+        super().__init__(config, **kwargs)
         self.head = ClassificationHead(
             2, initializer_range=config.initializer_range, dtype=self.dtype_policy, name="head"
         )
         self.head.build((None, None, self.config.hidden_size))
 
     def call(self, inputs, training=False):
-        x = self.backbone(inputs, training=training)["sequence_output"]  # (B, T, H)
+        x = self.token_vectors(inputs, training)  # (B, T, H)
         logits = self.head(x, training=training)  # (B, T, 2)
         return {"start_logits": logits[:, :, 0], "end_logits": logits[:, :, 1]}

@@ -7,11 +7,11 @@ import keras
 
 from bertlab.config import ModelConfig
 from bertlab.layers import ClassificationHead
-from bertlab.models.base import ModelWithHead
+from bertlab.models.base import TokenModel
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class TokenClassifier(ModelWithHead):
+class TokenClassifier(TokenModel):
     """One linear layer on each token's vector.
 
     Args:
@@ -27,15 +27,15 @@ class TokenClassifier(ModelWithHead):
     """
 
     def __init__(self, config: ModelConfig, num_labels: int = 2, **kwargs):
-        super().__init__(config, pooler=False, **kwargs)
+        super().__init__(config, **kwargs)
         self.num_labels = num_labels
         self.head = ClassificationHead(
-            num_labels, config.hidden_dropout, config.initializer_range, dtype=self.dtype_policy, name="head"
+            num_labels, config.tagger_dropout, config.initializer_range, dtype=self.dtype_policy, name="head"
         )
         self.head.build((None, None, self.config.hidden_size))
 
     def call(self, inputs, training=False):
-        x = self.backbone(inputs, training=training)["sequence_output"]  # (B, T, H)
+        x = self.token_vectors(inputs, training)  # (B, T, H)
         return self.head(x, training=training)
 
     def get_config(self):

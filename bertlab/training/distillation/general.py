@@ -89,6 +89,9 @@ class DistillationRun(PretrainingRun):
             config = config.replace(initializer_range=scaled_range(config.hidden_size))
         return config
 
+    def _generator(self) -> None:
+        """A student fills in masks."""
+
     def _objectives(self) -> tuple[Objective, ...]:
         own = self.distillation
         if self.layers:
@@ -132,6 +135,10 @@ class DistillationRun(PretrainingRun):
             )
         return StudentAndTeacher(student, teacher, self.layers, self.distillation.soft_positions == "all")
 
+    def predictions(self, phase: int) -> int:
+        settings = self._masking(self.examples[phase])
+        return max(objective.predictions(settings) for objective in self.objectives)
+
     @property
     def _class(self) -> type:
         return Backbone if self.layers else PreTrainingModel
@@ -167,11 +174,11 @@ class DistillationRun(PretrainingRun):
         needs = memory_needs(config, rows, tokens, self.predictions(phase), self.precision)
         return free - 4 * parameter_count(self.teacher.config) - needs.activations
 
-    def _update_flops(self, phase: int) -> int:
+    def update_flops(self, phase: int) -> int:
         """The student's update and the teacher's forward pass."""
         tokens = self.examples[phase].settings.sequence_length
         of_teacher = forward_flops(self.teacher.config, tokens, self.predictions(phase))
-        return super()._update_flops(phase) + self.rows(phase) * of_teacher
+        return super().update_flops(phase) + self.rows(phase) * of_teacher
 
     def _alarm(self, history):
         """Without comparing the losses of layers with a random guess, which they have not."""

@@ -1,0 +1,77 @@
+"""The logit lens: the masked-LM head on the hidden states of every layer.
+
+The head was trained for the last layer. On an earlier one it shows which words the model would predict if the layers
+above were left out, and so in which layer a prediction appears (nostalgebraist 2020, "interpreting GPT: the logit
+lens", here for a masked LM).
+
+Letters: L layers, T tokens, P positions, H hidden size, V vocabulary.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bertlab.analysis.fill_mask import TokenPrediction
+from bertlab.analysis.readings import read_text
+from bertlab.errors import DataError
+
+
+def lens_probabilities(model, states: np.ndarray) -> np.ndarray:
+    """The head's probabilities at every layer. states: (L + 1, P, H), the last as the model outputs it → (L + 1, P, V).
+
+    model: a `PreTrainingModel`, or any other with a `backbone` and a `masked_lm_head`. In a pre-LN model the encoder's
+    last LayerNorm comes before the head at every layer. Raises DataError for a model without a masked-LM head.
+    """
+    from keras import ops
+
+    head = getattr(model, "masked_lm_head", None)
+    if head is None:
+        raise DataError(f"expected a model with a masked-LM head, got {type(model).__name__}; load it as pretraining")
+    final_norm = getattr(model.backbone.encoder, "final_norm", None)
+    table = model.backbone.embeddings.token.embeddings if head.tied else None
+    probabilities = []
+    for layer, state in enumerate(states):
+        x = ops.convert_to_tensor(state[None])  # (1, P, H)
+        if final_norm is not None and layer < len(states) - 1:
+            x = final_norm(x)
+        logits = ops.cast(head(x, table=table), "float32")  # (1, P, V)
+        probabilities.append(ops.convert_to_numpy(ops.softmax(logits, axis=-1))[0])
+    return np.stack(probabilities)
+
+
+def logit_lens(
+    model, tokenizer, text: str, positions: Sequence[int] | None = None, top_k: int = 5
+) -> list[list[list[TokenPrediction]]]:
+    """The `top_k` most likely tokens by layer (0: the embeddings) and position, best first.
+
+    Args:
+        model, tokenizer: as in `lens_probabilities`, and its tokenizer.
+        text: [MASK] in it is the special token.   positions: of tokens, [CLS] is 0; default: those of [MASK].
+
+    Raises DataError for a model without a masked-LM head, a text without [MASK] where no positions are given, and for
+    an empty or too long text.
+
+    Example:
+        from bertlab import checkpoints
+        from bertlab.analysis.lens import logit_lens
+
+        model = checkpoints.load("bertlab-mini", "pretraining")
+        tokenizer = checkpoints.load_tokenizer("bertlab-mini")
+        for layer, blanks in enumerate(logit_lens(model, tokenizer, "He opened the [MASK] and went in.")):
+            print(layer, blanks[0][0])
+    """
+    reading = read_text(model.backbone, tokenizer, text)
+    if positions is None:
+        positions = np.flatnonzero(reading.ids == tokenizer.vocabulary.mask_id)
+        if not len(positions):
+            raise DataError(f"no [MASK] in {text!r}: write one, or give positions")
+    probabilities = lens_probabilities(model, reading.states[:, np.asarray(positions)])  # (L + 1, P, V)
+    pieces = tokenizer.vocabulary.pieces
+    best = np.argsort(-probabilities, axis=-1, kind="stable")[..., :top_k]  # (L + 1, P, k)
+    return [
+        [
+            [TokenPrediction(pieces[i], float(row[i])) for i in top]
+            for row, top in zip(rows, tops, strict=True)
+        ]
+        for rows, tops in zip(probabilities, best, strict=True)
+    ]  # fmt: skip

@@ -1,0 +1,200 @@
+"""An encoder with rotary positions, gated feed-forward networks, and local attention in most layers.
+
+Source: Warner et al. 2024, "Smarter, Better, Faster, Longer" (ModernBERT), section 2.1.
+
+Letters: B batch, T tokens, P positions, A heads, H hidden size, L layers.
+"""
+
+import math
+
+import keras
+from keras import ops
+
+from bertlab.layers.dropout import Dropout
+from bertlab.layers.feed_forward import GatedFeedForward
+from bertlab.layers.gathering import gather_positions
+from bertlab.layers.masks import combine, rows_at, window_mask
+from bertlab.layers.normalization import LayerNormalization
+from bertlab.layers.rotary import RotaryAttention
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class RotaryEncoderLayer(keras.layers.Layer):
+    """x = x + Dropout(Attention(LN(x))), then x = x + FeedForward(LN(x)): pre-LN, without biases.
+
+    Args:
+        num_heads: A.   intermediate_size, activation: of `GatedFeedForward`.   theta: of `RotaryAttention`.
+        dropout: inside the feed-forward network.   attention_dropout: on the attention's weights and on its output.
+        layer_norm_eps, initializer_range: as in `BertConfig`.   output_range: of the matrices that end a
+            sub-layer, if it differs.
+        attention_norm: whether the attention reads LN(x); False: x, as in a first layer behind normalised embeddings.
+
+    Parts: `attention`, `attention_norm` (or None), `feed_forward`, `output_norm`.
+
+    Call: x (B, T, H); position_ids (B or 1, T) int; attention_mask, return_weights and positions as in `EncoderLayer`,
+    and so is what it returns.
+
+    Example:
+        >>> layer = RotaryEncoderLayer(num_heads=2, intermediate_size=12)
+        >>> tuple(layer(keras.random.normal((2, 5, 8)), ops.arange(5)[None]).shape)
+        (2, 5, 8)
+    """
+
+    def __init__(
+        self,
+        num_heads: int,
+        intermediate_size: int,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        activation: str = "gelu",
+        theta: float = 10_000.0,
+        layer_norm_eps: float = 1e-5,
+        initializer_range: float = 0.02,
+        output_range: float | None = None,
+        attention_norm: bool = True,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        dtype = self.dtype_policy
+        self._options = dict(
+            num_heads=num_heads, intermediate_size=intermediate_size, dropout=dropout,
+            attention_dropout=attention_dropout, activation=activation, theta=theta, layer_norm_eps=layer_norm_eps,
+            initializer_range=initializer_range, output_range=output_range, attention_norm=attention_norm,
+        )  # fmt: skip
+        ranges = dict(initializer_range=initializer_range, output_range=output_range)
+        self.attention = RotaryAttention(
+            num_heads, attention_dropout, theta, **ranges, biases=False, dtype=dtype, name="attention"
+        )
+        self.attention_drop = Dropout(attention_dropout, dtype=dtype, name="attention_dropout")
+        self.attention_norm = None
+        if attention_norm:
+            self.attention_norm = LayerNormalization(layer_norm_eps, bias=False, dtype=dtype, name="attention_norm")
+        self.feed_forward = GatedFeedForward(
+            intermediate_size, activation, dropout, **ranges, dtype=dtype, name="feed_forward"
+        )
+        self.output_norm = LayerNormalization(layer_norm_eps, bias=False, dtype=dtype, name="output_norm")
+
+    def build(self, input_shape):
+        for layer in (self.attention, self.attention_drop, self.attention_norm, self.feed_forward, self.output_norm):
+            if layer is not None:
+                layer.build(input_shape)
+
+    def call(self, x, position_ids, attention_mask=None, training=False, return_weights=False, positions=None):
+        memory = queries = x if self.attention_norm is None else self.attention_norm(x)  # (B, T, H)
+        if positions is not None:
+            x, queries = gather_positions(x, positions), gather_positions(memory, positions)  # (B, P, H)
+            attention_mask = rows_at(attention_mask, positions)
+        options = dict(memory=memory, places=positions, training=training, return_weights=return_weights)
+        attended = self.attention(queries, position_ids, attention_mask=attention_mask, **options)
+        if return_weights:
+            attended, weights = attended
+        x = x + self.attention_drop(attended, training=training)  # (B, T, H)
+        x = x + self.feed_forward(self.output_norm(x), training=training)
+        return (x, weights) if return_weights else x
+
+    def flops(self, tokens: int, queries: int) -> int:
+        """Operations of the products for one row, of which only `queries` places are computed."""
+        return self.attention.flops(queries, tokens) + self.feed_forward.flops(queries)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return super().get_config() | self._options
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class RotaryEncoder(keras.layers.Layer):
+    """L rotary layers and a last LayerNorm. The first and every `global_every`-th layer after it sees the whole row.
+
+    Args:
+        num_layers: L.   num_heads: A.   intermediate_size: of each half of the gated feed-forward network.
+        global_every: 1: all layers are global.   reach: how far to each side a local layer sees.
+        global_theta, local_theta: θ of the rotary positions in global and in local layers.
+        initializer_range: standard deviation of the kernels; those that end a sub-layer have 1/√(2L) of it.
+        The others as in `RotaryEncoderLayer`.
+
+    Parts: the list `layers_`, and `final_norm`.
+
+    Call: as `Encoder`; position_ids (B, T) int, default 0 … T − 1.
+
+    Example:
+        >>> encoder = RotaryEncoder(num_layers=3, num_heads=2, intermediate_size=12, reach=1)
+        >>> y, hidden_states, attentions = encoder(keras.random.normal((2, 5, 8)), return_all=True)
+        >>> len(hidden_states), tuple(attentions[0].shape), float(attentions[1][0, 0, 0, 2])
+        (4, (2, 2, 5, 5), 0.0)
+    """
+
+    reads = ("position_ids",)
+
+    def __init__(
+        self,
+        num_layers: int,
+        num_heads: int,
+        intermediate_size: int,
+        global_every: int = 3,
+        reach: int = 64,
+        global_theta: float = 160_000.0,
+        local_theta: float = 10_000.0,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        activation: str = "gelu",
+        layer_norm_eps: float = 1e-5,
+        initializer_range: float = 0.02,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        options = dict(
+            dropout=dropout, attention_dropout=attention_dropout, activation=activation,
+            layer_norm_eps=layer_norm_eps, initializer_range=initializer_range,
+        )  # fmt: skip
+        self._options = options | dict(
+            num_layers=num_layers, num_heads=num_heads, intermediate_size=intermediate_size,
+            global_every=global_every, reach=reach, global_theta=global_theta, local_theta=local_theta,
+        )  # fmt: skip
+        self.global_every, self.reach = global_every, reach
+        options |= dict(output_range=initializer_range / math.sqrt(2 * num_layers), dtype=self.dtype_policy)
+        self.layers_ = [
+            RotaryEncoderLayer(
+                num_heads,
+                intermediate_size,
+                theta=local_theta if i % global_every else global_theta,
+                attention_norm=i > 0,
+                name=f"layer_{i}",
+                **options,
+            )
+            for i in range(num_layers)
+        ]
+        self.final_norm = LayerNormalization(layer_norm_eps, bias=False, dtype=self.dtype_policy, name="final_norm")
+
+    def build(self, input_shape):
+        for layer in [*self.layers_, self.final_norm]:
+            layer.build(input_shape)
+
+    def call(self, x, attention_mask=None, position_ids=None, training=False, return_all=False, positions=None):
+        num_tokens = ops.shape(x)[1]
+        position_ids = ops.arange(num_tokens)[None] if position_ids is None else position_ids
+        near = combine(attention_mask, window_mask(num_tokens, self.reach))
+        hidden_states, all_weights = [x], []
+        for number, layer in enumerate(self.layers_):
+            mask = near if number % self.global_every else attention_mask
+            places = positions if number == len(self.layers_) - 1 else None
+            options = dict(training=training, return_weights=return_all, positions=places)
+            x = layer(x, position_ids, attention_mask=mask, **options)
+            if return_all:
+                x, weights = x
+                all_weights.append(weights)
+            hidden_states.append(x)
+        x = hidden_states[-1] = self.final_norm(x)
+        return (x, hidden_states, all_weights) if return_all else x
+
+    def flops(self, tokens: int, places: int) -> int:
+        """Operations of the products for one row, of which the last layer computes only so many places."""
+        *before, last = self.layers_
+        return sum(layer.flops(tokens, tokens) for layer in before) + last.flops(tokens, places)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return super().get_config() | self._options

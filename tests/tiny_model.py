@@ -1,0 +1,24 @@
+"""A random model of 2 layers of 16 with a vocabulary of 12 words, for tests of the analysis."""
+
+from bertlab.config import BertConfig
+from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+
+WORDS = ["the", "bank", "of", "a", "river", "robin", "is", "bird", ".", "##s", "##ed", "are"]
+
+
+def tiny_tokenizer():
+    return WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *WORDS]))
+
+
+def tiny_config(**changes):
+    sizes = dict(hidden_size=16, num_layers=2, num_heads=2, intermediate_size=32, max_position_embeddings=12)
+    return BertConfig(vocab_size=len(SPECIAL_TOKENS) + len(WORDS), initializer_range=0.5, **sizes | changes)
+
+
+def tiny_model(**changes):
+    import keras
+
+    from bertlab.models import PreTrainingModel
+
+    keras.utils.set_random_seed(3)
+    return PreTrainingModel(tiny_config(**changes))
