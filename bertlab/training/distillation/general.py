@@ -12,6 +12,7 @@ from bertlab import checkpoints
 from bertlab.checkpoints.opening import find, open_checkpoint
 from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError, ConfigError
+from bertlab.families import family_of
 from bertlab.models import Backbone, PreTrainingModel
 from bertlab.models.outline import parameter_count
 from bertlab.training.devices.memory import memory_needs
@@ -193,8 +194,9 @@ class DistillationRun(PretrainingRun):
 
 def _check_teacher(teacher: TrainedWeights, layers: bool) -> None:
     """Raises ConfigError for a teacher that reads left to right, CheckpointError for one without the needed head."""
-    if teacher.config.causal:
-        raise ConfigError(f"{teacher.path}: expected a teacher that fills in masks, got one that reads left to right")
+    if teacher.config.causal or family_of(teacher.config).two_streams:
+        other = "reads left to right" if teacher.config.causal else "predicts in any order"
+        raise ConfigError(f"{teacher.path}: expected a teacher that fills in masks, got one that {other}")
     kind = open_checkpoint(teacher.path).kind
     if not layers and kind != "pretraining":
         raise CheckpointError(

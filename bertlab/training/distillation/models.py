@@ -9,7 +9,7 @@ from keras import ops
 
 from bertlab.errors import ConfigError
 from bertlab.layers import gather_positions
-from bertlab.models.base import attention_mask_of
+from bertlab.models.base import INPUT_NAMES, attention_mask_of
 from bertlab.training.distillation.student import layer_map
 
 
@@ -57,7 +57,8 @@ def scores_of(backbone, outputs: dict) -> list:
 
 def check_scores(backbone, whose: str) -> None:
     """Raises ConfigError for an encoder whose layers have no scores to compare."""
-    if not hasattr(backbone.encoder.passed()[0], "attention_scores"):
+    layer = backbone.encoder.passed()[0] if hasattr(backbone.encoder, "passed") else None
+    if not (hasattr(layer, "attention_scores") and hasattr(layer.attention, "scores")):
         raise ConfigError(
             f"losses layers: expected a {whose} with the usual attention, got one of model_type "
             f"{backbone.config.model_type!r}; choose losses outputs"
@@ -77,6 +78,8 @@ class StudentAndTeacher(keras.Model):
         last_states, a pair (B, T, K): the last layer's vectors, projected where widths differ, and the teacher's.
     Comparing layers: see `compared_layers`.
     """
+
+    reads = INPUT_NAMES
 
     def __init__(self, student, teacher, layers: bool, at_all_tokens: bool = True, **kwargs):
         super().__init__(**{"dtype": student.dtype_policy, **kwargs})
