@@ -15,9 +15,15 @@ DOCS = Path(__file__).parent.parent / "docs"
 TEXTS = [
     (DOCS / name).read_text(encoding="utf-8")
     for name in (
-        "vectors.md", "minimal_pairs.md", "pretraining.md", "finetuning.md", "distillation.md", "instructor_guide.md"
+        "vectors.md",
+        "minimal_pairs.md",
+        "inside.md",
+        "pretraining.md",
+        "finetuning.md",
+        "distillation.md",
+        "instructor_guide.md",
     )
-]  # fmt: skip
+]
 PROGRAMS = {"bertlab": bertlab, "autograde": autograde}
 COMMANDS = [line.partition("  #")[0].strip() for text in TEXTS for line in text.splitlines()
             if line.startswith(tuple(f"    {name} " for name in PROGRAMS))]  # fmt: skip

@@ -85,10 +85,14 @@ def figures_of(row: dict) -> str:
     """The metrics of a run's last interval, as text."""
     from bertlab.training.runs.curves import objectives_in
 
-    main = objectives_in([row])[0]
+    names = objectives_in([row])
+    main = names[0]
     parts = [f"step {row['step']:,}, loss {row[f'{main}_loss']:.3f}"]
-    if f"{main}_accuracy" in row:  # a distance has none
-        parts.append(f"accuracy {row[f'{main}_accuracy']:.1%}")
+    parts += [
+        ("" if name == main else name.replace("_", " ") + " ") + f"accuracy {row[f'{name}_accuracy']:.1%}"
+        for name in names
+        if f"{name}_accuracy" in row  # a distance has none
+    ]
     if f"val_{main}_loss" in row:
         parts.append(f"held-out loss {row[f'val_{main}_loss']:.3f}")
     if f"val_{main}_accuracy" in row:

@@ -70,6 +70,11 @@ def generator_for(
 
     A generator beside the weights keeps its configuration. Raises ConfigError for a model that cannot have one.
     """
+    if settings.objective != "auto" and family_of(config).two_streams:
+        raise ConfigError(
+            f"objective {settings.objective} is not for a model with two streams, which predicts tokens in a random "
+            "order: leave it out"
+        )
     of_family = family_of(config).replaced_tokens and not (weights and weights.predicts_tokens)
     if not (settings.objective == "replaced-tokens" or (settings.objective == "auto" and of_family)):
         return None
