@@ -1,4 +1,4 @@
-"""What a student gains from its teacher: `python -m benchmarks.distillation [--seeds 2] [--folder build/distillation]`.
+"""A student's gain from its teacher: `python -m benchmarks.distillation [--seeds 2] [--folder build/distillation]`.
 
 The student has 2 layers of width 128, the teacher is the packaged bertlab-mini (4 layers of 256). Two students per seed
 have the same configuration, rows, steps and recipe: one is distilled, one is pre-trained from scratch. Both are judged
@@ -103,7 +103,7 @@ def show(line: str) -> None:
 
 
 def measured(folder: Path, seeds: int, steps: int) -> dict[str, list[dict]]:
-    """Kind of model → the figures of each seed."""
+    """Kind of model → the metrics of each seed."""
     make_rows(folder)
     found = {kind: [] for kind in (TEACHERS, DISTILLED, ON_TASK, SCRATCH)}
     for seed in range(1, seeds + 1):
@@ -134,7 +134,7 @@ def cell(values: list[float]) -> str:
 
 
 def draw(found: dict[str, list[dict]], path: Path) -> None:
-    """A panel for each figure, a bar for each kind of model, a dot for each seed."""
+    """A panel for each metric, a bar for each kind of model, a dot for each seed."""
     from bertlab.plots import BLUE, GREEN, GREY, ORANGE, new_figure
 
     names = list(found[TEACHERS][0])

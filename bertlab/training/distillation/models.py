@@ -34,8 +34,9 @@ def projection(student_config, teacher_config, dtype=None) -> keras.layers.Dense
 
 
 def compared_layers(student, taught, project, mask) -> dict:
-    """What the layers of student and teacher are compared by. Both: a backbone and its outputs with `return_all`.
+    """The tensors by which the layers of student and teacher are compared.
 
+    student, taught: each a backbone and its outputs with `return_all`, of the student and of the teacher.
     project: the projection or None. Returns state_pairs, M + 1 pairs (B, T, K); score_pairs, M pairs (B, A, T, T); and
     the mask.
     """

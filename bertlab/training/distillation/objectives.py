@@ -1,4 +1,4 @@
-"""What a student is trained to do in the general stage: resemble its teacher on the rows of pre-training.
+"""The objectives of the general stage: a student resembles its teacher on the rows of pre-training.
 
 Each reads what `StudentAndTeacher` returns. Letters: B batch, T tokens, P predictions, V vocabulary, H width.
 """

@@ -17,7 +17,7 @@ TASK_FACTORS = {"soft_factor": 0.5, "hard_factor": 0.5}
 
 @dataclass(frozen=True)
 class DistillationSettings(Settings):
-    """What a student learns from its teacher. The defaults are those of the published DistilBERT.
+    """The losses by which a student learns from its teacher. The defaults are those of the published DistilBERT.
 
     losses: "outputs" are soft targets, the right answers and, in the general stage, the direction of the last layer
     (Sanh et al. 2019); "layers" are attention scores and hidden states (Jiao et al. 2020, "TinyBERT").

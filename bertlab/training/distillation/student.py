@@ -38,7 +38,7 @@ def parse_size(text: str) -> Size | None:
 
 
 def chosen_student(to: str | Path) -> Size | Path:
-    """What `to` means: a size, or the folder of a student. Raises ConfigError for anything else."""
+    """The student that `to` means: a size, or the folder of one. Raises ConfigError for anything else."""
     size = parse_size(str(to))
     if size is not None:
         return size
@@ -120,7 +120,7 @@ def same_parts(student: ModelConfig, teacher: ModelConfig) -> bool:
 def start_from(student, teacher) -> int:
     """Copies embeddings, some layers and the heads of the teacher to the student; returns the number of weights.
 
-    Both are models of `bertlab.models` whose configs have `same_parts`. What the student lacks is left out.
+    Both are models of `bertlab.models` whose configs have `same_parts`. Parts that the student lacks are left out.
     """
     chosen = start_layers(student.config.num_layers, teacher.config.num_layers)
     encoder = getattr(teacher, "backbone", teacher).encoder
