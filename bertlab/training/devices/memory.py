@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError, asked
+from bertlab.families import family_of
 from bertlab.models.outline import parameter_count
 from bertlab.training.devices.utilisation import last_layer_positions
 
@@ -66,6 +67,8 @@ def memory_needs(
     if predictions is None:
         return MemoryNeeds(16 * parameter_count(config), rows * config.num_layers * layer(tokens))
     layers = (config.num_layers - 1) * layer(tokens) + layer(last_layer_positions(tokens, predictions))
+    if family_of(config).two_streams:  # the second one, with the predictions alone; the last layer has no other
+        layers += (config.num_layers - 1) * layer(predictions)
     head = predictions * (3 * config.vocab_size + 4 * hidden) * 4  # logits, their softmax and their gradient
     return MemoryNeeds(16 * parameter_count(config), rows * (layers + head))
 

@@ -4,8 +4,6 @@ The trainer, evaluation, history, alarm and progress bar work with the list and 
 objective is a file beside the others, with a collator if stored rows do not hold its targets. How future objectives
 fit in:
 
-- *Permutation* (XLNet): a collator draws the order from seed and batch number and adds the attention mask (B, T, T) and
-  the predicted positions; the model reads them as inputs and runs its two streams. Labels and weights as in `MaskedLM`.
 - *Distillation*: the model holds the student and a frozen teacher and returns `teacher_logits` beside the student's
   (or a collator reads a teacher's stored outputs). `losses` is the cross-entropy of the two softmaxes at a temperature,
   `hits` whether both choose the same token, `weights` those of `MaskedLM`.
@@ -13,10 +11,12 @@ fit in:
   weights are as in `NextToken`, at the decoder's tokens.
 """
 
+from bertlab.families import family_of
 from bertlab.training.objectives.base import Objective
 from bertlab.training.objectives.masked_lm import MaskedLM
 from bertlab.training.objectives.next_sentence import NextSentence
 from bertlab.training.objectives.next_token import NextToken
+from bertlab.training.objectives.permutation import Permutation
 from bertlab.training.objectives.replaced_token import GeneratorMaskedLM, ReplacedToken
 from bertlab.training.objectives.sentence_order import SentenceOrder
 
@@ -26,6 +26,7 @@ __all__ = [
     "NextSentence",
     "NextToken",
     "Objective",
+    "Permutation",
     "ReplacedToken",
     "SentenceOrder",
     "collators_of",
@@ -46,6 +47,8 @@ def objectives_for(
         return (GeneratorMaskedLM(), ReplacedToken())
     if config.causal:
         return (NextToken(),)
+    if family_of(config).two_streams:
+        return (Permutation(),)  # of pairs too: their segments are read, their labels are not
     of_pairs = SentenceOrder() if sentence_order else NextSentence()
     return (MaskedLM(), of_pairs) if pairs else (MaskedLM(),)
 
