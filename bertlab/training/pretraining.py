@@ -37,7 +37,7 @@ from bertlab.training.devices.machines import join_machines
 from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import policy_of, resolve_precision
 from bertlab.training.devices.utilisation import Peak, Throughput, training_flops
-from bertlab.training.objectives import collators_of, objectives_for
+from bertlab.training.objectives import Objective, collators_of, objectives_for
 from bertlab.training.recipes.optimizer import adamw
 from bertlab.training.recipes.presets import PretrainingSettings
 from bertlab.training.recipes.schedule import WarmupLinearDecay
@@ -122,15 +122,21 @@ class PretrainingRun:
             )
         if self.validation is not None:
             check_readable(self.validation, self.config)
-        self.generator = generator_for(self.config, settings, self.weights)
-        kind = _kind_of_pairs(self.examples, self.validation)
-        self.objectives = objectives_for(self.config, *kind, replaced_tokens=self.generator is not None)
+        self.generator = self._generator()
+        self.objectives = self._objectives()
         self.devices = settings.devices * self.machine.count
         self._check_devices()
         self.precision = resolve_precision(settings.precision)
         self.phase_steps = settings.steps_of_phases(len(self.examples))
         self.work = WorkFolder(out, RUN, self.identity(), defaults=_defaults())
         self._check_same_run()
+
+    def _generator(self) -> ModelConfig | None:
+        return generator_for(self.config, self.settings, self.weights)
+
+    def _objectives(self) -> tuple[Objective, ...]:
+        kind = _kind_of_pairs(self.examples, self.validation)
+        return objectives_for(self.config, *kind, replaced_tokens=self.generator is not None)
 
     # --- checks before the start ---
 
@@ -246,7 +252,6 @@ class PretrainingRun:
 
     def check_memory(self) -> None:
         """Raises ConfigError, with advice, when an update does not fit into the free memory."""
-        free = available_memory(self.settings.devices)
         for phase, files in enumerate(self.examples):
             check_memory(
                 self.config,
@@ -255,9 +260,13 @@ class PretrainingRun:
                 self.predictions(phase),
                 self.precision,
                 self.settings.accumulation,
-                free,
+                self._free_memory(phase),
                 generator=self.generator,
             )
+
+    def _free_memory(self, phase: int) -> int | None:
+        """The bytes that an update of a phase may take; None if that is not known."""
+        return available_memory(self.settings.devices)
 
     # --- the run ---
 
