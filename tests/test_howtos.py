@@ -20,6 +20,7 @@ TEXTS = [
         "inside.md",
         "pretraining.md",
         "finetuning.md",
+        "distillation.md",
         "instructor_guide.md",
     )
 ]

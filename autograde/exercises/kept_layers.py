@@ -16,8 +16,8 @@ def answers(questions: list[dict], namespace: dict, kept: dict | None = None) ->
 def _builder(question: dict, kept: dict) -> probe.Build:
     """A `build` that returns the layer built before for the same kind of question.
 
-    All questions of a kind set the same weights; the others keep their initial values. `training` does not matter: it acts
-    when a layer is called. A question that only counts weights may have any layer that sets some. A layer that
+    All questions of a kind set the same weights; the others keep their initial values. `training` does not matter: it
+    acts when a layer is called. A question that only counts weights may have any layer that sets some. A layer that
     makes new weights when it is called is built again.
     """
     if question["probe"].get("values"):  # asks for the initial weights

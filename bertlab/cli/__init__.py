@@ -19,6 +19,7 @@ COMMANDS = {
     "minimal-pairs": ("minimal_pairs", "minimal_pairs", "Score minimal pairs of sentences, such as BLiMP's."),
     "inspect": ("inspect", "inspect", "Write a page with a look inside a model: attention, lens, heads."),
     "finetune": ("finetune", "finetune", "Fine-tune a model on a labelled task."),
+    "distill": ("distill", "distill", "Train a small model to resemble a large one."),
     "predict": ("predict", "predict", "Predict labels, tags or answers for raw text."),
     "export": ("export", "export", "Export a model as a TensorFlow SavedModel or an ONNX file."),
     "encode": ("encode", "encode", "Encode lines of text as vectors."),
