@@ -25,7 +25,7 @@ from bertlab.checkpoints.stored import (
 from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError
 from bertlab.families import Family, config_from_huggingface, family_of
-from bertlab.families.names import under_their_names
+from bertlab.families.names import Names, under_their_names
 from bertlab.files import write_text
 
 CONFIG = "config.json"
@@ -64,7 +64,7 @@ def open_folder(folder: Path) -> StoredCheckpoint:
         if values.get(name):
             raise CheckpointError(f"{folder / CONFIG}: {name} is true; only encoders can be read")
 
-    named = _under_plain_names(raw, its_family.huggingface.prefix, folder)
+    named = _under_plain_names(raw, its_family.huggingface, folder)
     if is_next_sentence(values):
         named = _as_classifier(named, its_family)
     tied = values.get("tie_word_embeddings") is not False
@@ -108,14 +108,14 @@ def _open_shards(folder: Path) -> dict[str, StoredTensor]:
     return tensors
 
 
-def _under_plain_names(raw: dict[str, StoredTensor], prefix: str, folder: Path) -> dict[str, StoredTensor]:
-    """Without the prefix, with LayerNorm's weight and bias, without buffers."""
+def _under_plain_names(raw: dict[str, StoredTensor], names: Names, folder: Path) -> dict[str, StoredTensor]:
+    """Without the prefix, with LayerNorm's weight and bias, without buffers and what no model needs."""
     named = {}
     for name, tensor in raw.items():
-        plain = name.removeprefix(prefix)
+        plain = name.removeprefix(names.prefix)
         plain = re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", plain)
         plain = re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", plain)
-        if plain in _BUFFERS:
+        if plain in _BUFFERS or (names.aside and re.fullmatch(names.aside, plain)):
             continue
         if plain in named:
             raise CheckpointError(f"{folder}: {named[plain].source} and {tensor.source} are the same variable")
@@ -179,7 +179,8 @@ def _kind(named: dict[str, StoredTensor], values: dict, its_family: Family) -> s
     end = (_architecture(values) or "").removeprefix(its_family.huggingface.class_prefix)
     if is_next_sentence(values):
         return "sequence_classification"
-    claimed = {end: kind for kind, end in _CLASS_ENDS.items()}.get("ForMaskedLM" if end == _PAIRS else end)
+    ends = _CLASS_ENDS | its_family.huggingface.class_ends
+    claimed = {end: kind for kind, end in ends.items()}.get("ForMaskedLM" if end == _PAIRS else end)
     possible = its_family.huggingface.kinds_of(named)
     if len(possible) > 1:
         return claimed if claimed in possible else None
@@ -251,14 +252,14 @@ def _check_parts(model, arrays: dict, by_path: dict) -> None:
 
 
 def _config_values(model, kind: str, dtype: str) -> dict:
-    options, end = options_of(model), _CLASS_ENDS[kind]
+    names = family_of(model.config).huggingface
+    options, end = options_of(model), names.class_ends.get(kind, _CLASS_ENDS[kind])
     values = model.config.to_huggingface()
     if kind == "pretraining":
         values["tie_word_embeddings"] = options["tied"]
         end = _PAIRS if options["next_sentence"] else end
     if "num_labels" in options:
-        names = [f"LABEL_{i}" for i in range(options["num_labels"])]
-        values["id2label"] = {str(i): name for i, name in enumerate(names)}
-        values["label2id"] = {name: i for i, name in enumerate(names)}
-    architecture = family_of(model.config).huggingface.class_prefix + end
-    return values | {"architectures": [architecture], "dtype": dtype}
+        labels = [f"LABEL_{i}" for i in range(options["num_labels"])]
+        values["id2label"] = {str(i): name for i, name in enumerate(labels)}
+        values["label2id"] = {name: i for i, name in enumerate(labels)}
+    return values | {"architectures": [names.class_prefix + end], "dtype": dtype}

@@ -1,4 +1,6 @@
-"""Families of models, a file each: ALBERT, BERT, DistilBERT, ELECTRA, ModernBERT, RoBERTa. No other file names one.
+"""Families of models, a file each: ALBERT, BERT, DistilBERT, ELECTRA, ModernBERT, RoBERTa, XLNet.
+
+No other file names one.
 
 A family (`Family`) has a config, embeddings, an encoder, the names of its weights in published checkpoints, and a kind
 of tokenizer. To add one: write its file and add a line to `_FILES`.
@@ -23,6 +25,7 @@ _FILES = {
     "electra": "bertlab.families.electra",
     "modernbert": "bertlab.families.modernbert",
     "roberta": "bertlab.families.roberta",
+    "xlnet": "bertlab.families.xlnet",
 }
 DEFAULT = "bert"  # files older than `model_type` are of this family
 _CLASSES = {
@@ -34,6 +37,7 @@ _CLASSES = {
     "ElectraConfig": "bertlab.families.electra",
     "ModernBertConfig": "bertlab.families.modernbert",
     "RobertaConfig": "bertlab.families.roberta",
+    "XLNetConfig": "bertlab.families.xlnet",
 }
 MOVED_FROM_CONFIG = ("BertConfig", "POSITION_EMBEDDINGS", "SIZES")
 __all__ = ["DEFAULT", "Family", "config_from_huggingface", "family", "family_of", "load_config", "model_types",

@@ -10,7 +10,7 @@ is one row for two variables of every layer i. Its names depend on the format's 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -24,6 +24,7 @@ HUGGINGFACE = {
     "table": (("embeddings", ".weight", False),),
     "matrix": (("", "", True),),
     "vector": (("", "", False),),
+    "by_head": (("kernel", "", False),),
 }
 GOOGLE = {
     "dense": (("kernel", "/kernel", False), ("bias", "/bias", False)),
@@ -52,6 +53,7 @@ norm = partial(Row, kind="norm")  # a LayerNorm: gamma and beta
 table = partial(Row, kind="table")  # an embedding
 matrix = partial(Row, kind="matrix")  # a single matrix, by its whole name
 vector = partial(Row, kind="vector")  # a single vector, by its whole name
+by_head = partial(Row, kind="by_head")  # a kernel (H, A, d) with an axis for the heads, by its whole name
 output = partial(Row, kind="output")  # a head's layer at Google: `theirs` precedes output_weights and output_bias
 
 
@@ -78,7 +80,9 @@ class Names:
     backbone: rows without our leading "backbone/"; "{i}" is the number of a layer.
     heads: kind of model → rows. A row replaces the backbone's row of the same path: some families store the pooler
         of a classifier beside the classifier.
-    class_prefix: how transformers' class names begin, in `architectures`.
+    class_prefix: how transformers' class names begin, in `architectures`.   class_ends: kind of model → how they end,
+        where that is not the usual end.
+    aside: a regular expression of the names of weights that some folders have and no model of ours needs.
     """
 
     spelling: dict[str, tuple]
@@ -86,6 +90,8 @@ class Names:
     heads: dict[str, tuple[Row, ...]]
     prefix: str = ""
     class_prefix: str = ""
+    aside: str = ""
+    class_ends: Mapping[str, str] = field(default_factory=dict)
 
     def places(self, kind: str | None, layers: int | Iterable[dict[str, int]]) -> list[Place]:
         """The variables of a model of this kind, of all its optional parts too (pooler, untied MLM head).
