@@ -26,6 +26,7 @@ from autograde.grader.autograded import autograded
 from autograde.grader.feedback import feedback_page
 from autograde.grader.given import given_by_people
 from autograde.grader.gradebook import Course, configured_penalty
+from autograde.grader.group_hand_ins import copies, follow
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
@@ -51,12 +52,15 @@ class GradeInRoom(NbGraderPreprocessor):
         """Grades the submitted file behind a notebook; returns the notebook that formgrader shows."""
         named = resources["nbgrader"]
         assignment = grading.open_assignment(Path.cwd(), named["assignment"])
-        (item,) = grading.handed_in(assignment, [named["student"]])
+        original = copies(assignment.course, assignment.name).get(named["student"], named["student"])
+        (item,) = grading.handed_in(assignment, [original])
         path = next(path for path in item.files if path.stem == named["notebook"])
         one = grading.grade_file(assignment, item, path, _shared_launcher(self.log.info))
         others = grading.current_results(assignment, item, [other for other in item.files if other != path])
         with Course(assignment.course) as book:
-            grading.record(assignment, item, [one], book, configured_penalty(assignment.course), others)
+            penalty = configured_penalty(assignment.course)
+            grading.record(assignment, item, [one], book, penalty, others)
+            follow(assignment.course, assignment.name, assignment.templates, book, penalty)
         template = assignment.templates[path.stem]
         return nbformat.from_dict(autograded(template, one.submission, one.result.verdicts)), resources
 

@@ -14,6 +14,8 @@ class ParityCase:
 
     masked_lm: compare the masked language model, where transformers' model for pre-training is another one.
     causal_lm: compare the model that predicts the next token.
+    segments: of a row; None: the config's type_vocab_size.
+    family: in the table, where it is not the model_type, as for a model that has only other sizes.
     deviation: of the weights. Large enough that attention is far from uniform, small enough that it is not one-hot,
     where rounding would decide which key wins.   rows: a batch; all but the first are padded.
     """
@@ -25,6 +27,8 @@ class ParityCase:
     model_type: str = "bert"
     masked_lm: bool = False
     causal_lm: bool = False
+    segments: int | None = None
+    family: str = ""
 
 
 CASES = {
@@ -60,6 +64,11 @@ CASES = {
             type_vocab_size=3,
         ),
         LENGTHS,
+    ),
+    "tinybert": ParityCase(  # TinyBERT's 4 layers of 312 with 12 heads and 1200, in small: loads as a BERT
+        SMALL | dict(hidden_size=36, num_hidden_layers=4, num_attention_heads=12, intermediate_size=140),
+        LENGTHS,
+        family="tinybert",
     ),
     "distilbert": ParityCase(
         SMALL | dict(dim=32, n_layers=3, n_heads=4, hidden_dim=64), LENGTHS, model_type="distilbert"
@@ -109,6 +118,20 @@ CASES = {
         LENGTHS,
         model_type="electra",
         masked_lm=True,
+    ),
+    "xlnet": ParityCase(
+        dict(vocab_size=61, d_model=32, n_layer=3, n_head=4, d_inner=64), LENGTHS, model_type="xlnet", segments=2
+    ),
+    "xlnet_relu_untied": ParityCase(
+        dict(vocab_size=61, d_model=20, n_layer=2, n_head=5, d_inner=36, ff_activation="relu", layer_norm_eps=1e-5,
+             tie_word_embeddings=False),
+        LENGTHS,
+        model_type="xlnet",
+        segments=2,
+    ),
+    "xlnet_512": ParityCase(
+        dict(vocab_size=500, d_model=128, n_layer=2, n_head=2, d_inner=256), (512,), deviation=0.05, rows=2,
+        model_type="xlnet", segments=2,
     ),
     "modernbert": ParityCase(
         SMALL

@@ -37,7 +37,7 @@ def write_reference(folder: Path) -> None:
     model.save_pretrained(folder)
     arrays = {}
     for num_tokens in case.lengths:
-        segments = getattr(config, "type_vocab_size", 1)
+        segments = case.segments or getattr(config, "type_vocab_size", 1)
         inputs = make_inputs(rng, num_tokens, segments, case.rows, config.vocab_size, config.pad_token_id)
         arrays |= {f"{num_tokens}/input/{key}": value.astype("int32") for key, value in inputs.items()}
         if not hasattr(config, "type_vocab_size"):  # a decoder would add the vectors of tokens with these numbers

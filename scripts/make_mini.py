@@ -2,6 +2,9 @@
 
     python scripts/make_mini.py NOVELS.txt          # a file or folder of text in addition to the built-in corpus
 
+The text of the next bertlab-mini, modern English, is prepared by `scripts/make_mini_text.py`; `benchmarks/recipes.py`
+compares recipes on it.
+
 Every step is a command of `bertlab`, printed before it runs. After a kill the same line resumes, in data and training.
 Two cores need about a quarter of an hour for the data and about four hours for the training.
 

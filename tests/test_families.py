@@ -45,7 +45,8 @@ def inputs(pad_id):
      ("openai-gpt", "base", 116_534_784), ("gpt2", "base", 124_439_808),
      ("modernbert", "base", 149_014_272), ("modernbert", "large", 394_781_696),
      ("electra", "small", 13_483_008), ("electra", "base", 108_891_648), ("electra", "large", 334_092_288),
-     ("albert", "large", 17_683_968), ("albert", "xlarge", 58_724_864), ("albert", "xxlarge", 222_595_584)],
+     ("albert", "large", 17_683_968), ("albert", "xlarge", 58_724_864), ("albert", "xxlarge", 222_595_584),
+     ("xlnet", "base", 116_718_336), ("xlnet", "large", 360_268_800)],
 )  # fmt: skip
 def test_the_published_sizes_have_the_published_number_of_parameters(name, size, count):
     backbone = outline(lambda: models.Backbone(families.family(name).config.named(size)))
@@ -203,7 +204,7 @@ def test_the_library_has_a_tokenizer_that_keeps_the_protocol():
 
 PACKAGE = Path(bertlab.__file__).parent
 OWN = re.compile(
-    r"distil_?bert|roberta(?!processing)|openai|\bgpt|c_attn|\bwte\b|\balbert|electra|modern_?bert|tok_embeddings|Wqkv|sliding_attention|discriminator_pred|generator_|\.word_embeddings|sop_classifier|layer_groups|attention\.self|q_lin|lm_head\b(?<!masked_lm_head)|cls[./]predictions",
+    r"distil_?bert|roberta(?!processing)|openai|\bgpt|c_attn|\bwte\b|\balbert|electra|xlnet|rel_attn|lm_loss|word_embedding\b|logits_proj|modern_?bert|tok_embeddings|Wqkv|sliding_attention|discriminator_pred|generator_pred|generator_lm|\.word_embeddings|sop_classifier|layer_groups|attention\.self|q_lin|lm_head\b(?<!masked_lm_head)|cls[./]predictions",
     re.I,
 )
 # The list of families, the exported names, the model on one page; data can be made by a recipe called roberta.

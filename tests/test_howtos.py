@@ -17,8 +17,10 @@ TEXTS = [
     for name in (
         "vectors.md",
         "minimal_pairs.md",
+        "inside.md",
         "pretraining.md",
         "finetuning.md",
+        "distillation.md",
         "generation.md",
         "instructor_guide.md",
     )

@@ -17,6 +17,10 @@ IDS = RNG.integers(0, 11, size=(2, 5)).astype("int32")
 SEGMENTS = np.array([[0, 0, 0, 1, 1], [0, 0, 1, 1, 0]], "int32")
 POSITIONS = np.array([[0, 1, 2, 3, 4], [0, 1, 0, 1, 2]], "int32")
 MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]], "bool")[:, None, :]  # (B, 1, T)
+OTHER = SEGMENTS[:, :, None] != SEGMENTS[:, None, :]  # (B, T, T)
+RELATIVE = {"x": X, "distances": RNG.normal(size=(10, 8)).astype("float32"), "attention_mask": MASK,
+            "other_segment": OTHER}  # fmt: skip
+PLACES = np.array([[2, 0, 4], [1, 2, 1]], "int32")  # (B, P)
 MEMORY_MASK = np.array([[1, 1, 1], [1, 1, 0]], "bool")[:, None, :]  # (B, 1, S)
 
 
@@ -59,6 +63,18 @@ CASES = [
          {"token_ids": IDS, "token_type_ids": SEGMENTS}, (2, 5, 12), ("dropout",), output_size=12, **EMBEDDINGS),
     case("shared encoder", layers.SharedEncoder, {"x": X, "attention_mask": MASK}, (2, 5, 8), ENCODER_DROPOUTS,
          num_steps=3, num_groups=2, layers_per_group=1, activation="gelu_tanh", **ENCODER),
+    case("positionless embeddings", layers.PositionlessEmbeddings, {"token_ids": IDS}, (2, 5, 8), ("dropout",),
+         vocab_size=11, hidden_size=8, initializer_range=0.3),
+    case("relative attention", layers.RelativeAttention, RELATIVE, (2, 5, 8), ("dropout",),
+         num_heads=2, initializer_range=0.3),
+    case("relative attention at some places", layers.RelativeAttention,
+         RELATIVE | {"x": X[:, :3], "memory": X, "positions": PLACES, "other_segment": OTHER[:, :3]}, (2, 3, 8),
+         ("dropout",), num_heads=2, initializer_range=0.3),
+    case("relative encoder layer", layers.RelativeEncoderLayer, RELATIVE, (2, 5, 8), ENCODER_DROPOUTS,
+         activation="gelu_tanh", **ENCODER),
+    case("two-stream encoder, predicting", layers.TwoStreamEncoder,
+         {"x": X, "attention_mask": MASK, "token_type_ids": SEGMENTS, "positions": PLACES}, (2, 3, 8), ENCODER_DROPOUTS,
+         num_layers=2, activation="gelu_tanh", **ENCODER),
     case("gated feed-forward", layers.GatedFeedForward, {"x": X}, (2, 5, 8), ("dropout",),
          intermediate_size=12, activation="gelu_tanh", initializer_range=0.3, output_range=0.2),
     case("rotary attention", layers.RotaryAttention,
@@ -98,6 +114,10 @@ CASES = [
          num_layers=2, pre_norm=True, **ENCODER),
     case("detection head", layers.DetectionHead, {"hidden": X}, (2, 5), activation="relu", initializer_range=0.3),
     case("pooler", layers.Pooler, {"hidden": X}, (2, 8), initializer_range=0.3),
+    case("pooler of the last token", layers.LastTokenPooler,
+         {"hidden": X, "attention_mask": MASK[:, 0].astype("int32")}, (2, 8), initializer_range=0.3),
+    case("MLM head, without inner layer", layers.MaskedLanguageModelHead, {"hidden": X, "table": TABLE}, (2, 5, 11),
+         transformed=False, **MLM),
     case("MLM head, tied", layers.MaskedLanguageModelHead, {"hidden": X, "table": TABLE}, (2, 5, 11), **MLM),
     case("MLM head, narrow", layers.MaskedLanguageModelHead, {"hidden": X, "table": TABLE[:, :6]}, (2, 5, 11),
          width=6, **MLM),
@@ -105,7 +125,7 @@ CASES = [
     case("language model head", layers.LanguageModelHead, {"hidden": X, "table": TABLE}, (2, 5, 11), vocab_size=11),
     case("language model head, untied", layers.LanguageModelHead, {"hidden": X}, (2, 5, 11), vocab_size=11, tied=False,
          initializer_range=0.3),
-    case("last token", layers.LastTokenPooler, {"hidden": X, "attention_mask": MASK[:, 0].astype("int32")}, (2, 8)),
+    case("last token", layers.LastTokenVector, {"hidden": X, "attention_mask": MASK[:, 0].astype("int32")}, (2, 8)),
     case("embeddings without norm", layers.BertEmbeddings, {"token_ids": IDS}, (2, 5, 8), ("dropout",), norm=False,
          **EMBEDDINGS),
     case("classification head on vectors", layers.ClassificationHead, {"x": X[:, 0]}, (2, 3), ("dropout",),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import course_option, results_of
+from autograde.cli.options import course_option, results_of, templates_of
 
 
 @click.command()
@@ -32,5 +32,21 @@ def report(assignment, course, path):
     ]
     path = path or course / "reports" / f"{assignment}.html"
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_report(path, results, assignment)
+    write_report(path, results, assignment, **_by_hand(course, assignment))
     click.echo(path)
+
+
+def _by_hand(course: Path, assignment: str) -> dict:
+    """The graders' parts, and points that changed since, as the page shows them."""
+    from autograde.grader.by_hand import progress, read_shares
+    from autograde.grader.gradebook import Course
+    from autograde.grader.parts import parts_of
+
+    if not (course / "gradebook.db").is_file():
+        return {}
+    with Course(course) as book:
+        if all(row["assignment"] != assignment for row in book.assignments()):
+            return {}
+        parts = parts_of(book, assignment, templates_of(course, assignment))
+    graders, changed = progress(parts, read_shares(course, assignment))
+    return {"graders": graders, "changed": changed}

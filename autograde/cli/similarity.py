@@ -31,9 +31,10 @@ def similarity(assignment, course, path, most, innocent, as_json):
     from autograde.grader.similarity import compare, similarity_page
     from bertlab.files import write_text
 
-    name = (lambda student: student) if as_json else namer(course)
+    name = _titles(course, assignment, (lambda student: student) if as_json else namer(course))
     answers = _answers(course, assignment, templates_of(course, assignment))
-    comparison = compare({name(student): those for student, those in answers.items()}, innocent)
+    answers = {student: those for student, those in answers.items() if student in name}
+    comparison = compare({name[student]: those for student, those in answers.items()}, innocent)
     if as_json:
         click.echo(json.dumps(_as_json(comparison), indent=1))
         return
@@ -44,6 +45,20 @@ def similarity(assignment, course, path, most, innocent, as_json):
         f"{len(answers)} submissions; pairs more alike than by chance: {len(comparison.listed)}, "
         f"innocent ones to expect among them: {innocent:g}; groups: {len(comparison.rings)}. {path}"
     )
+
+
+def _titles(course: Path, assignment: str, name) -> dict[str, str]:
+    """student → name on the page. A group is compared as one: "Group 1: Jane Doe (jane), Ben Roe (ben)"."""
+    from autograde.grader.group_hand_ins import who_handed_in
+    from autograde.grader.groups import read_groups
+
+    groups = read_groups(course, assignment)
+    titles = {folder.parent.name: name(folder.parent.name) for folder in course.glob(f"submitted/*/{assignment}")}
+    for group, student in who_handed_in(course, assignment).items():
+        members = groups.members[group]
+        titles = {one: title for one, title in titles.items() if one not in members}
+        titles[student] = f"{group}: {', '.join(map(name, members))}"
+    return titles
 
 
 def _as_json(comparison) -> dict:

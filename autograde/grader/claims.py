@@ -4,12 +4,13 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from autograde.grader.archives import Entry
 from autograde.grader.filenames import own_stem, safe_name
+from autograde.grader.groups import Groups
 from autograde.grader.hand_ins import TIME, Arrived, Folder, hand_ins
 from autograde.grader.people import People
 from autograde.grader.platforms import Reader, Upload
@@ -92,9 +93,12 @@ class Found:
         )
 
 
-def by_student(found: list[Found], course: Path, reader: Reader, roster: Roster, people: People) -> dict:
+def by_student(
+    found: list[Found], course: Path, reader: Reader, roster: Roster, people: People, groups: Groups
+) -> dict:
     """Files by the student's folder. Two students never share one: the system's number distinguishes students of the
-    same name, now and in later downloads that contain only one of them."""
+    same name, now and in later downloads that contain only one of them. An entry with the name of a group goes to the
+    group's first member."""
     records = {
         student: record.number
         for student, record in hand_ins(course, reader.assignment).items()
@@ -102,7 +106,11 @@ def by_student(found: list[Found], course: Path, reader: Reader, roster: Roster,
     }
     keys, spellings, students = defaultdict(set), defaultdict(set), defaultdict(list)
     for file in found:
-        if not file.by_hand:
+        group = groups.named(file.upload.student) if not file.by_hand else None
+        if group:
+            file.upload = replace(file.upload, student=group, lasting=False, name="", of_group=True)
+            file.row.student = groups.members[group][0]
+        elif not file.by_hand:
             file.row.student = _known(file.upload, reader, roster, people, records) or ""
         if not file.row.student:
             keys[file.upload.student].add(file.upload.key)
@@ -141,15 +149,12 @@ def undisputed(folder: Folder, files: list[Found], reader: Reader) -> list[Found
     """Files whose entries one student can have handed in. Others are kept as disputed: they replace no work."""
     if any(file.by_hand for file in files):
         return _set_aside(folder, files, lambda file: file.by_hand, "your CSV names another file for this student")
+    own = folder.before if folder.before and not folder.before.by else None  # a copy of a group's claims nothing
     claims = {(file.upload.key, file.upload.student) for file in files}
     if len(claims) > 1:
         both = " and ".join(sorted(f"{student} ({key})" for key, student in claims))
         return _set_aside(folder, files, lambda file: folder.has(file.arrived()), f"{both} claim to be one student")
-    if (
-        folder.before
-        and folder.before.key == (reader.platform, *_key(files))
-        and folder.before.name != files[0].upload.student
-    ):
+    if own and folder.before.key == (reader.platform, *_key(files)) and folder.before.name != files[0].upload.student:
         reason = f"{reader.title} called this student {folder.before.name!r} before and {files[0].upload.student!r} now"
         return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
     uploads = {(file.row.file, file.row.sha256): file for file in files}
@@ -158,7 +163,8 @@ def undisputed(folder: Folder, files: list[Found], reader: Reader) -> list[Found
     if any(file.upload.sure for file in files) or (folder.old and not all(file.upload.sure for file in files)):
         reason = "its name can be read as another student's too"
         files = _set_aside(folder, files, lambda file: file.upload.sure or folder.has(file.arrived()), reason)
-    if not folder.is_empty and (folder.before is None or folder.before.key != (reader.platform, *_key(files))):
+    copied = folder.before is not None and folder.before.by != ""
+    if not (folder.is_empty or copied) and (own is None or own.key != (reader.platform, *_key(files))):
         came = folder.before.platform if folder.before else "another way"
         reason = f"{folder.student}'s work came from {came}, this file from {reader.platform}"
         return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
@@ -166,7 +172,11 @@ def undisputed(folder: Folder, files: list[Found], reader: Reader) -> list[Found
 
 
 def _key(files: list[Found]) -> tuple[str]:
-    return (files[0].upload.number or files[0].upload.student,) if files else ("",)
+    """A group's is its name alone: the number in it is a member's, and not always the same one's."""
+    if not files:
+        return ("",)
+    upload = files[0].upload
+    return (upload.student if upload.of_group else upload.key,)
 
 
 def _set_aside(folder: Folder, files: list[Found], stays: Callable[[Found], bool], reason: str) -> list[Found]:

@@ -20,6 +20,8 @@ from autograde.grader import platforms
 from autograde.grader.archives import CollectError, Limits, copy_out, entries, outermost
 from autograde.grader.claims import ALSO_TAKEN, ONLY, Found, Manifest, Row, by_student, undisputed
 from autograde.grader.filenames import notebook_of, safe_name
+from autograde.grader.group_hand_ins import spread
+from autograde.grader.groups import read_groups
 from autograde.grader.hand_in_times import Times
 from autograde.grader.hand_ins import TIME, Folder, HandIn, hash_of
 from autograde.grader.people import People
@@ -60,12 +62,13 @@ def collect(
         staging.mkdir(parents=True)
         found = progress(entries(source, limits, zone, lambda outer: _owner(reader, outer)))
         found = _copy_all(found, manifest, staging, reader, roster)
-        people = People(course)
-        for student, files in sorted(by_student(found, course, reader, roster, people).items()):
+        people, groups = People(course), read_groups(course, assignment)
+        for student, files in sorted(by_student(found, course, reader, roster, people, groups).items()):
             _settle(Folder(course, assignment, student), files, reader, times or Times())
             _learn(people, student, files, reader)
         people.learn_roster(roster, {row.student for row in manifest.rows})
         people.save()
+        manifest.notes += spread(course, assignment)
         manifest.rows.sort(key=lambda row: (row.student, row.source))
         manifest.notes += _notes(manifest, reader, course, people)
         _write_manifest(manifest, home)
@@ -228,7 +231,7 @@ def _about(folder: Folder, newest: dict[str, Found], reader: Reader) -> HandIn:
     marks = [file.upload.late for file in files if file.upload.late is not None]
     return HandIn(
         platform=reader.platform,
-        number=last.number,
+        number="" if last.of_group else last.number,
         name=last.student,
         late=any(marks) if marks else None,
         time=max([*(file.row.timestamp for file in files), *stay]),
@@ -269,7 +272,7 @@ def _newest(folder: Folder, files: list[Found]) -> dict[str, Found]:
 
 def _learn(people: People, student: str, files: list[Found], reader: Reader) -> None:
     for file in files:
-        if file.row.action not in ("disputed", "refused"):
+        if file.row.action not in ("disputed", "refused") and not file.upload.of_group:
             upload = file.upload
             login = upload.student if reader.platform == "blackboard" else ""
             ids = {reader.platform: upload.number} if upload.lasting else {}

@@ -56,6 +56,8 @@ _IGNORED_TEXT = """# Written by `autograde init`: the secret, grades and student
 /reports/
 /.autograde/policy.json
 /.autograde/mailed/
+/.autograde/groups/
+/.autograde/by_hand/
 *.zip
 *.csv
 """

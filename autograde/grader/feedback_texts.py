@@ -17,6 +17,7 @@ import io
 import json
 import re
 import zipfile
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -24,7 +25,8 @@ from pathlib import Path, PurePosixPath
 from autograde.errors import AutogradeError
 from autograde.grader.feedback import ExerciseView, exercise_views, feedback_page, total_points
 from autograde.grader.given import given_by_people
-from autograde.grader.hand_ins import hand_ins
+from autograde.grader.groups import Groups, read_groups
+from autograde.grader.hand_ins import HandIn, hand_ins
 from autograde.grader.results import Result, load_results
 from autograde.grader.template import Template
 
@@ -55,22 +57,50 @@ def feedback_zip(course: Path, assignment: str, system: str, templates: Mapping[
     results: dict[str, list[Result]] = {}
     for result in load_results(course, assignment):
         results.setdefault(result.student, []).append(result)
-    files, left_out = {}, []
+    groups, answers, left_out = read_groups(course, assignment), defaultdict(dict), []
     for student, those in sorted(results.items()):
         record = records.get(student)
         if record is None or record.platform != system:
             came = f"from {record.platform}" if record else "another way"
             left_out.append((student, f"the hand-in came {came}, not from {system}"))
             continue
+        group = _group_of_entry(student, records, groups)
+        if record.by and not group:
+            left_out.append((student, f"it is the hand-in of {record.by}, who gets the answer to it"))
+            continue
         pack = _for_canvas if system == "canvas" else _for_moodle
-        found = pack(those, record.entries, given)
+        found = pack(those, record.entries, _for_group(given, group) if group else given)
         if not found:
             left_out.append((student, "no notebook's entry is known; collect the download again"))
-        files.update(found)
+        for name, content in found.items():
+            answers[name][student] = content
+    files = _one_for_each(answers, left_out)
     if not files:
         reason = "; ".join(f"{student}: {reason}" for student, reason in left_out[:5]) or "no results"
         raise FeedbackError(f"{course}: no feedback for {system} ({reason}); collect its download and grade first")
-    return Packed(_zipped(files), len(results) - len(left_out), left_out)
+    return Packed(_zipped(files), len(results) - len({student for student, _ in left_out}), left_out)
+
+
+def _group_of_entry(student: str, records: Mapping[str, HandIn], groups: Groups) -> str | None:
+    """The student's group, if the system keeps one entry for the whole group."""
+    original = records.get(records[student].by, records[student])
+    return original.name if original.name and original.name == groups.of(student) else None
+
+
+def _for_group(given: Callable, group: str) -> Callable:
+    """The facts of a member's page with the name of the group: the system shows it to all members."""
+    return lambda result: given(result) | {"name": group}
+
+
+def _one_for_each(answers: Mapping[str, Mapping[str, bytes]], left_out: list[tuple[str, str]]) -> dict[str, bytes]:
+    """One answer to each entry: that of most members of a group. One member's own feedback is nobody else's."""
+    files, reason = {}, "the system shows one feedback to the whole group, and this student's is another; mail it"
+    for name, those in answers.items():
+        (content, most), *rest = Counter(those.values()).most_common(2)
+        if not rest or most > rest[0][1]:
+            files[name] = content
+        left_out += [(student, reason) for student, one in those.items() if files.get(name) != one]
+    return files
 
 
 def _for_canvas(results: list[Result], entries: Mapping[str, str], given: Callable) -> dict[str, bytes]:

@@ -5,17 +5,21 @@
     collected/*/earlier/ID, disputed/ID           older files, and files that somebody else's entry claims
     collected/*/hand_ins/ID.json, rows of the manifest, people.json   what a download told
     .autograde/mailed/*/ID.json                   e-mails that were sent
+    .autograde/groups, by_hand                    rows of groups and of graders
     gradebook.db                                  grades, comments, name
-    reports/*.html, feedback/*.zip                about their assignments: deleted, to be written again
+    reports/*.html, feedback/*.zip, sheets/*.csv  about their assignments: deleted, to be written again
 
 Data elsewhere stays: the LMS and its downloads, the exchange, copies and backups.
 """
 
 import json
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from autograde.errors import AutogradeError
+from autograde.grader import by_hand, groups, hand_ins
 from autograde.grader.gradebook import Course
 from autograde.grader.people import People
 from autograde.grader.policy import read_policy
@@ -46,7 +50,8 @@ def kept_about(course: str | Path, student: str) -> list[Path]:
 
 def _pages(course: Path, assignment: str) -> list[Path]:
     """Pages and archives about a whole assignment, which name each student."""
-    return [*sorted(course.glob(f"reports/{assignment}*.html")), *sorted(course.glob(f"feedback/{assignment}-*.zip"))]
+    patterns = f"reports/{assignment}*.html", f"feedback/{assignment}-*.zip", f"sheets/{assignment}-*.csv"
+    return [path for pattern in patterns for path in sorted(course.glob(pattern))]
 
 
 def unknown(course: str | Path, student: str) -> ForgetError:
@@ -85,6 +90,7 @@ def forget(course: str | Path, student: str) -> list[Path]:
     people = People(course)
     in_people = people.forget(student)
     people.save()
+    _forget_in_groups(course, student)
     policy = read_policy(course)
     if policy.without(student) != policy:
         policy.without(student).save(course)
@@ -95,11 +101,28 @@ def forget(course: str | Path, student: str) -> list[Path]:
     return paths
 
 
+def _forget_in_groups(course: Path, student: str) -> None:
+    """Takes a student out of groups and of the lists of graders; a copy of their hand-in is its owner's own now."""
+    for path in sorted((course / groups.FOLDER).glob("*.json")):
+        found = groups.read_groups(course, path.stem)
+        if found.of(student):
+            found.without(student).save(course, path.stem)
+    for path in sorted((course / by_hand.FOLDER).glob("*.json")):
+        by_hand.read_shares(course, path.stem).without(student).save(course, path.stem)
+    for path in sorted(course.glob("collected/*/hand_ins/*.json")):
+        record = hand_ins.hand_in(course, path.parent.parent.name, path.stem)
+        if record.by == student:
+            entries = {name: entry for name, entry in record.entries.items() if student not in entry}
+            hand_ins.save_record(path, replace(record, by="", entries=entries))
+
+
 def _strike_out(manifest: Path, student: str) -> bool:
-    """Takes a student's rows out of the list of a download; returns whether there were any."""
+    """Takes a student's rows, and notes that name the student, out of the list of a download; returns whether there
+    were any."""
     content = json.loads(manifest.read_text(encoding="utf-8"))
     rows = [row for row in content["rows"] if row["student"] != student]
-    if len(rows) == len(content["rows"]):
+    notes = [note for note in content.get("notes", ()) if not re.search(rf"(?<!\w){re.escape(student)}(?!\w)", note)]
+    if len(rows) == len(content["rows"]) and notes == content.get("notes", []):
         return False
-    write_text(manifest, json.dumps(content | {"rows": rows}, indent=1, ensure_ascii=False) + "\n")
+    write_text(manifest, json.dumps(content | {"rows": rows, "notes": notes}, indent=1, ensure_ascii=False) + "\n")
     return True

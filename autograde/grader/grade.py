@@ -22,6 +22,7 @@ from autograde.grader.autograded import write_autograded
 from autograde.grader.budget import Budget
 from autograde.grader.course import read_secret, use_exercises_of
 from autograde.grader.gradebook import Course, configured_penalty
+from autograde.grader.group_hand_ins import copies, follow, spread
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.notebook_grading import Graded, grade_notebook
 from autograde.grader.results import Result, ResultError
@@ -163,7 +164,9 @@ def is_up_to_date(assignment: Assignment, item: Handed) -> bool:
 
 def anything_new(assignment: Assignment, students: Iterable[str] = ()) -> bool:
     """Whether `grade` would have to run anything."""
-    return any(item.files and not is_up_to_date(assignment, item) for item in handed_in(assignment, students))
+    copied = copies(assignment.course, assignment.name)
+    chosen = handed_in(assignment, [copied.get(student, student) for student in students])
+    return any(item.files and item.student not in copied and not is_up_to_date(assignment, item) for item in chosen)
 
 
 def digest(path: Path) -> str:
@@ -332,7 +335,11 @@ def grade_by(
 ) -> Report:
     """`grade` on any machine: `send` starts a submission, `receive` turns the future's result into records."""
     report = Report()
-    waiting = [item for item in handed_in(assignment, students) if _has_files(assignment, item, report)]
+    spread(assignment.course, assignment.name)
+    copied = copies(assignment.course, assignment.name)
+    chosen = [copied.get(student, student) for student in students]  # of a group, the member who handed in
+    waiting = [item for item in handed_in(assignment, chosen) if _has_files(assignment, item, report)]
+    waiting = [item for item in waiting if item.student not in copied]
     todo = [item for item in waiting if again or not is_up_to_date(assignment, item)]
     report.up_to_date = len(waiting) - len(todo)
     penalty = configured_penalty(assignment.course)
@@ -340,6 +347,7 @@ def grade_by(
         for done, (item, future) in enumerate(_as_completed(send, todo, places + 1), start=1):
             _finish(assignment, item, lambda: receive(item, future.result()), book, penalty, report)  # noqa: B023
             progress(item.student, done, len(todo))
+        follow(assignment.course, assignment.name, assignment.templates, book, penalty)
         if report.up_to_date:
             book.write_late_penalties(penalty)
     return report

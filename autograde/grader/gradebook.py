@@ -24,6 +24,7 @@ from autograde.grader.late import (
     set_extension,
     set_time,
 )
+from autograde.grader.parts import share_in_groups
 from autograde.grader.people import Known, People, two_names
 from autograde.grader.policy import read_policy
 from autograde.grader.results import Result
@@ -73,7 +74,7 @@ class Course:
         """
         by_notebook = {result.notebook: result for result in results}
 
-        def transaction():
+        def work():
             submission = self._submission(assignment, student)
             times = [result.handed_in for result in results if result.handed_in]
             set_time(submission, max(times, default=None), self._records(student).get(assignment))
@@ -84,25 +85,33 @@ class Course:
                 for notebook in submission.notebooks:
                     self.book.db.refresh(notebook)
                 self._penalise(student, late_penalty)
-            self.book.db.commit()
 
-        with self._lock():
-            self._retry_while_locked(transaction)
+        self.transaction(work)
 
     def write_late_penalties(self, rule: LatePenalty | None = None) -> None:
         """Computes all late penalties again: scores, times, due dates, extensions and rules can change after grading.
 
-        rule: by default that of the course.
+        Points by hand count for a whole group before. rule: by default that of the course.
         """
         rule = rule or configured_penalty(self.folder)
 
-        def transaction():
+        def work():
+            share_in_groups(self.book, self.folder)
             for student in self.book.students:
                 self._penalise(student.id, rule)
+
+        self.transaction(work)
+
+    def transaction(self, work: Callable):
+        """Calls `work` as the only writer, commits, and returns what it returns. Raises GradebookError."""
+
+        def whole():
+            done = work()
             self.book.db.commit()
+            return done
 
         with self._lock():
-            self._retry_while_locked(transaction)
+            return self._retry_while_locked(whole)
 
     def _penalise(self, student: str, rule: LatePenalty) -> None:
         """One student's penalties in all assignments, since they share the free late days."""

@@ -26,7 +26,8 @@ class HandIn:
 
     platform, number, name: as the system writes them; late: the system's mark, None where it has none; time: in UTC,
     empty if unknown; entries: name of a file → its entry in the download; order: name of a file → [number of the
-    upload, date of the entry], by which a newer one is recognised.
+    upload, date of the entry], by which a newer one is recognised; by: the member of the student's group who handed it
+    in, empty if the student did.
     """
 
     platform: str
@@ -36,6 +37,7 @@ class HandIn:
     time: str = ""
     entries: dict[str, str] = field(default_factory=dict)
     order: dict[str, list] = field(default_factory=dict)
+    by: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -50,6 +52,11 @@ def hand_in(course: str | Path, assignment: str, student: str) -> HandIn | None:
     """The record of a student's hand-in; None where it came another way, for example through nbgrader's exchange."""
     path = record_path(course, assignment, student)
     return HandIn(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+
+
+def save_record(path: Path, about: HandIn) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(asdict(about), indent=1, ensure_ascii=False) + "\n")
 
 
 def hand_ins(course: str | Path, assignment: str) -> dict[str, HandIn]:
@@ -135,8 +142,7 @@ class Folder:
 
     def save(self, about: HandIn) -> None:
         """Writes the record."""
-        self.record.parent.mkdir(parents=True, exist_ok=True)
-        write_text(self.record, json.dumps(asdict(about), indent=1, ensure_ascii=False) + "\n")
+        save_record(self.record, about)
 
     def _put_in_place(self) -> None:
         if self.target.exists():

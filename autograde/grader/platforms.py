@@ -7,12 +7,15 @@ the first part is read here, and only in the outermost entries of a download: no
 |---|---|---|
 | Canvas | `doejane_LATE_4711_90210_03_attention-1.ipynb` (user 4711), `anon_aB3cD_90210_…` | not in it |
 | Moodle | `Jane Doe_90210_assignsubmission_file/03_attention.ipynb`, or flat, `…_file_03_attention.ipynb` | not in it |
+| Canvas, groups | `group1_4711_90210_03_attention.ipynb`: the group's name, the user id of one member | not in it |
+| Moodle, groups | `Group 1_17_assignsubmission_file/03_attention.ipynb`: the group's name and id | not in it |
 | Blackboard | `Week 3_jdoe_attempt_2026-01-30-15-00-00_03_attention.ipynb`, and a receipt `….txt` | in the name |
 | folders | `Jane Doe/03_attention.ipynb`, `submitted/jdoe/ps1/03_attention.ipynb` (nbgrader) | the entry's date |
 | files | `03_attention_jane_doe.ipynb`, `Copy of 03_attention - Jane Doe.ipynb` | the entry's date |
 
-Canvas and Moodle date every entry with the moment of the download. Sources that these patterns follow:
-Canvas `lib/content_zipper.rb` (commit 05e9653c) and `infer_comment_context_from_filename` (028f76bb); Moodle
+Canvas and Moodle date every entry with the moment of the download. That a name is a group's, only the course's groups
+tell (groups.py). Sources that these patterns follow: Canvas `lib/content_zipper.rb` (commit 05e9653c),
+`app/models/abstract_assignment.rb` (028f76bb, infer_comment_context_from_filename and representatives); Moodle
 `public/mod/assign/classes/downloader.php` (b1b5f263), `files/classes/local/archive_writer/zip_writer.php` (04975560).
 Blackboard's is not public; its pattern is that of its "Assignment File Download".
 """
@@ -47,7 +50,8 @@ class Upload:
 
     student: name or login as the system writes it; file: the student's part; number: the system's id of the student,
     lasting: the same in all assignments; order: grows with each upload; late: the system's own mark, None where it has
-    none; time: of the hand-in; sure: the name can be read in one way only; name: of the person, if the system has it.
+    none; time: of the hand-in; sure: the name can be read in one way only; name: of the person, if the system has it;
+    of_group: `student` is a group.
     """
 
     student: str
@@ -59,6 +63,7 @@ class Upload:
     time: datetime | None = None
     sure: bool = True
     name: str = ""
+    of_group: bool = False
 
     @property
     def key(self) -> str:

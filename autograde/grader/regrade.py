@@ -15,6 +15,7 @@ from autograde.exercises.spec import Exercise
 from autograde.grader.autograded import write_autograded
 from autograde.grader.grade import Assignment, GradeError, digest
 from autograde.grader.gradebook import Course, configured_penalty
+from autograde.grader.group_hand_ins import copies, follow
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.notebook_grading import Graded, grade_notebook
 from autograde.grader.results import Result, load_results
@@ -55,12 +56,14 @@ def regrade(
     """
     if exercise.notebook not in assignment.templates:
         raise GradeError(f"{assignment.name}: {exercise.id} is in notebook {exercise.notebook}, which is not in it")
-    chosen, report = set(students), Regraded()
+    copied, report = copies(assignment.course, assignment.name), Regraded()
+    chosen = {copied.get(student, student) for student in students}
     before = [
         result
         for result in load_results(assignment.course, assignment.name)
         if result.notebook == exercise.notebook and not result.problem and (not chosen or result.student in chosen)
-    ]
+        and result.student not in copied
+    ]  # fmt: skip
     report.outdated = [result.student for result in before if digest(file_behind(assignment, result)) != result.sha256]
     todo = [result for result in before if result.student not in report.outdated]
     penalty = configured_penalty(assignment.course)
@@ -74,6 +77,7 @@ def regrade(
             else:
                 _take(assignment, exercise, result, graded, book, penalty, report)
             progress(result.student, done, len(todo))
+        follow(assignment.course, assignment.name, assignment.templates, book, penalty)
     return report
 
 

@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autograde.errors import AutogradeError
@@ -20,8 +20,11 @@ class ReportError(AutogradeError, ValueError):
     """An assignment without results."""
 
 
-def report_page(results: Iterable[Result], title: str) -> str:
-    """The page as HTML. results: all notebooks of all students of one assignment. Raises ReportError for none."""
+def report_page(results: Iterable[Result], title: str, graders: Sequence = (), changed: Sequence[str] = ()) -> str:
+    """The page as HTML. results: all notebooks of all students of one assignment. Raises ReportError for none.
+
+    graders, changed: who gave points by hand, as `by_hand.progress` returns them.
+    """
     results = list(results)
     if not results:
         raise ReportError(f"{title}: no results yet; run `autograde grade` first")
@@ -34,6 +37,8 @@ def report_page(results: Iterable[Result], title: str) -> str:
     return render(
         "report",
         title=title,
+        graders=graders,
+        changed=changed,
         students=sorted(points),
         notebooks=sorted({result.notebook for result in results}),
         first=times[0] if times else "",
@@ -57,9 +62,9 @@ def report_page(results: Iterable[Result], title: str) -> str:
     )
 
 
-def write_report(path: str | Path, results: Iterable[Result], title: str) -> None:
-    """Writes the page, whole or not at all."""
-    write_text(path, report_page(results, title))
+def write_report(path: str | Path, results: Iterable[Result], title: str, **by_hand) -> None:
+    """Writes the page, whole or not at all. by_hand: graders and changed, as `report_page` takes them."""
+    write_text(path, report_page(results, title, **by_hand))
 
 
 def _most_points(results) -> dict[str, float]:

@@ -70,6 +70,12 @@ def cell(value) -> object:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
+def plain(text: str) -> str:
+    """The text of a cell that `cell` wrote and a spreadsheet may have saved again."""
+    text = text.replace("\r\n", "\n").strip()
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+
+
 def by_student(rows: Sequence[dict]) -> tuple[list[str], dict[str, dict[str, dict]]]:
     """Assignments in order, and each student's rows by assignment."""
     students: dict[str, dict[str, dict]] = {}

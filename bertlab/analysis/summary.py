@@ -56,6 +56,8 @@ _NAMES = {
     "position": "position embedding",
     "norm": "embedding LayerNorm",
     "projection": "embedding projection",
+    "final_norm": "final LayerNorm",
+    "prediction": "prediction embedding",
     "masked_lm_head": "masked-LM head",
     "next_sentence_head": "next-sentence head",
     "detection_head": "detection head",
@@ -72,4 +74,4 @@ def _component(path: list[str], num_layers: int) -> str:
     if part == "encoder" and path[2].startswith("layer_"):
         component = "LayerNorms" if path[3].endswith("norm") else path[3].replace("_", "-")
         return f"{num_layers} × {component}"
-    return "final LayerNorm" if part == "encoder" else part
+    return _NAMES[path[2]] if part == "encoder" else part

@@ -33,6 +33,7 @@ WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 UNREADABLE = ("pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack")
 
+_BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")  # constants, stored by older versions
 # How transformers' class names end, for each kind of ours. The first one is written.
 _PAIRS = "ForPreTraining"  # with next-sentence prediction, where the family has it
 _NEXT_SENTENCE = "ForNextSentencePrediction"  # a classifier of pairs under another name
@@ -108,13 +109,13 @@ def _open_shards(folder: Path) -> dict[str, StoredTensor]:
 
 
 def _under_plain_names(raw: dict[str, StoredTensor], names: Names, folder: Path) -> dict[str, StoredTensor]:
-    """Without the prefix, with LayerNorm's weight and bias, without buffers."""
+    """Without the prefix, with LayerNorm's weight and bias, without buffers and what no model needs."""
     named = {}
     for name, tensor in raw.items():
         plain = name.removeprefix(names.prefix)
         plain = re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", plain)
         plain = re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", plain)
-        if re.fullmatch(names.buffers, plain):
+        if plain in _BUFFERS or (names.aside and re.fullmatch(names.aside, plain)):
             continue
         if plain in named:
             raise CheckpointError(f"{folder}: {named[plain].source} and {tensor.source} are the same variable")

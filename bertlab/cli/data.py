@@ -37,7 +37,8 @@ def data():
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 @click.option("--preset", type=click.Choice(list(ExampleSettings.PRESETS)), default="published", show_default=True,
               help="published: the paper's procedure, exactly; original: the published script's; roberta: "
-              "full sentences, dynamic masking, no pairs; sentence-order: swapped pairs, masked n-grams.")  # fmt: skip
+              "full sentences, dynamic masking, no pairs; sentence-order: swapped pairs, masked n-grams; "
+              "permutation: a sixth of the tokens, in runs, for models with two streams.")  # fmt: skip
 @settings_options(ExampleSettings)
 def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_characters, as_json, preset, **options):
     """Make examples of SOURCE: "builtin", a .txt or .jsonl file, a folder, or hf:NAME.

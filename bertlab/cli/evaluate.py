@@ -49,9 +49,10 @@ def evaluate(model, labelled, data, rows, batch_size, split, out, as_json, **rea
 def _on_examples(model, data, rows, batch_size, as_json) -> None:
     from bertlab import checkpoints
     from bertlab.training.runs.evaluation import evaluate as judge
+    from bertlab.training.runs.start import model_to_evaluate
 
     tokenizer = checkpoints.load_tokenizer(model) if checkpoints.has_tokenizer(model) else None
-    figures = judge(checkpoints.load(model, "pretraining"), data, rows, batch_size, tokenizer)
+    figures = judge(model_to_evaluate(model), data, rows, batch_size, tokenizer)
     if as_json:
         click.echo(json.dumps(figures))
         return

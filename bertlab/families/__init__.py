@@ -1,4 +1,4 @@
-"""Families of models, a file each, from ALBERT to RoBERTa. No other file knows one by name.
+"""Families of models, a file each, from ALBERT to XLNet. No other file knows one by name.
 
 A family (`Family`) has a config, embeddings, an encoder, the names of its weights in published checkpoints, and a kind
 of tokenizer. To add one: write its file and add a line to `_FILES`.
@@ -25,6 +25,7 @@ _FILES = {
     "modernbert": "bertlab.families.modernbert",
     "openai-gpt": "bertlab.families.gpt",
     "roberta": "bertlab.families.roberta",
+    "xlnet": "bertlab.families.xlnet",
 }
 DEFAULT = "bert"  # files older than `model_type` are of this family
 _CLASSES = {
@@ -38,6 +39,7 @@ _CLASSES = {
     "GptConfig": "bertlab.families.gpt",
     "ModernBertConfig": "bertlab.families.modernbert",
     "RobertaConfig": "bertlab.families.roberta",
+    "XLNetConfig": "bertlab.families.xlnet",
 }
 MOVED_FROM_CONFIG = ("BertConfig", "POSITION_EMBEDDINGS", "SIZES")
 __all__ = ["DEFAULT", "Family", "config_from_huggingface", "family", "family_of", "load_config", "model_types",

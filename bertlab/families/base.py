@@ -89,6 +89,9 @@ class Family:
     token_transform: (config, **layer options) → a layer on every token below a tagger's or span finder's head, or None.
     pooler: whether the model without a head has a pooler.
     next_sentence: whether its pre-training includes next-sentence prediction.
+    two_streams: whether its encoder has a stream for tokens that are predicted without being seen; then it is
+        pre-trained on them in a drawn order (see `layers.TwoStreamEncoder`).
+    replaced_tokens: whether it is pre-trained to find the tokens that a generator replaced.
     tokenizer: the kind of tokenizer its checkpoints come with (see `bertlab.checkpoints.tokenizers`).
     own_paths: (config, paths of the tables) → the paths that a model of this config really has.
     layer_numbers: config → for each layer with weights of its own the numbers that its names contain, one by one: a
@@ -105,6 +108,8 @@ class Family:
     token_transform: Callable[..., Any] = _no_transform
     pooler: bool = True
     next_sentence: bool = False
+    two_streams: bool = False
+    replaced_tokens: bool = False
     tokenizer: str = "WordPiece"
     own_paths: Callable[[ModelConfig, set[str]], set[str]] = _same_paths
     layer_numbers: Callable[[ModelConfig], Iterator[dict[str, int]]] = one_by_one

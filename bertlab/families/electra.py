@@ -120,5 +120,6 @@ FAMILY = Family(
     embeddings=_embeddings,
     own_paths=_own_paths,
     pooler=False,
+    replaced_tokens=True,
     pooling=standard_pooling("gelu"),
 )

@@ -77,9 +77,9 @@ def decoder_embeddings(config: ModelConfig, **options):
 
 def last_token(config: ModelConfig, **options):
     """A classifier reads the last token, which has seen all others."""
-    from bertlab.layers import LastTokenPooler
+    from bertlab.layers import LastTokenVector
 
-    return LastTokenPooler(**options)
+    return LastTokenVector(**options)
 
 
 def next_token_head(config: ModelConfig, **options):
@@ -108,7 +108,7 @@ _HUGGINGFACE = Names(
     prefix="transformer.",
     class_prefix="OpenAIGPT",
     class_ends=CLASS_ENDS,
-    buffers=BUFFERS,
+    aside=BUFFERS,
     backbone=(
         table("embeddings/token", "tokens_embed"),
         table("embeddings/position", "positions_embed"),

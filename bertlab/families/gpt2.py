@@ -79,7 +79,7 @@ _HUGGINGFACE = Names(
     prefix="transformer.",
     class_prefix="GPT2",
     class_ends=CLASS_ENDS,
-    buffers=BUFFERS,
+    aside=BUFFERS,
     backbone=(
         table("embeddings/token", "wte"),
         table("embeddings/position", "wpe"),

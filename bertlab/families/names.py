@@ -25,6 +25,7 @@ HUGGINGFACE = {
     "table": (("embeddings", ".weight", False),),
     "matrix": (("", "", True),),
     "vector": (("", "", False),),
+    "by_head": (("kernel", "", False),),
 }
 GOOGLE = {
     "dense": (("kernel", "/kernel", False), ("bias", "/bias", False)),
@@ -54,6 +55,7 @@ norm = partial(Row, kind="norm")  # a LayerNorm: gamma and beta
 table = partial(Row, kind="table")  # an embedding
 matrix = partial(Row, kind="matrix")  # a single matrix, by its whole name
 vector = partial(Row, kind="vector")  # a single vector, by its whole name
+by_head = partial(Row, kind="by_head")  # a kernel (H, A, d) with an axis for the heads, by its whole name
 output = partial(Row, kind="output")  # a head's layer at Google: `theirs` precedes output_weights and output_bias
 
 
@@ -81,8 +83,8 @@ class Names:
     heads: kind of model → rows. A row replaces the backbone's row of the same path: some families store the pooler
         of a classifier beside the classifier.
     class_prefix: how transformers' class names begin, in `architectures`.   class_ends: kind of model → how they end,
-        where that differs from other families.
-    buffers: a pattern of the names, without prefix, of constants that some files store.
+        where that is not the usual end.
+    aside: a regular expression of the names of weights that some folders have and no model of ours needs.
     """
 
     spelling: dict[str, tuple]
@@ -90,8 +92,8 @@ class Names:
     heads: dict[str, tuple[Row, ...]]
     prefix: str = ""
     class_prefix: str = ""
+    aside: str = ""
     class_ends: Mapping[str, str] = field(default_factory=dict)
-    buffers: str = r"embeddings\.(position_ids|token_type_ids)"
 
     def places(self, kind: str | None, layers: int | Iterable[dict[str, int]]) -> list[Place]:
         """The variables of a model of this kind, of all its optional parts too (pooler, untied MLM head).

@@ -1,12 +1,18 @@
 """One layer for each component of the paper's encoder."""
 
 from bertlab.layers.activations import gelu, gelu_sigmoid, gelu_tanh, get_activation, relu, silu
-from bertlab.layers.attention import MultiHeadAttention, attention_weights, scaled_dot_product_attention
+from bertlab.layers.attention import (
+    MultiHeadAttention,
+    attention_scores,
+    attention_weights,
+    scaled_dot_product_attention,
+)
 from bertlab.layers.detection import DetectionHead
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import (
     BertEmbeddings,
     LearnedPositionEmbedding,
+    PositionlessEmbeddings,
     SegmentEmbedding,
     SinusoidalPositionEmbedding,
     TokenEmbedding,
@@ -15,14 +21,30 @@ from bertlab.layers.embeddings import (
 from bertlab.layers.encoder import Encoder, EncoderLayer
 from bertlab.layers.factorised import FactorisedEmbeddings
 from bertlab.layers.feed_forward import FeedForward, GatedFeedForward
-from bertlab.layers.gathering import gather_positions
-from bertlab.layers.heads import ClassificationHead, LanguageModelHead, MaskedLanguageModelHead, Pooler
-from bertlab.layers.masks import arbitrary_mask, causal_mask, combine, packed_mask, padding_mask, window_mask
+from bertlab.layers.gathering import gather_positions, put_at_positions
+from bertlab.layers.heads import (
+    ClassificationHead,
+    LanguageModelHead,
+    LastTokenPooler,
+    MaskedLanguageModelHead,
+    Pooler,
+)
+from bertlab.layers.masks import (
+    arbitrary_mask,
+    causal_mask,
+    combine,
+    order_mask,
+    packed_mask,
+    padding_mask,
+    window_mask,
+)
 from bertlab.layers.normalization import LayerNormalization
+from bertlab.layers.relative import RelativeAttention, RelativeEncoderLayer, TwoStreamEncoder, distance_vectors
 from bertlab.layers.rotary import RotaryAttention, rotate, rotation
 from bertlab.layers.rotary_encoder import RotaryEncoder, RotaryEncoderLayer
+from bertlab.layers.sampling import drawn_row_keys, row_keys_of, sample_tokens
 from bertlab.layers.shared_encoder import SharedEncoder
-from bertlab.layers.transforms import HeadTransform, LastTokenPooler, TransformPooler
+from bertlab.layers.transforms import HeadTransform, LastTokenVector, TransformPooler
 
 __all__ = [
     "BertEmbeddings",
@@ -37,11 +59,15 @@ __all__ = [
     "HeadTransform",
     "LanguageModelHead",
     "LastTokenPooler",
+    "LastTokenVector",
     "LayerNormalization",
     "LearnedPositionEmbedding",
     "MaskedLanguageModelHead",
     "MultiHeadAttention",
     "Pooler",
+    "PositionlessEmbeddings",
+    "RelativeAttention",
+    "RelativeEncoderLayer",
     "RotaryAttention",
     "RotaryEncoder",
     "RotaryEncoderLayer",
@@ -50,20 +76,28 @@ __all__ = [
     "SinusoidalPositionEmbedding",
     "TokenEmbedding",
     "TransformPooler",
+    "TwoStreamEncoder",
     "arbitrary_mask",
+    "attention_scores",
     "attention_weights",
     "causal_mask",
     "combine",
+    "distance_vectors",
+    "drawn_row_keys",
     "gather_positions",
     "gelu",
     "gelu_sigmoid",
     "gelu_tanh",
     "get_activation",
+    "order_mask",
     "packed_mask",
     "padding_mask",
+    "put_at_positions",
     "relu",
     "rotate",
     "rotation",
+    "row_keys_of",
+    "sample_tokens",
     "scaled_dot_product_attention",
     "silu",
     "sinusoids",

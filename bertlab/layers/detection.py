@@ -44,6 +44,11 @@ class DetectionHead(keras.layers.Layer):
     def call(self, hidden):
         return self.score(self.dense(hidden))[..., 0]  # (B, T)
 
+    def flops(self, tokens: int) -> int:
+        """Operations of the two products for so many tokens."""
+        hidden_size = self.dense.kernel.shape[0]
+        return 2 * tokens * hidden_size * (hidden_size + 1)
+
     def compute_output_shape(self, hidden_shape):
         return hidden_shape[:-1]
 

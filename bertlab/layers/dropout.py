@@ -16,7 +16,7 @@ from bertlab.devices import replica_number
 # Multipliers and shifts of "lowbias32" (Chris Wellons 2018, "Prospecting for Hash Functions"): of the 32-bit hashes of
 # two multiplications, the one in which each input bit is closest to changing each output bit half of the time.
 _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - 2**32  # as int32
-_GOLDEN = 0x9E3779B9 - 2**32  # odd, so that different indices stay different: 2³² / golden ratio
+GOLDEN = 0x9E3779B9 - 2**32  # odd, so that different indices stay different: 2³² / golden ratio
 
 
 def _shifted(x, bits: int):
@@ -24,7 +24,8 @@ def _shifted(x, bits: int):
     return ops.bitwise_and(ops.right_shift(x, bits), 2 ** (32 - bits) - 1)
 
 
-def _hash(x, key=0):
+def hash_bits(x, key=0):
+    """A hash of int32 numbers; `key`, int32 too, chooses one of 2³² such hashes. Any shape, elementwise."""
     x = ops.bitwise_xor(x, _shifted(x, 16)) * _FIRST
     x = ops.bitwise_xor(ops.bitwise_xor(x, _shifted(x, 15)), key) * _SECOND
     return ops.bitwise_xor(x, _shifted(x, 16))
@@ -37,10 +38,16 @@ def random_bits(shape, key):
     are not a shifted copy of another's.
     """
     key = ops.cast(key, "int32")
-    first = _hash(key[0] + key[1] * _GOLDEN)
-    second = _hash(first + key[1])
+    first = hash_bits(key[0] + key[1] * GOLDEN)
+    second = hash_bits(first + key[1])
     places = ops.arange(math.prod(shape), dtype="int32")
-    return ops.reshape(_hash(places * _GOLDEN + first, second), shape)
+    return ops.reshape(hash_bits(places * GOLDEN + first, second), shape)
+
+
+def next_key(seed_generator):
+    """The next key of a `keras.random.SeedGenerator`, (2,) int32, which advances it; another one on each device."""
+    seed, counter = ops.unstack(ops.cast(seed_generator.next(), "int32"))
+    return ops.stack([seed, counter + replica_number() * GOLDEN])  # far from the counters of the other devices
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -59,7 +66,5 @@ class Dropout(keras.layers.Dropout):
         if not training or self.rate == 0:
             return inputs
         threshold = round(self.rate * 2**32) - 2**31
-        seed, counter = ops.unstack(ops.cast(self.seed_generator.next(), "int32"))
-        key = ops.stack([seed, counter + replica_number() * _GOLDEN])  # far from the counters of the other devices
-        kept = random_bits(ops.shape(inputs), key) >= threshold
+        kept = random_bits(ops.shape(inputs), next_key(self.seed_generator)) >= threshold
         return ops.where(kept, inputs / (1 - self.rate), ops.zeros_like(inputs))

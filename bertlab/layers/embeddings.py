@@ -150,6 +150,8 @@ class BertEmbeddings(keras.layers.Layer):
         dropout: fraction of the sum set to zero in training.
         norm: whether there is a LayerNorm.   norm_bias: whether it has a bias.
         layer_norm_eps, initializer_range: as in `BertConfig`.
+        tables: another such layer, whose tables and LayerNorm this one uses too instead of its own; they must have the
+            same sizes. `get_config` leaves it out.
 
     Parts: `token`, `segment`, `position`, `norm`.
 
@@ -175,6 +177,7 @@ class BertEmbeddings(keras.layers.Layer):
         norm_bias: bool = True,
         layer_norm_eps: float = 1e-12,
         initializer_range: float = 0.02,
+        tables: "BertEmbeddings | None" = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -185,30 +188,38 @@ class BertEmbeddings(keras.layers.Layer):
         self.dropout = dropout
         self.position_embedding = position_embedding
         self.positions_after = positions_after
-        self.norm_bias = norm_bias
+        self.has_norm, self.norm_bias = norm, norm_bias
         self.layer_norm_eps = layer_norm_eps
         self.initializer_range = initializer_range
 
-        options = dict(initializer_range=initializer_range, dtype=self.dtype_policy)
-        self.token = TokenEmbedding(vocab_size, hidden_size, name="token", **options)
-        self.segment = SegmentEmbedding(num_segments, hidden_size, name="segment", **options) if num_segments else None
-        self.position = None
-        if position_embedding == "learned":
-            self.position = LearnedPositionEmbedding(max_positions, hidden_size, name="position", **options)
-        elif position_embedding == "sinusoidal":
+        if tables is None:
+            self._make_tables()
+        else:
+            self.token, self.segment, self.position = tables.token, tables.segment, tables.position
+            self.norm = tables.norm
+        self.sum_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+
+    def _make_tables(self):
+        options = dict(initializer_range=self.initializer_range, dtype=self.dtype_policy)
+        self.token = TokenEmbedding(self.vocab_size, self.hidden_size, name="token", **options)
+        self.segment = self.position = None
+        if self.num_segments:
+            self.segment = SegmentEmbedding(self.num_segments, self.hidden_size, name="segment", **options)
+        if self.position_embedding == "learned":
+            self.position = LearnedPositionEmbedding(self.max_positions, self.hidden_size, name="position", **options)
+        elif self.position_embedding == "sinusoidal":
             self.position = SinusoidalPositionEmbedding(
-                max_positions, hidden_size, dtype=self.dtype_policy, name="position"
+                self.max_positions, self.hidden_size, dtype=self.dtype_policy, name="position"
             )
         self.norm = None
-        if norm:
-            self.norm = LayerNormalization(layer_norm_eps, norm_bias, dtype=self.dtype_policy, name="norm")
-        self.sum_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+        if self.has_norm:
+            self.norm = LayerNormalization(self.layer_norm_eps, self.norm_bias, dtype=self.dtype_policy, name="norm")
 
     def build(self, input_shape=None):
         for table in (self.token, self.segment, self.position):
-            if table is not None:
+            if table is not None and not table.built:
                 table.build((None, None))
-        if self.norm is not None:
+        if self.norm is not None and not self.norm.built:
             self.norm.build((None, None, self.hidden_size))
         self.sum_dropout.build((None, None, self.hidden_size))
 
@@ -249,3 +260,46 @@ class BertEmbeddings(keras.layers.Layer):
             "layer_norm_eps": self.layer_norm_eps,
             "initializer_range": self.initializer_range,
         }
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class PositionlessEmbeddings(keras.layers.Layer):
+    """Dropout(token), for an encoder that takes positions and segments into account itself.
+
+    Args:
+        vocab_size: V.   hidden_size: H.   dropout: fraction of the vectors set to zero in training.
+        initializer_range: as in `BertConfig`.
+
+    Part: `token`.
+
+    Call: token_ids (B, T) int → (B, T, H). token_type_ids and position_ids are not read.
+
+    Example:
+        >>> tuple(PositionlessEmbeddings(vocab_size=11, hidden_size=8)(ops.array([[3, 1, 10]])).shape)
+        (1, 3, 8)
+    """
+
+    def __init__(
+        self, vocab_size: int, hidden_size: int, dropout: float = 0.1, initializer_range: float = 0.02, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+        self.hidden_size = hidden_size
+        self.dropout = dropout
+        self.initializer_range = initializer_range
+        self.token = TokenEmbedding(vocab_size, hidden_size, initializer_range, dtype=self.dtype_policy, name="token")
+        self.token_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
+
+    def build(self, input_shape=None):
+        self.token.build((None, None))
+        self.token_dropout.build((None, None, self.hidden_size))
+
+    def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
+        return self.token_dropout(self.token(token_ids), training=training)
+
+    def compute_output_shape(self, input_shape, *others):
+        return (*input_shape, self.hidden_size)
+
+    def get_config(self):
+        names = ("vocab_size", "hidden_size", "dropout", "initializer_range")
+        return super().get_config() | {name: getattr(self, name) for name in names}

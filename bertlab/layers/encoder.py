@@ -60,9 +60,7 @@ class EncoderLayer(keras.layers.Layer):
         self.pre_norm = pre_norm
 
         dtype = self.dtype_policy
-        self.attention = MultiHeadAttention(
-            num_heads, attention_dropout, initializer_range, dtype=dtype, name="attention"
-        )
+        self.attention = self.new_attention()
         self.attention_drop = Dropout(dropout, dtype=dtype, name="attention_dropout")
         self.attention_norm = LayerNormalization(layer_norm_eps, dtype=dtype, name="attention_norm")
         self.feed_forward = FeedForward(
@@ -70,6 +68,12 @@ class EncoderLayer(keras.layers.Layer):
         )
         self.feed_forward_drop = Dropout(dropout, dtype=dtype, name="feed_forward_dropout")
         self.output_norm = LayerNormalization(layer_norm_eps, dtype=dtype, name="output_norm")
+
+    def new_attention(self):
+        """The part `attention`."""
+        return MultiHeadAttention(
+            self.num_heads, self.attention_dropout, self.initializer_range, dtype=self.dtype_policy, name="attention"
+        )
 
     def build(self, input_shape):
         for layer in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
@@ -108,6 +112,13 @@ class EncoderLayer(keras.layers.Layer):
         transformed = self.feed_forward(self.output_norm(x) if self.pre_norm else x)
         x = x + self.feed_forward_drop(transformed, training=training)  # (B, T, H)
         return x if self.pre_norm else self.output_norm(x)
+
+    def attention_scores(self, x):
+        """The scores that self-attention computes from the layer's input, before mask and softmax, float32.
+
+        x (B, T, H) → (B, A, T, T).
+        """
+        return self.attention.scores(self.attention_norm(x) if self.pre_norm else x)
 
     def flops(self, tokens: int, queries: int) -> int:
         """Operations of the products for one row, of which only `queries` places are computed."""
@@ -150,13 +161,15 @@ class Encoder(keras.layers.Layer):
         (4, (2, 2, 5, 5))
     """
 
+    layer_class = EncoderLayer
+
     def __init__(self, num_layers: int, num_heads: int, intermediate_size: int, dropout: float = 0.1, **kwargs):
         names = ("attention_dropout", "activation", "layer_norm_eps", "initializer_range", "pre_norm")
         options = {"dropout": dropout} | {name: kwargs.pop(name) for name in names if name in kwargs}
         super().__init__(**kwargs)
         self.num_layers = num_layers
         self.layers_ = [  # keras.Model already has an attribute `layers`
-            EncoderLayer(num_heads, intermediate_size, **options, dtype=self.dtype_policy, name=f"layer_{i}")
+            self.layer_class(num_heads, intermediate_size, **options, dtype=self.dtype_policy, name=f"layer_{i}")
             for i in range(num_layers)
         ]
         first = self.layers_[0]

@@ -1,4 +1,4 @@
-"""Choosing some places of every row.
+"""Choosing and replacing some places of every row.
 
 Letters: B batch, T tokens, P places, H hidden size.
 """
@@ -15,3 +15,20 @@ def gather_positions(x, positions):
         [[[3.0], [1.0]]]
     """
     return ops.take_along_axis(x, ops.cast(positions, "int32")[:, :, None], axis=1)
+
+
+def put_at_positions(x, positions, values, used):
+    """The rows with other values at some positions.
+
+    x (B, T) int; positions, values (B, P) int; used (B, P), 0 for those of them that mean nothing → (B, T) int32.
+
+    Example:
+        >>> x, positions = ops.array([[7, 8, 9]]), ops.array([[2, 0]])
+        >>> ops.convert_to_numpy(put_at_positions(x, positions, ops.array([[5, 6]]), ops.array([[1, 0]]))).tolist()
+        [[7, 8, 5]]
+    """
+    x, positions, values = (ops.cast(numbers, "int32") for numbers in (x, positions, values))
+    places = ops.arange(ops.shape(x)[1], dtype="int32")  # (T,)
+    at = ops.logical_and(ops.equal(positions[:, :, None], places), ops.cast(used, "bool")[:, :, None])  # (B, P, T)
+    put = ops.cast(ops.sum(ops.where(at, values[:, :, None], 0), axis=1), "int32")  # (B, T)
+    return ops.where(ops.any(at, axis=1), put, x)

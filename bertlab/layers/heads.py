@@ -9,6 +9,7 @@ from keras import ops
 
 from bertlab.layers.activations import get_activation
 from bertlab.layers.dropout import Dropout
+from bertlab.layers.gathering import gather_positions
 from bertlab.layers.normalization import LayerNormalization
 
 
@@ -56,6 +57,32 @@ class Pooler(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("bertlab")
+class LastTokenPooler(Pooler):
+    """The same from the last token of each row that is not padding; the padding may be on any side.
+
+    Arguments and part as in `Pooler`.
+
+    Call: hidden (B, T, H), attention_mask (B, T), default 1; of (B, T, T) nothing is known about padding → (B, H).
+
+    Example:
+        >>> tuple(LastTokenPooler()(keras.random.normal((2, 5, 8))).shape)
+        (2, 8)
+    """
+
+    reads = ("attention_mask",)
+    needs_all = True
+
+    def call(self, hidden, attention_mask=None):
+        if attention_mask is None or len(attention_mask.shape) != 2:
+            return self.dense(hidden[:, -1])
+        places = ops.arange(ops.shape(hidden)[1], dtype="int32") * ops.cast(attention_mask, "int32")  # (B, T)
+        return self.dense(gather_positions(hidden, ops.max(places, axis=1, keepdims=True))[:, 0])
+
+    def compute_output_shape(self, hidden_shape, *others):
+        return super().compute_output_shape(hidden_shape)
+
+
+@keras.saving.register_keras_serializable("bertlab")
 class MaskedLanguageModelHead(keras.layers.Layer):
     """Scores every token of the vocabulary: LN(act(x W + b)) E + bias.
 
@@ -66,9 +93,10 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         vocab_size: V.   activation, layer_norm_eps, initializer_range: as in `BertConfig`.
         tied: whether the token table is the output matrix.
         width: E, of the token table and of the head's inner layer; None: H.
+        transformed: False leaves out the inner layer and its LayerNorm: x E + bias; then E must be H.
         inner_biases: whether `dense` and `norm` have biases.
 
-    Parts: `dense`, `norm`, `bias`; untied also `unembedding`.
+    Parts: `dense`, `norm` (if transformed), `bias`; untied also `unembedding`.
 
     Call: hidden (B, P, H); table (V, E), if tied → (B, P, V).
 
@@ -87,12 +115,14 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         initializer_range: float = 0.02,
         tied: bool = True,
         width: int | None = None,
+        transformed: bool = True,
         inner_biases: bool = True,
         **kwargs,
     ):
         super().__init__(**kwargs)
         self.vocab_size = vocab_size
         self.width = width
+        self.transformed = transformed
         self.inner_biases = inner_biases
         self.activation = activation
         self.layer_norm_eps = layer_norm_eps
@@ -102,17 +132,19 @@ class MaskedLanguageModelHead(keras.layers.Layer):
     def build(self, hidden_shape, table_shape=None):
         width = self.width or hidden_shape[-1]
         initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
-        self.dense = keras.layers.Dense(
-            width,
-            activation=get_activation(self.activation),
-            use_bias=self.inner_biases,
-            kernel_initializer=initializer.clone(),
-            dtype=self.dtype_policy,
-            name="dense",
-        )
-        self.dense.build(hidden_shape)
-        self.norm = LayerNormalization(self.layer_norm_eps, self.inner_biases, dtype=self.dtype_policy, name="norm")
-        self.norm.build((*hidden_shape[:-1], width))
+        if self.transformed:
+            self.dense = keras.layers.Dense(
+                width,
+                activation=get_activation(self.activation),
+                use_bias=self.inner_biases,
+                kernel_initializer=initializer.clone(),
+                dtype=self.dtype_policy,
+                name="dense",
+            )
+            self.dense.build(hidden_shape)
+            self.norm = LayerNormalization(self.layer_norm_eps, self.inner_biases, dtype=self.dtype_policy, name="norm")
+            self.norm.build((*hidden_shape[:-1], width))
+        self._products = width * ((hidden_shape[-1] if self.transformed else 0) + self.vocab_size)
         if not self.tied:
             self.unembedding = self.add_weight(
                 shape=(width, self.vocab_size), initializer=initializer.clone(), name="unembedding"
@@ -120,14 +152,13 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
 
     def call(self, hidden, table=None):
-        x = self.norm(self.dense(hidden))  # (B, P, E)
+        x = self.norm(self.dense(hidden)) if self.transformed else hidden  # (B, P, E)
         unembedding = ops.transpose(table) if self.tied else self.unembedding  # (E, V)
         return ops.matmul(x, ops.cast(unembedding, x.dtype)) + ops.cast(self.bias, x.dtype)
 
     def flops(self, predictions: int) -> int:
-        """Operations of the two products for so many predictions."""
-        hidden_size, width = self.dense.kernel.shape
-        return 2 * predictions * width * (hidden_size + self.vocab_size)
+        """Operations of the products for so many predictions."""
+        return 2 * predictions * self._products
 
     def compute_output_shape(self, hidden_shape, table_shape=None):
         return (*hidden_shape[:-1], self.vocab_size)
@@ -140,6 +171,7 @@ class MaskedLanguageModelHead(keras.layers.Layer):
             "initializer_range": self.initializer_range,
             "tied": self.tied,
             "width": self.width,
+            "transformed": self.transformed,
             "inner_biases": self.inner_biases,
         }
 

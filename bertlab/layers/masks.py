@@ -52,6 +52,18 @@ def packed_mask(sequence_ids):
     return ops.logical_and(same, real)
 
 
+def order_mask(order_ids):
+    """Hides tokens that come later in an order of prediction; each token sees itself.
+
+    order_ids: (B, T), 0 for tokens that all others see, 1, 2, 3 … for those that are predicted → bool (B, T, T).
+
+    Example:
+        >>> ops.convert_to_numpy(order_mask(ops.array([[2, 0, 1]]))).tolist()
+        [[[True, True, True], [False, True, False], [False, True, True]]]
+    """
+    return order_ids[:, None, :] <= order_ids[:, :, None]
+
+
 def arbitrary_mask(attention_mask):
     """A custom mask. attention_mask: (B, T, S), 1 where query t may see key s → bool (B, T, S).
 

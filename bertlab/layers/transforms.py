@@ -101,7 +101,7 @@ class TransformPooler(HeadTransform):
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class LastTokenPooler(keras.layers.Layer):
+class LastTokenVector(keras.layers.Layer):
     """The vector of a row's last real token, the only one that has seen the whole row in a left-to-right model.
 
     Call: hidden (B, T, H); attention_mask (B, T) int, 1 for a real token, default all → (B, H).
@@ -109,7 +109,7 @@ class LastTokenPooler(keras.layers.Layer):
     Example:
         >>> hidden = keras.random.normal((2, 5, 8))
         >>> mask = ops.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
-        >>> bool(ops.all(LastTokenPooler()(hidden, attention_mask=mask)[1] == hidden[1, 1]))
+        >>> bool(ops.all(LastTokenVector()(hidden, attention_mask=mask)[1] == hidden[1, 1]))
         True
     """
 

@@ -7,7 +7,7 @@ from bertlab.models.base import Backbone
 from bertlab.models.multiple_choice import MultipleChoiceClassifier
 from bertlab.models.pretraining import PreTrainingModel
 from bertlab.models.question_answering import QuestionAnswerer
-from bertlab.models.replaced_tokens import ReplacedTokenDetector
+from bertlab.models.replaced_tokens import GeneratorAndDiscriminator, ReplacedTokenDetector
 from bertlab.models.sequence_classification import SequenceClassifier
 from bertlab.models.token_classification import TokenClassifier
 
@@ -26,6 +26,7 @@ __all__ = [
     "BertForQuestionAnswering",
     "BertForSequenceClassification",
     "BertForTokenClassification",
+    "GeneratorAndDiscriminator",
     "MultipleChoiceClassifier",
     "PreTrainingModel",
     "QuestionAnswerer",

@@ -13,7 +13,7 @@ from bertlab.families.names import BACKBONE
 from bertlab.layers import arbitrary_mask, causal_mask, combine, gather_positions, packed_mask, padding_mask
 
 INPUT_NAMES = (
-    "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "masked_lm_positions"
+    "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "order_ids", "masked_lm_positions"
 )  # fmt: skip
 TARGET_NAMES = (  # part of a training batch
     "masked_lm_ids", "masked_lm_weights", "next_sentence_labels", "next_token_ids", "next_token_weights"
@@ -78,6 +78,7 @@ class Backbone(FromPreset, keras.Model):
         Args:
             config: the configuration of a family, such as a `BertConfig`; the family provides embeddings and encoder.
             pooler: whether there is a pooler; None: as the family's models without a head have it.
+            tables: embeddings of another model, whose tables this one shares (see `layers.BertEmbeddings`).
 
         Call: a dict of int tensors: input_ids (B, T), and optionally token_type_ids (B, T), attention_mask (B, T) or
         (B, T, T), position_ids (B, T), sequence_ids (B, T) (see docs/architecture.md). Returns a dict:
@@ -93,11 +94,12 @@ class Backbone(FromPreset, keras.Model):
             ((1, 3, 128), (1, 128))
     """
 
-    def __init__(self, config: ModelConfig, pooler: bool | None = None, name: str = BACKBONE, **kwargs):
+    def __init__(self, config: ModelConfig, pooler: bool | None = None, name: str = BACKBONE, tables=None, **kwargs):
         super().__init__(name=name, **kwargs)
         self.config = config
         its_family, dtype = family_of(config), self.dtype_policy
-        self.embeddings = its_family.embeddings(config, dtype=dtype, name="embeddings")
+        shared = {} if tables is None else {"tables": tables}
+        self.embeddings = its_family.embeddings(config, dtype=dtype, name="embeddings", **shared)
         self.encoder = its_family.encoder(config, dtype=dtype, name="encoder")
         self.pooler = None
         if its_family.pooler if pooler is None else pooler:
@@ -155,10 +157,12 @@ class ModelWithHead(FromPreset, keras.Model):
     `backbone/encoder/layer_0/attention/query/kernel`, `masked_lm_head/bias`.
     """
 
-    def __init__(self, config: ModelConfig, pooler: bool, **kwargs):
+    reads = INPUT_NAMES  # the arrays of a training batch that its call gets
+
+    def __init__(self, config: ModelConfig, pooler: bool, tables=None, **kwargs):
         super().__init__(**kwargs)
         self.config = config
-        self.backbone = Backbone(config, pooler=pooler, dtype=self.dtype_policy)
+        self.backbone = Backbone(config, pooler=pooler, tables=tables, dtype=self.dtype_policy)
         self.built = True  # every weight is made in a constructor
 
     @property

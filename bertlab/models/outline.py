@@ -9,6 +9,7 @@ from keras.src.backend.common import global_state  # the list below has no publi
 
 from bertlab.config import ModelConfig
 from bertlab.models.pretraining import PreTrainingModel
+from bertlab.models.replaced_tokens import GeneratorAndDiscriminator
 
 _WAITING = "uninitialized_variables"
 
@@ -35,11 +36,20 @@ def pretraining_outline(config: ModelConfig) -> PreTrainingModel:
     return outline(lambda: PreTrainingModel(config))
 
 
-def parameter_count(config: ModelConfig) -> int:
+@functools.lru_cache(maxsize=8)
+def pair_outline(config: ModelConfig, generator: ModelConfig) -> GeneratorAndDiscriminator:
+    """The outline of a discriminator and its generator, for counting."""
+    return outline(lambda: GeneratorAndDiscriminator(config, generator))
+
+
+def parameter_count(config: ModelConfig, generator: ModelConfig | None = None) -> int:
     """How many numbers training changes in a model with its pre-training heads: the sum over its variables.
+
+    generator: the configuration of the generator beside which the model finds replaced tokens.
 
     Example:
         >>> parameter_count(BertConfig.named("base"))
         110106428
     """
-    return sum(math.prod(variable.shape) for variable in pretraining_outline(config).trainable_variables)
+    model = pretraining_outline(config) if generator is None else pair_outline(config, generator)
+    return sum(math.prod(variable.shape) for variable in model.trainable_variables)

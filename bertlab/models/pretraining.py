@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from bertlab.config import ModelConfig
+from bertlab.errors import ConfigError
 from bertlab.families import family_of
 from bertlab.layers import ClassificationHead, gather_positions
 from bertlab.models.base import ModelWithHead
@@ -27,6 +28,8 @@ class PreTrainingModel(ModelWithHead):
         next_sentence_logits (B, 2): class 0 = IsNext, class 1 = NotNext;
         and what `Backbone` returns. With masked_lm_positions and without `return_all` that is the pooled output
         alone: of the last layer only the predicted places and [CLS] are computed, since no others are looked at.
+    A family with two streams (`Family.two_streams`) predicts the tokens at masked_lm_positions without seeing them, in
+    the order of the input order_ids (B, T) (see `layers.TwoStreamEncoder`).
 
     Example:
         >>> model = PreTrainingModel.from_preset("bertlab-mini")
@@ -38,7 +41,13 @@ class PreTrainingModel(ModelWithHead):
     def __init__(self, config: ModelConfig, next_sentence: bool | None = None, tied: bool = True, **kwargs):
         if next_sentence is None:
             next_sentence = family_of(config).next_sentence
+        two_streams = family_of(config).two_streams
+        if two_streams and next_sentence:
+            raise ConfigError(
+                f"next_sentence is True, but a model of {config.model_type} predicts tokens only: leave it out"
+            )
         super().__init__(config, pooler=next_sentence, **kwargs)
+        self.two_streams = two_streams
         self.masked_lm_head = family_of(config).masked_lm_head(
             config, tied=tied, dtype=self.dtype_policy, name="masked_lm_head"
         )
@@ -56,17 +65,24 @@ class PreTrainingModel(ModelWithHead):
         if predicted is None:
             outputs = self.backbone(inputs, training=training, return_all=return_all)
             x = outputs["sequence_output"]  # (B, T, H)
+        elif self.two_streams:
+            outputs = self.backbone(inputs, training=training, return_all=return_all, positions=predicted)
+            x = outputs["sequence_output"] if return_all else outputs.pop("sequence_output")  # (B, P, H)
         elif return_all:
             outputs = self.backbone(inputs, training=training, return_all=True)
             x = gather_positions(outputs["sequence_output"], predicted)  # (B, P, H)
         else:
             outputs = self.backbone(inputs, training=training, positions=_with_cls(predicted))
             x = outputs.pop("sequence_output")[:, 1:]  # (B, P, H)
-        table = self.backbone.embeddings.token.embeddings if self.masked_lm_head.tied else None
-        outputs["masked_lm_logits"] = self.masked_lm_head(x, table=table)
+        outputs["masked_lm_logits"] = self.token_logits(x)
         if self.next_sentence_head is not None:
             outputs["next_sentence_logits"] = self.next_sentence_head(outputs["pooled_output"], training=training)
         return outputs
+
+    def token_logits(self, x):
+        """The masked-language-model head's logits from vectors of the last layer: x (…, H) → (…, V)."""
+        table = self.backbone.embeddings.token.embeddings if self.masked_lm_head.tied else None
+        return self.masked_lm_head(x, table=table)
 
     def get_config(self):
         return super().get_config() | {

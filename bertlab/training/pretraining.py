@@ -11,6 +11,7 @@ The run's folder then holds
     states/          the last states, to resume from
     metrics.csv      the metrics, interval by interval; curve.png draws them, tensorboard/ has them for TensorBoard
     checkpoint/      when the run is done: the model with its vocabulary, for `bertlab fill-mask --model` and the others
+                     (a model that finds replaced tokens has its generator in checkpoint/generator)
 """
 
 import hashlib
@@ -36,15 +37,15 @@ from bertlab.training.devices.machines import join_machines
 from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import policy_of, resolve_precision
 from bertlab.training.devices.utilisation import Peak, Throughput, training_flops
-from bertlab.training.objectives import collators_of, objectives_for
-from bertlab.training.recipes.optimizer import adamw
+from bertlab.training.objectives import Objective, collators_of, objectives_for
+from bertlab.training.recipes.optimizer import optimizer_of
 from bertlab.training.recipes.presets import PretrainingSettings
 from bertlab.training.recipes.schedule import WarmupLinearDecay
 from bertlab.training.runs.callbacks import Alarm, History, RunFiles, saved_states
 from bertlab.training.runs.evaluation import check_readable, fixed_batches
 from bertlab.training.runs.loop import Phase, run_training
 from bertlab.training.runs.pretrainer import PreTrainer
-from bertlab.training.runs.start import model_config, new_model, trained_weights
+from bertlab.training.runs.start import GENERATOR, generator_for, model_config, new_model, trained_weights
 from bertlab.training.runs.vocabularies import check_same_tokenizer, tokenizer_of
 from bertlab.work_folder import WorkFolder
 
@@ -121,13 +122,21 @@ class PretrainingRun:
             )
         if self.validation is not None:
             check_readable(self.validation, self.config)
-        self.objectives = objectives_for(self.config, *_kind_of_pairs(self.examples, self.validation))
+        self.generator = self._generator()
+        self.objectives = self._objectives()
         self.devices = settings.devices * self.machine.count
         self._check_devices()
         self.precision = resolve_precision(settings.precision)
         self.phase_steps = settings.steps_of_phases(len(self.examples))
         self.work = WorkFolder(out, RUN, self.identity(), defaults=_defaults())
         self._check_same_run()
+
+    def _generator(self) -> ModelConfig | None:
+        return generator_for(self.config, self.settings, self.weights)
+
+    def _objectives(self) -> tuple[Objective, ...]:
+        kind = _kind_of_pairs(self.examples, self.validation)
+        return objectives_for(self.config, *kind, replaced_tokens=self.generator is not None)
 
     # --- checks before the start ---
 
@@ -178,9 +187,9 @@ class PretrainingRun:
         return self.settings.rows_of_phase(lengths[phase], max(lengths))
 
     def predictions(self, phase: int) -> int:
-        """The largest number of positions in a row that the heads compute."""
+        """The largest number of positions in a row at which tokens are predicted."""
         settings = self._masking(self.examples[phase])
-        return max(objective.predictions(settings) for objective in self.objectives)
+        return max(objective.predictions(settings) for objective in self.objectives if objective.over_vocabulary)
 
     def _masking(self, files: ExampleFiles):
         """How the rows of a folder are masked: by the folder's settings or, with dynamic masking, by the recipe's."""
@@ -215,16 +224,8 @@ class PretrainingRun:
         recipe = self.settings
         keras.utils.set_random_seed(recipe.seed)
         trainer = PreTrainer(self._model(say), recipe.accumulation, self.objectives)
-        optimizer = adamw(
-            WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps),
-            trainer,
-            weight_decay=recipe.weight_decay,
-            beta_1=recipe.beta_1,
-            beta_2=recipe.beta_2,
-            epsilon=recipe.epsilon,
-            global_clipnorm=recipe.clip_norm,
-            bias_correction=recipe.bias_correction,
-        )
+        rate = WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps)
+        optimizer = optimizer_of(recipe, rate, trainer)
         # TensorFlow cannot wait for other machines inside the loop that runs several steps; PyTorch has no such loop.
         on_torch = keras.backend.backend() == "torch"
         most = 1 if on_torch or on_several_machines() else _STEPS_PER_CALL
@@ -236,14 +237,13 @@ class PretrainingRun:
     def _model(self, say):
         dtype = policy_of(self.precision)
         if self.weights is None:
-            return new_model(self.config, self.objectives, dtype)
-        bert, fresh = self.weights.model(self.objectives, dtype)
+            return new_model(self.config, self.objectives, dtype, self.generator)
+        bert, fresh = self.weights.model(self.objectives, dtype, self.generator)
         say(f"starts from {self.weights.path}" + (f"; new: {', '.join(fresh)}" if fresh else ""))
         return bert
 
     def check_memory(self) -> None:
         """Raises ConfigError, with advice, when an update does not fit into the free memory."""
-        free = available_memory(self.settings.devices)
         for phase, files in enumerate(self.examples):
             check_memory(
                 self.config,
@@ -252,8 +252,13 @@ class PretrainingRun:
                 self.predictions(phase),
                 self.precision,
                 self.settings.accumulation,
-                free,
+                self._free_memory(phase),
+                generator=self.generator,
             )
+
+    def _free_memory(self, phase: int) -> int | None:
+        """The bytes that an update of a phase may take; None if that is not known."""
+        return available_memory(self.settings.devices)
 
     # --- the run ---
 
@@ -305,24 +310,35 @@ class PretrainingRun:
         """The callback that measures speed; it counts the operations of the phase that a step belongs to."""
         flops, end = [], 0
         for phase, steps in enumerate(self.phase_steps):
-            tokens = self.examples[phase].settings.sequence_length
             end += steps
-            flops.append((end, training_flops(self.config, self.rows(phase), tokens, self.predictions(phase))))
+            flops.append((end, self.update_flops(phase)))
 
         def flops_at(step: int) -> int:
             return next(count for end, count in flops if step < end)
 
         return Throughput(flops_at, self.settings.interval, Peak(self.precision), self.devices)
 
+    def update_flops(self, phase: int) -> int:
+        """The operations of one update of a phase."""
+        tokens = self.examples[phase].settings.sequence_length
+        return training_flops(self.config, self.rows(phase), tokens, self.predictions(phase), self.generator)
+
     def _save_checkpoint(self, bert) -> None:
-        """Saves the model without the padding of its token table; in Hugging Face's format where that can hold it."""
+        """Saves the model; of a generator and a discriminator the latter, with the former in a folder in its folder."""
+        if self.generator is not None:
+            self._save(bert.generator, self.folder / CHECKPOINT / GENERATOR)
+            bert = bert.discriminator
+        self._save(bert, self.folder / CHECKPOINT)
+
+    def _save(self, bert, folder: Path) -> None:
+        """Saves a model without the padding of its token table; in Hugging Face's format where that can hold it."""
         bert = without_padding(bert, len(self.tokenizer.vocabulary))
         try:
             check_representable(bert.config)
             kind = "huggingface"
         except CheckpointError:
             kind = "bertlab"
-        checkpoints.save(bert, self.folder / CHECKPOINT, self.tokenizer, format=kind)
+        checkpoints.save(bert, folder, self.tokenizer, format=kind)
 
 
 def without_padding(bert, pieces: int):

@@ -15,6 +15,7 @@ import numpy as np
 from bertlab.data.pretraining.masking import PieceTable, mask_rows
 from bertlab.data.pretraining.settings import ExampleSettings
 
+_ORDER = 8  # begins the seeds of orders, so that they do not repeat the draws of the masks
 Rows = dict[str, np.ndarray]  # arrays whose first axis is the row, by the names of docs/architecture.md
 
 
@@ -50,6 +51,36 @@ class MaskTokens:
             return rows
         rng = np.random.default_rng([self.settings.seed, self.seed, number])
         return rows | mask_rows(rows["input_ids"], self.table, self.settings, rng)
+
+
+@dataclass(frozen=True)
+class DrawOrder:
+    """Shows the predicted tokens, and draws the order in which they are predicted (Yang et al. 2019, "XLNet").
+
+    All other tokens come before them. So predictions and order together are the last part of a random order of all
+    tokens (section 2.3). Masks are undone: a model with two streams does not see a token that it predicts.
+
+    Args:
+        seed: a run's seed; with the number of the batch it decides the order.
+
+    Adds order_ids (B, T) int32: 0 for tokens that are not predicted, 1, 2, 3 … for the others in their order.
+
+    Example:
+        batches_of(rows, 32, collators=[MaskTokens(table, settings), DrawOrder()])
+    """
+
+    seed: int = 0
+
+    def __call__(self, rows: Rows, number: int) -> Rows:
+        used = rows["masked_lm_weights"] > 0  # (B, P)
+        rng = np.random.default_rng([_ORDER, self.seed, number])
+        keys = np.where(used, rng.random(used.shape), 2.0)  # (B, P)
+        ranks = np.argsort(np.argsort(keys, axis=1), axis=1) + 1
+        order = np.zeros_like(rows["input_ids"])  # (B, T)
+        row, _ = np.nonzero(used)
+        order[row, rows["masked_lm_positions"][used]] = ranks[used]
+        kept = {name: values for name, values in rows.items() if name != "next_sentence_labels"}
+        return kept | {"input_ids": unmasked(rows), "order_ids": order}
 
 
 class NextTokens:

@@ -3,7 +3,8 @@
 Sources: Devlin et al. 2019, sections 3.1 and A.2 (pairs, 15%, 80/10/10); the published script
 `create_pretraining_data.py` of google-research/bert (short sequences, truncation, whole words); Liu et al. 2019,
 "RoBERTa", section 4 (dynamic masking, full sentences); Joshi et al. 2020, "SpanBERT", and Lan et al. 2020, "ALBERT"
-(n-grams); Krell et al. 2021, "Efficient sequence packing without cross-contamination".
+(n-grams); Yang et al. 2019, "XLNet", section 3.1 (a sixth of the tokens, in runs of up to five); Krell et al. 2021,
+"Efficient sequence packing without cross-contamination".
 """
 
 import math
@@ -35,6 +36,7 @@ class ExampleSettings(Settings):
             duplicate_factor=1,
         ),
         "sentence-order": dict(sentence_order=True, max_ngram=3),
+        "permutation": dict(masked_lm_probability=1 / 6, max_ngram=5, dynamic_masking=True),
     }
 
     sequence_length: int = setting(  # the paper uses 128, then 512; a record holds at most 65,535

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError, asked
+from bertlab.families import family_of
 from bertlab.models.outline import parameter_count
 from bertlab.training.devices.utilisation import last_layer_positions
 
@@ -30,9 +31,17 @@ class MemoryNeeds:
         return self.weights + self.activations + PROGRAM
 
 
-def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int | None, precision: str) -> MemoryNeeds:
+def memory_needs(
+    config: ModelConfig,
+    rows: int,
+    tokens: int,
+    predictions: int | None,
+    precision: str,
+    generator: ModelConfig | None = None,
+) -> MemoryNeeds:
     """The memory of one part of an update. rows: of this part on one device. predictions: None for fine-tuning, whose
-    last layer computes all positions and whose head has a few outputs.
+    last layer computes all positions and whose head has a few outputs. generator: the configuration of the generator
+    that makes the predictions, beside a model that judges all tokens.
 
     Weights, gradients and both moments are float32: 16 bytes each. Activations that the backward pass needs are
     counted layer by layer, after Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer
@@ -42,6 +51,11 @@ def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int |
     The head's logits are float32, and so is their softmax. The factors of H and F are larger than the paper's, as
     neither GELU nor LayerNorm is one kernel here; they are fitted to measured runs (see the tests).
     """
+    if generator is not None:
+        guessing = memory_needs(generator, rows, tokens, predictions, precision).activations
+        judging = memory_needs(config, rows, tokens, None, precision).activations
+        drawing = rows * predictions * config.vocab_size * 2 * 4  # the noise, and the logits with it
+        return MemoryNeeds(16 * parameter_count(config, generator), guessing + judging + drawing)
     size = 4 if precision == "float32" else 2
     hidden, inner = config.hidden_size, config.inner_width
 
@@ -53,6 +67,8 @@ def memory_needs(config: ModelConfig, rows: int, tokens: int, predictions: int |
     if predictions is None:
         return MemoryNeeds(16 * parameter_count(config), rows * config.num_layers * layer(tokens))
     layers = (config.num_layers - 1) * layer(tokens) + layer(last_layer_positions(tokens, predictions))
+    if family_of(config).two_streams:  # the second one, with the predictions alone; the last layer has no other
+        layers += (config.num_layers - 1) * layer(predictions)
     head = predictions * (3 * config.vocab_size + 4 * hidden) * 4  # logits, their softmax and their gradient
     return MemoryNeeds(16 * parameter_count(config), rows * (layers + head))
 
@@ -66,16 +82,17 @@ def check_memory(
     accumulation: int,
     available: int | None,
     sequences: int = 1,
+    generator: ModelConfig | None = None,
 ) -> MemoryNeeds:
     """The memory of an update on one device. rows: of the whole update on that device, in `accumulation` parts.
 
-    predictions: see `memory_needs`. sequences: of a row (the choices of multiple choice).
+    predictions, generator: see `memory_needs`. sequences: of a row (the choices of multiple choice).
 
     Raises ConfigError, with advice, when it is more than `available`.
     """
 
     def needs_of(parts: int) -> MemoryNeeds:
-        return memory_needs(config, rows // parts * sequences, tokens, predictions, precision)
+        return memory_needs(config, rows // parts * sequences, tokens, predictions, precision, generator)
 
     needs = needs_of(accumulation)
     if available is None or needs.total <= available:

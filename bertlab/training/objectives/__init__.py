@@ -4,12 +4,6 @@ The trainer, evaluation, history, alarm and progress bar work with the list and 
 objective is a file beside the others, with a collator if stored rows do not hold its targets. How future objectives
 fit in:
 
-- *Replaced tokens* (ELECTRA): the model holds generator and discriminator. It fills in the masks, samples, and returns
-  `masked_lm_logits`, `replaced_logits` (B, T, 2) and `is_replaced` (B, T), so `labels` reads the outputs; `weights` is
-  1 at every real token. The objectives are (MaskedLM(), ReplacedToken()), the second with
-  a `factor` of 50. The model draws with a Keras seed generator, whose state is saved with the run, like dropout's.
-- *Permutation* (XLNet): a collator draws the order from seed and batch number and adds the attention mask (B, T, T) and
-  the predicted positions; the model reads them as inputs and runs its two streams. Labels and weights as in `MaskedLM`.
 - *Distillation*: the model holds the student and a frozen teacher and returns `teacher_logits` beside the student's
   (or a collator reads a teacher's stored outputs). `losses` is the cross-entropy of the two softmaxes at a temperature,
   `hits` whether both choose the same token, `weights` those of `MaskedLM`.
@@ -17,17 +11,23 @@ fit in:
   weights are as in `NextToken`, at the decoder's tokens.
 """
 
+from bertlab.families import family_of
 from bertlab.training.objectives.base import Objective
 from bertlab.training.objectives.masked_lm import MaskedLM
 from bertlab.training.objectives.next_sentence import NextSentence
 from bertlab.training.objectives.next_token import NextToken
+from bertlab.training.objectives.permutation import Permutation
+from bertlab.training.objectives.replaced_token import GeneratorMaskedLM, ReplacedToken
 from bertlab.training.objectives.sentence_order import SentenceOrder
 
 __all__ = [
+    "GeneratorMaskedLM",
     "MaskedLM",
     "NextSentence",
     "NextToken",
     "Objective",
+    "Permutation",
+    "ReplacedToken",
     "SentenceOrder",
     "collators_of",
     "objectives_for",
@@ -35,19 +35,28 @@ __all__ = [
 ]
 
 
-def objectives_for(config, pairs: bool, sentence_order: bool = False) -> tuple[Objective, ...]:
+def objectives_for(
+    config, pairs: bool, sentence_order: bool = False, replaced_tokens: bool = False
+) -> tuple[Objective, ...]:
     """The objectives of a model of this configuration.
 
     pairs: whether (some of) its rows are pairs.   sentence_order: whether these are consecutive segments, some swapped.
+    replaced_tokens: whether it finds replaced tokens beside a generator; pairs are then read, but not judged.
     """
+    if replaced_tokens:
+        return (GeneratorMaskedLM(), ReplacedToken())
     if config.causal:
         return (NextToken(),)
+    if family_of(config).two_streams:
+        return (Permutation(),)  # of pairs too: their segments are read, their labels are not
     of_pairs = SentenceOrder() if sentence_order else NextSentence()
     return (MaskedLM(), of_pairs) if pairs else (MaskedLM(),)
 
 
 def objectives_of(model, sentence_order: bool = False) -> tuple[Objective, ...]:
     """The objectives for which a model has a pre-training head. sentence_order: as in `objectives_for`."""
+    if hasattr(model, "discriminator"):
+        return objectives_for(model.config, pairs=False, replaced_tokens=True)
     return objectives_for(model.config, getattr(model, NextSentence.head) is not None, sentence_order)
 
 

@@ -9,6 +9,8 @@ from typing import ClassVar
 from bertlab.errors import ConfigError
 from bertlab.settings import Settings, setting
 
+OBJECTIVES = ("auto", "masked-lm", "replaced-tokens")
+OPTIMIZERS = ("adamw", "muon")
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 
 # The published recipe: 1,000,000 steps of 256 rows, learning rate 1e-4 after 10,000 steps of warm-up, L2 decay 0.01,
@@ -98,6 +100,12 @@ class PretrainingSettings(Settings):
     warmup_share: float = setting(
         0.01, "Fraction of the steps in which the learning rate rises, before it falls to 0.", at_least=0, below=1
     )
+    stable_share: float = setting(
+        0.0, "Fraction of the steps in which the learning rate stays at its peak before it falls.", at_least=0, below=1
+    )
+    optimizer: str = setting(
+        "adamw", "adamw; or muon for the matrices of the encoder and AdamW for all other weights.", choices=OPTIMIZERS
+    )
     beta_1: float = setting(0.9, "Adam's beta_1: decay of the running mean of the gradients.", at_least=0, below=1)
     beta_2: float = setting(0.999, "Adam's beta_2: decay of the running mean of their squares.", at_least=0, below=1)
     epsilon: float = setting(1e-6, "Adam's epsilon, added to the denominator.", above=0)
@@ -120,6 +128,13 @@ class PretrainingSettings(Settings):
         1, "Round the rows of the token table up to a multiple of this number; the checkpoint has no padding.",
         at_least=1,
     )  # fmt: skip
+    objective: str = setting(
+        "auto", "Objective of the training; auto: that of the model's family. With replaced-tokens, the model finds "
+        "the tokens that a small generator beside it replaced.", choices=OBJECTIVES,
+    )  # fmt: skip
+    generator_width: float = setting(
+        0.25, "Hidden size of a new generator, as a fraction of the model's.", above=0, at_most=1
+    )
     masked_lm_probability: float | None = setting(
         None, "Fraction of tokens to predict, for data with dynamic masking.", at_least=0, at_most=1,
         default_text="as the data was made",
@@ -153,6 +168,13 @@ class PretrainingSettings(Settings):
         self._check_divisions()
 
     def _check_divisions(self):
+        if self.optimizer == "muon" and not self.bias_correction:
+            raise ConfigError("bias_correction cannot be switched off with the optimizer muon: choose adamw")
+        if self.warmup_steps + self.stable_steps >= self.steps:
+            raise ConfigError(
+                f"warmup_share {self.warmup_share} and stable_share {self.stable_share} leave no step in which the "
+                "learning rate falls: choose two shares with a sum below 1"
+            )
         if self.steps % self.interval:
             lower = self.steps // self.interval * self.interval
             raise ConfigError(
@@ -167,6 +189,11 @@ class PretrainingSettings(Settings):
     def warmup_steps(self) -> int:
         """The number of updates before the learning rate reaches its peak."""
         return int(self.warmup_share * self.steps)
+
+    @property
+    def stable_steps(self) -> int:
+        """The number of updates at the peak of the learning rate."""
+        return int(self.stable_share * self.steps)
 
     def steps_of_phases(self, number: int) -> list[int]:
         """How many steps each of `number` phases has: whole intervals, at least one each.

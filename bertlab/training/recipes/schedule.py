@@ -1,4 +1,7 @@
-"""The learning rate over time: linear warm-up, then linear decay to zero (Devlin et al. 2019, appendix A.2)."""
+"""The learning rate over time: linear warm-up, then linear decay to zero (Devlin et al. 2019, appendix A.2).
+
+Between the two it may stay at its peak: warm-up, stable, decay (Hu et al. 2024, "MiniCPM", section 4).
+"""
 
 import keras
 from keras import ops
@@ -8,21 +11,30 @@ from keras import ops
 class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Rises from 0 to `peak` in `warmup_steps` steps, then falls to 0 at `total_steps` and stays there.
 
+    stable_steps: the number of steps at the peak before it falls.
     The first update, step 0, already moves the weights: it is made at peak · 1 / warmup_steps.
     """
 
-    def __init__(self, peak: float, total_steps: int, warmup_steps: int):
+    def __init__(self, peak: float, total_steps: int, warmup_steps: int, stable_steps: int = 0):
         if not 0 <= warmup_steps < total_steps:
             raise ValueError(f"warmup_steps {warmup_steps} must lie in [0, total_steps {total_steps})")
+        if not 0 <= stable_steps < total_steps - warmup_steps:
+            raise ValueError(f"stable_steps {stable_steps} must lie in [0, {total_steps} - {warmup_steps})")
         self.peak = peak
         self.total_steps = total_steps
         self.warmup_steps = warmup_steps
+        self.stable_steps = stable_steps
 
     def __call__(self, step):
         step = ops.cast(step, "float32")
         rising = (step + 1.0) / max(self.warmup_steps, 1)
-        falling = (self.total_steps - step) / (self.total_steps - self.warmup_steps)
+        falling = (self.total_steps - step) / (self.total_steps - self.warmup_steps - self.stable_steps)
         return self.peak * ops.clip(ops.minimum(rising, falling), 0.0, 1.0)
 
     def get_config(self):
-        return {"peak": self.peak, "total_steps": self.total_steps, "warmup_steps": self.warmup_steps}
+        return {
+            "peak": self.peak,
+            "total_steps": self.total_steps,
+            "warmup_steps": self.warmup_steps,
+            "stable_steps": self.stable_steps,
+        }

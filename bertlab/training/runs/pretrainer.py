@@ -6,7 +6,6 @@ import keras
 from keras import ops
 
 from bertlab.models import PreTrainingModel
-from bertlab.models.base import INPUT_NAMES
 from bertlab.training.devices.accumulation import accumulated_step
 from bertlab.training.devices.distribution import metrics_of_device, num_replicas, on_several_machines
 from bertlab.training.objectives import Objective, objectives_of
@@ -15,7 +14,7 @@ from bertlab.training.runs.metrics import FirstBadStep, MeanIfAny
 
 
 class PreTrainer(keras.Model):
-    """Trains a `PreTrainingModel` on batches that contain their own targets.
+    """Trains a `PreTrainingModel`, or a `GeneratorAndDiscriminator`, on batches that contain their own targets.
 
     A batch is a dict: what the model reads, and the targets of the objectives. The loss is the sum of the objectives'
     mean losses, each times the objective's factor. Metrics: loss; for each objective NAME_loss and NAME_accuracy, each
@@ -46,8 +45,13 @@ class PreTrainer(keras.Model):
         self.bad_step = FirstBadStep(accumulation, name="bad_step")
         self.built = True
 
+    @property
+    def fixed_variables(self) -> list:
+        """The variables that training never changes and a state need not hold: a teacher's."""
+        return getattr(self.bert, "fixed_variables", [])
+
     def call(self, batch, training=False):
-        inputs = {name: batch[name] for name in INPUT_NAMES if name in batch}  # without the targets
+        inputs = {name: batch[name] for name in self.bert.reads if name in batch}  # without other targets
         return self.bert(inputs, training=training)
 
     def train_step(self, *data):
@@ -79,7 +83,8 @@ class PreTrainer(keras.Model):
         losses, hits = objective.losses(batch, outputs), objective.hits(batch, outputs)
         weights = objective.weights(batch)
         self.trackers[f"{objective.name}_loss"].update_state(losses, sample_weight=weights)
-        self.trackers[f"{objective.name}_accuracy"].update_state(ops.cast(hits, "float32"), sample_weight=weights)
+        if hits is not None:
+            self.trackers[f"{objective.name}_accuracy"].update_state(ops.cast(hits, "float32"), sample_weight=weights)
         return weighted_mean(losses, weights, batch.get(_total(objective)))
 
     def with_totals(self, batch: dict) -> dict:

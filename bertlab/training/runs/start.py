@@ -14,12 +14,14 @@ from bertlab.checkpoints.opening import find, open_checkpoint
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
-from bertlab.families import DEFAULT, family, load_config
-from bertlab.models import PreTrainingModel
+from bertlab.families import DEFAULT, family, family_of, load_config
+from bertlab.models import GeneratorAndDiscriminator, PreTrainingModel
+from bertlab.models.replaced_tokens import generator_config_of
 from bertlab.training.objectives import NextSentence, Objective
 from bertlab.training.recipes.presets import PretrainingSettings
 from bertlab.training.runs.vocabularies import check_same_tokenizer
 
+GENERATOR = "generator"  # its folder, in that of its discriminator
 SIZES = family(DEFAULT).config.SIZES  # the published sizes that a name alone means
 
 
@@ -52,14 +54,65 @@ def _shaped(config: ModelConfig, settings: PretrainingSettings, pieces: int, lon
         pre_norm=settings.pre_norm,
     )
     if settings.width_scaled_init:
-        config = config.replace(initializer_range=0.02 * (768 / config.hidden_size) ** 0.5)
+        config = config.replace(initializer_range=scaled_range(config.hidden_size))
     return config
 
 
-def new_model(config: ModelConfig, objectives: Sequence[Objective], dtype, **options) -> PreTrainingModel:
+def scaled_range(width: int) -> float:
+    """The initial standard deviation 0.02 of width 768, scaled to another width so that sums keep their size."""
+    return 0.02 * (768 / width) ** 0.5
+
+
+def generator_for(
+    config: ModelConfig, settings: PretrainingSettings, weights: "TrainedWeights | None"
+) -> ModelConfig | None:
+    """The configuration of the generator beside a model that is to find replaced tokens; None for other objectives.
+
+    A generator beside the weights keeps its configuration. Raises ConfigError for a model that cannot have one.
+    """
+    if settings.objective != "auto" and family_of(config).two_streams:
+        raise ConfigError(
+            f"objective {settings.objective} is not for a model with two streams, which predicts tokens in a random "
+            "order: leave it out"
+        )
+    of_family = family_of(config).replaced_tokens and not (weights and weights.predicts_tokens)
+    if not (settings.objective == "replaced-tokens" or (settings.objective == "auto" and of_family)):
+        return None
+    if config.causal:
+        raise ConfigError("a left-to-right model cannot find replaced tokens: use a configuration that is not causal")
+    if weights and weights.generator:
+        return weights.generator.config
+    return generator_config_of(config, settings.generator_width)
+
+
+def new_model(
+    config: ModelConfig, objectives: Sequence[Objective], dtype, generator: ModelConfig | None = None, **options
+) -> PreTrainingModel | GeneratorAndDiscriminator:
     """A model with fresh weights and the heads that the objectives need."""
+    if generator is not None:
+        return GeneratorAndDiscriminator(config, generator, dtype=dtype)
     heads = {objective.head for objective in objectives}
     return PreTrainingModel(config, next_sentence=NextSentence.head in heads, dtype=dtype, **options)
+
+
+def model_to_evaluate(path: str | Path) -> PreTrainingModel | GeneratorAndDiscriminator:
+    """A pre-trained model with its heads; a discriminator comes with the generator in its folder.
+
+    Raises CheckpointError when a discriminator has no generator.
+    """
+    checkpoint = open_checkpoint(path)
+    if checkpoint.kind != "replaced_token_detection":
+        return checkpoints.load(path, "pretraining")
+    weights = TrainedWeights(find(path))
+    if weights.generator is None:
+        raise CheckpointError(
+            f"{path}: holds a discriminator, which is evaluated on the guesses of its generator; expected one in the "
+            f"folder {GENERATOR} beside its weights"
+        )
+    model = GeneratorAndDiscriminator(weights.config, weights.generator.config)
+    checkpoints.load_into(model.generator, weights.generator.path)
+    checkpoints.load_into(model.discriminator, weights.path)
+    return model
 
 
 def trained_weights(model: str | Path | ModelConfig) -> "TrainedWeights | None":
@@ -86,6 +139,9 @@ class TrainedWeights:
         self.path = path
         self._checkpoint = open_checkpoint(path)
         self.config = self._checkpoint.config
+        self.predicts_tokens = self._checkpoint.kind == "pretraining"
+        beside = path / GENERATOR
+        self.generator = TrainedWeights(beside) if beside.is_dir() else None
 
     def check_tokenizer(self, files: ExampleFiles) -> None:
         """Raises DataError unless a folder of examples was made with the checkpoint's own tokenizer, if it has one."""
@@ -99,18 +155,28 @@ class TrainedWeights:
         for name, tensor in sorted(tensors.items()):
             content.update(name.encode())
             content.update(tensor.read().tobytes())
+        if self.generator is not None:
+            content.update(self.generator.sha256().encode())
         return content.hexdigest()
 
-    def model(self, objectives: Sequence[Objective], dtype) -> tuple[PreTrainingModel, list[str]]:
+    def model(
+        self, objectives: Sequence[Objective], dtype, generator: ModelConfig | None = None
+    ) -> tuple[PreTrainingModel | GeneratorAndDiscriminator, list[str]]:
         """A model with these weights and the objectives' heads, and the paths of the variables that they lack.
 
-        A head or pooler may be missing and then gets fresh weights. Raises CheckpointError when a part of the encoder
-        is missing.
+        generator: see `generator_for`. A head or pooler may be missing and then gets fresh weights, and so does a
+        generator. Raises CheckpointError when a part of the encoder is missing.
         """
         tied = self._checkpoint.options.get("tied", True)
-        bert = new_model(self.config, objectives, dtype, tied=tied)
+        bert = new_model(self.config, objectives, dtype, generator, **({} if generator else {"tied": tied}))
+        if generator is None:
+            return bert, self._fill(bert)
+        new = [GENERATOR] if self.generator is None else self.generator._fill(bert.generator)
+        return bert, self._fill(bert.discriminator) + new  # the shared tables are the discriminator's
+
+    def _fill(self, bert) -> list[str]:
         fresh = checkpoints.load_into(bert, self.path, strict=False).initialised
         lacking = [path for path in fresh if path.startswith("backbone/") and not path.startswith("backbone/pooler")]
         if lacking:
             raise CheckpointError(f"{self.path}: has no {lacking[0]}; expected all weights of the encoder")
-        return bert, fresh
+        return fresh

@@ -1,0 +1,55 @@
+"""`autograde groups`: who hands in together."""
+
+from pathlib import Path
+
+import click
+
+from autograde.cli.options import course_option
+
+
+@click.command()
+@click.argument("assignment")
+@click.argument("source", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@course_option
+def groups(assignment, source, course):
+    """Set the groups that hand in ASSIGNMENT together, from the CSV file SOURCE; without SOURCE, show them.
+
+    \b
+    Example:
+      autograde groups ps3 groups.csv
+      autograde groups ps3
+
+    SOURCE has the columns group and student, or it is Canvas's list of a group set, or Moodle's grading worksheet.
+    The newest hand-in of a group counts for all of its members. Set the groups before you collect.
+    """
+    from autograde.grader.group_hand_ins import spread
+    from autograde.grader.groups import groups_of, read_groups
+    from autograde.grader.people import People, namer
+
+    if source:
+        people = People(course)
+        groups_of(source, people).save(course, assignment)
+        people.save()
+    found = read_groups(course, assignment)
+    for line in spread(course, assignment) if source else ():
+        click.echo(line)
+    name, later = namer(course), _collected_before(course, assignment, found)
+    for group, members in found.members.items():
+        handed = [student for student in members if (course / "submitted" / student / assignment).is_dir()]
+        state = "handed in" if handed else "nothing handed in"
+        click.echo(f"{group}: {', '.join(map(name, members))}; {state}")
+    if not found.members:
+        click.echo(f"{assignment}: no groups")
+    for student in later:
+        click.echo(
+            f"note: {student!r} was collected as a student and is a group; run `autograde forget {student}`, then "
+            "collect again", err=True)  # fmt: skip
+
+
+def _collected_before(course: Path, assignment: str, found) -> list[str]:
+    """Folders that an earlier download made for what are groups now."""
+    return [
+        folder.parent.name
+        for folder in sorted(course.glob(f"submitted/*/{assignment}"))
+        if found.named(folder.parent.name) and not found.of(folder.parent.name)
+    ]

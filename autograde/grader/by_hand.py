@@ -1,0 +1,294 @@
+"""Points by hand from several graders: a sheet for each of them, and nobody overwrites another's points unseen.
+
+    split ─▶ SHEET of ann, SHEET of ben ─▶ filled in with a spreadsheet ─▶ enter ─▶ gradebook
+                                                              └─▶ conflicts: what changed since the sheet was written
+
+`.autograde/by_hand/ASSIGNMENT.json` keeps whose each part is and who gave which points. A part is one exercise of one
+submission. A sheet has the points and the comment of the moment it was written; where the gradebook has others by now,
+a row is a conflict and is not entered. nbgrader's formgrader (0.9.6, `apihandlers.py`) writes to the same gradebook and
+keeps no names: its points are listed as formgrader's.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograde.errors import AutogradeError
+from autograde.grader.filenames import safe_name
+from autograde.grader.gradebook import Course
+from autograde.grader.parts import Part, give, parts_of
+from autograde.grader.tables import cell, plain, read_table, written
+from autograde.grader.template import Template
+from bertlab.files import write_text
+
+FOLDER = Path(".autograde", "by_hand")
+BY = ("student", "exercise")
+_COLUMNS = ("grader", "student", "name", "notebook", "exercise", "most", "automatic", "points", "comment", "answer",
+            "points before", "comment before")  # fmt: skip
+_LONGEST_ANSWER = 20_000  # characters; a cell of a spreadsheet takes 32,767
+_EMPTY = "-"  # in the column of points: take back the points by hand
+
+
+class SheetError(AutogradeError, ValueError):
+    """A sheet of a grader that cannot be written or read."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """Points or a comment that a grader gave. points: None where they were taken back."""
+
+    key: str
+    grader: str
+    time: str
+    points: float | None
+    comment: str
+
+
+@dataclass
+class Shares:
+    """The grader of each part, and the points that graders gave, oldest first. Keys are those of `Part`."""
+
+    grader_of: dict[str, str] = field(default_factory=dict)
+    given: list[Given] = field(default_factory=list)
+
+    def last(self) -> dict[str, Given]:
+        """The last entry about each part."""
+        return {one.key: one for one in self.given}
+
+    def without(self, student: str) -> "Shares":
+        """Without a student's parts."""
+        return Shares(
+            {key: grader for key, grader in self.grader_of.items() if key.split("/")[0] != student},
+            [one for one in self.given if one.key.split("/")[0] != student],
+        )
+
+    def save(self, course: str | Path, assignment: str) -> None:
+        path = Path(course, FOLDER, f"{assignment}.json")
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_text(path, json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
+
+
+def read_shares(course: str | Path, assignment: str) -> Shares:
+    """The split of an assignment; an empty one if there is none. Raises SheetError."""
+    path = Path(course, FOLDER, f"{assignment}.json")
+    if not path.is_file():
+        return Shares()
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return Shares(content["grader_of"], [Given(**one) for one in content["given"]])
+    except (OSError, ValueError, KeyError, TypeError) as reason:
+        raise SheetError(f"{path}: expected a split among graders ({reason}); put a copy of it back") from None
+
+
+# --- split ---
+
+
+def split(parts: Iterable[Part], graders: Sequence[str], shares: Shares, by: str = "student") -> Shares:
+    """Gives each part without one of these graders to the grader with the fewest; parts that have one stay theirs.
+
+    by: "student": all parts of a student go to one grader; "exercise": all answers to an exercise. Raises SheetError.
+    """
+    for name in graders:
+        if not name or safe_name(name) != name:
+            raise SheetError(f"expected the name of a grader that can be in the name of a file, got {name!r}")
+    if len({name.casefold() for name in graders}) < len(graders) or not graders:
+        raise SheetError(f"expected graders with different names, got {', '.join(graders) or 'none'}")
+    grader_of = dict(shares.grader_of)
+    free: dict[tuple, list[Part]] = {}
+    for part in parts:
+        if grader_of.get(part.key) not in graders:
+            free.setdefault((part.student,) if by == "student" else (part.notebook, part.exercise), []).append(part)
+    load = Counter({name: 0 for name in graders})
+    load.update(grader for grader in grader_of.values() if grader in graders)
+    for group in sorted(free, key=lambda group: (-len(free[group]), _mixed(group))):
+        grader = min(graders, key=lambda name: (load[name], graders.index(name)))
+        grader_of |= {part.key: grader for part in free[group]}
+        load[grader] += len(free[group])
+    return Shares(grader_of, shares.given)
+
+
+def _mixed(group: tuple) -> str:
+    """An order that does not follow the alphabet, the same each time."""
+    return hashlib.sha256("/".join(group).encode("utf-8", "replace")).hexdigest()
+
+
+def sheet(
+    grader: str, parts: Iterable[Part], templates: Mapping[str, Template], course: Path, names: Mapping[str, str]
+) -> str:
+    """The CSV of one grader: a row for each part, with the answer, to be filled in. names: of students."""
+    rows = [_COLUMNS]
+    for part in sorted(parts, key=lambda part: (part.notebook, _place(templates, part), part.student)):
+        state = points_text(part.points), part.comment
+        rows.append((grader, part.student, names.get(part.student, ""), part.notebook, part.exercise, part.most,
+                     points_text(part.automatic), *state, _answer(course, part), *state))  # fmt: skip
+    return written([cell(value) for value in row] for row in rows)
+
+
+def _place(templates: Mapping[str, Template], part: Part) -> int:
+    order = [answer.grade_id for answer in templates[part.notebook].answers] if part.notebook in templates else []
+    return order.index(part.exercise) if part.exercise in order else len(order)
+
+
+def _answer(course: Path, part: Part) -> str:
+    """The student's text, from the graded notebook that formgrader shows."""
+    path = course / "autograded" / part.student / part.assignment / f"{part.notebook}.ipynb"
+    if not path.is_file():
+        return ""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    ids = {one.get("metadata", {}).get("nbgrader", {}).get("grade_id"): one["source"] for one in cells}
+    return "".join(ids.get(part.exercise, ""))[:_LONGEST_ANSWER]
+
+
+def points_text(points: float | None) -> str:
+    """Points in a cell; empty where there are none."""
+    return "" if points is None else f"{points:g}"
+
+
+# --- enter ---
+
+
+@dataclass
+class Entered:
+    """The outcome of entering a sheet. conflicts, unread: sentences."""
+
+    entered: list[Part] = field(default_factory=list)
+    same: int = 0
+    conflicts: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a sheet. points, before: as text."""
+
+    grader: str
+    student: str
+    notebook: str
+    exercise: str
+    points: str
+    comment: str
+    points_before: str
+    comment_before: str
+
+
+def read_sheet(text: str, where: str) -> list[Row]:
+    """The rows of a filled sheet. Raises SheetError."""
+    lines, _ = read_table(text)
+    header = [title.strip().lower() for title in lines[0]] if lines else []
+    missing = [name for name in _COLUMNS if name not in (*header, "name", "answer", "most", "automatic")]
+    if missing or len(set(header)) < len(header):
+        raise SheetError(
+            f"{where}: expected the columns {', '.join(_COLUMNS)}, each once; missing: {', '.join(missing) or 'none'}. "
+            "Fill in a sheet that `autograde split` wrote"
+        )
+    wanted = [header.index(name) for name in ("grader", "student", "notebook", "exercise", "points", "comment",
+                                              "points before", "comment before")]  # fmt: skip
+    filled = [line + [""] * (len(header) - len(line)) for line in lines[1:] if any(line)]
+    return [Row(*(plain(line[place]) for place in wanted)) for line in filled]
+
+
+def enter(
+    book: Course, assignment: str, templates: Mapping[str, Template], rows: Iterable[Row], shares: Shares,
+    replace: bool = False, alone: bool = False,
+) -> Entered:  # fmt: skip
+    """Writes the points and comments of a sheet into the gradebook, and who gave them into `shares`.
+
+    replace: also where the gradebook has changed since the sheet was written. alone: for the named student only, not
+    for the other members of a group.
+    """
+    done, known = Entered(), {part.key: part for part in parts_of(book, assignment, templates, merged=not alone)}
+    for row in rows:
+        part = known.get(f"{row.student}/{row.notebook}/{row.exercise}")
+        if part is None:
+            done.unread.append(
+                f"{row.student}, {row.exercise}: no such part in {assignment}; leave the first columns as they are"
+            )
+            continue
+        points = _points(row, part)
+        if isinstance(points, str):
+            done.unread.append(points)
+            continue
+        new, now = (points, row.comment), (part.points, plain(part.comment))
+        before = (_number(row.points_before), row.comment_before)
+        if new == now or new == before and not replace:
+            done.same += 1
+        elif now != before and not replace:
+            done.conflicts.append(_conflict(part, shares, new))
+        elif not give(book, part, points, row.comment):
+            done.conflicts.append(f"{part.title}: it was changed at this very moment; enter the sheet again")
+        else:
+            time = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
+            shares.given.append(Given(part.key, row.grader, time, points, row.comment))
+            done.entered.append(part)
+    return done
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.replace(",", ".")) if text else None
+    except ValueError:
+        return None
+
+
+def _points(row: Row, part: Part) -> float | None | str:
+    """The points of a row, or a sentence about what is wrong with them."""
+    if row.points in ("", _EMPTY):
+        forgotten = row.points == "" and row.points_before != ""
+        return (
+            f"{part.title}: expected points, or {_EMPTY} to take back those by hand, got nothing" if forgotten else None
+        )
+    points = _number(row.points)
+    if points is None or not 0 <= points <= part.most:
+        return f"{part.title}: expected a number from 0 to {part.most:g}, got {row.points!r}"
+    return points
+
+
+def _conflict(part: Part, shares: Shares, new: tuple) -> str:
+    last = shares.last().get(part.key)
+    who = last.grader if last and (last.points, last.comment) == (part.points, plain(part.comment)) else "formgrader"
+    return (f"{part.title}: since the sheet was written {who} gave {said(part.points, part.comment)}; "
+            f"the sheet says {said(*new)}")  # fmt: skip
+
+
+def said(points: float | None, comment: str) -> str:
+    """Points and comment in a sentence: `2 points, "State the shape."`"""
+    number = "no points by hand" if points is None else f"{points:g} points"
+    short = comment if len(comment) <= 60 else f"{comment[:60]}…"
+    return f'{number}, "{short}"' if comment else number
+
+
+# --- who graded what ---
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One grader's parts. given: by this grader; waiting: parts of this grader's share without points by hand."""
+
+    grader: str
+    share: int
+    given: int
+    waiting: int
+
+
+def progress(parts: Sequence[Part], shares: Shares) -> tuple[list[Progress], list[str]]:
+    """Each grader's progress, and sentences about points that are not the last ones a sheet gave."""
+    last, known = shares.last(), {part.key: part for part in parts}
+    given: Counter[str] = Counter()
+    changed = []
+    for key, part in known.items():
+        entry = last.get(key)
+        same = entry and (entry.points, entry.comment) == (part.points, plain(part.comment))
+        if part.points is not None or part.comment:
+            given[entry.grader if same else "formgrader"] += 1
+        if entry and not same:
+            now = said(part.points, part.comment)
+            changed.append(f"{part.title}: {entry.grader} gave {said(entry.points, entry.comment)}; now {now}")
+    share = Counter(grader for key, grader in shares.grader_of.items() if key in known)
+    waiting = Counter(shares.grader_of.get(key, "nobody") for key, part in known.items() if part.waits)
+    names = sorted({*share, *given, *waiting} - {"formgrader", "nobody"})
+    names += [name for name in ("formgrader", "nobody") if given[name] or waiting[name]]
+    return [Progress(name, share[name], given[name], waiting[name]) for name in names], changed

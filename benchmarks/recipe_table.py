@@ -1,0 +1,100 @@
+"""The candidates that `benchmarks.recipes` compares: the reference, and what each of the others changes in it.
+
+Every candidate gets the same number of floating-point operations. The most promising ones come first.
+"""
+
+from dataclasses import dataclass, field
+
+# Kind of text → its fraction of the words, and the files of the prepared text that it comes from.
+STANDARD = {
+    "encyclopaedia": (0.50, ("enwiki_a", "enwiki_b", "world_factbook")),
+    "textbooks": (0.12, ("openstax_ccby",)),
+    "news": (0.06, ("wikinews", "onestop_english", "state_union")),
+    "talk": (0.12, ("topical_chat", "sgd_dialogues", "ud_ewt", "masc")),
+    "novels": (0.15, ("novels",)),
+    "packages": (0.05, ("builtin",)),
+}
+
+
+def mix(**fractions: float) -> dict:
+    """The standard mix with other fractions for some kinds; the rest is scaled to make up 1."""
+    rest = sum(fraction for kind, (fraction, _) in STANDARD.items() if kind not in fractions)
+    scale = (1 - sum(fractions.values())) / rest
+    return {kind: (fractions.get(kind, fraction * scale), files) for kind, (fraction, files) in STANDARD.items()}
+
+
+MIXES = {
+    "standard": STANDARD,
+    "no novels": mix(novels=0.0),
+    "more novels": mix(novels=0.4),
+    "more talk": mix(talk=0.25),
+}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A recipe. The defaults are the reference.
+
+    Args:
+        name: of its folder and its line in the table.
+        model: fields of `BertConfig`.
+        vocabulary: 8k stands for vocab-8k.txt of the prepared text.
+        masked: the fraction of tokens that is predicted. whole_words: whether all tokens of a word are masked together.
+        phases: tokens per row and fraction of the updates, of each phase.
+        tokens_per_update: the same in every phase.
+        recipe: fields of `PretrainingSettings`.
+        pairs: "", "next-sentence" or "sentence-order", in the last phase.
+        text: a key of `MIXES`.
+    """
+
+    name: str
+    model: dict = field(default_factory=lambda: shape(4, 256))
+    vocabulary: str = "8k"
+    masked: float = 0.3
+    whole_words: bool = False
+    phases: tuple[tuple[int, float], ...] = ((32, 0.7), (128, 0.3))
+    tokens_per_update: int = 2048
+    recipe: dict = field(default_factory=dict)
+    pairs: str = ""
+    text: str = "standard"
+
+
+def shape(layers: int, hidden: int, heads: int | None = None) -> dict:
+    """The fields of `BertConfig` for a number of layers and a width; heads of 64 dimensions unless stated."""
+    return {
+        "num_layers": layers,
+        "hidden_size": hidden,
+        "num_heads": heads or hidden // 64,
+        "intermediate_size": 4 * hidden,
+    }
+
+
+CANDIDATES = (
+    Candidate("reference"),
+    Candidate("reference, other seed", recipe={"seed": 2}),  # differences smaller than this one mean nothing
+    Candidate("15 % masked", masked=0.15),
+    Candidate("whole words", whole_words=True),
+    Candidate("6 x 256", model=shape(6, 256)),
+    Candidate("stable rate, late decay", recipe={"stable_share": 0.7}),
+    Candidate("Muon", recipe={"optimizer": "muon"}),
+    Candidate("12k vocabulary", vocabulary="12k"),
+    Candidate("40 % masked", masked=0.4),
+    Candidate("4 x 312", model=shape(4, 312, 12)),
+    Candidate("8 x 192", model=shape(8, 192)),
+    Candidate("rows of 128 only", phases=((128, 1.0),)),
+    Candidate("rows of 16, 32, 64, 128", phases=((16, 0.25), (32, 0.25), (64, 0.25), (128, 0.25))),
+    Candidate("rate 2e-3", recipe={"learning_rate": 2e-3}),
+    Candidate("rate 5e-4", recipe={"learning_rate": 5e-4}),
+    Candidate("1,024 tokens per update", tokens_per_update=1024),
+    Candidate("4,096 tokens per update", tokens_per_update=4096),
+    Candidate("16k vocabulary", vocabulary="16k"),
+    Candidate("next sentence", pairs="next-sentence"),
+    Candidate("sentence order", pairs="sentence-order"),
+    Candidate("LayerNorm first", model=shape(4, 256) | {"pre_norm": True}),
+    Candidate("no novels", text="no novels"),
+    Candidate("more novels", text="more novels"),
+    Candidate("more talk", text="more talk"),
+    Candidate("6 x 192", model=shape(6, 192)),
+    Candidate("12 x 192", model=shape(12, 192)),
+    Candidate("weight decay 0.1", recipe={"weight_decay": 0.1}),
+)

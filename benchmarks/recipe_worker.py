@@ -1,0 +1,214 @@
+"""Trains and judges one candidate of `benchmarks.recipes`, in a process of its own; each part is done once.
+
+    python -m benchmarks.recipe_worker NAME JOB.json
+
+WORK/text/MIX/            the documents to train on, chosen by their names
+WORK/examples/…/          rows, shared by all candidates that read the same
+WORK/runs/NAME/           config.json, the run, the fine-tunings, result.json
+"""
+
+import hashlib
+import json
+import math
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.recipe_table import CANDIDATES, MIXES, Candidate
+from bertlab.work_folder import read_json, write_json
+
+LEARNING_RATE = 1e-3
+EVALUATIONS = 8  # states that are saved on the way
+# Task → (the folder of its files, the options of `bertlab finetune`).
+TASKS = {
+    "sst2": ("SST-2", "--train-rows 3000 --epochs 2 --learning-rate 5e-4 --max-length 64 --seeds 2"),
+    "wnut17": ("wnut17", "--train-rows 2000 --epochs 3 --learning-rate 1e-3 --max-length 64 --seeds 2"),
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """The settings of all candidates.
+
+    data: the prepared text (`scripts.make_mini_text`). work: where everything is written. budget: floating-point
+    operations of each candidate's training. words: of the text that is trained on. sentences: held-out ones of each
+    kind. tasks: names of `TASKS`. xla: whether training is compiled.
+    """
+
+    data: str
+    work: str
+    budget: float
+    words: int
+    sentences: int
+    tasks: tuple[str, ...]
+    xla: bool = True
+
+
+def run_candidate(candidate: Candidate, job: Job) -> dict:
+    """Trains and judges a candidate, or resumes, and returns the result, which is also in result.json."""
+    folder = Path(job.work) / "runs" / folder_name(candidate.name)
+    done = folder / "result.json"
+    if done.is_file():
+        return read_json(done)
+    folder.mkdir(parents=True, exist_ok=True)
+    began, cpu = time.time(), time.process_time()
+    figures = train(candidate, job, folder)
+    figures["cpu_minutes"] = (time.process_time() - cpu) / 60  # of this start alone, if the run was interrupted
+    figures |= judged(candidate, job, folder)
+    figures["minutes"] = (time.time() - began) / 60
+    write_json(done, {"name": candidate.name, **figures})
+    shutil.rmtree(folder / "run" / "states", ignore_errors=True)
+    return read_json(done)
+
+
+def folder_name(name: str) -> str:
+    """A candidate's name without blanks and signs."""
+    return "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-")
+
+
+# === Text and rows ===
+
+
+def chosen_text(text: str, job: Job) -> Path:
+    """A folder with `job.words` words of a mix; documents are chosen by the hash of their names."""
+    folder = Path(job.work) / "text" / folder_name(text)
+    finished = folder / "finished"
+    if finished.is_file():
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    counts = read_json(Path(job.data) / "report.json")
+    for fraction, files in MIXES[text].values():
+        present = [name for name in files if (Path(job.data) / "train" / f"{name}.jsonl").is_file()]
+        available = sum(counts[name]["words"].get("train", 0) for name in present)
+        for name in present:
+            copy_part(Path(job.data) / "train" / f"{name}.jsonl", folder, fraction * job.words / max(available, 1))
+    finished.write_text("")
+    return folder
+
+
+def copy_part(source: Path, folder: Path, part: float) -> None:
+    """The documents of a file whose hashed name lies in the first `part` of all hashes."""
+    if part <= 0:
+        return
+    with source.open(encoding="utf-8") as lines, (folder / source.name).open("w", encoding="utf-8") as kept:
+        for line in lines:
+            name = json.loads(line)["id"]
+            if int.from_bytes(hashlib.sha256(f"recipe {name}".encode()).digest()[:8], "big") < part * 2**64:
+                kept.write(line)
+
+
+def examples(candidate: Candidate, phase: int, job: Job) -> Path:
+    """The folder of rows for one phase of a candidate."""
+    from bertlab.data.pretraining.make import make_data
+    from bertlab.data.pretraining.settings import ExampleSettings
+    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+
+    tokens = candidate.phases[phase][0]
+    pairs = candidate.pairs if phase == len(candidate.phases) - 1 else ""
+    changes = {"sequence_length": tokens, "whole_word_masking": candidate.whole_words, "seed": 1}
+    if pairs:
+        changes |= {"dynamic_masking": True, "duplicate_factor": 1, "sentence_order": pairs == "sentence-order"}
+        settings = ExampleSettings(**changes)
+    else:
+        settings = ExampleSettings.preset("roberta", packing=False, **changes)
+    kind = "-".join(filter(None, [candidate.vocabulary, str(tokens), pairs, "words" if candidate.whole_words else ""]))
+    folder = Path(job.work) / "examples" / folder_name(candidate.text) / kind
+    tokenizer = WordPieceTokenizer(Vocabulary.from_file(Path(job.data) / f"vocab-{candidate.vocabulary}.txt"))
+    make_data(chosen_text(candidate.text, job), tokenizer, folder, settings)
+    return folder
+
+
+# === Training ===
+
+
+def train(candidate: Candidate, job: Job, folder: Path) -> dict:
+    """Pre-trains for the job's operations, or resumes. Returns what was spent."""
+    from bertlab.config import BertConfig
+    from bertlab.models.outline import parameter_count
+    from bertlab.training.pretraining import pretrain
+    from bertlab.wordpiece import Vocabulary
+
+    pieces = len(Vocabulary.from_file(Path(job.data) / f"vocab-{candidate.vocabulary}.txt"))
+    width = candidate.model["hidden_size"]
+    config = BertConfig(
+        vocab_size=pieces, max_position_embeddings=max(tokens for tokens, _ in candidate.phases), hidden_dropout=0.0,
+        attention_dropout=0.0, initializer_range=0.02 * math.sqrt(768 / width), **candidate.model,
+    )  # fmt: skip
+    rows = [examples(candidate, phase, job) for phase in range(len(candidate.phases))]
+    steps, operations = planned_steps(candidate, config, rows, job)
+    settings = settings_of(candidate, steps, job)
+    pretrain(config, rows, folder / "run", settings)
+    return {"steps": steps, "operations": operations, "parameters": parameter_count(config),
+            "tokens": steps * candidate.tokens_per_update}  # fmt: skip
+
+
+def settings_of(candidate: Candidate, steps: int, job: Job):
+    """The `PretrainingSettings` of a candidate for a number of updates."""
+    from bertlab.training.presets import preset
+
+    longest = max(tokens for tokens, _ in candidate.phases)
+    values = {
+        "learning_rate": LEARNING_RATE, "batch_size": candidate.tokens_per_update // longest, "same_tokens": True,
+        "phase_shares": tuple(share for _, share in candidate.phases), "masked_lm_probability": candidate.masked,
+        "steps": steps, "interval": max(1, steps // EVALUATIONS), "xla": job.xla, "precision": "float32", "seed": 1,
+    }  # fmt: skip
+    return preset("small", **(values | candidate.recipe))
+
+
+def planned_steps(candidate: Candidate, config, rows: list[Path], job: Job) -> tuple[int, float]:
+    """The number of updates that need the job's operations, by the library's own count, and the operations."""
+    from bertlab.training.devices.utilisation import training_flops
+    from bertlab.training.pretraining import PretrainingRun
+
+    run = PretrainingRun(config, rows, Path(job.work) / "unused", settings_of(candidate, EVALUATIONS, job))
+    per_step = sum(
+        share * training_flops(config, run.rows(phase), tokens, run.predictions(phase))
+        for phase, (tokens, share) in enumerate(candidate.phases)
+    )
+    steps = max(1, round(job.budget / per_step / EVALUATIONS)) * EVALUATIONS
+    return steps, steps * per_step
+
+
+# === Judging ===
+
+
+def judged(candidate: Candidate, job: Job, folder: Path) -> dict:
+    """The results of `benchmarks.mini` without the blanks kept for the end, and the development metric of each task."""
+    from benchmarks.mini import judge
+
+    checkpoint = folder / "run" / "checkpoint"
+    result = judge(checkpoint, Path(job.data) / "held_out", job.sentences)
+    del result["blanks"]["judgement"]
+    for task in job.tasks:
+        result[task] = finetuned(task, checkpoint, job, folder / task)
+    return result
+
+
+def finetuned(task: str, checkpoint: Path, job: Job, out: Path) -> float:
+    """The mean of a task's first development metric over the seeds."""
+    place, options = TASKS[task]
+    if not (Path(job.data) / "tasks" / place).is_dir():
+        raise SystemExit(f"{job.data}: expected the files of {task} in tasks/{place}; put them there, or use --tasks")
+    command = ["finetune", task, "--data-dir", str(Path(job.data) / "tasks"), "--model", str(checkpoint)]
+    command += ["--out", str(out), "--json", *options.split()]
+    done = subprocess.run([sys.executable, "-m", "bertlab", *command], check=True, stdout=subprocess.PIPE, text=True)
+    runs = json.loads(done.stdout)["runs"]
+    (out / "model.safetensors").unlink(missing_ok=True)
+    return sum(next(iter(run["figures"].values())) for run in runs) / len(runs)
+
+
+def main() -> None:
+    from bertlab.backend import load_backend
+
+    load_backend()
+    name, file = sys.argv[1:]
+    job = Job(**read_json(file))
+    (candidate,) = [each for each in CANDIDATES if each.name == name]
+    run_candidate(candidate, job)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""XLNet: predicts tokens in a drawn order, with two streams, relative positions and segments (Yang et al. 2019).
+
+Its classifiers read the last token, <cls>. Source of the names: modeling_xlnet.py of transformers; `mems`, the memory
+of earlier rows, is not read.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bertlab.config import ModelConfig
+from bertlab.errors import ConfigError
+from bertlab.families.base import Family
+from bertlab.families.names import HUGGINGFACE, Names, by_head, dense, matrix, norm, table, vector
+
+
+@dataclass(frozen=True)
+class XLNetConfig(ModelConfig):
+    """All settings of an XLNet's architecture and numerics. The defaults are XLNet-base, cased.
+
+    Distances have no limit: `max_position_embeddings` is only the longest row that the tools make, and can be raised.
+
+    Example:
+        >>> XLNetConfig.named("large").head_size
+        64
+    """
+
+    vocab_size: int = 32000
+    pad_token_id: int = 5
+    pooled_dropout: float = 0.1  # before the linear layer that classifies
+
+    model_type: ClassVar[str] = "xlnet"
+    SIZES: ClassVar[dict] = {
+        "base": {},
+        "large": dict(num_layers=24, hidden_size=1024, num_heads=16, intermediate_size=4096),
+    }
+    HUGGINGFACE_NAMES: ClassVar[dict] = {
+        "hidden_size": "d_model",
+        "num_layers": "n_layer",
+        "num_heads": "n_head",
+        "intermediate_size": "d_inner",
+        "max_position_embeddings": "longest_row",  # transformers has no name for it, and refuses ours
+        "hidden_act": "ff_activation",
+        "hidden_dropout": "dropout",
+        "pooled_dropout": "summary_last_dropout",
+    }
+    HUGGINGFACE_CONSTANTS: ClassVar[dict] = {
+        "attn_type": "bi",
+        "bi_data": False,
+        "clamp_len": -1,
+        "same_length": False,
+        "untie_r": True,
+        "summary_type": "last",
+        "summary_use_proj": True,
+        "summary_activation": "tanh",
+    }
+
+    @property
+    def classifier_dropout(self) -> float:
+        return self.pooled_dropout
+
+    @classmethod
+    def from_huggingface(cls, values: dict, where: str = "config.json") -> "XLNetConfig":
+        if "dropout" in values:  # transformers has one rate for both
+            values = {"attention_dropout": values["dropout"], **values}
+        config = super().from_huggingface(values, where)
+        if values.get("d_head") not in (None, config.head_size):
+            raise ConfigError(
+                f"{where}: d_head {values['d_head']} is not supported, only d_model / n_head, {config.head_size}, is"
+            )
+        return config
+
+
+def _embeddings(config: XLNetConfig, **options):
+    from bertlab.layers import PositionlessEmbeddings
+
+    width, rate = config.hidden_size, config.hidden_dropout
+    return PositionlessEmbeddings(config.vocab_size, width, rate, config.initializer_range, **options)
+
+
+def _encoder(config: XLNetConfig, **options):
+    from bertlab.layers import TwoStreamEncoder
+
+    return TwoStreamEncoder(
+        config.num_layers,
+        config.num_heads,
+        config.intermediate_size,
+        activation=config.hidden_act,
+        dropout=config.hidden_dropout,
+        attention_dropout=config.attention_dropout,
+        layer_norm_eps=config.layer_norm_eps,
+        initializer_range=config.initializer_range,
+        **options,
+    )
+
+
+def _pooling(config: XLNetConfig, **options):
+    from bertlab.layers import LastTokenPooler
+
+    return LastTokenPooler(config.initializer_range, **options)
+
+
+def _head(config: XLNetConfig, **options):
+    from bertlab.layers import MaskedLanguageModelHead
+
+    spread = config.initializer_range
+    return MaskedLanguageModelHead(config.vocab_size, initializer_range=spread, transformed=False, **options)
+
+
+_SUMMARY = (dense("backbone/pooler/dense", "sequence_summary.summary"), dense("head/dense", "logits_proj"))
+_HUGGINGFACE = Names(
+    spelling=HUGGINGFACE,
+    prefix="transformer.",
+    class_prefix="XLNet",
+    class_ends={"pretraining": "LMHeadModel", "question_answering": "ForQuestionAnsweringSimple"},
+    backbone=(
+        table("embeddings/token", "word_embedding"),
+        vector("encoder/prediction", "mask_emb"),
+        by_head("encoder/layer_{i}/attention/query", "layer.{i}.rel_attn.q"),
+        by_head("encoder/layer_{i}/attention/key", "layer.{i}.rel_attn.k"),
+        by_head("encoder/layer_{i}/attention/value", "layer.{i}.rel_attn.v"),
+        by_head("encoder/layer_{i}/attention/position", "layer.{i}.rel_attn.r"),
+        by_head("encoder/layer_{i}/attention/out", "layer.{i}.rel_attn.o"),
+        vector("encoder/layer_{i}/attention/content_bias", "layer.{i}.rel_attn.r_w_bias"),
+        vector("encoder/layer_{i}/attention/position_bias", "layer.{i}.rel_attn.r_r_bias"),
+        vector("encoder/layer_{i}/attention/segment_bias", "layer.{i}.rel_attn.r_s_bias"),
+        vector("encoder/layer_{i}/attention/segment", "layer.{i}.rel_attn.seg_embed"),
+        norm("encoder/layer_{i}/attention_norm", "layer.{i}.rel_attn.layer_norm"),
+        dense("encoder/layer_{i}/feed_forward/inner", "layer.{i}.ff.layer_1"),
+        dense("encoder/layer_{i}/feed_forward/outer", "layer.{i}.ff.layer_2"),
+        norm("encoder/layer_{i}/output_norm", "layer.{i}.ff.layer_norm"),
+    ),
+    heads={
+        "pretraining": (
+            matrix("masked_lm_head/unembedding", "lm_loss.weight"),
+            vector("masked_lm_head/bias", "lm_loss.bias"),
+        ),
+        "sequence_classification": _SUMMARY,
+        "token_classification": (dense("head/dense", "classifier"),),
+        "multiple_choice": _SUMMARY,
+        "question_answering": (dense("head/dense", "qa_outputs"),),
+    },
+)
+
+FAMILY = Family(
+    config=XLNetConfig,
+    huggingface=_HUGGINGFACE,
+    embeddings=_embeddings,
+    encoder=_encoder,
+    pooling=_pooling,
+    masked_lm_head=_head,
+    pooler=False,
+    two_streams=True,
+    tokenizer="SentencePiece",
+)

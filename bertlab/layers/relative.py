@@ -1,0 +1,334 @@
+"""Attention by relative positions and segments, and an encoder of two streams (Yang et al. 2019, "XLNet").
+
+A token has no position of its own. The score of a query for a key adds three products: with the key's content, with a
+vector for their distance (Dai et al. 2019, "Transformer-XL", section 3.3), and with one of two vectors: the key is in
+the query's segment, or in another (XLNet, section 2.5).
+
+The *content stream* h has a vector for each token and sees the token itself. The *query stream* g has one for each
+predicted token; it knows the token's place but not the token, and sees only tokens before it in the order of prediction
+(section 2.3). Both go through the same layers; keys and values always come from h.
+
+Letters: B batch, T query tokens, S key tokens, P predicted tokens, A heads, d head size, H hidden size, R = 2·S
+distances.
+"""
+
+import math
+
+import keras
+import numpy as np
+from keras import ops
+
+from bertlab.errors import ConfigError
+from bertlab.layers.attention import MASKED_SCORE
+from bertlab.layers.dropout import Dropout
+from bertlab.layers.encoder import Encoder, EncoderLayer
+from bertlab.layers.gathering import gather_positions
+from bertlab.layers.masks import combine, order_mask, rows_at, with_heads
+
+
+def distance_vectors(num_tokens, hidden_size: int):
+    """sin and cos of every distance query − key, from S down to 1 − S, in two halves: (2·S, H) float32.
+
+    Example:
+        >>> ops.convert_to_numpy(distance_vectors(1, 2))[1].tolist()
+        [0.0, 1.0]
+    """
+    frequencies = 1 / 10000 ** (np.arange(0, hidden_size, 2, dtype="float32") / np.float32(hidden_size))  # (H/2,)
+    distances = ops.cast(num_tokens - ops.arange(2 * num_tokens), "float32")  # (R,)
+    angles = distances[:, None] * ops.convert_to_tensor(frequencies, "float32")
+    return ops.concatenate([ops.sin(angles), ops.cos(angles)], axis=-1)
+
+
+def by_key(scores):
+    """Scores of every distance → of every key. (B, A, T, R) → (B, A, T, T).
+
+    Query i finds key j at distance i − j, in column T − i + j. Each row therefore begins one column further left than
+    the row above: read as rows of R − 1 after the first T numbers, the columns are one below another.
+    """
+    batch, heads, tokens, distances = ops.shape(scores)
+    flat = ops.reshape(scores, (batch, heads, distances, tokens))[:, :, 1:]  # without the first T numbers
+    return ops.reshape(flat, (batch, heads, tokens, distances - 1))[..., :tokens]
+
+
+def by_key_at(scores, positions):
+    """The same for the queries at some positions. (B, A, P, R), (B, P) int → (B, A, P, S)."""
+    keys = ops.shape(scores)[-1] // 2
+    columns = keys - ops.cast(positions, "int32")[:, None, :, None] + ops.arange(keys, dtype="int32")  # (B, 1, P, S)
+    columns = ops.broadcast_to(columns, (*ops.shape(scores)[:3], keys))
+    return ops.take_along_axis(scores, columns, axis=-1)
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class RelativeAttention(keras.layers.Layer):
+    """Multi-head attention whose scores are ((q + u)·k + (q + v)·r + (q + w)·s) / √d.
+
+    k is the key's content, r a projected vector of the distance between query and key, s one of two vectors: same
+    segment or another one. u, v and w are learned and the same for all queries.
+
+    Args:
+        num_heads: A; must divide H.   dropout: fraction of attention weights set to zero in training.
+        initializer_range: standard deviation of the weights' truncated normal.
+
+    Parts: `query`, `key`, `value`, `position`, `out`, EinsumDense layers without bias and with kernels (H, A, d);
+    `content_bias` u, `position_bias` v, `segment_bias` w (A, d); `segment` s (2, A, d).
+
+    Call: x (B, T, H); distances (R, H), see `distance_vectors`; attention_mask, bool, broadcasting to (B, A, T, S);
+    other_segment, bool (B, T, S); memory (B, S, H), the source of keys and values (default x); positions (B, T) int of
+    the queries among the S tokens (default: all of them). Returns (B, T, H), or with `return_weights=True` that and the
+    weights (B, A, T, S) before dropout.
+
+    Example:
+        >>> x = keras.random.normal((2, 5, 8))
+        >>> tuple(RelativeAttention(num_heads=2)(x, distance_vectors(5, 8)).shape)
+        (2, 5, 8)
+    """
+
+    def __init__(self, num_heads: int, dropout: float = 0.0, initializer_range: float = 0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+        self.dropout = dropout
+        self.initializer_range = initializer_range
+
+    def build(self, x_shape):
+        hidden_size = x_shape[-1]
+        if hidden_size % self.num_heads:
+            raise ConfigError(
+                f"hidden size {hidden_size} cannot be divided among {self.num_heads} heads: "
+                "choose a number of heads that divides it"
+            )
+        head = (self.num_heads, hidden_size // self.num_heads)
+        self.query, self.key, self.value = (
+            self._dense(name, "bth,had->btad", (None, *head), (None, None, hidden_size))
+            for name in ("query", "key", "value")
+        )
+        self.position = self._dense("position", "rh,had->rad", head, (None, hidden_size))
+        self.out = self._dense("out", "btad,had->bth", (None, hidden_size), (None, None, *head))
+        self.content_bias, self.position_bias, self.segment_bias = (
+            self._vectors(name, head) for name in ("content_bias", "position_bias", "segment_bias")
+        )
+        self.segment = self._vectors("segment", (2, *head))
+        self.weight_dropout = Dropout(self.dropout, dtype="float32", name="weight_dropout")
+        self.weight_dropout.build((None, self.num_heads, None, None))
+
+    def _initializer(self):
+        return keras.initializers.TruncatedNormal(stddev=self.initializer_range)
+
+    def _dense(self, name, equation, output_shape, input_shape):
+        initializer, dtype = self._initializer(), self.dtype_policy
+        layer = keras.layers.EinsumDense(equation, output_shape, kernel_initializer=initializer, dtype=dtype, name=name)
+        layer.build(input_shape)
+        return layer
+
+    def _vectors(self, name, shape):
+        return self.add_weight(shape=shape, initializer=self._initializer(), name=name)
+
+    def call(
+        self,
+        x,
+        distances,
+        attention_mask=None,
+        other_segment=None,
+        memory=None,
+        positions=None,
+        training=False,
+        return_weights=False,
+    ):
+        memory = x if memory is None else memory
+        query = self.query(x)  # (B, T, A, d)
+        value = self.value(memory)  # (B, S, A, d)
+        scores = ops.cast(self._scores(query, memory, distances, other_segment, positions), "float32")  # (B, A, T, S)
+        if attention_mask is not None:
+            scores = ops.where(with_heads(attention_mask), scores, MASKED_SCORE)
+        weights = ops.softmax(scores, axis=-1)
+        dropped = ops.cast(self.weight_dropout(weights, training=training), value.dtype)
+        y = self.out(ops.einsum("bats,bsad->btad", dropped, value))  # (B, T, H)
+        return (y, weights) if return_weights else y
+
+    def _scores(self, query, memory, distances, other_segment, positions):
+        scale = 1 / math.sqrt(query.shape[-1])
+        content = ops.einsum("btad,bsad->bats", (query + self.content_bias) * scale, self.key(memory))
+        place = ops.einsum("btad,rad->batr", (query + self.position_bias) * scale, self.position(distances))
+        scores = content + (by_key(place) if positions is None else by_key_at(place, positions))
+        if other_segment is None:  # all in one: every key of a query has the same term, which a softmax ignores
+            return scores
+        segment = ops.einsum("btad,cad->cbat", (query + self.segment_bias) * scale, self.segment)[..., None]
+        return scores + ops.where(other_segment[:, None], segment[1], segment[0])  # each (B, A, T, 1)
+
+    def flops(self, queries: int, keys: int) -> int:
+        """Operations of the products for one row. The distances are projected once for all rows and not counted."""
+        kernel = math.prod(self.query.kernel.shape)
+        hidden_size = self.query.kernel.shape[0]
+        return 4 * queries * kernel + 4 * keys * kernel + 2 * queries * hidden_size * (keys + 2 * keys + keys)
+
+    def compute_output_shape(self, x_shape, *others):
+        return x_shape
+
+    def get_config(self):
+        return super().get_config() | {
+            "num_heads": self.num_heads,
+            "dropout": self.dropout,
+            "initializer_range": self.initializer_range,
+        }
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class RelativeEncoderLayer(EncoderLayer):
+    """`EncoderLayer` in post-LN with relative attention, and dropout inside the feed-forward network too.
+
+    Arguments and parts as in `EncoderLayer`.
+
+    Call: as `RelativeAttention`: x (B, T, H) and distances (R, H) → (B, T, H). For the query stream x are its vectors
+    (B, P, H), memory those of the content stream (B, T, H), and positions (B, P) its places.
+
+    Example:
+        >>> layer = RelativeEncoderLayer(num_heads=2, intermediate_size=32)
+        >>> tuple(layer(keras.random.normal((2, 5, 8)), distance_vectors(5, 8)).shape)
+        (2, 5, 8)
+    """
+
+    def __init__(self, num_heads: int, intermediate_size: int, dropout: float = 0.1, **kwargs):
+        super().__init__(num_heads, intermediate_size, dropout, **kwargs)
+        if self.pre_norm:
+            raise ConfigError("an encoder with relative attention has no pre-LN form: leave out pre_norm")
+        self.inner_drop = Dropout(dropout, dtype=self.dtype_policy, name="inner_dropout")
+
+    def new_attention(self):
+        return RelativeAttention(
+            self.num_heads, self.attention_dropout, self.initializer_range, dtype=self.dtype_policy, name="attention"
+        )
+
+    def build(self, x_shape):
+        super().build(x_shape)
+        self.inner_drop.build((*x_shape[:-1], self.intermediate_size))
+
+    def call(
+        self,
+        x,
+        distances,
+        attention_mask=None,
+        other_segment=None,
+        memory=None,
+        positions=None,
+        training=False,
+        return_weights=False,
+    ):
+        options = dict(memory=memory, positions=positions, training=training, return_weights=return_weights)
+        attended = self.attention(x, distances, attention_mask, other_segment, **options)
+        if return_weights:
+            attended, weights = attended
+        x = self.attention_norm(x + self.attention_drop(attended, training=training))  # (B, T, H)
+        inner = self.inner_drop(self.feed_forward.inner(x), training=training)  # (B, T, F)
+        transformed = self.feed_forward_drop(self.feed_forward.outer(inner), training=training)
+        x = self.output_norm(x + transformed)
+        return (x, weights) if return_weights else x
+
+    def compute_output_shape(self, x_shape, *others):
+        return x_shape
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class TwoStreamEncoder(Encoder):
+    """L layers of relative attention; where positions are given, also the stream that predicts the tokens there.
+
+    Arguments as in `Encoder`.
+
+    Parts: the list `layers_`; `prediction` (1, 1, H), with which the query stream begins at every position.
+
+    Call: as `Encoder`, and token_type_ids (B, T) int, which are only compared with one another; every token sees
+    itself, padding too. With positions (B, P) it returns the query stream there, (B, P, H): the tokens there are
+    predicted and not seen. order_ids (B, T) int are the order of prediction: 0 for tokens that all others see,
+    1, 2, 3 … for those that are predicted one after the other; default: 1 at the positions, each without the others.
+
+    Example:
+        >>> encoder = TwoStreamEncoder(num_layers=2, num_heads=2, intermediate_size=32)
+        >>> x = keras.random.normal((2, 5, 8))
+        >>> tuple(encoder(x).shape), tuple(encoder(x, positions=ops.array([[3], [0]])).shape)
+        ((2, 5, 8), (2, 1, 8))
+    """
+
+    reads = ("token_type_ids", "order_ids")
+    layer_class = RelativeEncoderLayer
+
+    def __init__(self, num_layers: int, num_heads: int, intermediate_size: int, dropout: float = 0.1, **kwargs):
+        super().__init__(num_layers, num_heads, intermediate_size, dropout, **kwargs)
+        self.distance_drop = Dropout(dropout, dtype=self.dtype_policy, name="distance_dropout")
+        self.last_drop = Dropout(dropout, dtype=self.dtype_policy, name="last_dropout")
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        hidden_size = input_shape[-1]
+        self.distance_drop.build((None, hidden_size))
+        self.last_drop.build(input_shape)
+        initializer = keras.initializers.TruncatedNormal(stddev=self.layers_[0].initializer_range)
+        self.prediction = self.add_weight(shape=(1, 1, hidden_size), initializer=initializer, name="prediction")
+
+    def call(
+        self,
+        x,
+        attention_mask=None,
+        training=False,
+        return_all=False,
+        positions=None,
+        token_type_ids=None,
+        order_ids=None,
+    ):
+        tokens, hidden_size = ops.shape(x)[1], x.shape[-1]
+        distances = self.distance_drop(distance_vectors(tokens, hidden_size), training=training)  # (R, H)
+        others = None
+        if token_type_ids is not None:
+            others = token_type_ids[:, :, None] != token_type_ids[:, None, :]  # (B, T, T)
+        if order_ids is None and positions is not None:
+            order_ids = _at_once(positions, tokens)
+        if positions is None:
+            x = x + 0 * self.prediction  # which then has a gradient, of 0: optimizers warn of weights without one
+        content = dict(attention_mask=_content_mask(attention_mask, order_ids, tokens), other_segment=others)
+        if positions is not None:
+            g = ops.broadcast_to(ops.cast(self.prediction, x.dtype), (*ops.shape(positions), hidden_size))  # (B, P, H)
+            query = _seen_from(positions, attention_mask, order_ids, others)
+
+        options = dict(training=training, return_weights=return_all)
+        hidden_states, all_weights = [x], []
+        layers = self.passed()
+        for number, layer in enumerate(layers, start=1):
+            memory, is_read = x, positions is None or return_all or number < len(layers)
+            if is_read:  # predictions do not look at the content stream of the last layer
+                x = layer(memory, distances, **content, **options)
+                if return_all:
+                    x, weights = x
+                    all_weights.append(weights)
+                hidden_states.append(x)
+            if positions is not None:
+                g = layer(g, distances, **query, memory=memory, positions=positions, training=training)
+        y = self.last_drop(x if positions is None else g, training=training)
+        return (y, hidden_states, all_weights) if return_all else y
+
+    def flops(self, tokens: int, places: int) -> int:
+        """Operations of the products for one row with so many predictions."""
+        *before, last = self.passed()
+        content = sum(layer.flops(tokens, tokens) for layer in before)
+        return content + sum(layer.flops(tokens, places) for layer in (*before, last))
+
+    def compute_output_shape(self, x_shape, positions_shape=None):
+        return x_shape if positions_shape is None else (*positions_shape, x_shape[-1])
+
+
+def _at_once(positions, tokens):
+    """order_ids for predictions that do not see one another: 1 at the positions. (B, P) → (B, T)."""
+    chosen = ops.cast(positions, "int32")[:, :, None] == ops.arange(tokens, dtype="int32")  # (B, P, T)
+    return ops.cast(ops.any(chosen, axis=1), "int32")
+
+
+def _content_mask(attention_mask, order_ids, tokens):
+    """The tokens that the content stream sees: up to each one in the order, and each itself; (…, T, T) or None."""
+    mask = combine(attention_mask, None if order_ids is None else order_mask(order_ids))
+    places = ops.arange(tokens)
+    return None if mask is None else ops.logical_or(mask, places[:, None] == places)
+
+
+def _seen_from(positions, attention_mask, order_ids, other_segment) -> dict:
+    """The tokens that the query stream sees at its positions: those before each one in the order."""
+    own = ops.take_along_axis(order_ids, ops.cast(positions, "int32"), axis=1)  # (B, P)
+    earlier = order_ids[:, None, :] < own[:, :, None]  # (B, P, T)
+    mask = combine(*(None if one is None else with_heads(one) for one in (rows_at(attention_mask, positions), earlier)))
+    others = None if other_segment is None else gather_positions(other_segment, positions)  # (B, P, T)
+    return dict(attention_mask=mask, other_segment=others)

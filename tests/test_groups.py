@@ -1,0 +1,294 @@
+"""Group hand-ins: one hand-in, and a grade, feedback and a row in every export for each member."""
+
+import csv
+import json
+import shutil
+from concurrent.futures import Future
+
+import pytest
+from click.testing import CliRunner
+from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
+from lms_files import (
+    Handed,
+    canvas_gradebook,
+    canvas_takes,
+    canvas_zip,
+    make_zip,
+    moodle_imports,
+    moodle_takes,
+    moodle_worksheet,
+    moodle_zip,
+)
+
+from autograde.cli import cli
+from autograde.errors import AutogradeError
+from autograde.grader.course import SECRET
+from autograde.grader.forget import forget
+from autograde.grader.grade import Assignment, anything_new, digest, grade_by
+from autograde.grader.gradebook import Course
+from autograde.grader.group_hand_ins import copies
+from autograde.grader.groups import read_groups
+from autograde.grader.hand_ins import hand_in
+from autograde.grader.notebook_grading import Graded
+from autograde.grader.repair import read_submission
+from autograde.grader.results import Result, load_results
+from autograde.grader.template import Template
+from autograde.verdict import Verdict
+
+NB = "03_attention.ipynb"
+WORK = as_bytes(notebook(ANSWERS))
+TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
+RULE = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"\nc.PerDay.percent = 10\n'
+OWN = "group,student\nGroup 1,ann\nGroup 1,ben\nGroup 2,cleo\nGroup 2,dora\nGroup 2,eli\n"
+CANVAS = (  # the export of a group set, as spec/apis/v1/group_categories_api_spec.rb has it
+    "name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_id\n"
+    "Ann Lee,11,,alee,S,Team_7_a,70,\nBen Roe,12,,broe,S,Team_7_a,70,\nCleo Fox,13,,cfox,S,,,\n"
+)
+
+
+@pytest.fixture(scope="module")
+def gradebook(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("gradebook")
+    make_gradebook(folder)
+    return folder / "gradebook.db"
+
+
+@pytest.fixture
+def course(gradebook, tmp_path):
+    (tmp_path / "release/ps3").mkdir(parents=True)
+    (tmp_path / "release/ps3" / NB).write_bytes(released())
+    (tmp_path / "groups.csv").write_text(OWN)
+    (tmp_path / SECRET).parent.mkdir()
+    shutil.copy(gradebook, tmp_path)
+    return tmp_path
+
+
+def run(course, *arguments, code=0) -> str:
+    outcome = CliRunner().invoke(cli, [*map(str, arguments), "--course", str(course)])
+    if outcome.exception and not isinstance(outcome.exception, SystemExit):
+        raise outcome.exception
+    assert outcome.exit_code == code, outcome.output
+    return outcome.output
+
+
+def grade(course, points=3.0, students=()) -> list[str]:
+    """Grades what is new or changed, with these points; returns whose files were run."""
+    ran = []
+
+    def send(item):
+        ran.append(item.student)
+        verdicts = (Verdict("scores", "3.1 scores", "partly", points, 3, advice=("Divide.",)),
+                    Verdict("why", "3.4 why", "passed", 0, 2))  # fmt: skip
+        path, future = item.files[0], Future()
+        result = Result("ps3", item.student, "03_attention", verdicts, handed_in=item.handed_in, sha256=digest(path))
+        future.set_result([Graded(result, read_submission(path, TEMPLATES["03_attention"]))])
+        return future
+
+    assignment = Assignment(course, "ps3", TEMPLATES, b"x" * 32)
+    report = grade_by(send, lambda item, graded: graded, assignment, students, 1, False, lambda *_: None)
+    assert not report.failures and not anything_new(assignment)
+    return ran
+
+
+def scores(course) -> dict[str, float]:
+    with Course(course) as book:
+        book.write_late_penalties()
+        return {row["student"]: row["score"] for row in book.grades()}
+
+
+def collect_own(course, files: dict[str, bytes], name="a.zip", date=(2026, 1, 30, 12, 0, 0)) -> str:
+    return run(
+        course, "collect", "ps3", make_zip(course / name, {f"{who}/{NB}": it for who, it in files.items()}, date)
+    )
+
+
+def test_one_hand_in_is_run_once_and_is_everybodys_grade(course):
+    run(course, "groups", "ps3", course / "groups.csv")
+    said = collect_own(course, {"ben": WORK, "dora": WORK})
+    assert "note: ann has the hand-in of ben (Group 1)" in said and "cleo has the hand-in of dora (Group 2)" in said
+    assert copies(course, "ps3") == {"ann": "ben", "cleo": "dora", "eli": "dora"}
+    assert grade(course) == ["ben", "dora"] and grade(course) == []
+    assert scores(course) == dict.fromkeys(("ann", "ben", "cleo", "dora", "eli"), 3.0)
+    assert {result.student for result in load_results(course, "ps3")} == {"ann", "ben", "cleo", "dora", "eli"}
+    assert "5 pages" in run(course, "feedback", "ps3")
+    assert all((course / "autograded" / who / "ps3" / NB).is_file() for who in ("ann", "eli"))
+    assert "Group 1: ann, ben; handed in" in run(course, "groups", "ps3")
+
+
+def test_the_newest_hand_in_of_a_group_counts_and_the_others_are_kept(course):
+    run(course, "groups", "ps3", course / "groups.csv")
+    collect_own(course, {"ben": WORK})
+    newer = as_bytes(notebook(ANSWERS | {"why": "Another reason."}))
+    collect_own(course, {"ben": WORK, "ann": newer}, "b.zip", (2026, 1, 31, 12, 0, 0))
+    # ben's entry has the later date too: what is newest is decided by date, and of equal dates by name
+    (of_ann, of_ben) = ((course / "submitted" / who / "ps3" / NB).read_bytes() for who in ("ann", "ben"))
+    assert of_ann == of_ben
+    collect_own(course, {"ann": newer}, "c.zip", (2026, 2, 1, 12, 0, 0))
+    assert (course / "submitted/ben/ps3" / NB).read_bytes() == newer
+    assert hand_in(course, "ps3", "ben").by == "ann" and hand_in(course, "ps3", "ann").by == ""
+    assert any(path.read_bytes() == WORK for path in (course / "collected/ps3/earlier/ben").rglob("*.ipynb"))
+    assert "unchanged" in collect_own(course, {"ann": newer}, "c.zip", (2026, 2, 1, 12, 0, 0))
+    again = collect_own(course, {"ben": WORK}, "a.zip", (2026, 1, 30, 12, 0, 0))
+    assert "1 kept aside" in again and "disputed  " not in again
+    assert (course / "submitted/ben/ps3" / NB).read_bytes() == newer
+    assert "1 replaced" in collect_own(course, {"ben": WORK}, "d.zip", (2026, 2, 2, 12, 0, 0))
+    assert (course / "submitted/ann/ps3" / NB).read_bytes() == WORK and copies(course, "ps3") == {"ann": "ben"}
+
+
+def test_points_by_hand_are_the_groups_and_one_members_can_be_changed(course):
+    run(course, "groups", "ps3", course / "groups.csv")
+    collect_own(course, {"ben": WORK})
+    grade(course)
+    with Course(course) as book:  # as formgrader does
+        one = book.book.find_grade("why", "03_attention", "ps3", "ann")
+        one.manual_score, one.needs_manual_grade = 2, False
+        book.book.find_comment("why", "03_attention", "ps3", "ann").manual_comment = "Well said."
+        book.book.db.commit()
+    assert scores(course) == {"ann": 5, "ben": 5}
+    run(course, "points", "ps3", "--student", "ben", "--exercise", "scores", "--score", "1", "--grader", "jane")
+    assert scores(course) == {"ann": 5, "ben": 3}
+    run(course, "feedback", "ps3")
+    page = (course / "feedback/ben/ps3/03_attention.html").read_text(encoding="utf-8")
+    assert "Well said." in page
+    grade(course)
+    assert scores(course) == {"ann": 5, "ben": 3}
+
+
+def test_late_days_and_extensions_are_each_members_own(course):
+    (course / "nbgrader_config.py").write_text(RULE)
+    run(course, "groups", "ps3", course / "groups.csv")
+    collect_own(course, {"ben": WORK}, date=(2026, 2, 2, 11, 0, 0))  # on the first day after the due date
+    grade(course)
+    assert scores(course) == {"ann": pytest.approx(2.7), "ben": pytest.approx(2.7)}
+    run(course, "extend", "ps3", "ann", "--days", "3")
+    assert scores(course) == {"ann": 3, "ben": pytest.approx(2.7)}
+
+
+# --- Canvas ---
+
+TEAM = [
+    Handed("Team_7_a", 12, NB, WORK, 501),  # Canvas writes the group's name and the user id of one member
+    Handed("Fox, Cleo", 13, NB, WORK, 502),
+]
+
+
+def test_canvass_group_hand_in_goes_to_all_members_of_its_group_set(course):
+    (course / "canvas.csv").write_text(CANVAS)
+    run(course, "groups", "ps3", course / "canvas.csv")
+    assert read_groups(course, "ps3").members == {"Team_7_a": ("leeann", "roeben")}
+    said = run(course, "collect", "ps3", canvas_zip(course / "a.zip", TEAM))
+    assert "2 students: 2 new" in said and "roeben has the hand-in of leeann" in said
+    assert sorted(path.name for path in course.glob("submitted/*")) == ["foxcleo", "leeann", "roeben"]
+    other = [Handed("Team_7_a", 11, NB, WORK + b" ", 601), TEAM[1]]  # another member's id, another attempt
+    assert "1 replaced" in run(course, "collect", "ps3", canvas_zip(course / "b.zip", other))
+    grade(course)
+    everybody = [Handed("Lee, Ann", 11, NB, b""), Handed("Roe, Ben", 12, NB, b""), Handed("Fox, Cleo", 13, NB, b"")]
+    (course / "Grades.csv").write_text(canvas_gradebook(everybody, "ps3 (1)", 11), encoding="utf-8")
+    run(course, "export", "ps3", "--canvas-gradebook", course / "Grades.csv", "--to", course / "i.csv")
+    with (course / "i.csv").open() as file:
+        assert [row["ps3 (1)"] for row in csv.DictReader(file)][2:] == ["3", "3", "3", ""]
+
+
+def test_canvas_gives_the_group_one_feedback_and_a_members_own_to_nobody_else(course):
+    (course / "canvas.csv").write_text(CANVAS)
+    run(course, "groups", "ps3", course / "canvas.csv")
+    run(course, "collect", "ps3", canvas_zip(course / "a.zip", TEAM))
+    grade(course)
+    assert "feedback of 3 students" in run(course, "feedback", "ps3", "--zip", "canvas", "--to", course / "f.zip")
+    import zipfile
+
+    with zipfile.ZipFile(course / "f.zip") as packed:
+        theirs = {"12": ("team", {"501"}), "13": ("cleo", {"502"})}
+        assert sorted(canvas_takes(name, theirs) for name in packed.namelist()) == ["cleo", "team"]
+    run(course, "points", "ps3", "--student", "roeben", "--exercise", "scores", "--score", "0", "--grader", "jane",
+        "--comment", "You did not take part.")  # fmt: skip
+    said = run(course, "feedback", "ps3", "--zip", "canvas", "--to", course / "f.zip", code=1)
+    assert "leeann: the system shows one feedback to the whole group" in said and "roeben: the system" in said
+    with zipfile.ZipFile(course / "f.zip") as packed:
+        assert not any(b"take part" in packed.read(name) for name in packed.namelist())
+
+
+def test_two_entries_that_name_one_group_are_disputed(course):
+    """A student can choose a display name on Canvas."""
+    (course / "canvas.csv").write_text(CANVAS)
+    run(course, "groups", "ps3", course / "canvas.csv")
+    both = [*TEAM, Handed("Team7a", 13, NB, b"{}", 777)]
+    said = run(course, "collect", "ps3", canvas_zip(course / "a.zip", both), code=1)
+    assert "2 disputed" in said and not (course / "submitted/leeann").exists()
+
+
+def test_a_group_that_was_collected_as_a_student_is_named(course):
+    (course / "canvas.csv").write_text(CANVAS)
+    run(course, "collect", "ps3", canvas_zip(course / "a.zip", TEAM))
+    said = run(course, "groups", "ps3", course / "canvas.csv")
+    assert "'team7a' was collected as a student and is a group; run `autograde forget team7a`" in said
+
+
+# --- Moodle ---
+
+FULL = [Handed("Ann Lee", 90210, NB, WORK), Handed("Ben Roe", 90211, NB, WORK), Handed("Cleo Fox", 90212, NB, WORK)]
+
+
+def _worksheet(course, groups):
+    """As gradingtable.php writes it for an assignment with group submission: one more column."""
+    lines = moodle_worksheet(FULL).splitlines()
+    lines = [f"{line},{more}" for line, more in zip(lines, ("Group", *groups))]
+    (course / "w.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return course / "w.csv"
+
+
+@pytest.mark.parametrize("folders", [True, False])
+def test_moodles_group_hand_in_goes_to_the_members_in_its_worksheet(course, folders):
+    worksheet = _worksheet(course, ("Group A", "Group A", "Default group"))
+    run(course, "groups", "ps3", worksheet)
+    assert read_groups(course, "ps3").members == {"Group A": ("Ann Lee", "Ben Roe")}
+    download = moodle_zip(course / "a.zip", [Handed("Group A", 17, NB, WORK)], folders=folders)
+    assert "1 student: 1 new" in run(course, "collect", "ps3", download)
+    grade(course, 2.5)
+    said = run(course, "export", "ps3", "--moodle-worksheet", worksheet, "--to", course / "i.csv", code=1)
+    assert "Cleo Fox (Participant 90212)" in said  # handed nothing in, and is not in the course yet
+    imported = moodle_imports((course / "i.csv").read_text(encoding="utf-8"))
+    assert {number: points for number, (points, _) in imported.items()} == {90210: 2.5, 90211: 2.5}
+    run(course, "feedback", "ps3", "--zip", "moodle", "--to", course / "f.zip")
+    import zipfile
+
+    with zipfile.ZipFile(course / "f.zip") as packed:
+        (name,) = packed.namelist()
+        assert moodle_takes(name, {17: "all of Group A"})[0] == "all of Group A"
+        assert b"Group A" in packed.read(name) and b"Ann Lee" not in packed.read(name)
+
+
+# --- the rest ---
+
+
+def test_members_of_a_group_are_not_reported_as_similar(course):
+    run(course, "groups", "ps3", course / "groups.csv")
+    collect_own(course, {"ben": WORK, "dora": as_bytes(notebook(ANSWERS | {"why": "Other."})), "fay": WORK})
+    found = json.loads(run(course, "similarity", "ps3", "--json"))
+    assert found["students"] == 3
+    named = {student for one in found["identical"] for student in one["students"]}
+    assert not named & {"ann", "eli", "cleo"}
+
+
+def test_files_of_groups_that_cannot_be_used_are_named(course):
+    for text, words in (
+        ("a,b\n1,2\n", "expected the columns group and student"),
+        ("group,student\nG,ann\nH,ann\n", "ann is in two groups"),
+        ("group,student\n", "expected students in groups, got none"),
+        ("group,student\nTeam 1,ann\nteam_1,ben\n", "cannot be told from another"),
+        ("group,student\nG,../x\n", "cannot be the name of a student"),
+    ):
+        (course / "groups.csv").write_text(text)
+        with pytest.raises(AutogradeError, match=words):
+            run(course, "groups", "ps3", course / "groups.csv")
+    assert "ps3: no groups" in run(course, "groups", "ps3")
+
+
+def test_a_forgotten_member_is_in_no_group(course):
+    run(course, "groups", "ps3", course / "groups.csv")
+    collect_own(course, {"ben": WORK})
+    grade(course)
+    forget(course, "ben")
+    assert not [path for path in course.rglob("*") if path.is_file() and path.name != "groups.csv"
+                and path.suffix != ".zip" and b'"ben"' in path.read_bytes()]  # fmt: skip
+    assert read_groups(course, "ps3").members["Group 1"] == ("ann",) and scores(course) == {"ann": 3}

@@ -1,0 +1,202 @@
+"""Several graders: a split, a sheet for each, and nobody overwrites another's points unseen."""
+
+import csv
+import io
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
+
+from autograde.cli import cli
+from autograde.errors import AutogradeError
+from autograde.grader.autograded import write_autograded
+from autograde.grader.by_hand import read_shares
+from autograde.grader.forget import forget
+from autograde.grader.gradebook import Course
+from autograde.grader.parts import parts_of
+from autograde.grader.repair import read_submission
+from autograde.grader.results import Result
+from autograde.grader.template import Template
+from autograde.verdict import Verdict
+
+TEMPLATE = Template.read(released(), "03_attention")
+STUDENTS = ("ada", "cleo", "dora", "eli", "fay")
+
+
+@pytest.fixture(scope="module")
+def pattern(tmp_path_factory):
+    """Five students, each with one answer that waits for points by hand."""
+    folder = tmp_path_factory.mktemp("course")
+    make_gradebook(folder)
+    (folder / "release/ps3").mkdir(parents=True)
+    (folder / "release/ps3/03_attention.ipynb").write_bytes(released())
+    with Course(folder) as book:
+        for student in STUDENTS:
+            work = read_submission(as_bytes(notebook(ANSWERS | {"why": f"=1+1, says {student}"})), TEMPLATE)
+            verdicts = [
+                Verdict(name, f"3.1 {name}", "passed", most, most)
+                for name, most in (("scores", 3), ("weights", 2), ("head", 4))
+            ]
+            result = Result("ps3", student, "03_attention", (*verdicts, Verdict("why", "3.4 why", "passed", 0, 2)))
+            book.write("ps3", student, [result], {"03_attention": TEMPLATE})
+            write_autograded(folder, "ps3", student, TEMPLATE, work, result.verdicts, "")
+            result.save(folder)
+    return folder
+
+
+@pytest.fixture
+def course(pattern, tmp_path):
+    return shutil.copytree(pattern, tmp_path / "course")
+
+
+def run(course, *arguments, code=0) -> str:
+    outcome = CliRunner().invoke(cli, [*map(str, arguments), "--course", str(course)])
+    if outcome.exception and not isinstance(outcome.exception, SystemExit):
+        raise outcome.exception
+    assert outcome.exit_code == code, outcome.output
+    return outcome.output
+
+
+def filled(course, grader, separator=",", **of) -> str:
+    """The grader's sheet with these points (or points and comment) by student, as a spreadsheet saves it."""
+    path = course / f"sheets/ps3-{grader}.csv"
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+    for row in rows:
+        if row["student"] in of and row["exercise"] == "why":
+            given = of[row["student"]]
+            row["points"], row["comment"] = given if isinstance(given, tuple) else (given, row["comment"])
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, rows[0], delimiter=separator, lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    path.write_text("\ufeff" + buffer.getvalue(), encoding="utf-8", newline="")
+    return str(path)
+
+
+def mine(course, grader) -> list[str]:
+    with (course / f"sheets/ps3-{grader}.csv").open(encoding="utf-8-sig", newline="") as file:
+        return [row["student"] for row in csv.DictReader(file)]
+
+
+def by_hand(course) -> dict[str, tuple]:
+    with Course(course) as book:
+        parts = parts_of(book, "ps3", {"03_attention": TEMPLATE})
+    return {part.student: (part.points, part.comment) for part in parts if part.exercise == "why"}
+
+
+def split(course, *more) -> str:
+    return run(course, "split", "ps3", "--grader", "ann", "--grader", "ben", *more)
+
+
+def test_the_parts_that_wait_are_split_evenly_and_stay_with_their_graders(course):
+    said = split(course)
+    assert sorted(mine(course, "ann") + mine(course, "ben")) == list(STUDENTS)
+    assert "ann: 3 parts, 3 without points" in said and "ben: 2 parts" in said
+    before = mine(course, "ann"), mine(course, "ben")
+    split(course, "--grader", "cara")
+    assert (mine(course, "ann"), mine(course, "ben"), mine(course, "cara")) == (*before, [])
+    run(course, "split", "ps3", "--grader", "ann", "--grader", "cara")  # ben's are free again
+    assert mine(course, "cara") == before[1] and mine(course, "ann") == before[0]
+
+
+def test_a_sheet_shows_the_answer_and_no_formula(course):
+    split(course)
+    (row, *_) = csv.DictReader((course / "sheets/ps3-ann.csv").open(encoding="utf-8-sig", newline=""))
+    assert row["answer"] == f"'=1+1, says {row['student']}" and (row["most"], row["points"]) == ("2", "")
+
+
+def test_exercises_can_be_split_and_one_that_does_not_wait_too(course):
+    split(course, "--by", "exercise", "--exercise", "scores")
+    sheets = {name: (course / f"sheets/ps3-{name}.csv").read_text(encoding="utf-8-sig") for name in ("ann", "ben")}
+    exercises = [{row["exercise"] for row in csv.DictReader(io.StringIO(text))} for text in sheets.values()]
+    assert sorted(map(sorted, exercises)) == [["scores"], ["why"]]
+    with pytest.raises(AutogradeError, match="no exercise 'sores' in what is graded"):
+        split(course, "--exercise", "sores")
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_filled_sheets_go_into_the_gradebook_and_the_graders_are_known(course, separator):
+    split(course)
+    first, second = mine(course, "ann")[:2]
+    sheet = filled(course, "ann", separator, **{first: ("1,5" if separator == ";" else "1.5", "=Good."), second: "0"})
+    assert "2 entered, 1 unchanged" in run(course, "points", "ps3", sheet)
+    assert by_hand(course)[first] == (1.5, "=Good.") and by_hand(course)[second] == (0, "")
+    assert "0 entered, 3 unchanged" in run(course, "points", "ps3", sheet)
+    said = run(course, "points", "ps3")
+    assert ["ann", "3", "2", "1"] in [line.split() for line in said.splitlines()]
+    assert ["ben", "2", "0", "2"] in [line.split() for line in said.splitlines()]
+    split(course)  # a new sheet has what was given
+    assert "0 entered, 3 unchanged" in run(course, "points", "ps3", course / "sheets/ps3-ann.csv")
+    run(course, "feedback", "ps3", "--student", first)
+    assert "=Good." in (course / f"feedback/{first}/ps3/03_attention.html").read_text(encoding="utf-8")
+
+
+def test_points_that_changed_since_a_sheet_was_written_are_not_overwritten(course):
+    split(course)
+    (student, *_) = mine(course, "ann")
+    sheet = filled(course, "ann", **{student: ("2", "Fine.")})
+    run(course, "points", "ps3", "--student", student, "--exercise", "why", "--score", "1", "--grader", "ben")
+    said = run(course, "points", "ps3", sheet, code=1)
+    assert f"{student}, why: since the sheet was written ben gave 1 points; the sheet says 2 points" in said
+    assert by_hand(course)[student] == (1, "")
+    assert "1 entered" in run(course, "points", "ps3", sheet, "--replace")
+    assert by_hand(course)[student] == (2, "Fine.")
+    run(course, "report", "ps3")
+    assert "<h2>Points by hand</h2>" in (course / "reports/ps3.html").read_text(encoding="utf-8")
+    with Course(course) as book:  # as formgrader does
+        book.book.find_grade("why", "03_attention", "ps3", student).manual_score = 0
+        book.book.db.commit()
+    assert f'{student}, why: ann gave 2 points, "Fine."; now 0 points' in run(course, "points", "ps3")
+    said = run(course, "points", "ps3", filled(course, "ann", **{student: "1"}), code=1)
+    assert "since the sheet was written formgrader gave 0 points" in said
+
+
+def test_rows_that_cannot_be_entered_are_listed_and_the_others_are_entered(course):
+    split(course)
+    first, second, third = mine(course, "ann")
+    sheet = filled(course, "ann", **{first: "3", second: "many", third: "2"})
+    said = run(course, "points", "ps3", sheet, code=1)
+    assert "1 entered" in said and by_hand(course)[third] == (2, "")
+    assert f"{first}, why: expected a number from 0 to 2, got '3'" in said and "got 'many'" in said
+    split(course)
+    said = run(course, "points", "ps3", filled(course, "ann", **{third: ""}), code=1)
+    assert f"{third}, why: expected points, or - to take back those by hand, got nothing" in said
+    run(course, "points", "ps3", filled(course, "ann", **{third: "-"}))
+    assert by_hand(course)[third] == (None, "")
+    (course / "other.csv").write_text("student,points\nada,1\n")
+    with pytest.raises(AutogradeError, match="expected the columns grader, student"):
+        run(course, "points", "ps3", course / "other.csv")
+
+
+def test_a_comment_alone_leaves_a_part_waiting(course):
+    split(course)
+    (student, *_) = mine(course, "ann")
+    run(course, "points", "ps3", filled(course, "ann", **{student: ("", "Later.")}))
+    assert by_hand(course)[student] == (None, "Later.")
+    assert "ann: 3 parts, 3 without points" in split(course)
+
+
+def test_a_group_is_one_part(course):
+    (course / "groups.csv").write_text("group,student\nG,ada\nG,cleo\n")
+    run(course, "groups", "ps3", course / "groups.csv")
+    split(course)
+    whose = {name: "ann" if name in mine(course, "ann") else "ben" for name in STUDENTS}
+    assert sum(name in mine(course, "ann") + mine(course, "ben") for name in ("ada", "cleo")) == 1
+    run(course, "points", "ps3", filled(course, whose["ada"], ada="2"))
+    with Course(course) as book:
+        parts = parts_of(book, "ps3", {"03_attention": TEMPLATE}, merged=False)
+    assert {part.student: part.points for part in parts if part.exercise == "why" and part.points} == {
+        "ada": 2, "cleo": 2,
+    }  # fmt: skip
+
+
+def test_names_of_graders_and_forgotten_students(course):
+    for names in (("--grader", "../x"), ("--grader", "Ann", "--grader", "ann")):
+        with pytest.raises(AutogradeError, match="expected"):
+            run(course, "split", "ps3", *names)
+    split(course)
+    forget(course, "ada")
+    assert not list(course.glob("sheets/*"))
+    assert "ada" not in json.dumps(read_shares(course, "ps3").grader_of)

@@ -1,0 +1,147 @@
+"""The benchmarks of small models: their material, what they compute, and a comparison of two tiny recipes."""
+
+import csv
+import json
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from benchmarks import mini, recipe_worker, recipes
+from benchmarks.recipe_table import CANDIDATES, MIXES, Candidate, shape
+from bertlab.analysis.minimal_pairs import read_pairs
+from bertlab.wordpiece.learner import learn_vocabulary
+
+TINY = shape(1, 16, 2)
+
+
+def texts_of_the_material():
+    pairs, blanks, similar = (mini.rows_of(mini.MATERIAL / f"{name}.jsonl") for name in
+                              ("minimal_pairs", "blanks", "similarity"))  # fmt: skip
+    return [text for row in [*pairs, *blanks, *similar] for text in row.values() if isinstance(text, str)]
+
+
+# === The material ===
+
+
+def test_the_pairs_are_two_hundred_in_thirteen_phenomena():
+    pairs = read_pairs(mini.MATERIAL / "minimal_pairs.jsonl")
+    assert len({pair.good for pair in pairs}) == len({pair.bad for pair in pairs}) == len(pairs) == 200
+    assert sorted(Counter(pair.phenomenon for pair in pairs).values()) == [8, *[16] * 12]
+    assert not {pair.good for pair in pairs} & {pair.bad for pair in pairs}
+
+
+def test_the_blanks_are_two_parts_of_twenty_with_one_mask_each():
+    rows = mini.rows_of(mini.MATERIAL / "blanks.jsonl")
+    assert Counter(row["part"] for row in rows) == {"judgement": 20, "development": 20}
+    assert all(row["text"].count("[MASK]") == 1 and row["answers"] for row in rows)
+
+
+def test_the_grades_of_similarity_are_ten_each():
+    rows = mini.rows_of(mini.MATERIAL / "similarity.jsonl")
+    assert Counter(row["grade"] for row in rows) == dict.fromkeys(range(6), 10)
+
+
+def test_answers_of_blanks_are_words_that_the_packaged_vocabulary_can_predict():
+    """Each blank has an answer that is one token, or no model with that vocabulary could be right."""
+    from bertlab import checkpoints
+
+    vocabulary = checkpoints.load_tokenizer("bertlab-mini").vocabulary
+    rows = mini.rows_of(mini.MATERIAL / "blanks.jsonl")
+    lacking = [row["text"] for row in rows if not any(answer in vocabulary for answer in row["answers"])]
+    assert len(lacking) <= 4  # airport, fridge and others that novels do not have
+
+
+# === The table ===
+
+
+def test_names_are_different_and_fractions_add_up():
+    assert len({recipe_worker.folder_name(candidate.name) for candidate in CANDIDATES}) == len(CANDIDATES)
+    for candidate in CANDIDATES:
+        assert sum(share for _, share in candidate.phases) == pytest.approx(1)
+        assert candidate.text in MIXES and candidate.model["hidden_size"] % candidate.model["num_heads"] == 0
+    for kinds in MIXES.values():
+        assert sum(fraction for fraction, _ in kinds.values()) == pytest.approx(1)
+
+
+def test_an_unknown_candidate_and_a_folder_without_text_are_refused_in_one_line(tmp_path):
+    with pytest.raises(SystemExit, match="no candidate 'x'; choose from: reference"):
+        recipes.main(["--data", str(tmp_path), "--work", str(tmp_path / "work"), "--only", "x"])
+    with pytest.raises(SystemExit, match="expected the text that"):
+        recipes.main(["--data", str(tmp_path), "--work", str(tmp_path / "work")])
+
+
+# === Running ===
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """A folder as `scripts.make_mini_text` writes it, with 80 documents of the material's own words."""
+    folder = tmp_path_factory.mktemp("prepared")
+    texts = [text.replace("[MASK]", "thing") for text in texts_of_the_material() if " " in text]
+    learn_vocabulary(texts, 700, progress=False).save(folder / "vocab-8k.txt")
+    rng = np.random.default_rng(0)
+    for part, count in (("train", 80), ("held_out", 5)):
+        (folder / part).mkdir()
+        with (folder / part / "enwiki_b.jsonl").open("w") as file:
+            for number in range(count):
+                document = [[str(text) for text in rng.choice(texts, 4)] for _ in range(3)]
+                file.write(json.dumps({"id": f"{part}-{number}", "source": "enwiki_b", "paragraphs": document}) + "\n")
+    report = {name: {"words": {"train": 5000 if name == "enwiki_b" else 0}} for name in ("enwiki_b",)}
+    (folder / "report.json").write_text(json.dumps(report))
+    return folder
+
+
+SAME = {"tokens_per_update": 128, "phases": ((16, 0.5), (32, 0.5)), "model": TINY}
+TWO = (Candidate("tiny", **SAME), Candidate("tiny, wider", **(SAME | {"model": shape(1, 32, 2)})))
+
+
+def assert_operations(job, steps, operations):
+    """The budget, to half of an interval: a run has whole intervals."""
+    assert abs(operations - job.budget) <= recipe_worker.EVALUATIONS / 2 * operations / steps
+
+
+def test_candidates_get_the_same_operations(prepared, tmp_path):
+    from bertlab.config import BertConfig
+
+    job = recipe_worker.Job(str(prepared), str(tmp_path), 1e9, 20_000, 4, (), xla=False)
+    plans = []
+    for candidate in TWO:
+        config = BertConfig(vocab_size=700, max_position_embeddings=32, **candidate.model)
+        rows = [recipe_worker.examples(candidate, phase, job) for phase in range(2)]
+        plans.append(recipe_worker.planned_steps(candidate, config, rows, job))
+        assert_operations(job, *plans[-1])
+    assert plans[0][0] > plans[1][0] and all(steps % recipe_worker.EVALUATIONS == 0 for steps, _ in plans)
+
+
+@pytest.mark.exhaustive
+def test_two_tiny_recipes_end_with_a_table_and_are_not_run_twice(prepared, tmp_path):
+    job = recipe_worker.Job(str(prepared), str(tmp_path), 6e7, 20_000, 4, (), xla=False)
+    results = [recipe_worker.run_candidate(candidate, job) for candidate in TWO]
+    for result in results:
+        assert_operations(job, result["steps"], result["operations"])
+        assert result["bits_per_character"]["mean"] == result["bits_per_character"]["encyclopaedia"] > 0
+        assert set(result["blanks"]) == {"development"}  # the others are for the end
+    assert recipe_worker.run_candidate(TWO[0], job) == results[0]
+
+    recipes.write_report([*TWO, Candidate("not finished")], tmp_path)
+    rows = list(csv.DictReader((tmp_path / "recipes.csv").open()))
+    assert [row["name"] for row in rows] == ["tiny", "tiny, wider"]
+    assert float(rows[0]["minimal pairs"]) == results[0]["pairs"]["all"]
+    assert (tmp_path / "recipes.md").read_text().count("\n") == 4
+
+
+def test_bits_per_character_are_those_of_the_chosen_sentences(prepared):
+    from bertlab import checkpoints
+    from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
+
+    files = [prepared / "held_out" / "enwiki_b.jsonl"]
+    chosen = mini.chosen_sentences(files, 3)
+    assert chosen == mini.chosen_sentences([*files, prepared / "none.jsonl"], 6)[:3]
+    assert all(5 <= len(sentence.split()) <= 40 for sentence in chosen)
+    model, tokenizer = checkpoints.load("bertlab-mini", "pretraining"), checkpoints.load_tokenizer("bertlab-mini")
+    bits = mini.bits_per_character(model, tokenizer, prepared / "held_out", 3)
+    scores = pseudo_log_likelihood(model, tokenizer, chosen, masking="word-left-to-right")
+    expected = -scores.sum() / math.log(2) / len("".join(chosen))
+    assert bits == {"encyclopaedia": pytest.approx(expected), "mean": pytest.approx(expected)}

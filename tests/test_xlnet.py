@@ -1,0 +1,131 @@
+"""XLNet: two streams, relative positions and segments, the last token, and what folders say about it.
+
+Parity: tests/peers/test_parity.py (encoder), tests/peers/test_xlnet_peers.py (heads, streams).
+"""
+
+import json
+
+import numpy as np
+import pytest
+from checkpoint_files import same_weights, weights
+
+from bertlab import checkpoints, families, models
+from bertlab.checkpoints.kinds import variables_of
+from bertlab.errors import CheckpointError, ConfigError
+
+SMALL = dict(vocab_size=61, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=24, max_position_embeddings=32)
+IDS = np.array([[17, 40, 9, 12, 4, 3]], "int32")
+ORDER = np.array([[2, 0, 1, 0, 3, 0]], "int32")
+PLACES = np.array([[2, 0, 4]], "int32")
+
+
+def config(**changes):
+    return families.family("xlnet").config(**SMALL, initializer_range=0.3, **changes)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return models.PreTrainingModel(config())
+
+
+def predictions(model, ids):
+    return np.asarray(model({"input_ids": ids, "order_ids": ORDER, "masked_lm_positions": PLACES})["masked_lm_logits"])
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_a_prediction_depends_on_the_tokens_before_it_in_the_order_and_on_no_others(model, place):
+    before = predictions(model, IDS)[0]
+    changed = IDS.copy()
+    changed[0, place] += 20
+    moved = np.abs(predictions(model, changed)[0] - before).max(axis=1) > 1e-4
+    assert moved.tolist() == [ORDER[0, place] < ORDER[0, own] for own in PLACES[0]]
+
+
+def test_without_an_order_no_prediction_sees_another_predicted_token(model):
+    inputs = {"input_ids": IDS, "masked_lm_positions": PLACES}
+    before = np.asarray(model(inputs)["masked_lm_logits"])
+    changed = IDS.copy()
+    changed[0, PLACES[0]] = 50
+    after = np.asarray(model(inputs | {"input_ids": changed})["masked_lm_logits"])
+    np.testing.assert_allclose(after, before, atol=1e-5)
+
+
+def test_all_hidden_states_come_with_the_same_predictions(model):
+    inputs = {"input_ids": IDS, "order_ids": ORDER, "masked_lm_positions": PLACES}
+    everything = model(inputs, return_all=True)
+    assert len(everything["hidden_states"]) == 3
+    np.testing.assert_allclose(np.asarray(everything["masked_lm_logits"])[0], predictions(model, IDS)[0], atol=1e-5)
+
+
+def test_only_differences_of_segments_count():
+    backbone = models.Backbone(config())
+
+    def states(segments):
+        return np.asarray(backbone({"input_ids": IDS, "token_type_ids": np.array([segments])})["sequence_output"])
+
+    np.testing.assert_array_equal(states([0, 0, 1, 1, 1, 2]), states([7, 7, 5, 5, 5, 0]))
+    assert np.abs(states([0, 0, 1, 1, 1, 2]) - states([0] * 6)).max() > 1e-3
+    plain = np.asarray(backbone({"input_ids": IDS})["sequence_output"])
+    np.testing.assert_allclose(states([0] * 6), plain, atol=1e-5)
+
+
+def test_a_row_is_the_same_with_padding_on_either_side():
+    classifier = models.SequenceClassifier(config(), num_labels=3)
+
+    def logits(left, right):
+        ids = np.pad(IDS, ((0, 0), (left, right)), constant_values=5)
+        return np.asarray(classifier({"input_ids": ids, "attention_mask": (ids != 5).astype("int32")}))
+
+    alone = np.asarray(classifier({"input_ids": IDS}))
+    for left, right in ((3, 0), (0, 3), (2, 1)):
+        np.testing.assert_allclose(logits(left, right), alone, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("attn_type", "uni"), ("bi_data", True), ("clamp_len", 8), ("same_length", True), ("untie_r", False),
+     ("summary_type", "first"), ("summary_activation", "relu"), ("d_head", 4)],
+)  # fmt: skip
+def test_a_folder_with_a_setting_that_is_not_there_is_refused(name, value, tmp_path):
+    checkpoints.save(models.SequenceClassifier(config()), tmp_path)
+    values = json.loads((tmp_path / "config.json").read_text())
+    assert values["architectures"] == ["XLNetForSequenceClassification"] and "max_position_embeddings" not in values
+    (tmp_path / "config.json").write_text(json.dumps(values | {name: value}))
+    with pytest.raises(ConfigError, match=f"config.json: {name} {value!r} is not supported, only .* is"):
+        checkpoints.load(tmp_path)
+
+
+def test_transformers_one_rate_of_dropout_is_read_as_both():
+    values = config().to_huggingface() | {"dropout": 0.25}
+    del values["attention_dropout"]
+    found = families.config_from_huggingface(values)
+    assert (found.hidden_dropout, found.attention_dropout) == (0.25, 0.25)
+
+
+def test_a_folder_that_lacks_the_vector_of_predictions_is_refused(tmp_path):
+    model = models.PreTrainingModel(config())
+    folder = checkpoints.save(model, tmp_path)
+    assert same_weights(weights(model), weights(checkpoints.load(folder)))
+    from safetensors.numpy import load_file, save_file
+
+    tensors = load_file(folder / "model.safetensors")
+    del tensors["transformer.mask_emb"]
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(CheckpointError, match=r"missing: backbone/encoder/prediction \(mask_emb\)"):
+        checkpoints.load(folder)
+
+
+def test_pairs_are_refused():
+    with pytest.raises(ConfigError, match="next_sentence is True, but a model of xlnet predicts tokens only"):
+        models.PreTrainingModel(config(), next_sentence=True)
+
+
+def test_a_fine_tuned_model_has_a_gradient_for_every_weight():
+    import tensorflow as tf
+
+    model = models.SequenceClassifier(config())
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(model({"input_ids": IDS, "token_type_ids": np.array([[0, 0, 1, 1, 1, 2]])}) ** 2)
+    gradients = tape.gradient(loss, [variable.value for variable in model.trainable_variables])
+    none = [v.path for v, gradient in zip(model.trainable_variables, gradients) if gradient is None]
+    assert not none and "backbone/encoder/prediction" in variables_of(model)
