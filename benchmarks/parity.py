@@ -1,8 +1,9 @@
 """How far our models are from transformers' PyTorch ones: `python -m benchmarks.parity`.
 
-Both compute with the same random checkpoints, in float32, on every backend that is installed; the table shows the
-largest absolute difference of each output over all cases, lengths and rows, padding included, and the largest
-relative difference of a gradient. Without transformers it compares with the stored arrays of tests/golden.
+Both compute with the same random checkpoints, in float32, on every backend that is installed. The first table shows
+the largest absolute difference of each output over all cases, lengths and rows, padding included, and the largest
+relative difference of a gradient; the second one has a row for each family of models. Without transformers it compares
+with the stored arrays of tests/golden.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from benchmarks.parity_cases import CASES
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "tests" / "golden"
+FAMILIES = {name: case.family or case.model_type for name, case in CASES.items()}
 BACKENDS = ("tensorflow", "jax", "torch")
 
 OUTPUT_TOLERANCE = 1e-5  # of max(1, max|reference|)
@@ -108,6 +110,28 @@ def worst(folders: list[Path], backend: str) -> tuple[dict[str, float], bool]:
     return largest, within
 
 
+def worst_relative(folders: list[Path], backend: str) -> dict[str, tuple[float, float]]:
+    """For each family the largest relative difference of an output and of a gradient."""
+    largest = {}
+    for folder in folders:
+        measured = relative_differences(np.load(folder / "expected.npz"), np.load(folder / f"{backend}.npz"))
+        parts = [0.0, 0.0]
+        for name, value in measured.items():
+            is_gradient = "/gradient/" in name
+            parts[is_gradient] = float(np.maximum(parts[is_gradient], value))
+        family = FAMILIES.get(folder.name, "bert")
+        largest[family] = tuple(np.maximum(largest.get(family, (0.0, 0.0)), parts).tolist())
+    return largest
+
+
+def family_table(columns: dict[str, dict[str, tuple[float, float]]]) -> Table:
+    """columns: for each backend what `worst_relative` returns."""
+    shown = Table("family", *columns, title="Largest relative difference: outputs / gradients")
+    for family in next(iter(columns.values())):
+        shown.add_row(family, *("{:.1e} / {:.1e}".format(*column[family]) for column in columns.values()))
+    return shown
+
+
 def table(columns: dict[str, dict[str, float]]) -> Table:
     """columns: for each backend its largest differences, as `worst` returns them."""
     shown = Table("output", *columns, "allowed", title="Largest difference from transformers, float32")
@@ -123,7 +147,7 @@ def main() -> int:
     parser.add_argument("--backends", nargs="+", choices=BACKENDS, default=list(BACKENDS))
     options = parser.parse_args()
 
-    columns, all_within = {}, True
+    columns, families, all_within = {}, {}, True
     with tempfile.TemporaryDirectory() as workplace:
         folders = make_folders(Path(workplace), options.cases)
         for backend in options.backends:
@@ -133,12 +157,15 @@ def main() -> int:
             Console(stderr=True).print(f"bertlab on {backend} …")
             worker("ours", *folders, backend=backend)
             columns[backend], within = worst(folders, backend)
+            families[backend] = worst_relative(folders, backend)
             all_within = all_within and within
     if not columns:
         Console(stderr=True).print("none of the backends asked for is installed: nothing was compared")
         return 2
     Console().print(table(columns))
     Console().print("Outputs: absolute. Gradients: relative to each tensor's largest value.")
+    Console().print(family_table(families))
+    Console().print(f"Allowed: {OUTPUT_TOLERANCE:.0e} · max(1, max) / {GRADIENT_TOLERANCE:.0e} · max.")
     return 0 if all_within else 1
 
 

@@ -14,6 +14,7 @@ class ParityCase:
 
     masked_lm: compare the masked language model, where transformers' model for pre-training is another one.
     segments: of a row; None: the config's type_vocab_size.
+    family: in the table, where it is not the model_type, as for a model that has only other sizes.
     deviation: of the weights. Large enough that attention is far from uniform, small enough that it is not one-hot,
     where rounding would decide which key wins.   rows: a batch; all but the first are padded.
     """
@@ -25,6 +26,7 @@ class ParityCase:
     model_type: str = "bert"
     masked_lm: bool = False
     segments: int | None = None
+    family: str = ""
 
 
 CASES = {
@@ -60,6 +62,11 @@ CASES = {
             type_vocab_size=3,
         ),
         LENGTHS,
+    ),
+    "tinybert": ParityCase(  # TinyBERT's 4 layers of 312 with 12 heads and 1200, in small: loads as a BERT
+        SMALL | dict(hidden_size=36, num_hidden_layers=4, num_attention_heads=12, intermediate_size=140),
+        LENGTHS,
+        family="tinybert",
     ),
     "distilbert": ParityCase(
         SMALL | dict(dim=32, n_layers=3, n_heads=4, hidden_dim=64), LENGTHS, model_type="distilbert"

@@ -187,12 +187,13 @@ def transformers_tuned(job: Job) -> dict:
     return train_in_torch(job, loss_of)
 
 
-def train_in_torch(job: Job, loss_of) -> dict:
+def train_in_torch(job: Job, loss_of, model=None, compile: bool = True) -> dict:
+    """Trains with PyTorch. model: a BERT of the job's configuration if left out.   compile: with torch.compile."""
     import torch
 
     on = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     peak = torch_peak(on, getattr(torch, job.precision))
-    model = torch_model(job.config).to(on).train()
+    model = (model or torch_model(job.config)).to(on).train()
     decayed = [p for name, p in model.named_parameters() if p.ndim > 1]
     others = [p for name, p in model.named_parameters() if p.ndim <= 1]
     groups = [{"params": decayed, "weight_decay": WEIGHT_DECAY}, {"params": others, "weight_decay": 0.0}]
@@ -203,7 +204,7 @@ def train_in_torch(job: Job, loss_of) -> dict:
         with half:
             return loss_of(model, batch)
 
-    compiled = torch.compile(forward)
+    compiled = torch.compile(forward) if compile else forward
     batches = endless(job, on)
 
     def step():

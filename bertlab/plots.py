@@ -160,34 +160,47 @@ def compared_runs(curves: dict[str, np.ndarray], chance: float):
 
 def pretraining_runs(
     runs: dict[str, Sequence[dict]],
-    objectives: dict[str, str | None],
+    objectives: dict[str, Sequence[str]],
     along: str = "step",
     references: Sequence[str] = (),
 ):
     """Loss and accuracy of pre-training runs, side by side, each run with its own line style and colour.
 
-    runs: name → rows of `bertlab.training.runs.callbacks.History`. objectives: name → the objective to draw, such as
-    masked_lm. along: step | tokens | seconds. references: the runs drawn in grey. Held-out text of your own
-    runs is drawn with dots.
+    runs: name → rows of `bertlab.training.runs.callbacks.History`. objectives: name → those to draw, such as
+    ["masked_lm", "next_sentence"]; each is a row of the figure. along: step | tokens | seconds. references: the runs
+    drawn in grey. Held-out text of your own runs is drawn with dots.
     """
-    figure, panels = new_figure(11.0, 4.2, 1, 2)
+    count = max((len(names) for names in objectives.values()), default=1) or 1
+    figure, panels = new_figure(11.0, 4.2 * count, count, 2)
+    panels = np.reshape(panels, (count, 2))
     styles = [(colour, line) for line in ("-", "--", "-.") for colour in (BLUE, ORANGE, GREEN, PURPLE)]
     grey_styles = [(GREY, line) for line in (":", "-.", "--")]
     own = [name for name in runs if name not in references]
     for name, rows in runs.items():
         colour, line = _cycled(styles, own, name) if name in own else _cycled(grey_styles, list(references), name)
-        for axes, figure_name in zip(panels, ("loss", "accuracy")):
-            key = f"{objectives[name]}_{figure_name}"
-            axes.plot(*_points(rows, along, key), color=colour, linestyle=line, label=name)
-            if name in own:
-                axes.plot(*_points(rows, along, f"val_{key}"), color=colour, linestyle="none", marker=".", markersize=4)
-    for axes, title in zip(panels, ("Loss of the guesses (nats)", "Accuracy of the guesses")):
-        axes.set(title=title, xlabel={"step": "step", "tokens": "million tokens read", "seconds": "seconds"}[along])
+        for pair, objective in zip(panels, objectives[name]):
+            for axes, figure_name in zip(pair, ("loss", "accuracy")):
+                key = f"{objective}_{figure_name}"
+                axes.plot(*_points(rows, along, key), color=colour, linestyle=line, label=name)
+                if name in own:
+                    held_out = _points(rows, along, f"val_{key}")
+                    axes.plot(*held_out, color=colour, linestyle="none", marker=".", markersize=4)
+    for number, pair in enumerate(panels):
+        others = sorted({names[number] for names in objectives.values() if len(names) > number})
+        _label(pair, ", ".join(others).replace("_", " ") if number else "the guesses")
+        pair[0].set_xlabel({"step": "step", "tokens": "million tokens read", "seconds": "seconds"}[along])
+        pair[1].set_xlabel(pair[0].get_xlabel())
+    dots = any(name.startswith("val_") for run in own for row in runs[run] for name in row)
+    panels[0, 0].legend(frameon=False, title="dots: held-out text" if dots else None)
+    return figure
+
+
+def _label(panels, what: str) -> None:
+    """Titles of a loss and an accuracy, and percents from 0."""
+    panels[0].set_title(f"Loss of {what} (nats)")
+    panels[1].set_title(f"Accuracy of {what}")
     panels[1].set_ylim(bottom=0)
     panels[1].yaxis.set_major_formatter("{x:.0%}")
-    dots = any(name.startswith("val_") for run in own for row in runs[run] for name in row)
-    panels[0].legend(frameon=False, title="dots: held-out text" if dots else None)
-    return figure
 
 
 def _cycled(styles: list, names: list, name: str):

@@ -21,7 +21,7 @@ OF_THE_DEMO = {
 def pictures(root) -> dict[str, tuple[str, str, str]]:
     """name → (title, alternative text, SVG). root: the project's folder, whose build/demo is used if it is there."""
     runs = {name: read_metrics(path) for name, path in reference_curves().items()}
-    objectives = {name: objectives_in(rows)[0] for name, rows in runs.items()}
+    objectives = {name: objectives_in(rows)[:1] for name, rows in runs.items()}
     drawn = plots.pretraining_runs(runs, objectives, references=list(runs))
     found = {
         "reference": (

@@ -1,4 +1,4 @@
-"""What the benchmarks of pre-training compute: rows packed and padded, and the products of a step."""
+"""What the benchmarks of pre-training compute: rows, products of a step, tables of parity and of objectives."""
 
 import numpy as np
 import pytest
@@ -37,3 +37,39 @@ def test_the_products_that_are_timed_alone_are_those_of_a_step(layers, predictio
         inputs, weights, outputs = operands["forward"]
         assert operands["input's gradient"] == (outputs, weights, inputs)
         assert operands["weight's gradient"] == (inputs, outputs, weights)
+
+
+def test_the_table_of_families_has_the_largest_relative_difference_of_each(tmp_path):
+    from benchmarks.parity import worst_relative
+
+    for case, error in (("albert", 0.0), ("albert_groups_untied", 0.5), ("tinybert", 0.25)):
+        (tmp_path / case).mkdir()
+        expected = {"3/output/logits": np.array([4.0, -2.0]), "3/gradient/kernel": np.array([0.5])}
+        np.savez(tmp_path / case / "expected.npz", **expected)
+        np.savez(tmp_path / case / "jax.npz", **{name: value + error for name, value in expected.items()})
+    found = worst_relative(sorted(tmp_path.iterdir()), "jax")
+    assert found == {"albert": (0.125, 1.0), "tinybert": (0.0625, 0.5)}
+
+
+def test_contenders_have_the_same_sizes_and_only_pairs_are_judged_by_order():
+    from benchmarks.objectives import CONTENDERS, MODEL
+    from bertlab.families import family
+
+    configs = {name: family(one.family).config(**MODEL, **one.config) for name, one in CONTENDERS.items()}
+    assert {(config.num_layers, config.hidden_size) for config in configs.values()} == {(2, 128)}
+    assert [name for name, one in CONTENDERS.items() if one.pairs] == ["order"]
+    assert len({config.model_type for config in configs.values()}) == len(configs)
+
+
+def test_finished_runs_become_a_table_and_a_drawing(tmp_path):
+    from benchmarks.objectives import COLUMNS, draw, write_table
+
+    rows = [
+        {"objective": name, "family": "bert", "seed": seed, "task_accuracy": 0.12345678, "seconds": 3.0}
+        for name in ("none", "masked") for seed in (1, 2)
+    ]  # fmt: skip
+    write_table(rows, tmp_path / "table.csv")
+    draw(rows, tmp_path / "table.png")
+    header, first, *_ = (tmp_path / "table.csv").read_text().splitlines()
+    assert header == ",".join(COLUMNS) and first.startswith("none,bert,1,") and "0.1235" in first
+    assert (tmp_path / "table.png").read_bytes().startswith(b"\x89PNG")

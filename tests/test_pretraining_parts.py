@@ -339,3 +339,16 @@ def test_the_columns_of_a_history_name_its_objectives():
     ]
     assert objectives_in(rows) == ["masked_lm", "next_sentence"]
     assert objectives_in([{"step": 1, "loss": 3.0}]) == []
+
+
+def test_every_objective_of_a_run_is_drawn_in_a_row_of_its_own(tmp_path):
+    from bertlab.training.runs.curves import draw
+
+    one = [{"step": step, "masked_lm_loss": 9.0 / step, "masked_lm_accuracy": 0.1 * step} for step in (1, 2)]
+    two = [row | {"replaced_token_loss": 0.5, "replaced_token_accuracy": 0.9} for row in one]
+    draw({"one": one}, tmp_path / "one.svg")
+    draw({"one": one, "two": two}, tmp_path / "two.svg")
+    drawn = {name: (tmp_path / f"{name}.svg").read_text(encoding="utf-8") for name in ("one", "two")}
+    assert all("Loss of the guesses" in text for text in drawn.values())
+    assert ["replaced token" in text for text in drawn.values()] == [False, True]
+    draw({"without measurements": [{"step": 1, "loss": 3.0}]}, tmp_path / "empty.png")

@@ -25,7 +25,7 @@ from bertlab.checkpoints.stored import (
 from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError
 from bertlab.families import Family, config_from_huggingface, family_of
-from bertlab.families.names import under_their_names
+from bertlab.families.names import Names, under_their_names
 from bertlab.files import write_text
 
 CONFIG = "config.json"
@@ -64,7 +64,7 @@ def open_folder(folder: Path) -> StoredCheckpoint:
         if values.get(name):
             raise CheckpointError(f"{folder / CONFIG}: {name} is true; only encoders can be read")
 
-    named = _under_plain_names(raw, its_family.huggingface.prefix, folder)
+    named = _under_plain_names(raw, its_family.huggingface, folder)
     if is_next_sentence(values):
         named = _as_classifier(named, its_family)
     tied = values.get("tie_word_embeddings") is not False
@@ -108,14 +108,14 @@ def _open_shards(folder: Path) -> dict[str, StoredTensor]:
     return tensors
 
 
-def _under_plain_names(raw: dict[str, StoredTensor], prefix: str, folder: Path) -> dict[str, StoredTensor]:
-    """Without the prefix, with LayerNorm's weight and bias, without buffers."""
+def _under_plain_names(raw: dict[str, StoredTensor], names: Names, folder: Path) -> dict[str, StoredTensor]:
+    """Without the prefix, with LayerNorm's weight and bias, without buffers and what no model needs."""
     named = {}
     for name, tensor in raw.items():
-        plain = name.removeprefix(prefix)
+        plain = name.removeprefix(names.prefix)
         plain = re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", plain)
         plain = re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", plain)
-        if plain in _BUFFERS:
+        if plain in _BUFFERS or (names.aside and re.fullmatch(names.aside, plain)):
             continue
         if plain in named:
             raise CheckpointError(f"{folder}: {named[plain].source} and {tensor.source} are the same variable")

@@ -82,6 +82,7 @@ class Names:
         of a classifier beside the classifier.
     class_prefix: how transformers' class names begin, in `architectures`.   class_ends: kind of model → how they end,
         where that is not the usual end.
+    aside: a regular expression of the names of weights that some folders have and no model of ours needs.
     """
 
     spelling: dict[str, tuple]
@@ -89,6 +90,7 @@ class Names:
     heads: dict[str, tuple[Row, ...]]
     prefix: str = ""
     class_prefix: str = ""
+    aside: str = ""
     class_ends: Mapping[str, str] = field(default_factory=dict)
 
     def places(self, kind: str | None, layers: int | Iterable[dict[str, int]]) -> list[Place]:

@@ -1,7 +1,12 @@
 """One layer for each component of the paper's encoder."""
 
 from bertlab.layers.activations import gelu, gelu_sigmoid, gelu_tanh, get_activation, relu, silu
-from bertlab.layers.attention import MultiHeadAttention, attention_weights, scaled_dot_product_attention
+from bertlab.layers.attention import (
+    MultiHeadAttention,
+    attention_scores,
+    attention_weights,
+    scaled_dot_product_attention,
+)
 from bertlab.layers.detection import DetectionHead
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import (
@@ -65,6 +70,7 @@ __all__ = [
     "TransformPooler",
     "TwoStreamEncoder",
     "arbitrary_mask",
+    "attention_scores",
     "attention_weights",
     "causal_mask",
     "combine",

@@ -103,6 +103,13 @@ class EncoderLayer(keras.layers.Layer):
         x = x if self.pre_norm else self.output_norm(x)
         return (x, weights) if return_weights else x
 
+    def attention_scores(self, x):
+        """The scores that self-attention computes from the layer's input, before mask and softmax, float32.
+
+        x (B, T, H) → (B, A, T, T).
+        """
+        return self.attention.scores(self.attention_norm(x) if self.pre_norm else x)
+
     def flops(self, tokens: int, queries: int) -> int:
         """Operations of the products for one row, of which only `queries` places are computed."""
         return self.attention.flops(queries, tokens) + self.feed_forward.flops(queries)

@@ -42,7 +42,7 @@ from bertlab.training.finetuning.outputs import write_outputs
 from bertlab.training.finetuning.problems import Decoded, Encoded, Questions, TaskInfo, problem_for, tuned_threshold
 from bertlab.training.finetuning.results import FineTuningResult, RunResult, best_run, run_name
 from bertlab.training.finetuning.settings import STARTS, Recipe
-from bertlab.training.finetuning.trainer import Trainer, Watching
+from bertlab.training.finetuning.trainer import FineTuner, Trainer, Watching
 from bertlab.training.runs.callbacks import History, ProgressLines, RunFiles
 from bertlab.work_folder import WorkFolder, read_json, write_json
 
@@ -85,11 +85,11 @@ def finetune(
     """
     recipe = recipe or Recipe()
     with data_parallel(recipe.devices):
-        experiment = _Experiment(model, task, Path(out), recipe, grid or {}, say, metrics)
+        experiment = Experiment(model, task, Path(out), recipe, grid or {}, say, metrics)
         return experiment.run(callbacks, on_begin, memory_check)
 
 
-class _Experiment:
+class Experiment:
     """The arguments of `finetune`, and what follows from them."""
 
     def __init__(self, model, task: TaskData, out: Path, recipe: Recipe, grid: dict, say, metrics=None):
@@ -210,7 +210,7 @@ class _Experiment:
         weights = class_weights(self.task, self.recipe)
 
         def trainer(recipe: Recipe) -> Trainer:
-            return Trainer(self._new_model, self.problem, recipe, weights, self.precision)
+            return Trainer(self._new_model, self.problem, recipe, weights, self.precision, self._tuner)
 
         pretrained, scratch = STARTS
         trainers = {pretrained: trainer(self.recipe)}
@@ -218,6 +218,9 @@ class _Experiment:
             self._note(f"{scratch}, every layer is trained at the full rate: there is nothing to keep in fresh weights")
             return trainers | {scratch: trainer(self.recipe.of_scratch)}
         return trainers | {scratch: trainers[pretrained]}
+
+    def _tuner(self, *arguments) -> FineTuner:
+        return FineTuner(*arguments)
 
     def _new_model(self, policy: str):
         its_class = checkpoints.kinds.model_class(self.problem.model_kind)

@@ -71,7 +71,7 @@ def reference_curves() -> dict[str, Path]:
 def draw(
     runs: dict[str, Sequence[dict]], path: str | Path, along: str = "step", references: Sequence[str] = ()
 ) -> None:
-    """Draws loss and accuracy of each run's first objective, side by side. The path ends in .png, .svg or .pdf.
+    """Draws loss and accuracy of each run's objectives, side by side. The path ends in .png, .svg or .pdf.
 
     along: step | tokens | seconds, the horizontal axis. references: names of those runs that are drawn dotted.
     Raises DataError for another ending.
@@ -80,6 +80,6 @@ def draw(
     kind = path.suffix.removeprefix(".").lower()
     if kind not in ("png", "svg", "pdf"):
         raise DataError(f"{path}: cannot be drawn; choose a name that ends with .png, .svg or .pdf")
-    objectives = {name: next(iter(objectives_in(rows)), None) for name, rows in runs.items()}
+    objectives = {name: objectives_in(rows) or ["masked_lm"] for name, rows in runs.items()}
     figure = pretraining_runs(runs, objectives, along, references)
     write_atomically(path, lambda partial: figure.savefig(partial, format=kind, dpi=120), CheckpointError)
