@@ -177,7 +177,7 @@ def test_targets_of_minus_100_take_no_part_in_the_loss_and_weights_make_a_weight
 
 
 def test_balanced_class_weights_give_every_class_the_same_total():
-    from bertlab.training.finetuning.experiment import class_weights
+    from bertlab.training.finetuning.class_weights import class_weights
 
     rows = [SentenceRow("a", 0)] * 9 + [SentenceRow("a", 1)] * 3
     task = TaskData("t", "sentence", ("x", "y"), rows, rows)
@@ -290,13 +290,13 @@ def test_a_killed_experiment_keeps_its_finished_runs_and_ends_as_if_nothing_had_
     class Killed(BaseException):
         pass
 
-    def keep_then_die(self, trainer, runs, file, keep=experiment._Experiment._keep):
+    def keep_then_die(self, trainer, runs, file, keep=experiment.Experiment._keep):
         keep(self, trainer, runs, file)
         if len(runs) == 3:
             raise Killed
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(experiment._Experiment, "_keep", keep_then_die)
+        patch.setattr(experiment.Experiment, "_keep", keep_then_die)
         finetuned(checkpoint, task, tmp_path / "parts", recipe)
     assert len(list((tmp_path / "parts" / "runs").glob("*.json"))) == 3
     resumed = finetuned(checkpoint, task, tmp_path / "parts", recipe)

@@ -14,7 +14,16 @@ from bertlab.cli import cli as bertlab
 DOCS = Path(__file__).parent.parent / "docs"
 TEXTS = [
     (DOCS / name).read_text(encoding="utf-8")
-    for name in ("vectors.md", "minimal_pairs.md", "pretraining.md", "finetuning.md", "instructor_guide.md")
+    for name in (
+        "vectors.md",
+        "minimal_pairs.md",
+        "inside.md",
+        "pretraining.md",
+        "finetuning.md",
+        "distillation.md",
+        "generation.md",
+        "instructor_guide.md",
+    )
 ]
 PROGRAMS = {"bertlab": bertlab, "autograde": autograde}
 COMMANDS = [line.partition("  #")[0].strip() for text in TEXTS for line in text.splitlines()

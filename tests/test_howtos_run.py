@@ -19,6 +19,11 @@ DOCS = Path(__file__).parents[1] / "docs"
 SHORTER = {
     "pretrain": ["--steps", "4", "--batch-size", "8", "--interval", "2", "--no-xla"],
     "finetune": ["--epochs", "1"],
+    "distill": ["--no-memory-check"],
+}
+SHORTER_STUDENTS = {  # by the stage; the tiny MODEL's student is smaller still
+    "general": ["--steps", "4", "--batch-size", "8", "--interval", "2", "--no-xla"],
+    "task": ["--epochs", "1"],
 }
 SENTENCES = "The bank of the river.\nA good one.\nThe river is on the bank of a river.\n"
 
@@ -66,6 +71,9 @@ def type_in(command: str, folder: Path) -> None:
     words = words[: words.index("<")] if source else words
     text = source.read_text(encoding="utf-8") if source else None
     more = SHORTER.get(words[1], [])
+    if words[1] == "distill":
+        more = more + SHORTER_STUDENTS["task" if "--stage" in words else "general"]
+        more += ["--to", "2x8"] if "2x128" in words else []
     done = run_module(*words, *more, cwd=folder, text=text)
     assert done.returncode == 0, f"{command}\n{done.stderr}"
 
@@ -109,3 +117,13 @@ def test_fine_tuning_on_a_csv_of_ones_own(folder):
     for command in here:
         type_in(command, folder)
     assert (folder / "runs/reviews/results.json").is_file() and (folder / "exported/1").is_dir()
+
+
+@pytest.mark.exhaustive
+def test_distilling_from_a_model_of_ones_own(folder):
+    here = commands("distillation.md")
+    assert len(here) == 8
+    for command in here:
+        type_in(command, folder)
+    assert (folder / "student/curve.png").is_file() and (folder / "runs/student/results.json").is_file()
+    assert (folder / "tiny/checkpoint").is_dir() and (folder / "runs/tiny/curves.png").is_file()

@@ -58,7 +58,7 @@ def pretrain(model, data, out, validation, preset, memory_check, as_json, **opti
             memory_check=memory_check, callbacks=[begin] if this_machine().is_chief else (),
         )  # fmt: skip
     except KeyboardInterrupt:
-        click.echo(f"interrupted; {_kept(out)}", err=True)
+        click.echo(f"interrupted; {kept(out)}", err=True)
         sys.exit(130)  # as a shell reports a program that Ctrl-C ended
     last = history[-1]
     if not this_machine().is_chief:
@@ -67,10 +67,10 @@ def pretrain(model, data, out, validation, preset, memory_check, as_json, **opti
     if as_json:
         click.echo(json.dumps({"checkpoint": str(out / CHECKPOINT), **last}))
         return
-    click.echo(f"{out / CHECKPOINT}: {_figures(last)}")
+    click.echo(f"{out / CHECKPOINT}: {figures_of(last)}")
 
 
-def _kept(out: Path) -> str:
+def kept(out: Path) -> str:
     from bertlab.training.pretraining import STATES
     from bertlab.training.runs.callbacks import saved_states
 
@@ -81,19 +81,22 @@ def _kept(out: Path) -> str:
     return f"the state of step {step:,} is kept: the same command resumes from there"
 
 
-def _figures(row: dict) -> str:
+def figures_of(row: dict) -> str:
     """The metrics of a run's last interval, as text."""
     from bertlab.training.runs.curves import objectives_in
 
-    main, *others = objectives_in([row])
-    parts = [f"step {row['step']:,}, loss {row[f'{main}_loss']:.3f}", f"accuracy {row[f'{main}_accuracy']:.1%}"]
+    names = objectives_in([row])
+    main = names[0]
+    parts = [f"step {row['step']:,}, loss {row[f'{main}_loss']:.3f}"]
     parts += [
-        f"{name.replace('_', ' ')} accuracy {row[f'{name}_accuracy']:.1%}"
-        for name in others
-        if f"{name}_accuracy" in row
+        ("" if name == main else name.replace("_", " ") + " ") + f"accuracy {row[f'{name}_accuracy']:.1%}"
+        for name in names
+        if f"{name}_accuracy" in row  # a distance has none
     ]
     if f"val_{main}_loss" in row:
-        parts.append(f"held-out loss {row[f'val_{main}_loss']:.3f}, accuracy {row[f'val_{main}_accuracy']:.1%}")
+        parts.append(f"held-out loss {row[f'val_{main}_loss']:.3f}")
+    if f"val_{main}_accuracy" in row:
+        parts.append(f"held-out accuracy {row[f'val_{main}_accuracy']:.1%}")
     if "tokens_per_second" in row:
         parts.append(f"{row['tokens_per_second']:,.0f} tokens/s, {row['peak_share']:.0%} of the device's peak")
     if "data_wait_share" in row:

@@ -41,6 +41,30 @@ def settings_options(settings: type[Settings], *, without: tuple[str, ...] = ())
     return decorate
 
 
+def options_of_kinds(kinds: dict[str, tuple[type[Settings], tuple[str, ...]]]):
+    """A decorator: the options of several kinds of settings, for a command with several stages.
+
+    kinds: stage → a settings class and the fields to leave out. An option that several have is added once; its help
+    names their defaults. Where it is not given, it comes to the command as None (see `given`).
+    """
+    fields = {}
+    for name, (settings, without) in kinds.items():
+        for field in dataclasses.fields(settings):
+            if field.name not in without and field.metadata.get("option"):
+                fields.setdefault(field.name, {})[name] = (field, settings.PRESETS)
+
+    def decorate(command):
+        for owners in reversed(fields.values()):
+            (field, presets), *others = owners.values()
+            for name, (other, _) in list(owners.items())[1:]:
+                presets = presets | {name: {other.name: other.default}}
+            only = f" (--stage {next(iter(owners))})" if not others else ""
+            command = _option(field, presets, f"{field.metadata['help'].rstrip('.')}{only}.")(command)
+        return command
+
+    return decorate
+
+
 def help_of(settings: type[Settings], name: str) -> str:
     """The help of one setting."""
     return next(field.metadata["help"] for field in dataclasses.fields(settings) if field.name == name)
@@ -51,12 +75,12 @@ def given(options: dict) -> dict:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _option(field: dataclasses.Field, presets: dict[str, dict]):
+def _option(field: dataclasses.Field, presets: dict[str, dict], help: str | None = None):
     facts, kind, declared = field.metadata, kind_of(field), _declared(field)
-    if presets:
+    if presets or help:
         return click.option(
             declared, field.name, type=_type(field, kind), default=None,
-            help=f"{facts['help']} {_defaults(field, presets)}".strip(),
+            help=f"{help or facts['help']} {_defaults(field, presets)}".strip(),
         )  # fmt: skip
     is_flag = {"is_flag": True} if kind is bool else {"type": _type(field, kind)}
     shown = field.default is not None and kind is not bool

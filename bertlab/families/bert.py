@@ -116,6 +116,7 @@ _HUGGINGFACE = Names(
     spelling=HUGGINGFACE,
     prefix="bert.",
     class_prefix="Bert",
+    aside=r"fit_dense(s\.\d+)?\.(weight|bias)",  # TinyBERT's projection to the width of its teacher
     backbone=HUGGINGFACE_BACKBONE,
     heads={
         "pretraining": (

@@ -15,6 +15,18 @@ from bertlab.layers.masks import with_heads
 MASKED_SCORE = -1e9  # of a masked key: exp(MASKED_SCORE − any usual score) is exactly 0 in float32
 
 
+def attention_scores(query, key):
+    """Q Kᵀ / √d, in float32, before mask and softmax. query (B, T, A, d), key (B, S, A, d) → (B, A, T, S).
+
+    Example:
+        >>> query = key = ops.ones((1, 2, 1, 4))
+        >>> ops.convert_to_numpy(attention_scores(query, key)).tolist()
+        [[[[2.0, 2.0], [2.0, 2.0]]]]
+    """
+    query = query / math.sqrt(query.shape[-1])  # scaling (T, d) is cheaper than scaling (T, S)
+    return ops.cast(ops.einsum("btad,bsad->bats", query, key), "float32")
+
+
 def attention_weights(query, key, mask=None):
     """softmax(Q Kᵀ / √d), in float32. A query whose keys are all masked gets equal weights.
 
@@ -25,9 +37,7 @@ def attention_weights(query, key, mask=None):
         >>> ops.convert_to_numpy(attention_weights(query, key, causal_mask(2))).tolist()
         [[[[1.0, 0.0], [0.5, 0.5]]]]
     """
-    query = query / math.sqrt(query.shape[-1])  # scaling (T, d) is cheaper than scaling (T, S)
-    scores = ops.einsum("btad,bsad->bats", query, key)
-    scores = ops.cast(scores, "float32")
+    scores = attention_scores(query, key)
     if mask is not None:
         scores = ops.where(with_heads(mask), scores, MASKED_SCORE)
     return ops.softmax(scores, axis=-1)
@@ -145,6 +155,21 @@ class MultiHeadAttention(keras.layers.Layer):
         batch, num_tokens = ops.shape(heads)[:2]
         y = self.out(ops.reshape(heads, (batch, num_tokens, self.query.units)))  # (B, T, H)
         return (y, weights) if return_weights else y
+
+    def extend(self, x, keys, values, start, attention_mask=None):
+        """Attention of the next tokens of rows whose keys and values are kept: (y, keys, values), without dropout.
+
+        x (B, n, H): the tokens from place `start`; keys, values (B, S, A, d), returned with those of the n tokens
+        filled in; attention_mask (B, n, S), False for places that are not filled yet. y (B, n, H).
+        """
+        query, place = self.split_heads(self.query(x)), (0, start, 0, 0)
+        keys = ops.slice_update(keys, place, ops.cast(self.split_heads(self.key(x)), keys.dtype))
+        values = ops.slice_update(values, place, ops.cast(self.split_heads(self.value(x)), values.dtype))
+        return self.attend(query, keys, values, attention_mask, False, False), keys, values
+
+    def scores(self, x):
+        """Self-attention's scores before mask and softmax, float32: x (B, T, H) → (B, A, T, T)."""
+        return attention_scores(self.split_heads(self.query(x)), self.split_heads(self.key(x)))
 
     def flops(self, queries: int, keys: int) -> int:
         """Operations of the products for one row: the projections, the scores and the weighted sums of the values."""

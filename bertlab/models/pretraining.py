@@ -74,11 +74,15 @@ class PreTrainingModel(ModelWithHead):
         else:
             outputs = self.backbone(inputs, training=training, positions=_with_cls(predicted))
             x = outputs.pop("sequence_output")[:, 1:]  # (B, P, H)
-        table = self.backbone.embeddings.token.embeddings if self.masked_lm_head.tied else None
-        outputs["masked_lm_logits"] = self.masked_lm_head(x, table=table)
+        outputs["masked_lm_logits"] = self.token_logits(x)
         if self.next_sentence_head is not None:
             outputs["next_sentence_logits"] = self.next_sentence_head(outputs["pooled_output"], training=training)
         return outputs
+
+    def token_logits(self, x):
+        """The masked-language-model head's logits from vectors of the last layer: x (…, H) → (…, V)."""
+        table = self.backbone.embeddings.token.embeddings if self.masked_lm_head.tied else None
+        return self.masked_lm_head(x, table=table)
 
     def get_config(self):
         return super().get_config() | {

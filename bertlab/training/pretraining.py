@@ -37,8 +37,8 @@ from bertlab.training.devices.machines import join_machines
 from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import policy_of, resolve_precision
 from bertlab.training.devices.utilisation import Peak, Throughput, training_flops
-from bertlab.training.objectives import collators_of, objectives_for
-from bertlab.training.recipes.optimizer import adamw
+from bertlab.training.objectives import Objective, collators_of, objectives_for
+from bertlab.training.recipes.optimizer import optimizer_of
 from bertlab.training.recipes.presets import PretrainingSettings
 from bertlab.training.recipes.schedule import WarmupLinearDecay
 from bertlab.training.runs.callbacks import Alarm, History, RunFiles, saved_states
@@ -122,15 +122,21 @@ class PretrainingRun:
             )
         if self.validation is not None:
             check_readable(self.validation, self.config)
-        self.generator = generator_for(self.config, settings, self.weights)
-        kind = _kind_of_pairs(self.examples, self.validation)
-        self.objectives = objectives_for(self.config, *kind, replaced_tokens=self.generator is not None)
+        self.generator = self._generator()
+        self.objectives = self._objectives()
         self.devices = settings.devices * self.machine.count
         self._check_devices()
         self.precision = resolve_precision(settings.precision)
         self.phase_steps = settings.steps_of_phases(len(self.examples))
         self.work = WorkFolder(out, RUN, self.identity(), defaults=_defaults())
         self._check_same_run()
+
+    def _generator(self) -> ModelConfig | None:
+        return generator_for(self.config, self.settings, self.weights)
+
+    def _objectives(self) -> tuple[Objective, ...]:
+        kind = _kind_of_pairs(self.examples, self.validation)
+        return objectives_for(self.config, *kind, replaced_tokens=self.generator is not None)
 
     # --- checks before the start ---
 
@@ -218,16 +224,8 @@ class PretrainingRun:
         recipe = self.settings
         keras.utils.set_random_seed(recipe.seed)
         trainer = PreTrainer(self._model(say), recipe.accumulation, self.objectives)
-        optimizer = adamw(
-            WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps),
-            trainer,
-            weight_decay=recipe.weight_decay,
-            beta_1=recipe.beta_1,
-            beta_2=recipe.beta_2,
-            epsilon=recipe.epsilon,
-            global_clipnorm=recipe.clip_norm,
-            bias_correction=recipe.bias_correction,
-        )
+        rate = WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps)
+        optimizer = optimizer_of(recipe, rate, trainer)
         # TensorFlow cannot wait for other machines inside the loop that runs several steps; PyTorch has no such loop.
         on_torch = keras.backend.backend() == "torch"
         most = 1 if on_torch or on_several_machines() else _STEPS_PER_CALL
@@ -246,7 +244,6 @@ class PretrainingRun:
 
     def check_memory(self) -> None:
         """Raises ConfigError, with advice, when an update does not fit into the free memory."""
-        free = available_memory(self.settings.devices)
         for phase, files in enumerate(self.examples):
             check_memory(
                 self.config,
@@ -255,9 +252,13 @@ class PretrainingRun:
                 self.predictions(phase),
                 self.precision,
                 self.settings.accumulation,
-                free,
+                self._free_memory(phase),
                 generator=self.generator,
             )
+
+    def _free_memory(self, phase: int) -> int | None:
+        """The bytes that an update of a phase may take; None if that is not known."""
+        return available_memory(self.settings.devices)
 
     # --- the run ---
 

@@ -29,7 +29,7 @@ from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.huggingface import check_representable
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.data.tasks.rows import TaskData
-from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError, asked
+from bertlab.errors import CheckpointError, DataError, TrainingError, asked
 from bertlab.progress import bar, bars_are_shown
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.devices.free_memory import available_memory
@@ -37,12 +37,13 @@ from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.finetuning.batches import padded_length
 from bertlab.training.finetuning.card import save_finetuned
+from bertlab.training.finetuning.class_weights import class_weights
 from bertlab.training.finetuning.judgement import has_answers, is_labelled, judge, write_judgement
 from bertlab.training.finetuning.outputs import write_outputs
 from bertlab.training.finetuning.problems import Decoded, Encoded, Questions, TaskInfo, problem_for, tuned_threshold
 from bertlab.training.finetuning.results import FineTuningResult, RunResult, best_run, run_name
 from bertlab.training.finetuning.settings import STARTS, Recipe
-from bertlab.training.finetuning.trainer import Trainer, Watching
+from bertlab.training.finetuning.trainer import FineTuner, Trainer, Watching
 from bertlab.training.runs.callbacks import History, ProgressLines, RunFiles
 from bertlab.work_folder import WorkFolder, read_json, write_json
 
@@ -85,11 +86,11 @@ def finetune(
     """
     recipe = recipe or Recipe()
     with data_parallel(recipe.devices):
-        experiment = _Experiment(model, task, Path(out), recipe, grid or {}, say, metrics)
+        experiment = Experiment(model, task, Path(out), recipe, grid or {}, say, metrics)
         return experiment.run(callbacks, on_begin, memory_check)
 
 
-class _Experiment:
+class Experiment:
     """The arguments of `finetune`, and what follows from them."""
 
     def __init__(self, model, task: TaskData, out: Path, recipe: Recipe, grid: dict, say, metrics=None):
@@ -210,7 +211,7 @@ class _Experiment:
         weights = class_weights(self.task, self.recipe)
 
         def trainer(recipe: Recipe) -> Trainer:
-            return Trainer(self._new_model, self.problem, recipe, weights, self.precision)
+            return Trainer(self._new_model, self.problem, recipe, weights, self.precision, self._tuner)
 
         pretrained, scratch = STARTS
         trainers = {pretrained: trainer(self.recipe)}
@@ -218,6 +219,9 @@ class _Experiment:
             self._note(f"{scratch}, every layer is trained at the full rate: there is nothing to keep in fresh weights")
             return trainers | {scratch: trainer(self.recipe.of_scratch)}
         return trainers | {scratch: trainers[pretrained]}
+
+    def _tuner(self, *arguments) -> FineTuner:
+        return FineTuner(*arguments)
 
     def _new_model(self, policy: str):
         its_class = checkpoints.kinds.model_class(self.problem.model_kind)
@@ -361,33 +365,6 @@ def _main_figures(row: dict) -> dict[str, float]:
     """The loss and the first metric of an epoch's row."""
     first = next(name for name in row if name.startswith("val_"))
     return {"loss": row["loss"], first.removeprefix("val_"): row[first]}
-
-
-def class_weights(task: TaskData, recipe: Recipe) -> np.ndarray | None:
-    """(C,) float32: the recipe's own, or for "balanced" N / (C · rows of the class), as scikit-learn computes them.
-
-    Raises ConfigError unless there is one for each label, none is negative, not all are 0, and the task has classes.
-    """
-    asked = recipe.class_weights
-    if asked is None:
-        return None
-    if not task.labels or task.shape == "multiple-choice":
-        raise ConfigError(f"{task.name}: expected a task with classes for class_weights; leave them out")
-    if asked == "balanced" and task.multi_label:
-        raise ConfigError(
-            f"{task.name}: expected one number per label for class_weights where rows have several labels"
-        )
-    if asked == "balanced":
-        rows = [row.tags for row in task.train] if task.shape == "tagging" else [[row.label] for row in task.train]
-        counts = np.bincount(np.concatenate(rows).astype(int), minlength=len(task.labels))
-        return (counts.sum() / (len(counts) * np.maximum(counts, 1))).astype("float32")
-    if len(asked) != len(task.labels):
-        raise ConfigError(
-            f"expected {len(task.labels)} class_weights, one for each of {', '.join(task.labels)}; got {len(asked)}"
-        )
-    if not (np.all(np.isfinite(asked)) and min(asked) >= 0 < max(asked)):
-        raise ConfigError(f"`class_weights` must be non-negative and not all zero; got {asked}")
-    return np.array(asked, "float32")
 
 
 def _digest_rows(task: TaskData) -> str:

@@ -39,7 +39,10 @@ class LayerwiseAdamW(keras.optimizers.Adam):
 
 
 def finetuning_optimizer(model, weight_decay: float, layer_decay: float) -> LayerwiseAdamW:
-    """The optimizer for a model of `bertlab.models` with a head. Its `learning_rate` is set before every step."""
+    """The optimizer for a model of `bertlab.models` with a head, or for one around it with the same `config`.
+
+    Its `learning_rate` is set before every step.
+    """
     variables = model.trainable_variables
     return LayerwiseAdamW(
         factors=[layer_decay ** steps_below_head(v.path, model.config.num_layers) for v in variables],

@@ -57,6 +57,14 @@ class FineTuner(keras.Model):
         self.bad_step = FirstBadStep(accumulation, name="bad_step")
         self.built = True  # every weight is made in the model's constructor
 
+    @property
+    def config(self):
+        """The model's configuration."""
+        return self.model.config
+
+    def begin(self) -> None:
+        """Fresh weights for what a run has beside the model; here nothing."""
+
     def call(self, batch, training=False):
         inputs = {name: batch[name] for name in INPUT_NAMES if name in batch}  # without the targets
         return self.model(inputs, training=training)
@@ -71,16 +79,17 @@ class FineTuner(keras.Model):
         """Keras's method that creates missing variables. Here none is missing; on several devices it would fail."""
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
-        loss = self.problem.loss(_targets(x), y_pred, self.class_weights, x.get(TOTAL))
+        loss = self.problem.loss(targets_of(x), y_pred, self.class_weights, x.get(TOTAL))
         self.bad_step.update_state(loss)
         return loss
 
     def with_totals(self, batch: dict) -> dict:
         """The batch and, for `compute_loss` on parts of it, the sum of its targets' weights."""
-        return {**batch, TOTAL: keras.ops.sum(self.problem.weights(_targets(batch), self.class_weights))}
+        return {**batch, TOTAL: keras.ops.sum(self.problem.weights(targets_of(batch), self.class_weights))}
 
 
-def _targets(batch: dict):
+def targets_of(batch: dict):
+    """The targets in a batch: one array, or for questions the batch itself."""
     return batch[TARGETS] if TARGETS in batch else batch
 
 
@@ -132,6 +141,7 @@ class Trainer:
         make_model: gives the model with fresh weights, drawn from Keras' seed, for a dtype policy.
         problem, recipe: the task, and everything but batch size, learning rate, epochs and seed, which `run` gets.
         class_weights: (C,) or None.   precision: float32, float16 or bfloat16.
+        make_tuner: gives the `FineTuner` from its own arguments, for one with another loss.
     """
 
     def __init__(
@@ -141,14 +151,15 @@ class Trainer:
         recipe: Recipe,
         class_weights=None,
         precision: str = "float32",
+        make_tuner: Callable[..., FineTuner] = FineTuner,
     ):
         self.make_model, self.problem, self.recipe = make_model, problem, recipe
         self._policy = policy_of(precision)
         self.model = make_model(self._policy)
         freeze(self.model, recipe.frozen_layers)
-        self.tuner = FineTuner(self.model, problem, class_weights, recipe.accumulation)
+        self.tuner = make_tuner(self.model, problem, class_weights, recipe.accumulation)
         jit = "auto" if num_replicas() == 1 else False  # TensorFlow's devices cannot share a step that XLA compiled
-        self.tuner.compile(finetuning_optimizer(self.model, recipe.weight_decay, recipe.layer_decay), jit_compile=jit)
+        self.tuner.compile(finetuning_optimizer(self.tuner, recipe.weight_decay, recipe.layer_decay), jit_compile=jit)
         self.tuner.optimizer.build(self.tuner.trainable_variables)
         self._scalars = [_value(v) if not v.shape else None for v in self.tuner.optimizer.variables]  # the loss's scale
 
@@ -163,6 +174,7 @@ class Trainer:
         fresh = self.make_model(self._policy)
         for own, new in zip(self.model.variables, fresh.variables, strict=True):  # dropout's seeds are among them
             own.assign(_value(new))
+        self.tuner.begin()
         for variable, scalar in zip(self.tuner.optimizer.variables, self._scalars, strict=True):
             variable.assign(np.zeros(variable.shape, variable.dtype) if scalar is None else scalar)
         own = {variable.path: variable for variable in self.model.weights}

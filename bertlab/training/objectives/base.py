@@ -48,7 +48,10 @@ class Objective(ABC):
         return token_losses(outputs[self.logits], self.labels(batch, outputs))
 
     def hits(self, batch: dict, outputs: dict):
-        """Whether the model is right about every item, bool in the shape of the labels."""
+        """Whether the model is right about every item, bool in the shape of the labels.
+
+        None for an objective without right and wrong, such as a distance: it has no accuracy.
+        """
         return token_hits(outputs[self.logits], self.labels(batch, outputs))
 
     def check(self, batch: dict) -> None:

@@ -45,6 +45,11 @@ class PreTrainer(keras.Model):
         self.bad_step = FirstBadStep(accumulation, name="bad_step")
         self.built = True
 
+    @property
+    def fixed_variables(self) -> list:
+        """The variables that training never changes and a state need not hold: a teacher's."""
+        return getattr(self.bert, "fixed_variables", [])
+
     def call(self, batch, training=False):
         inputs = {name: batch[name] for name in self.bert.reads if name in batch}  # without other targets
         return self.bert(inputs, training=training)
@@ -78,7 +83,8 @@ class PreTrainer(keras.Model):
         losses, hits = objective.losses(batch, outputs), objective.hits(batch, outputs)
         weights = objective.weights(batch)
         self.trackers[f"{objective.name}_loss"].update_state(losses, sample_weight=weights)
-        self.trackers[f"{objective.name}_accuracy"].update_state(ops.cast(hits, "float32"), sample_weight=weights)
+        if hits is not None:
+            self.trackers[f"{objective.name}_accuracy"].update_state(ops.cast(hits, "float32"), sample_weight=weights)
         return weighted_mean(losses, weights, batch.get(_total(objective)))
 
     def with_totals(self, batch: dict) -> dict:

@@ -54,8 +54,13 @@ def _shaped(config: ModelConfig, settings: PretrainingSettings, pieces: int, lon
         pre_norm=settings.pre_norm,
     )
     if settings.width_scaled_init:
-        config = config.replace(initializer_range=0.02 * (768 / config.hidden_size) ** 0.5)
+        config = config.replace(initializer_range=scaled_range(config.hidden_size))
     return config
+
+
+def scaled_range(width: int) -> float:
+    """The initial standard deviation 0.02 of width 768, scaled to another width so that sums keep their size."""
+    return 0.02 * (768 / width) ** 0.5
 
 
 def generator_for(

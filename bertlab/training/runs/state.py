@@ -17,8 +17,13 @@ from bertlab.errors import CheckpointError
 
 
 def _variables(trainer: keras.Model) -> dict[str, keras.Variable]:
-    """Every variable of the run, numbered: Keras may rename those of optimizers and seeds, but keeps their order."""
-    named = {f"model/{i:04d}": variable for i, variable in enumerate(trainer.variables)}
+    """Every variable of the run, numbered: Keras may rename those of optimizers and seeds, but keeps their order.
+
+    Without the trainer's `fixed_variables`, if it has any: those are loaded from where they come from.
+    """
+    fixed = {id(variable) for variable in getattr(trainer, "fixed_variables", ())}
+    changing = [variable for variable in trainer.variables if id(variable) not in fixed]
+    named = {f"model/{i:04d}": variable for i, variable in enumerate(changing)}
     return named | {f"optimizer/{i:04d}": variable for i, variable in enumerate(trainer.optimizer.variables)}
 
 

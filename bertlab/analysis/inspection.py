@@ -1,0 +1,235 @@
+"""One HTML page about a model: tokens, attention, the logit lens, its heads, relations and senses.
+
+The page is one file without network access; every number in it comes from the model. The attention can be filtered by
+layer and head and followed with the pointer, as in BertViz's head view (Vig 2019, "A Multiscale Visualization of
+Attention in the Transformer Model").
+
+Letters: L layers, A heads, T tokens, V vocabulary.
+"""
+
+import base64
+import json
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.analysis.heads import DIRECTIONS, RelationScores, relation_scores
+from bertlab.analysis.lens import lens_probabilities
+from bertlab.analysis.patterns import AttentionPattern, attention_pattern, mean_pattern, pattern_type
+from bertlab.analysis.readings import TextReading, read_text, read_words, word_rows
+from bertlab.analysis.senses import SenseExample, plane, sense_accuracy, sense_vectors
+from bertlab.data.treebanks import ParsedSentence
+from bertlab.errors import DataError
+from bertlab.files import write_text
+from bertlab.progress import track
+
+LENS_TOP = 5
+LEAST_WORDS = 20  # of a relation in the table
+_POSITIONS_TOGETHER = 16  # all at once would need (L + 1) · T · V numbers
+WEIGHT_SCALE = 65535  # attention weights are stored as 16-bit integers
+
+
+def inspect_model(
+    model,
+    tokenizer,
+    texts: Sequence[str],
+    *,
+    name: str = "model",
+    treebank: Sequence[ParsedSentence] = (),
+    senses: Sequence[SenseExample] = (),
+) -> dict:
+    """Everything on the page, as JSON values.
+
+    Args:
+        model: a `PreTrainingModel`; a `Backbone` or another model with one has no lens.   tokenizer: its tokenizer.
+        texts: at least one; [MASK] in them is the special token.   name: the model's, for the title.
+        treebank: parsed sentences; those that are too long for the model are left out, and the notes say so.
+        senses: examples of one word in several senses.
+
+    Returns a dict: name, facts, notes, texts, heads, relations, senses.
+    Raises DataError for an empty or too long text, and for a treebank without a sentence that the model can read.
+    """
+    if not texts:
+        raise DataError("expected at least one text, got none")
+    encoder = getattr(model, "backbone", model)
+    notes: list[str] = []
+    if encoder is model or getattr(model, "masked_lm_head", None) is None:
+        notes.append("This model has no masked-LM head: the logit lens is left out.")
+        model = None
+    readings = [_named(f"text {number}", encoder, tokenizer, text) for number, text in enumerate(texts, 1)]
+    patterns = [_pattern(reading, tokenizer) for reading in readings]
+    scores: list[RelationScores] = []
+    if treebank:
+        scores, patterns = _treebank(encoder, tokenizer, treebank, notes)
+    return {
+        "name": name,
+        "facts": _facts(encoder.config, readings[0]),
+        "notes": notes,
+        "texts": [_text(model, tokenizer, text, reading) for text, reading in zip(texts, readings, strict=True)],
+        "heads": _heads(mean_pattern(patterns), scores),
+        "patterns_from": f"{len(patterns)} sentences of the treebank" if treebank else f"{len(patterns)} texts",
+        "relations": [_relation(one) for one in scores],
+        "senses": _senses(encoder, tokenizer, senses) if senses else None,
+    }
+
+
+def write_page(path: str | Path, inspection: dict) -> None:
+    """Writes what `inspect_model` returns as one HTML file. Raises DataError if the file cannot be written.
+
+    Example:
+        from bertlab import checkpoints
+        from bertlab.analysis.inspection import inspect_model, write_page
+
+        model = checkpoints.load("bertlab-mini", "pretraining")
+        tokenizer = checkpoints.load_tokenizer("bertlab-mini")
+        write_page("page.html", inspect_model(model, tokenizer, ["He opened the [MASK]."], name="bertlab-mini"))
+    """
+    import jinja2
+
+    folder = resources.files("bertlab.analysis")
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["percent"] = lambda value: f"{100 * value:.1f} %"
+    template = environment.from_string(folder.joinpath("inspection.html").read_text(encoding="utf-8"))
+    # In a script element only "<" could end it, or begin a comment.
+    data = json.dumps(inspection["texts"], allow_nan=False).replace("<", "\\u003c")
+    write_text(path, template.render(**inspection, data=data, directions=DIRECTIONS))
+
+
+def _named(where: str, encoder, tokenizer, text: str) -> TextReading:
+    try:
+        return read_text(encoder, tokenizer, text)
+    except DataError as error:
+        raise DataError(f"{where}: {str(error).removeprefix('the text: ')}") from None
+
+
+def _facts(config, reading: TextReading) -> dict:
+    return {
+        "family": config.model_type,
+        "layers": reading.attention.shape[0],
+        "heads": reading.attention.shape[1],
+        "hidden": config.hidden_size,
+        "tokens": config.max_tokens,
+        "vocabulary": config.vocab_size,
+    }
+
+
+def _text(model, tokenizer, text: str, reading: TextReading) -> dict:
+    """One text's tokens, attention and lens."""
+    weights = np.round(reading.attention * WEIGHT_SCALE).astype("<u2")  # (L, A, T, T)
+    return {
+        "text": text,
+        "tokens": reading.pieces,
+        "ids": reading.ids.tolist(),
+        "attention": {"shape": weights.shape, "base64": base64.b64encode(weights.tobytes()).decode("ascii")},
+        "lens": _lens(model, tokenizer, reading) if model is not None else None,
+    }
+
+
+def _lens(model, tokenizer, reading: TextReading) -> list:
+    """The most likely tokens by layer and position: [[[token, probability], …], …]."""
+    pieces = tokenizer.vocabulary.pieces
+    rows = []
+    for start in range(0, len(reading.ids), _POSITIONS_TOGETHER):
+        probabilities = lens_probabilities(model, reading.states[:, start : start + _POSITIONS_TOGETHER])
+        for of_layers in np.moveaxis(probabilities, 1, 0):  # (L + 1, V)
+            best = np.argsort(-of_layers, axis=-1, kind="stable")[:, :LENS_TOP]
+            rows.append([_guesses(pieces, row, top) for row, top in zip(of_layers, best, strict=True)])
+    return [list(layer) for layer in zip(*rows, strict=True)]
+
+
+def _guesses(pieces: Sequence[str], probabilities: np.ndarray, best: np.ndarray) -> list:
+    return [[pieces[i], round(float(probabilities[i]), 4)] for i in best]
+
+
+def _pattern(reading: TextReading, tokenizer) -> AttentionPattern:
+    return attention_pattern(reading.attention, reading.ids == tokenizer.vocabulary.sep_id)
+
+
+def _treebank(encoder, tokenizer, treebank, notes) -> tuple[list[RelationScores], list[AttentionPattern]]:
+    """The heads' scores and each sentence's pattern."""
+    rows = word_rows(tokenizer, [sentence.words for sentence in treebank])
+    limit = encoder.config.max_tokens
+    kept = [one for one, (ids, _) in zip(treebank, rows, strict=True) if 2 < len(ids) <= limit]
+    if not kept:
+        raise DataError(f"expected a sentence of at most {limit} tokens in the treebank, got none")
+    if len(kept) < len(treebank):
+        notes.append(
+            f"Sentences of the treebank left out, because they are too long or empty: {len(treebank) - len(kept)}."
+        )
+    patterns: list[AttentionPattern] = []
+
+    def attentions():
+        readings = read_words(encoder, tokenizer, [one.words for one in kept])
+        for reading in track(readings, "Reading the treebank", total=len(kept)):
+            tokens = reading.tokens.shape[-1]
+            patterns.append(attention_pattern(reading.tokens, np.arange(tokens) == tokens - 1))
+            yield reading.attention
+
+    return relation_scores(kept, attentions(), least=min(LEAST_WORDS, len(kept))), patterns
+
+
+def _heads(pattern: AttentionPattern, scores: Sequence[RelationScores]) -> list[dict]:
+    """One row per head, in order; layers and heads are counted from 1."""
+    types = pattern_type(pattern)
+    names = ("itself", "previous", "following", "first", "separator", "entropy")
+    return [
+        {
+            "head": f"{layer + 1}-{head + 1}",
+            "type": str(types[layer, head]),
+            **{name: float(getattr(pattern, name)[layer, head]) for name in names},
+            "relation": _best_relation(scores, layer, head),
+        }
+        for layer, head in np.ndindex(*types.shape)
+    ]
+
+
+def _best_relation(scores: Sequence[RelationScores], layer: int, head: int) -> dict | None:
+    """The relation at which a head exceeds the best distance most; None if it does so at no relation."""
+    gains = [(float(one.accuracy[:, layer, head].max()) - one.offset_accuracy, one) for one in scores]
+    gain, one = max(gains, key=lambda pair: pair[0], default=(0.0, None))
+    return {"name": one.relation, "gain": gain} if one is not None and gain > 0 else None
+
+
+def _relation(one: RelationScores) -> dict:
+    direction, layer, head = one.best
+    return {
+        "name": one.relation,
+        "count": one.count,
+        "head": f"{layer + 1}-{head + 1}",
+        "direction": DIRECTIONS[direction],
+        "accuracy": one.best_accuracy,
+        "offset": one.offset,
+        "offset_accuracy": one.offset_accuracy,
+        "gain": one.gain,
+    }
+
+
+def _senses(encoder, tokenizer, examples: Sequence[SenseExample]) -> dict:
+    """The accuracy of every layer, and the examples as points in its plane."""
+    vectors = sense_vectors(encoder, tokenizer, examples)  # (L + 1, N, H)
+    names = sorted({example.sense for example in examples})
+    points = [plane(layer) for layer in vectors]  # each (N, 2)
+    return {
+        "names": names,
+        "examples": [
+            {"sense": example.sense, "number": names.index(example.sense),
+             "before": example.text[: example.start], "word": example.text[example.start : example.end],
+             "after": example.text[example.end :]}
+            for example in examples
+        ],
+        "layers": [
+            {"accuracy": float(accuracy), "points": _scaled(layer).tolist()}
+            for accuracy, layer in zip(sense_accuracy(vectors, [example.sense for example in examples]), points)
+        ],
+    }  # fmt: skip
+
+
+def _scaled(points: np.ndarray) -> np.ndarray:
+    """Into the square from 10 to 90, with equal scales of both axes."""
+    middle = (points.max(axis=0) + points.min(axis=0)) / 2
+    size = max(float(np.ptp(points, axis=0).max()), 1e-9)
+    return np.round(50 + 80 * (points - middle) / size, 2)

@@ -1,0 +1,205 @@
+"""The general stage: a student learns from a pre-trained teacher on the rows of pre-training.
+
+The run is a pre-training run with another model and other objectives: same batches, states, metrics and files (see
+`bertlab.training.pretraining`). The teacher reads every batch beside the student. Its outputs are not kept: masks are
+drawn again for every batch, and V probabilities per token are far larger than what it takes to compute them.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bertlab import checkpoints
+from bertlab.checkpoints.opening import find, open_checkpoint
+from bertlab.config import ModelConfig
+from bertlab.errors import CheckpointError, ConfigError
+from bertlab.families import family_of
+from bertlab.models import Backbone, PreTrainingModel
+from bertlab.models.outline import parameter_count
+from bertlab.training.devices.memory import memory_needs
+from bertlab.training.devices.precision import policy_of
+from bertlab.training.devices.utilisation import forward_flops
+from bertlab.training.distillation.models import StudentAndTeacher, check_scores
+from bertlab.training.distillation.objectives import AttentionScores, Direction, HiddenStates, SoftTargets
+from bertlab.training.distillation.settings import DistillationSettings
+from bertlab.training.distillation.student import (
+    Size,
+    check_pair,
+    chosen_student,
+    same_parts,
+    start_from,
+    start_layers,
+    student_config,
+)
+from bertlab.training.objectives import MaskedLM, Objective
+from bertlab.training.pretraining import PretrainingRun
+from bertlab.training.recipes.presets import PretrainingSettings
+from bertlab.training.runs.start import TrainedWeights, scaled_range
+
+
+def distill(
+    teacher: str | Path,
+    to: str | Path,
+    data: str | Path | Sequence[str | Path],
+    out: str | Path,
+    settings: PretrainingSettings | None = None,
+    distillation: DistillationSettings | None = None,
+    *,
+    validation: str | Path | None = None,
+    callbacks: Sequence = (),
+    say: Callable[[str], object] = print,
+    memory_check: bool = True,
+) -> list[dict]:
+    """Trains a student to resemble a pre-trained teacher, or resumes such a run; returns the run's history.
+
+    Args:
+        teacher: a checkpoint folder, or the name of a packaged or published model.
+        to: the student: a size such as "2x128" (layers × width), or a checkpoint to train further.
+        data, out, settings, validation, callbacks, say, memory_check: as for `bertlab.training.pretraining.pretrain`;
+            of the settings that shape a model by its size, dropout and width_scaled_init apply.
+        distillation: what the student learns; the published DistilBERT's losses if left out.
+
+    Raises what `pretrain` raises; ConfigError also for a student that does not fit the teacher, CheckpointError for a
+    teacher without the head that the losses need.
+    """
+    run = DistillationRun(
+        teacher, to, data, out, settings or PretrainingSettings(), distillation or DistillationSettings(), validation
+    )
+    return run.train(callbacks, say, memory_check)
+
+
+class DistillationRun(PretrainingRun):
+    """A pre-training run whose model is a student beside its teacher. Arguments: see `distill`."""
+
+    def __init__(self, teacher, to, data, out, settings, distillation: DistillationSettings, validation=None):
+        self.distillation = distillation.for_stage("general")
+        self.layers = distillation.losses == "layers"
+        self.teacher = TrainedWeights(find(teacher))
+        _check_teacher(self.teacher, self.layers)
+        student = chosen_student(to)
+        if isinstance(student, Size):
+            student = self._config_of(student, settings)
+        super().__init__(student, data, out, settings, validation)
+        check_pair(self.config, self.teacher.config, self.layers)
+        for files in self.examples:
+            self.teacher.check_tokenizer(files)
+
+    def _config_of(self, size: Size, settings: PretrainingSettings) -> ModelConfig:
+        config = student_config(self.teacher.config, size, self.distillation.heads)
+        config = config.replace(hidden_dropout=settings.dropout, attention_dropout=settings.dropout)
+        if settings.width_scaled_init:
+            config = config.replace(initializer_range=scaled_range(config.hidden_size))
+        return config
+
+    def _generator(self) -> None:
+        """A student fills in masks."""
+
+    def _objectives(self) -> tuple[Objective, ...]:
+        own = self.distillation
+        if self.layers:
+            objectives = (HiddenStates(own.hidden_factor), AttentionScores(own.attention_factor))
+        else:
+            right = MaskedLM()
+            right.factor = own.hard_factor
+            soft = SoftTargets(own.temperature, own.soft_positions == "all", own.soft_factor)
+            objectives = (right, soft, Direction(own.cosine_factor))
+        chosen = tuple(one for one in objectives if one.factor)
+        if not chosen:
+            raise ConfigError("every loss has the factor 0: there is nothing to learn; raise one of the factors")
+        return chosen
+
+    def identity(self) -> dict:
+        teacher = {"sha256": self.teacher.sha256()}
+        return super().identity() | {"teacher": teacher, "distillation": self.distillation.to_dict()}
+
+    # --- the parts ---
+
+    def _model(self, say) -> StudentAndTeacher:
+        dtype = policy_of(self.precision)
+        teacher, missing = self._load(self.teacher, dtype)
+        if missing:
+            raise CheckpointError(f"{self.teacher.path}: has no {missing[0]}; expected a whole teacher")
+        if self.weights is None:
+            student = self._class(self.config, dtype=dtype, **self._options)
+            say(self._start(student, teacher))
+        else:
+            student, missing = self._load(self.weights, dtype)
+            lacking = [path for path in missing if path.startswith("backbone/")]
+            if lacking:
+                raise CheckpointError(f"{self.weights.path}: has no {lacking[0]}; expected all weights of the encoder")
+            say(f"the student starts from {self.weights.path}" + (f"; new: {', '.join(missing)}" if missing else ""))
+        if self.layers:
+            check_scores(teacher, "teacher")
+        if student.config.hidden_size != teacher.config.hidden_size:
+            say(
+                f"a learned projection takes the student's vectors from width {student.config.hidden_size} to the "
+                f"teacher's {teacher.config.hidden_size}; it is not part of the student"
+            )
+        return StudentAndTeacher(student, teacher, self.layers, self.distillation.soft_positions == "all")
+
+    def predictions(self, phase: int) -> int:
+        settings = self._masking(self.examples[phase])
+        return max(objective.predictions(settings) for objective in self.objectives)
+
+    @property
+    def _class(self) -> type:
+        return Backbone if self.layers else PreTrainingModel
+
+    @property
+    def _options(self) -> dict:
+        return {"pooler": False} if self.layers else {"next_sentence": False}
+
+    def _load(self, weights: TrainedWeights, dtype) -> tuple:
+        """A model with the weights of a checkpoint, and the paths of those that it lacks."""
+        model = checkpoints.load(
+            weights.path, self._class, strict=False, padded_vocabulary=True, dtype=dtype, **self._options
+        )
+        return model, model.load_report.missing
+
+    def _start(self, student, teacher) -> str:
+        """Gives the student layers of the teacher where they fit; returns what it starts from, in words."""
+        if self.distillation.start == "fresh":
+            return "the student starts from fresh weights"
+        if not same_parts(student.config, teacher.config):
+            return "the student starts from fresh weights: its layers have another shape than the teacher's"
+        start_from(student, teacher)
+        chosen = start_layers(student.config.num_layers, teacher.config.num_layers)
+        return f"the student starts from the teacher's layers {', '.join(map(str, chosen))} (counted from 0)"
+
+    def _free_memory(self, phase: int) -> int | None:
+        """Without what the teacher takes: its weights, and one layer's activations and logits of a part of a batch."""
+        free = super()._free_memory(phase)
+        if free is None:
+            return None
+        rows = self.rows(phase) // self.devices // self.settings.accumulation
+        tokens, config = self.examples[phase].settings.sequence_length, self.teacher.config.replace(num_layers=1)
+        needs = memory_needs(config, rows, tokens, self.predictions(phase), self.precision)
+        return free - 4 * parameter_count(self.teacher.config) - needs.activations
+
+    def update_flops(self, phase: int) -> int:
+        """The student's update and the teacher's forward pass."""
+        tokens = self.examples[phase].settings.sequence_length
+        of_teacher = forward_flops(self.teacher.config, tokens, self.predictions(phase))
+        return super().update_flops(phase) + self.rows(phase) * of_teacher
+
+    def _alarm(self, history):
+        """Without comparing the losses of layers with a random guess, which they have not."""
+        alarm = super()._alarm(history)
+        if not self.objectives[0].over_vocabulary:
+            alarm.rising = False
+        return alarm
+
+    def _save_checkpoint(self, bert: StudentAndTeacher) -> None:
+        super()._save_checkpoint(bert.student)
+
+
+def _check_teacher(teacher: TrainedWeights, layers: bool) -> None:
+    """Raises ConfigError for a teacher that reads left to right, CheckpointError for one without the needed head."""
+    if teacher.config.causal or family_of(teacher.config).two_streams:
+        other = "reads left to right" if teacher.config.causal else "predicts in any order"
+        raise ConfigError(f"{teacher.path}: expected a teacher that fills in masks, got one that {other}")
+    kind = open_checkpoint(teacher.path).kind
+    if not layers and kind != "pretraining":
+        raise CheckpointError(
+            f"{teacher.path}: expected a teacher with a masked-language-model head, got a model of the kind {kind}; "
+            "choose a pre-trained model, losses layers, or the task stage for a fine-tuned one"
+        )

@@ -1,0 +1,114 @@
+"""A student beside its teacher, as one model that computes what the objectives compare.
+
+Letters: B batch, T tokens, P predictions, V vocabulary, H width of the student, K width of the teacher, A heads,
+N layers of the teacher, M layers of the student.
+"""
+
+import keras
+from keras import ops
+
+from bertlab.errors import ConfigError
+from bertlab.layers import gather_positions
+from bertlab.models.base import INPUT_NAMES, attention_mask_of
+from bertlab.training.distillation.student import layer_map
+
+
+def frozen(teacher: keras.Model) -> keras.Model:
+    """The teacher, whose weights no training changes."""
+    teacher.trainable = False
+    return teacher
+
+
+def projection(student_config, teacher_config, dtype=None) -> keras.layers.Dense | None:
+    """The learned map from the student's width to the teacher's; None where both are the same.
+
+    One for all layers, with a bias, as in the published code of Jiao et al. 2020 (`fit_dense`).
+    """
+    width, wanted = student_config.hidden_size, teacher_config.hidden_size
+    if width == wanted:
+        return None
+    initializer = keras.initializers.TruncatedNormal(stddev=student_config.initializer_range)
+    dense = keras.layers.Dense(wanted, kernel_initializer=initializer, dtype=dtype, name="projection")
+    dense.build((None, None, width))
+    return dense
+
+
+def compared_layers(student, taught, project, mask) -> dict:
+    """The tensors by which the layers of student and teacher are compared.
+
+    student, taught: each a backbone and its outputs with `return_all`, of the student and of the teacher.
+    project: the projection or None. Returns state_pairs, M + 1 pairs (B, T, K); score_pairs, M pairs (B, A, T, T); and
+    the mask.
+    """
+    (backbone, own), (teacher, theirs) = student, taught
+    wanted = layer_map(backbone.config.num_layers, teacher.config.num_layers)
+    states = [own["hidden_states"][m] for m in range(len(wanted))]
+    states = states if project is None else [project(state) for state in states]
+    state_pairs = [(state, ops.stop_gradient(theirs["hidden_states"][g])) for state, g in zip(states, wanted)]
+    own_scores, their_scores = scores_of(backbone, own), scores_of(teacher, theirs)
+    score_pairs = [(own_scores[m], ops.stop_gradient(their_scores[g - 1])) for m, g in enumerate(wanted[1:])]
+    return {"state_pairs": state_pairs, "score_pairs": score_pairs, "mask": mask}
+
+
+def scores_of(backbone, outputs: dict) -> list:
+    """The attention scores of each layer, from the layers' inputs: a list of (B, A, T, T)."""
+    layers = backbone.encoder.passed()
+    return [layer.attention_scores(x) for layer, x in zip(layers, outputs["hidden_states"])]
+
+
+def check_scores(backbone, whose: str) -> None:
+    """Raises ConfigError for an encoder whose layers have no scores to compare."""
+    layer = backbone.encoder.passed()[0] if hasattr(backbone.encoder, "passed") else None
+    if not (hasattr(layer, "attention_scores") and hasattr(layer.attention, "scores")):
+        raise ConfigError(
+            f"losses layers: expected a {whose} with the usual attention, got one of model_type "
+            f"{backbone.config.model_type!r}; choose losses outputs"
+        )
+
+
+class StudentAndTeacher(keras.Model):
+    """Runs both on the same rows; only the student, and the projection where it is narrower, has trainable weights.
+
+    Args:
+        student, teacher: with outputs to learn from two `PreTrainingModel`s, with layers two `Backbone`s.
+        layers: whether the layers are compared, else the outputs.
+        at_all_tokens: whether the outputs are compared at all tokens; else at the masked positions.
+
+    Call: a dict as for `Backbone`. The teacher never drops anything out. Returns a dict; comparing outputs:
+        masked_lm_logits (B, P, V); soft_logits and teacher_logits (B, P, V), or (B, T, V) at all tokens;
+        last_states, a pair (B, T, K): the last layer's vectors, projected where widths differ, and the teacher's.
+    Comparing layers: see `compared_layers`.
+    """
+
+    reads = INPUT_NAMES
+
+    def __init__(self, student, teacher, layers: bool, at_all_tokens: bool = True, **kwargs):
+        super().__init__(**{"dtype": student.dtype_policy, **kwargs})
+        self.config = student.config
+        self.student, self.teacher = student, frozen(teacher)
+        self.compares_layers, self.at_all_tokens = layers, at_all_tokens
+        self.projection = projection(student.config, teacher.config, student.dtype_policy)
+        self.built = True  # every weight is made in a constructor
+
+    @property
+    def fixed_variables(self) -> list:
+        """The teacher's, which are loaded from its own files."""
+        return self.teacher.variables
+
+    def call(self, inputs, training=False):
+        if self.compares_layers:
+            own = self.student(inputs, training=training, return_all=True)
+            theirs = self.teacher(inputs, training=False, return_all=True)
+            mask = attention_mask_of(inputs, self.config)
+            return compared_layers((self.student, own), (self.teacher, theirs), self.projection, mask)
+        own = self.student.backbone(inputs, training=training)["sequence_output"]  # (B, T, H)
+        theirs = ops.stop_gradient(self.teacher.backbone(inputs, training=False)["sequence_output"])  # (B, T, K)
+        masked = gather_positions(own, inputs["masked_lm_positions"])  # (B, P, H)
+        at_masked = self.student.token_logits(masked)
+        taught = theirs if self.at_all_tokens else gather_positions(theirs, inputs["masked_lm_positions"])
+        return {
+            "masked_lm_logits": at_masked,
+            "soft_logits": self.student.token_logits(own) if self.at_all_tokens else at_masked,
+            "teacher_logits": ops.stop_gradient(self.teacher.token_logits(taught)),
+            "last_states": (own if self.projection is None else self.projection(own), theirs),
+        }

@@ -1,0 +1,335 @@
+"""Distillation: the losses beside NumPy, the layers' map, a frozen teacher, runs that resume, and what is refused."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from keras import ops
+from pretraining_case import CONFIG, curve, make_examples
+
+from bertlab.config import BertConfig
+from bertlab.errors import BertLabError
+from bertlab.training.distillation import losses
+from bertlab.training.distillation.settings import DistillationSettings
+from bertlab.training.distillation.student import (
+    Size,
+    layer_map,
+    parse_size,
+    start_layers,
+    student_config,
+)
+from bertlab.training.recipes.presets import PretrainingSettings
+
+RNG = np.random.default_rng(11)
+TEACHER = CONFIG.replace(num_layers=4, hidden_size=16, num_heads=2)
+
+
+def numbers(*shape, scale=2.0):
+    return RNG.normal(0, scale, shape).astype("float32")
+
+
+def softmax64(logits, temperature):
+    powers = np.exp(logits.astype("float64") / temperature)
+    return powers / powers.sum(-1, keepdims=True)
+
+
+# === Losses ===
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.0, 7.0])
+def test_soft_targets_are_the_divergence_of_the_softened_probabilities_times_the_squared_temperature(temperature):
+    student, teacher = numbers(3, 4, 9), numbers(3, 4, 9)
+    p, q = softmax64(teacher, temperature), softmax64(student, temperature)
+    expected = temperature**2 * (p * np.log(p / q)).sum(-1)
+    found = ops.convert_to_numpy(losses.soft_target_losses(student, teacher, temperature))
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
+
+
+def test_a_student_with_the_teachers_logits_has_lost_nothing():
+    logits = numbers(5, 9)
+    assert np.abs(ops.convert_to_numpy(losses.soft_target_losses(logits, logits + 3.0, 2.0))).max() < 1e-5
+
+
+def test_the_gradient_of_soft_targets_keeps_its_size_when_the_temperature_grows():
+    """For large t it is (student − teacher) / C, of logits with mean 0 (Hinton et al. 2015, equation 4)."""
+    import tensorflow as tf
+
+    student, teacher = numbers(1, 6), numbers(1, 6)
+    student, teacher = student - student.mean(), teacher - teacher.mean()
+
+    def gradient(temperature):
+        logits = tf.Variable(student)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(losses.soft_target_losses(logits, teacher, temperature))
+        return tape.gradient(loss, logits).numpy()
+
+    limit = (student - teacher) / 6
+    np.testing.assert_allclose(gradient(100.0), limit, rtol=0.1, atol=0.01)
+    np.testing.assert_allclose(np.linalg.norm(gradient(100.0)), np.linalg.norm(gradient(50.0)), rtol=0.05)
+
+
+def test_labels_by_themselves_are_softened_one_by_one():
+    student, teacher = numbers(4, 3), numbers(4, 3)
+    p, q = 1 / (1 + np.exp(-teacher / 2.0)), 1 / (1 + np.exp(-student / 2.0))
+    expected = 4.0 * (p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)))
+    np.testing.assert_allclose(ops.convert_to_numpy(losses.label_losses(student, teacher, 2.0)), expected, rtol=1e-4)
+
+
+def test_the_same_direction_costs_nothing_whatever_the_length_and_the_opposite_two():
+    vectors = numbers(4, 8)
+    np.testing.assert_allclose(ops.convert_to_numpy(losses.direction_losses(3 * vectors, vectors)), 0, atol=1e-5)
+    np.testing.assert_allclose(ops.convert_to_numpy(losses.direction_losses(-vectors, vectors)), 2, atol=1e-5)
+
+
+def test_scores_are_compared_where_a_query_may_look_only():
+    student, teacher = numbers(2, 3, 5, 5), numbers(2, 3, 5, 5)
+    mask = np.ones((2, 1, 5), bool)
+    mask[1, :, 3:] = False
+    student[1, :, :, 3:] += 100.0  # padding
+    squares = ((student - teacher) ** 2).mean(axis=1)
+    expected = np.stack([squares[0].mean(-1), squares[1, :, :3].mean(-1)])
+    found = ops.convert_to_numpy(losses.score_losses(student, teacher, ops.convert_to_tensor(mask)))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_a_student_chooses_as_its_teacher_where_both_have_the_same_highest_logit():
+    student, teacher = numbers(50, 7), numbers(50, 7)
+    expected = student.argmax(-1) == teacher.argmax(-1)
+    np.testing.assert_array_equal(ops.convert_to_numpy(losses.same_choice(student, teacher)), expected)
+
+
+# === The student ===
+
+
+def test_each_layer_learns_from_the_end_of_its_block():
+    assert layer_map(4, 12) == (0, 3, 6, 9, 12)
+    assert layer_map(6, 12) == (0, 2, 4, 6, 8, 10, 12)
+    assert layer_map(2, 4) == (0, 2, 4)
+
+
+def test_a_student_of_half_the_layers_starts_from_every_second_one():
+    assert start_layers(6, 12) == (0, 2, 4, 6, 8, 10)
+    assert start_layers(2, 4) == (0, 2)
+
+
+def test_a_size_is_read_and_a_student_keeps_what_its_teacher_is_like():
+    config = student_config(BertConfig.named("mini"), parse_size("2x128"))
+    assert (config.num_layers, config.hidden_size, config.num_heads, config.intermediate_size) == (2, 128, 4, 512)
+    assert config.vocab_size == BertConfig.named("mini").vocab_size
+    assert parse_size("small") is None and parse_size("2by128") is None
+
+
+@pytest.mark.parametrize(
+    "size, heads, said",
+    [
+        (Size(6, 128), None, "at most 4 layers of width 256"),
+        (Size(2, 512), None, "at most 4 layers of width 256"),
+        (Size(2, 130), None, "cannot be divided among 4 heads, as many as the teacher has"),
+        (Size(2, 128), 3, "cannot be divided among 3 heads"),
+    ],
+)
+def test_a_student_that_cannot_be_is_refused(size, heads, said):
+    with pytest.raises(BertLabError, match=said):
+        student_config(BertConfig.named("mini"), size, heads)
+
+
+def test_a_student_as_wide_as_its_teacher_starts_from_its_layers():
+    from bertlab.models import PreTrainingModel
+    from bertlab.training.distillation.student import same_parts, start_from
+
+    teacher = PreTrainingModel(TEACHER)
+    config = student_config(TEACHER, Size(2, 16))
+    assert same_parts(config, TEACHER) and not same_parts(student_config(TEACHER, Size(2, 8)), TEACHER)
+    student = PreTrainingModel(config, next_sentence=False)
+    assert start_from(student, teacher) == len(student.weights)
+    for own, theirs in ((0, 0), (1, 2)):
+        kernels = [
+            model.backbone.encoder.layers_[i].feed_forward.inner.kernel
+            for model, i in ((student, own), (teacher, theirs))
+        ]
+        np.testing.assert_array_equal(*map(ops.convert_to_numpy, kernels))
+
+
+# === The general stage ===
+
+STEPS = PretrainingSettings(steps=8, interval=2, batch_size=8, learning_rate=1e-2, xla=False, dropout=0.1)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("distillation")
+    make_examples(folder / "rows", number=10, dynamic_masking=True, next_sentence=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def teacher(data):
+    import keras
+
+    from bertlab import checkpoints
+    from bertlab.data.pretraining.records import ExampleFiles
+    from bertlab.models import PreTrainingModel
+
+    keras.utils.set_random_seed(2)
+    model = PreTrainingModel(TEACHER.replace(initializer_range=0.3), next_sentence=False)
+    return checkpoints.save(model, data / "teacher", ExampleFiles(data / "rows").tokenizer)
+
+
+def run_of(data, teacher, out, to="2x8", settings=STEPS, **options):
+    from bertlab.training.distillation.general import DistillationRun
+
+    distillation = DistillationSettings(**options)
+    return DistillationRun(teacher, to, data / "rows", out, settings, distillation, data / "rows")
+
+
+def distilled(data, teacher, out, *arguments, **options):
+    said = []
+    history = run_of(data, teacher, out, *arguments, **options).train(say=said.append, memory_check=False)
+    return history, said
+
+
+@pytest.mark.parametrize("options", [{}, {"soft_positions": "masked"}, {"losses": "layers"}], ids=str)
+def test_a_student_comes_to_resemble_its_teacher(data, teacher, tmp_path, options):
+    history, said = distilled(data, teacher, tmp_path, settings=STEPS.replace(steps=24, interval=8), **options)
+    names = ("hidden_states", "attention_scores") if options.get("losses") else ("masked_lm", "soft_targets", "cosine")
+    for name in names[-2:]:
+        assert history[-1][f"val_{name}_loss"] < history[0][f"val_{name}_loss"]
+    assert all(math.isfinite(value) for row in history for value in row.values())
+    assert "fresh weights" in said[0] and "projection" in said[1]
+    assert (tmp_path / "curve.png").exists()
+
+
+def test_the_loss_is_the_published_sum(data, teacher, tmp_path):
+    history, _ = distilled(data, teacher, tmp_path, settings=STEPS.replace(steps=2))
+    row = history[0]
+    parts = 5 * row["val_soft_targets_loss"] + 2 * row["val_masked_lm_loss"] + row["val_cosine_loss"]
+    assert row["val_loss"] == pytest.approx(parts, rel=0.02)  # the mean over batches of unequal numbers of items
+
+
+def test_the_teacher_is_as_before_drops_nothing_out_and_is_not_in_the_states(data, teacher, tmp_path):
+    import keras
+    from safetensors import safe_open
+
+    from bertlab import checkpoints
+    from bertlab.models.base import INPUT_NAMES
+
+    run = run_of(data, teacher, tmp_path)
+    trainer = run.trainer(say=lambda text: None)
+    both = trainer.bert
+    stored = checkpoints.load(teacher, "pretraining")
+    before = [ops.convert_to_numpy(weight) for weight in both.teacher.weights]
+    batch = next(iter(run.batches(0).as_numpy_iterator()))
+    inputs = {name: batch[name] for name in INPUT_NAMES if name in batch}
+    keras.utils.set_random_seed(5)
+    first, second = (ops.convert_to_numpy(both(inputs, training=True)["teacher_logits"]) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    trainer.fit(run.batches(0), steps_per_epoch=3, verbose=0)
+    for weight, old, file in zip(both.teacher.weights, before, stored.weights, strict=True):
+        np.testing.assert_array_equal(ops.convert_to_numpy(weight), old)
+        np.testing.assert_array_equal(old, ops.convert_to_numpy(file))
+    from bertlab.training.runs.state import save_state
+
+    save_state(tmp_path / "state.safetensors", trainer, {})
+    with safe_open(tmp_path / "state.safetensors", framework="numpy") as file:
+        kept = sum(math.prod(file.get_slice(name).get_shape()) for name in file.keys() if name.startswith("model/"))
+    assert kept < 1.1 * (both.student.count_params() + both.projection.count_params()) + 100
+
+
+@pytest.mark.parametrize("options", [{}, {"losses": "layers"}], ids=str)
+def test_stopped_and_started_again_a_run_ends_with_the_same_bytes(data, teacher, tmp_path, options):
+
+    distilled(data, teacher, tmp_path / "whole", **options)
+
+    class Stop(Exception):
+        pass
+
+    import keras
+
+    class Killer(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            if epoch == 1:
+                raise Stop
+
+    with pytest.raises(Stop):
+        run_of(data, teacher, tmp_path / "killed", **options).train([Killer()], lambda text: None, memory_check=False)
+    distilled(data, teacher, tmp_path / "killed", **options)
+    assert curve(tmp_path / "killed") == curve(tmp_path / "whole")
+    ended = [(tmp_path / name / "checkpoint" / "model.safetensors").read_bytes() for name in ("whole", "killed")]
+    assert ended[0] == ended[1]
+
+
+def test_a_student_is_a_checkpoint_like_any_other_and_can_be_distilled_further(data, teacher, tmp_path):
+    from bertlab import checkpoints
+
+    distilled(data, teacher, tmp_path / "layers", losses="layers", settings=STEPS.replace(steps=2))
+    student = checkpoints.load(tmp_path / "layers" / "checkpoint")
+    assert (student.config.num_layers, student.config.hidden_size) == (2, 8)
+    _, said = distilled(
+        data, teacher, tmp_path / "outputs", to=tmp_path / "layers" / "checkpoint", settings=STEPS.replace(steps=2)
+    )
+    assert "starts from" in said[0] and "new: masked_lm_head" in said[0]
+    assert checkpoints.load(tmp_path / "outputs" / "checkpoint", "pretraining").config == student.config
+
+
+def test_a_run_with_another_teacher_or_other_losses_is_refused(data, teacher, tmp_path):
+    distilled(data, teacher, tmp_path, settings=STEPS.replace(steps=2))
+    with pytest.raises(BertLabError, match="distillation.temperature was 2.0, is 3.0"):
+        run_of(data, teacher, tmp_path, settings=STEPS.replace(steps=2), temperature=3.0)
+
+
+def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path):
+    from bertlab import checkpoints
+    from bertlab.models import PreTrainingModel, SequenceClassifier
+
+    classifier = checkpoints.save(SequenceClassifier(TEACHER), tmp_path / "classifier")
+    other = checkpoints.save(PreTrainingModel(dataclasses.replace(TEACHER, vocab_size=99)), tmp_path / "other")
+    causal = checkpoints.save(PreTrainingModel(TEACHER.replace(causal=True)), tmp_path / "causal", format="bertlab")
+    cases = [
+        ((teacher, "two", {}), "expected LAYERSxWIDTH, such as 2x128, or the folder of a student; got 'two'"),
+        ((teacher, "8x8", {}), "at most 4 layers"),
+        ((teacher, "3x8", {"losses": "layers"}), "a number of layers that divides the teacher's 4, got 3"),
+        ((teacher, "2x8", {"losses": "layers", "heads": 4}), "the teacher's number of heads, 2, got 4"),
+        ((teacher, other, {}), "the teacher's vocabulary of"),
+        ((classifier, "2x8", {}), "expected a teacher with a masked-language-model head"),
+        ((causal, "2x8", {}), "left to right"),
+        ((teacher, "2x8", {"soft_factor": 0.0, "hard_factor": 0.0, "cosine_factor": 0.0}), "nothing to learn"),
+    ]
+    for (its_teacher, to, options), said in cases:
+        with pytest.raises(BertLabError, match=said) as caught:
+            run_of(data, its_teacher, tmp_path / "out", to, **options)
+        assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+# === TinyBERT's folders ===
+
+
+def test_a_tinybert_folder_loads_as_a_bert(tmp_path):
+    """As huawei-noah's: config.json without model_type but with entries of its own, weights of a fit_dense beside."""
+    import json
+
+    from safetensors.numpy import load_file, save_file
+
+    from bertlab import checkpoints
+    from bertlab.models import PreTrainingModel
+
+    config = BertConfig(vocab_size=30, hidden_size=24, num_layers=2, num_heads=12, intermediate_size=92)
+    model = PreTrainingModel(config)
+    folder = checkpoints.save(model, tmp_path / "tiny")
+    weights = load_file(folder / "model.safetensors")
+    for projection in ("fit_dense", "fit_denses.0"):
+        weights |= {f"{projection}.weight": numbers(768, 24), f"{projection}.bias": numbers(768)}
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    values = json.loads((folder / "config.json").read_text())
+    own = {"cell": {}, "emb_size": 24, "pre_trained": "", "structure": [], "training": ""}
+    kept = {name: value for name, value in values.items() if name not in ("model_type", "architectures")}
+    (folder / "config.json").write_text(json.dumps(kept | own))
+
+    loaded = checkpoints.load(folder, "pretraining")
+    assert loaded.config == config and not loaded.load_report.missing
+    inputs = {"input_ids": np.array([[2, 17, 3]])}
+    expected, found = (ops.convert_to_numpy(one(inputs)["masked_lm_logits"]) for one in (model, loaded))
+    np.testing.assert_array_equal(found, expected)
+    written = checkpoints.save(loaded, tmp_path / "written")
+    assert not any(name.startswith("fit_dense") for name in load_file(written / "model.safetensors"))

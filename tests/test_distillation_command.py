@@ -1,0 +1,72 @@
+"""The command `bertlab distill` on a tiny teacher: both stages, and the options of the other stage."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from finetuning_case import TOKENIZER, save_checkpoint, sentences
+
+from bertlab.cli import cli
+
+SENTENCES = ("the film was good .", "it was a bad film .", "in paris the film was not good .", "rome is a city .")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A teacher of 2 layers, rows of pre-training and labelled rows."""
+    from bertlab.data.documents import Document
+    from bertlab.data.pretraining.make import make_data
+    from bertlab.data.pretraining.settings import ExampleSettings
+
+    folder = tmp_path_factory.mktemp("command")
+    save_checkpoint(folder / "teacher", num_layers=2)
+    documents = [Document(id=str(i), paragraphs=(SENTENCES[i % 2 :] * 3,)) for i in range(12)]
+    settings = ExampleSettings(sequence_length=16, next_sentence=False, dynamic_masking=True)
+    make_data(documents, TOKENIZER, folder / "rows", settings)
+    labelled = sentences(np.random.default_rng(1), 40)
+    lines = [f"{row.text},{('bad', 'good')[row.label]}" for row in labelled]
+    (folder / "reviews.csv").write_text("\n".join(["text,label", *lines, ""]))
+    return folder
+
+
+def distill(folder, *words):
+    arguments = [str(folder / word) if (folder / word).exists() else word for word in words]
+    return CliRunner().invoke(cli, ["distill", *arguments])
+
+
+def test_from_a_pre_trained_teacher_to_a_student_of_a_task(folder):
+    short = ("--steps", "4", "--interval", "2", "--batch-size", "4", "--no-xla", "--json")
+    done = distill(folder, "teacher", "--to", "1x8", "--data", "rows", "--out", str(folder / "student"), *short)
+    assert done.exit_code == 0, done.output
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert last["step"] == 4 and {"masked_lm_loss", "soft_targets_loss", "cosine_loss"} <= set(last)
+    assert "learning-rate" not in (folder / "student/command.toml").read_text()  # only what was given
+
+    tuned = ["finetune", str(folder / "reviews.csv"), "--model", str(folder / "teacher"), "--validation-share", "0.2"]
+    done = CliRunner().invoke(cli, [*tuned, "--epochs", "1", "--max-length", "16", "--out", str(folder / "tuned")])
+    assert done.exit_code == 0, done.output
+    words = ("--stage", "task", "--validation-share", "0.2", "--epochs", "1", "--seeds", "2")
+    done = distill(
+        folder, "tuned", "reviews.csv", "--to", "student/checkpoint", "--out", str(folder / "distilled"), *words
+    )
+    assert done.exit_code == 0, done.output
+    assert (folder / "distilled/task.json").exists() and "accuracy" in done.stdout
+    assert len(json.loads((folder / "distilled/results.json").read_text())["runs"]) == 2
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (("--to", "1x8"), "--stage general needs --data"),
+        (("--to", "1x8", "--stage", "task"), "--stage task needs ROWS"),
+        (("--to", "1x8", "--data", "rows", "--epochs", "2"), "--epochs is not an option of --stage general"),
+        (("reviews.csv", "--to", "1x8", "--stage", "task", "--steps", "5"), "--steps is not an option of --stage task"),
+        (("reviews.csv", "--to", "1x8", "--data", "rows"), "ROWS and the options for files need --stage task"),
+        (("--to", "1x8", "--data", "rows", "--temperature", "0"), "x>0"),
+    ],
+)
+def test_options_that_do_not_fit_the_stage_are_refused(words, said, folder):
+    done = distill(folder, "teacher", *words, "--out", str(folder / "never"))
+    assert done.exit_code == 2 and said in done.output
+    assert not (folder / "never").exists()

@@ -1,0 +1,175 @@
+"""Distillation on a task: soft targets of every shape, a teacher's kept outputs, layers, resuming, what is refused."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from finetuning_case import CONFIG, RECIPE, TOKENIZER, save_checkpoint, task_of
+
+from bertlab.errors import BertLabError
+from bertlab.training.distillation.settings import DistillationSettings
+
+DEEP = CONFIG.replace(num_layers=2)
+SHORT = RECIPE.replace(epochs=2)
+
+
+@pytest.fixture(scope="module")
+def teachers(tmp_path_factory):
+    """Shape → a teacher that is fine-tuned on the task of that shape."""
+    from bertlab.training.finetuning import finetune
+
+    folder = tmp_path_factory.mktemp("teachers")
+    start = save_checkpoint(folder / "start", num_layers=2)
+    made = {}
+
+    def teacher(shape):
+        if shape not in made:
+            made[shape] = folder / shape
+            finetune(start, task_of(shape), made[shape], RECIPE)
+        return made[shape]
+
+    return teacher
+
+
+def distilled(teacher, out, task, to="1x8", recipe=SHORT, **options):
+    from bertlab.training.distillation.task import distill_task
+
+    said = []
+    result = distill_task(teacher, to, task, out, recipe, DistillationSettings(**options), said.append)
+    return result, said
+
+
+@pytest.mark.parametrize("shape", ["sentence", "number", "multiple-choice", "tagging", "question"])
+def test_a_student_of_every_shape_learns_from_its_teacher_and_is_a_fine_tuned_model(shape, teachers, tmp_path):
+    from bertlab.predict import Predictor
+
+    task = task_of(shape)
+    result, said = distilled(teachers(shape), tmp_path, task)
+    (run,) = result.runs
+    assert run.epochs[-1]["loss"] < run.epochs[0]["loss"]
+    assert "the student starts from fresh weights" in said
+    predictor = Predictor.load(tmp_path)
+    assert (predictor.model.config.num_layers, predictor.model.config.hidden_size) == (1, 8)
+    assert (tmp_path / "teacher.safetensors").exists() and (tmp_path / "curves.png").exists()
+
+
+def test_with_the_teachers_answers_alone_no_label_counts(teachers, tmp_path):
+    task = task_of("sentence")
+    turned = [dataclasses.replace(row, label=1 - row.label) for row in task.train]
+    lying = dataclasses.replace(task, train=turned)
+    options = {"hard_factor": 0.0, "soft_factor": 1.0, "recipe": RECIPE}
+    result, _ = distilled(teachers("sentence"), tmp_path, lying, to="2x16", **options)
+    assert result.dev["accuracy"] > 0.9
+
+
+def test_the_soft_loss_is_that_of_numpy_whatever_fills_up_a_batch():
+    from types import SimpleNamespace
+
+    from keras import ops
+
+    from bertlab.training.distillation.tuner import SoftTuner
+    from bertlab.training.finetuning.problems import TaskInfo, problem_for
+
+    info = TaskInfo("tone", "sentence", ("a", "b"), ("accuracy",))
+    model = SimpleNamespace(dtype_policy="float32")
+    tuner = SoftTuner(DistillationSettings(soft_factor=3.0, hard_factor=2.0), model, problem_for(info, TOKENIZER))
+    rng = np.random.default_rng(0)
+    student, teacher = rng.normal(size=(2, 4, 2)).astype("float32")
+    labels = np.array([0, 1, 1, -100], "int32")
+    teacher[3] = np.nan
+    found = float(tuner.compute_loss({"targets": labels, "teacher_logits": teacher}, y_pred=student))
+
+    def log_softmax(logits):
+        return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+
+    p, q = log_softmax(teacher[:3] / 2.0), log_softmax(student[:3] / 2.0)
+    soft = 4 * (np.exp(p) * (p - q)).sum(-1).mean()
+    hard = -log_softmax(student[:3])[np.arange(3), labels[:3]].mean()
+    assert found == pytest.approx(3 * soft + 2 * hard, rel=1e-4)
+    assert np.isfinite(float(ops.convert_to_numpy(found)))
+
+
+def test_the_kept_outputs_are_the_teachers_and_are_read_again(teachers, tmp_path):
+    from bertlab import checkpoints
+    from bertlab.training.distillation.kept import NEVER, teacher_outputs, with_outputs
+    from bertlab.training.finetuning.card import load_info
+    from bertlab.training.finetuning.problems import problem_for
+
+    folder, task = teachers("tagging"), task_of("tagging")
+    model = checkpoints.load(folder)
+    info = load_info(folder, model)
+    features = problem_for(info, TOKENIZER).encode(task.train).features
+    outputs = teacher_outputs(model, features, 16, tmp_path / "kept.safetensors")
+    inputs, _ = features.batch([3, 5], 16)
+    taught = with_outputs(model, features, outputs).batch(np.array([3, 5]), 16)[1]["teacher_logits"]
+    own = np.asarray(model.predict_on_batch(inputs))
+    for row, expected, length in zip(taught, own, features.lengths[[3, 5]]):
+        np.testing.assert_allclose(row[:length], expected[:length], atol=1e-5)
+        assert (row[length:] == NEVER).all()
+    again = teacher_outputs(None, features, 16, tmp_path / "kept.safetensors")
+    np.testing.assert_array_equal(again["logits"], outputs["logits"])
+
+
+@pytest.mark.parametrize("shape", ["sentence", "multiple-choice"])
+def test_layers_are_learned_first_and_the_outputs_after_them(shape, teachers, tmp_path):
+    task = task_of(shape)
+    result, _ = distilled(teachers(shape), tmp_path / "layers", task, losses="layers", recipe=RECIPE)
+    losses = [row["loss"] for row in result.runs[0].epochs]
+    assert losses[-1] < 0.8 * losses[0]
+    after, said = distilled(teachers(shape), tmp_path / "outputs", task, to=tmp_path / "layers")
+    assert after.runs[0].epochs and not any("fresh weights" in line for line in said)
+
+
+def test_a_student_as_wide_as_its_teacher_starts_from_its_layers(teachers, tmp_path):
+    _, said = distilled(teachers("sentence"), tmp_path, task_of("sentence"), to="1x16", recipe=RECIPE.replace(epochs=1))
+    assert "the student starts from layers of the teacher" in said
+
+
+@pytest.mark.parametrize("losses", ["outputs", "layers"])
+def test_stopped_and_started_again_the_student_has_the_same_bytes(losses, teachers, tmp_path):
+    import keras
+
+    class Stop(Exception):
+        pass
+
+    class Killer(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if batch == 3:
+                raise Stop
+
+    from bertlab.training.distillation.task import distill_task
+
+    task, settings = task_of("sentence"), DistillationSettings(losses=losses)
+    arguments = teachers("sentence"), "1x8", task
+    recipe = SHORT.replace(interval=2)
+    distill_task(*arguments, tmp_path / "whole", recipe, settings)
+    with pytest.raises(Stop):
+        distill_task(*arguments, tmp_path / "killed", recipe, settings, callbacks=[Killer()])
+    said = []
+    distill_task(*arguments, tmp_path / "killed", recipe, settings, said.append)
+    assert any("resumes from step 2" in line for line in said)
+    ended = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "killed")]
+    assert ended[0] == ended[1]
+
+
+def test_what_a_teacher_cannot_teach_is_refused_in_one_line(teachers, tmp_path):
+    from bertlab import checkpoints
+    from bertlab.models import PreTrainingModel
+    from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+
+    task, teacher = task_of("sentence"), teachers("sentence")
+    other = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *(f"word{number}" for number in range(15))]))
+    student = checkpoints.save(PreTrainingModel(CONFIG), tmp_path / "student", other)
+    cases = [
+        (save_checkpoint(tmp_path / "raw"), "1x8", task, "is not fine-tuned"),
+        (teacher, "1x8", task_of("tagging"), "expected rows for a teacher of the shape sentence"),
+        (teacher, "1x8", dataclasses.replace(task, labels=("negative", "mixed")), "does not have: mixed; it knows"),
+        (teacher, "1x8", dataclasses.replace(task, labels=("positive", "negative")), "--labels negative,positive"),
+        (teacher, student, task, "the vocabulary of its teacher"),
+        (teacher, "1x32", task, "at most 2 layers of width 16"),
+    ]
+    for its_teacher, to, rows, said in cases:
+        with pytest.raises(BertLabError, match=said) as caught:
+            distilled(its_teacher, tmp_path / "out", rows, to=to)
+        assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
