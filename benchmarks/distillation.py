@@ -90,7 +90,7 @@ def finetuned(model: Path | str, folder: Path, name: str, seed: int, teachers: b
         own = Recipe(learning_rate=1e-3 if name != TEACHERS else 3e-4, epochs=3, max_length=64, seeds=(seed,))
         out = folder / "tasks" / f"{task_name}-{name}-{seed}".replace(" ", "-")
         if teachers:
-            teacher = folder / "tasks" / f"{task_name}-{TEACHERS}-{seed}"
+            teacher = folder / "tasks" / f"{task_name}-{TEACHERS}-1"
             result = distill_task(teacher, model, task, out, own, DistillationSettings(), show)
         else:
             result = finetune(model, task, out, own, say=show)
@@ -103,13 +103,13 @@ def show(line: str) -> None:
 
 
 def measured(folder: Path, seeds: int, steps: int) -> dict[str, list[dict]]:
-    """Kind of model → the metrics of each seed."""
+    """Kind of model → the metrics of each seed; there is one teacher."""
     make_rows(folder)
     found = {kind: [] for kind in (TEACHERS, DISTILLED, ON_TASK, SCRATCH)}
     for seed in range(1, seeds + 1):
         students = pretrained(folder, steps, seed)
-        whole = held_out(TEACHER, folder, "teacher") | finetuned(TEACHER, folder, TEACHERS, seed)
-        found[TEACHERS].append(whole)
+        if seed == 1:
+            found[TEACHERS].append(held_out(TEACHER, folder, "teacher") | finetuned(TEACHER, folder, TEACHERS, seed))
         for kind, student in students.items():
             figures = held_out(student, folder, f"{kind}-{seed}".replace(" ", "-"))
             found[kind].append(figures | finetuned(student, folder, kind, seed))
