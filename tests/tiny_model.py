@@ -4,6 +4,10 @@ from bertlab.config import BertConfig
 from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 WORDS = ["the", "bank", "of", "a", "river", "robin", "is", "bird", ".", "##s", "##ed", "are"]
+SIZES = dict(
+    vocab_size=len(SPECIAL_TOKENS) + len(WORDS), hidden_size=16, num_layers=2, num_heads=2, intermediate_size=32,
+    max_position_embeddings=12,
+)  # fmt: skip
 
 
 def tiny_tokenizer():
@@ -11,8 +15,7 @@ def tiny_tokenizer():
 
 
 def tiny_config(**changes):
-    sizes = dict(hidden_size=16, num_layers=2, num_heads=2, intermediate_size=32, max_position_embeddings=12)
-    return BertConfig(vocab_size=len(SPECIAL_TOKENS) + len(WORDS), initializer_range=0.5, **sizes | changes)
+    return BertConfig(initializer_range=0.5, **SIZES | changes)
 
 
 def tiny_model(**changes):

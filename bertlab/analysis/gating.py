@@ -35,15 +35,21 @@ def gated_heads(encoder, gates: np.ndarray) -> Iterator[None]:
     expected = all_open(encoder).shape
     if gates.shape != expected:
         raise DataError(f"expected gates of shape {expected}, one for each layer and head, got {gates.shape}")
-    kernels = [np.array(layer.attention.out.kernel) for layer in layers]  # each (H, H)
+    kernels = [np.array(layer.attention.out.kernel) for layer in layers]
     try:
         for layer, kernel, row in zip(layers, kernels, gates, strict=True):
-            of_inputs = np.repeat(row, len(kernel) // len(row))[:, None]  # (H, 1): d rows for each head
-            layer.attention.out.kernel.assign(kernel * of_inputs.astype(kernel.dtype))
+            layer.attention.out.kernel.assign(kernel * _of_kernel(row, kernel).astype(kernel.dtype))
         yield
     finally:
         for layer, kernel in zip(layers, kernels, strict=True):
             layer.attention.out.kernel.assign(kernel)
+
+
+def _of_kernel(gates: np.ndarray, kernel: np.ndarray) -> np.ndarray:
+    """The gates (A,) beside the rows of each head in W_o: (A · d, H), or (H, A, d) where heads have their own axis."""
+    if kernel.ndim == 3:
+        return gates[:, None]
+    return np.repeat(gates, len(kernel) // len(gates))[:, None]  # (A · d, 1)
 
 
 def all_open(encoder) -> np.ndarray:

@@ -65,7 +65,7 @@ def inspect_model(
         scores, patterns = _treebank(encoder, tokenizer, treebank, notes)
     return {
         "name": name,
-        "facts": _facts(encoder),
+        "facts": _facts(encoder.config, readings[0]),
         "notes": notes,
         "texts": [_text(model, tokenizer, text, reading) for text, reading in zip(texts, readings, strict=True)],
         "heads": _heads(mean_pattern(patterns), scores),
@@ -106,12 +106,11 @@ def _named(where: str, encoder, tokenizer, text: str) -> TextReading:
         raise DataError(f"{where}: {str(error).removeprefix('the text: ')}") from None
 
 
-def _facts(encoder) -> dict:
-    config = encoder.config
+def _facts(config, reading: TextReading) -> dict:
     return {
         "family": config.model_type,
-        "layers": len(encoder.encoder.passed()),
-        "heads": encoder.encoder.layers_[0].attention.num_heads,
+        "layers": reading.attention.shape[0],
+        "heads": reading.attention.shape[1],
         "hidden": config.hidden_size,
         "tokens": config.max_tokens,
         "vocabulary": config.vocab_size,

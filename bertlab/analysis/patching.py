@@ -9,12 +9,15 @@ Models Using Causal Mediation Analysis"; Meng et al. 2022, "Locating and Editing
 Letters: L layers, T tokens, H hidden size.
 """
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
-from bertlab.analysis.readings import read_text
+from bertlab.analysis.diagnostics import token_ids
+from bertlab.analysis.readings import TextReading, read_text
 from bertlab.errors import DataError
 
 
@@ -56,7 +59,7 @@ def patch_each(
     ends = metric(np.stack([first.states[-1], second.states[-1]]))
     if ends[0] == ends[1]:
         raise DataError("both texts have the same metric: there is no difference to explain; choose other texts")
-    values = [metric(_from_layer(encoder, second.ids, _patched(a, b), i))
+    values = [metric(_from_layer(encoder, second, _patched(a, b), i))
               for i, (a, b) in enumerate(zip(first.states, second.states, strict=True))]  # fmt: skip
     return PatchingResult(second.pieces, float(ends[0]), float(ends[1]), np.stack(values))
 
@@ -68,8 +71,6 @@ def logit_difference(model, tokenizer, position: int, first: str, second: str) -
     Raises DataError for a word of several tokens or a model without a masked-LM head.
     """
     from keras import ops
-
-    from bertlab.analysis.diagnostics import token_ids
 
     one, other = token_ids(tokenizer, [first, second])
     head = getattr(model, "masked_lm_head", None)
@@ -92,19 +93,37 @@ def _patched(source: np.ndarray, target: np.ndarray) -> np.ndarray:
     return copies
 
 
-def _from_layer(encoder, ids: np.ndarray, states: np.ndarray, layer: int) -> np.ndarray:
-    """The last hidden states, (B, T, H), computed from the output of a layer. states: (B, T, H)."""
+def _from_layer(encoder, reading: TextReading, states: np.ndarray, layer: int) -> np.ndarray:
+    """The last hidden states, (B, T, H), if `states` (B, T, H) are the output of a layer.
+
+    The whole model runs, of any family; only the vectors that the next layer gets are other ones.
+    """
     from keras import ops
 
-    from bertlab.models.base import attention_mask_of
-
-    layers = encoder.encoder.passed()
-    if layer == len(layers):
+    if layer == len(reading.attention):
         return states
-    mask = attention_mask_of({"input_ids": np.repeat(ids[None], len(states), axis=0)}, encoder.config)
-    x = ops.convert_to_tensor(states)
-    for one in layers[layer:]:
-        x = one(x, attention_mask=mask, training=False)
-    if encoder.encoder.final_norm is not None:
-        x = encoder.encoder.final_norm(x)
-    return ops.convert_to_numpy(ops.cast(x, "float32"))
+    inputs = {"input_ids": reading.ids, "token_type_ids": reading.segments}
+    copies = {name: np.repeat(row[None], len(states), axis=0) for name, row in inputs.items()}
+    with _replaced_input(encoder.encoder.layers_, layer, ops.convert_to_tensor(states)):
+        outputs = encoder(copies, training=False)
+    return ops.convert_to_numpy(ops.cast(outputs["sequence_output"], "float32"))
+
+
+@contextmanager
+def _replaced_input(layers, number: int, states) -> Iterator[None]:
+    """Inside, call number `number` of the layers, counted from 0, gets `states`; a shared layer is called often."""
+    calls = itertools.count()
+
+    def instead_of(call):
+        def replaced(x, *others, **options):
+            return call(states if next(calls) == number else x, *others, **options)
+
+        return replaced
+
+    for layer in layers:
+        layer.call = instead_of(layer.call)
+    try:
+        yield
+    finally:
+        for layer in layers:
+            del layer.call
