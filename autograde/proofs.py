@@ -20,6 +20,7 @@ import numpy as np
 
 from autograde import planning, probe
 from autograde.answers import read
+from autograde.caches import cached
 from autograde.compare import Tolerance
 from autograde.exercises import cells, folders, kept_layers
 from autograde.exercises.spec import Exercise
@@ -67,8 +68,12 @@ def _place(folder: Path, notebook: str) -> Path:
     return folders.place_of(folder.name, notebook) if folders.is_own(notebook) else folder / f"{notebook}.py"
 
 
-@functools.cache
 def _cells_of(path: Path) -> dict[str, dict[str, str]]:
+    return _cells_read(path, path.stat().st_mtime_ns if path.exists() else 0)
+
+
+@cached
+def _cells_read(path: Path, changed: int) -> dict[str, dict[str, str]]:
     _, *parts = re.split(r"^# %% (.*)\n", path.read_text(encoding="utf-8") if path.exists() else "", flags=re.M)
     found: dict[str, dict[str, str]] = {}
     for marker, source in zip(parts[::2], parts[1::2]):

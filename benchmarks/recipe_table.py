@@ -76,6 +76,7 @@ CANDIDATES = (
     Candidate("whole words", whole_words=True),
     Candidate("6 x 256", model=shape(6, 256)),
     Candidate("stable rate, late decay", recipe={"stable_share": 0.7}),
+    Candidate("Muon", recipe={"optimizer": "muon"}),
     Candidate("12k vocabulary", vocabulary="12k"),
     Candidate("40 % masked", masked=0.4),
     Candidate("4 x 312", model=shape(4, 312, 12)),

@@ -87,20 +87,22 @@ def test_times_that_come_later_count_without_grading_again(course):
     assert penalties(course)["lateleo"] == pytest.approx(0.6)
 
 
-def test_moodles_times_are_those_of_its_worksheet(course):
+@pytest.mark.parametrize("how", [{}, {"folders": False}, {"blind": True}])
+def test_moodles_times_are_those_of_its_worksheet(course, how):
     handed = [
         Handed("Jane Doe", 90210, "03_attention.ipynb", WORK),
         Handed("Mark Roe", 90211, "03_attention.ipynb", WORK),
     ]
-    archive = moodle_zip(course / "m.zip", handed)
+    archive = moodle_zip(course / "m.zip", handed, **how)
     assert "grading worksheet" in collect(archive, course, "ps3", NB).notes[0]
     grade(course)
     assert set(penalties(course).values()) == {0}
     times = {90210: "Saturday, 31 January 2026, 9:00 AM", 90211: "Tuesday, 3 February 2026, 11:00 AM"}
     (course / "w.csv").write_text(moodle_worksheet(handed, times), encoding="utf-8")
     collect(archive, course, "ps3", NB, times=read_times([course / "w.csv"]))
-    assert penalties(course) == {"Jane Doe": 0, "Mark Roe": pytest.approx(0.6)}
-    assert hand_in(course, "ps3", "Mark Roe").time == "2026-02-03 11:00:00 UTC"
+    names = ("Participant-90210", "Participant-90211") if "blind" in how else ("Jane Doe", "Mark Roe")
+    assert penalties(course) == {names[0]: 0, names[1]: pytest.approx(0.6)}
+    assert hand_in(course, "ps3", names[1]).time == "2026-02-03 11:00:00 UTC"
 
 
 def test_a_score_changed_by_hand_changes_the_penalty_wherever_it_is_shown(course):

@@ -1,4 +1,4 @@
-"""The table of docs/instructor_guide.md: each system, from its download to grades and feedback that it takes back.
+"""The table of docs/platforms.md: each system, from its download to grades and feedback that it takes back.
 
 Downloads are built after the systems' own code, and what goes back is read by a copy of their rules (lms_files.py).
 """

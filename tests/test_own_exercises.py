@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,13 +13,16 @@ import pytest
 from click.testing import CliRunner
 
 from autograde import exercises as package
-from autograde import fingerprints
+from autograde import fingerprints, proofs
 from autograde.cli import cli
 from autograde.exercises import catalogue, cells, folders, notebooks
 from autograde.exercises.notebooks import SolutionError
+from autograde.grader import forbidden
+from autograde.grader.forbidden import stand_ins_of
 from autograde.grader.grade import grade, open_assignment
 from autograde.grader.results import load_results
 from autograde.release import editions, sources
+from autograde.student import plans
 
 NOTEBOOK, NAME = "09_pooling", "mean-pooling"
 
@@ -126,6 +130,46 @@ def test_a_changed_copy_is_used_although_the_course_s_own_was_imported(own, tmp_
     folders.use(folder)
     assert catalogue.find("scores").hints[0].startswith("My hint")
     assert Path(sys.modules[course_s.__name__].__file__) == copy
+
+
+def _changed_copy(folder: Path, number: int) -> Path:
+    """A folder with a copy of notebook 03 whose set-up and first answer are marked with a number."""
+    for kind in ("solutions", "alternatives"):
+        (folder / kind).mkdir(parents=True)
+        text = folders.place_of(kind, "03_attention").read_text()
+        (folder / kind / "03_attention.py").write_text(text.replace("# %% scores: ", f"# %% scores: {number} "))
+    shutil.copytree(folders.COURSE / "autograde/exercises/n03_attention", folder / "exercises/n03_attention")
+    notebook = folder / "solutions/03_attention.py"
+    notebook.write_text(notebook.read_text().replace("import numpy", f"MARK = {number}\nimport numpy", 1))
+    return folder
+
+
+def test_nothing_of_one_folder_is_used_after_another(own, tmp_path, monkeypatch):
+    """Everything that is cached: the notebook, the names after its set-up, other right answers, plans, hashes."""
+    monkeypatch.setenv("AUTOGRADE_FINGERPRINTS", str(tmp_path / "none"))
+    monkeypatch.setattr(plans, "BESIDE", tmp_path / "none")
+    one, two = (_changed_copy(tmp_path / name, number) for name, number in (("one", 1), ("two", 2)))
+    seen = []
+    for number, folder in ((1, one), (2, two)):
+        folders.use(folder)
+        exercise = catalogue.find("scores")
+        assert cells.namespace(exercise)["MARK"] == number
+        assert all(structure.startswith(f"{number} ") for structure in proofs.alternatives(exercise))
+        assert f"{number} " in next(iter(proofs.alternatives(exercise)))
+        stand_ins_of("03_attention")
+        seen.append([facts["id"] for facts in plans.index()])
+    assert seen[0] == seen[1]
+    notebook = two / "solutions/03_attention.py"
+    notebook.write_text(notebook.read_text().replace("MARK = 2", "MARK = 33"))
+    assert cells.namespace(catalogue.find("scores"))["MARK"] == 33
+
+
+def test_every_cache_of_the_folder_is_cleared_with_it():
+    """A function in these modules that is cached for ever takes all it depends on as arguments, or is `cached`."""
+    for module in (cells, notebooks, sources, proofs, forbidden, plans):
+        text = Path(module.__file__).read_text(encoding="utf-8")
+        for name in re.findall(r"@functools\.(?:lru_)?cache[^\n]*\ndef (\w+)", text):
+            assert name == "_digest", f"{module.__name__}.{name}: use `autograde.caches.cached`"
 
 
 @pytest.mark.parametrize(

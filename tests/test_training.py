@@ -131,6 +131,67 @@ def test_weight_decay_spares_exactly_biases_and_layer_norms():
     assert {"backbone/embeddings/token/embeddings", "masked_lm_head/dense/kernel"} <= decayed
 
 
+def test_muon_moves_the_matrices_of_the_encoder_in_all_directions_alike():
+    """Its update of a matrix is nearly orthogonal: all singular values alike. Other weights get AdamW's update."""
+    import keras
+
+    from bertlab.training.recipes.optimizer import adamw, muon
+
+    updates = []
+    for make in (muon, adamw):
+        trainer = new_trainer()
+        optimizer = make(0.01, trainer, weight_decay=0.0, global_clipnorm=None)
+        rng = np.random.default_rng(0)
+        before = [v.numpy() for v in trainer.trainable_variables]
+        gradients = [
+            keras.ops.convert_to_tensor(rng.normal(size=v.shape).astype("float32")) for v in trainer.trainable_variables
+        ]
+        optimizer.apply(gradients, trainer.trainable_variables)
+        updates.append({v.path: v.numpy() - old for v, old in zip(trainer.trainable_variables, before, strict=True)})
+        assert {v.path for v in trainer.trainable_variables if not optimizer._use_weight_decay(v)} == {
+            path for path in updates[-1] if path.endswith(("/bias", "/gamma", "/beta"))
+        }
+    ours, adams = updates
+    for path, update in ours.items():
+        if "encoder/" in path and path.endswith("/kernel"):
+            values = np.linalg.svd(update, compute_uv=False)
+            assert values.max() < 2.5 * values.min(), path
+        else:
+            assert update == pytest.approx(adams[path], abs=1e-6), path
+
+
+def test_muon_is_a_choice_of_the_recipe():
+    from bertlab.errors import ConfigError
+    from bertlab.training.presets import PretrainingSettings
+    from bertlab.training.recipes.optimizer import optimizer_of
+
+    recipe = PretrainingSettings(optimizer="muon", clip_norm=0.5)
+    optimizer = optimizer_of(recipe, 0.01, new_trainer())
+    assert type(optimizer).__name__ == "Muon" and optimizer.global_clipnorm == 0.5
+    with pytest.raises(ConfigError, match="choose adamw"):
+        PretrainingSettings(optimizer="muon", bias_correction=False)
+
+
+def test_the_state_of_muon_is_saved_and_loaded(tmp_path):
+    import keras
+
+    from bertlab.training.recipes.optimizer import muon
+    from bertlab.training.runs.state import load_state, save_state
+
+    trainers = [new_trainer(), new_trainer()]
+    for trainer in trainers:
+        trainer.compile(muon(0.01, trainer))
+        trainer.optimizer.build(trainer.trainable_variables)
+    gradients = [keras.ops.ones_like(v) for v in trainers[0].trainable_variables]
+    trainers[0].optimizer.apply(gradients, trainers[0].trainable_variables)
+    save_state(tmp_path / "state.safetensors", trainers[0], {"step": 1})
+    assert load_state(tmp_path / "state.safetensors", trainers[1]) == {"step": 1}
+    for trainer in trainers:
+        trainer.optimizer.apply(gradients, trainer.trainable_variables)
+    for one, other in zip(*(trainer.variables for trainer in trainers), strict=True):
+        assert np.array_equal(one.numpy(), other.numpy()), one.path
+
+
 def test_the_loss_is_a_mean_over_real_predictions_and_pairs():
     trainer = new_trainer()
     batch = examples(rows=8)

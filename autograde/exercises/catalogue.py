@@ -83,9 +83,10 @@ def of_notebook(notebook: str) -> tuple[Exercise, ...]:
     return tuple(exercise for exercise in EXERCISES if exercise.notebook == notebook)
 
 
-def table(exercises: tuple[Exercise, ...] = EXERCISES) -> str:
-    """The catalogue as text: number, points, title, lines of the algorithm, known misconceptions."""
+def table(exercises: tuple[Exercise, ...] | None = None) -> str:
+    """The catalogue, or some of it, as text: number, points, title, lines of the algorithm, known misconceptions."""
     lines = [f"{'':5} {'points':>6}  {'defines':<20} {'title':<34} misconceptions"]
+    exercises = EXERCISES if exercises is None else exercises  # as they are now: `folders.use` can change them
     for exercise in exercises:
         known = ", ".join(misconception.id for misconception in exercise.misconceptions)
         lines.append(f"{exercise.number:5} {exercise.points:6g}  {exercise.names[0]:<20} {exercise.title:<34} {known}")

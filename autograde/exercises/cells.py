@@ -4,10 +4,10 @@ Cells tagged "setup" contain the imports of all answers; a cell with the nbgrade
 answer to the exercise that its `grade_id` names.
 """
 
-import functools
 import linecache
 
 from autograde import mybert_importer
+from autograde.caches import cached
 from autograde.exercises import notebooks
 from autograde.exercises.notebooks import SolutionError
 from autograde.exercises.spec import Exercise, Misconception
@@ -48,11 +48,13 @@ def namespace(exercise: Exercise, cell: str | None = None) -> dict:
 
     Each such program runs once in a process; the dict is a copy.
     """
-    return dict(_names_after(exercise.notebook, exercise.id, answer_cell(exercise) if cell is None else cell))
+    changed = notebooks.path_of(exercise.notebook).stat().st_mtime_ns
+    cell = answer_cell(exercise) if cell is None else cell
+    return dict(_names_after(exercise.notebook, exercise.id, cell, changed))
 
 
-@functools.cache
-def _names_after(notebook, last, cell):
+@cached
+def _names_after(notebook, last, cell, changed):
     setup, answers = read(notebook)
     names = {"__name__": "solution"}
     with mybert_importer.only_stand_ins():  # what earlier notebooks built

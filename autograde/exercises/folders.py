@@ -15,6 +15,7 @@ import re
 import sys
 from pathlib import Path
 
+from autograde import caches
 from autograde import exercises as package
 from autograde.errors import AutogradeError
 
@@ -57,6 +58,7 @@ def use(folder: str | Path) -> None:
     package.__path__[:] = [str(folder / "exercises"), str(Path(__file__).parent)]
     importlib.invalidate_caches()
     _forget_imported()
+    caches.clear()
     catalogue = sys.modules.get(f"{package.__name__}.catalogue")
     if catalogue:  # it was read before
         catalogue.EXERCISES = catalogue.read_all()

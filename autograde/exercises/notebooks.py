@@ -12,13 +12,13 @@ Nothing is run. The instructor's side only.
 """
 
 import ast
-import functools
 import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograde import syntax
+from autograde.caches import cached
 from autograde.errors import AutogradeError
 from autograde.exercises import folders
 
@@ -88,7 +88,7 @@ def facts_in(path: Path) -> dict[str, Facts]:
     return _facts(path, path.stat().st_mtime_ns)
 
 
-@functools.cache
+@cached
 def _cells(path: Path, changed: int) -> tuple[Cell, ...]:
     lines = path.read_text(encoding="utf-8").split("\n")
     starts = [number for number, line in enumerate(lines) if _MARKER.match(line)]
@@ -115,7 +115,7 @@ def _metadata(text: str, path: Path, line: int) -> dict:
     return metadata
 
 
-@functools.cache
+@cached
 def _facts(path: Path, changed: int) -> dict[str, Facts]:
     cells = _cells(path, changed)
     checks = {cell.graded["grade_id"]: cell for cell in cells if cell.graded.get("grade")}

@@ -12,12 +12,12 @@ before it has a sandbox for itself: those answers are put into it, and no other 
 """
 
 import ast
-import functools
 import re
 from dataclasses import replace
 from itertools import pairwise
 
 from autograde import mybert_importer, syntax
+from autograde.caches import cached
 from autograde.errors import SandboxEnded
 from autograde.exercises import catalogue, cells, notebooks
 from autograde.exercises.spec import Exercise
@@ -151,7 +151,7 @@ def _refused(exercise: Exercise, now: Judged) -> Verdict:
     return replace(now.verdict, status="partly" if now.verdict.points else "refused", advice=(sentence,))
 
 
-@functools.cache
+@cached
 def stand_ins_of(notebook: str) -> tuple[str, ...]:
     """The modules of `mybert` that a notebook uses, and those that these were built on."""
     found: set[str] = set()

@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 from autograde import exercises, syntax
+from autograde.caches import cached
 from autograde.exercises import cells, notebooks
 from autograde.exercises.spec import Exercise
 from autograde.mybert_importer import PACKAGE, STAND_INS
@@ -64,7 +65,7 @@ def _with_imports(names: set[str]) -> set[str]:
     return found
 
 
-@functools.cache
+@cached
 def _imports_of(path: Path, changed: int) -> frozenset[str]:
     return frozenset(_imported(path.read_text(encoding="utf-8"), _package_of(path)))
 

@@ -4,13 +4,13 @@ An instructor's checkout has none before `make release`. There `autograde.planni
 contain, makes the plans from the exercises, so that a solution notebook can be run without building anything.
 """
 
-import functools
 import importlib
 import importlib.util
 import os
 from pathlib import Path
 
 from autograde import fingerprints
+from autograde.caches import cached
 
 BESIDE = Path(__file__).parent / "fingerprints"
 
@@ -21,7 +21,7 @@ def folder() -> Path | None:
     return chosen if (chosen / fingerprints.INDEX).exists() else None
 
 
-@functools.cache
+@cached
 def index() -> list[dict]:
     """Every exercise of the course: id, notebook, number, title, points, names … Raises FingerprintError."""
     place = folder()
@@ -39,7 +39,7 @@ def runs() -> list[dict]:
     return planning.runs_of(planning.catalogue.EXERCISES)
 
 
-@functools.cache
+@cached
 def plan(exercise: str) -> dict:
     """The plan of one exercise, by id. Raises FingerprintError."""
     place = folder()

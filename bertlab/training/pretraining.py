@@ -38,7 +38,7 @@ from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import policy_of, resolve_precision
 from bertlab.training.devices.utilisation import Peak, Throughput, training_flops
 from bertlab.training.objectives import Objective, collators_of, objectives_for
-from bertlab.training.recipes.optimizer import adamw
+from bertlab.training.recipes.optimizer import optimizer_of
 from bertlab.training.recipes.presets import PretrainingSettings
 from bertlab.training.recipes.schedule import WarmupLinearDecay
 from bertlab.training.runs.callbacks import Alarm, History, RunFiles, saved_states
@@ -224,16 +224,8 @@ class PretrainingRun:
         recipe = self.settings
         keras.utils.set_random_seed(recipe.seed)
         trainer = PreTrainer(self._model(say), recipe.accumulation, self.objectives)
-        optimizer = adamw(
-            WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps),
-            trainer,
-            weight_decay=recipe.weight_decay,
-            beta_1=recipe.beta_1,
-            beta_2=recipe.beta_2,
-            epsilon=recipe.epsilon,
-            global_clipnorm=recipe.clip_norm,
-            bias_correction=recipe.bias_correction,
-        )
+        rate = WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps)
+        optimizer = optimizer_of(recipe, rate, trainer)
         # TensorFlow cannot wait for other machines inside the loop that runs several steps; PyTorch has no such loop.
         on_torch = keras.backend.backend() == "torch"
         most = 1 if on_torch or on_several_machines() else _STEPS_PER_CALL

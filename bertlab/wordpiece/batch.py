@@ -8,7 +8,7 @@ dictionary lookup per chunk, and NumPy for the rest. Chunks that are not in the 
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import repeat
 from threading import Lock
@@ -44,6 +44,7 @@ class BatchTokenizer:
     def __init__(self, tokenizer):
         self._table = ChunkTable(tokenizer)
         self._offset_table = OffsetChunkTable(tokenizer)
+        self._few = FewChunks(self._table, tokenizer.lowercase)
         self._split_cjk = tokenizer.split_cjk
         self._lock = Lock()  # several threads may share one tokenizer
 
@@ -66,14 +67,15 @@ class BatchTokenizer:
 
     def _encode_few(self, texts: list[str], special_tokens: bool) -> tuple[np.ndarray, np.ndarray]:
         """Ids of a few short texts, (tokens,), and how many each has, (rows,)."""
-        ids, ends = array("i"), [0]
+        ids, sizes, few = [], [], self._few
         with self._lock:
             for text in texts:
+                before = len(ids)
                 for chunk in self._split(text, special_tokens):
-                    ids.extend(self._table.ids_of(self._table[chunk]))
-                ends.append(len(ids))
-            self._table.limit()
-        return np.array(ids, np.int32), np.diff(np.array(ends, np.int64))
+                    ids += few[chunk]
+                sizes.append(len(ids) - before)
+            few.limit()
+        return np.array(ids, np.int32), np.array(sizes, np.int64)
 
     def encode_with_offsets(self, texts: Iterable[str], special_tokens: bool) -> RaggedEncoding:
         """Ids, offsets and word numbers of all texts, one row for each."""
@@ -144,18 +146,23 @@ class ChunkTable(dict):
     def __init__(self, tokenizer):
         super().__init__()
         self._tokenizer = tokenizer
-        self._word_ids = WordTable(tokenizer)
+        self.word_ids = WordTable(tokenizer)
         self._plain = PlainCharacters(tokenizer.basic)
         self._empty()
 
     @cached_property
     def _many(self) -> ManyWords:
         pieces = self._tokenizer.vocabulary.pieces
-        return ManyWords(self._plain, self._word_ids.match, self._tokenizer.split_cjk, pieces)
+        return ManyWords(self._plain, self.match, self._tokenizer.split_cjk, pieces)
+
+    @property
+    def match(self) -> LongestMatch:
+        """Cuts words that are not in a table."""
+        return self.word_ids.match
 
     def _empty(self) -> None:
         self.clear()
-        self._word_ids.clear()
+        self.word_ids.clear()
         self.ids = array("i")  # of each token
         self._splits = array("q", [0])  # chunk n has the tokens from _splits[n] to _splits[n + 1]
 
@@ -201,10 +208,6 @@ class ChunkTable(dict):
         self.update(added if short else {chunk: n for chunk, n in added.items() if len(chunk) <= MAX_CHUNK_LENGTH})
         return added | {chunks[place]: self[chunks[place]] for place in in_context}
 
-    def ids_of(self, number: int) -> array:
-        """The tokens of one chunk."""
-        return self.ids[self._splits[number] : self._splits[number + 1]]
-
     def indices(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where in `ids` the tokens of these chunks are, (tokens,); how many each chunk has, (chunks,)."""
         splits = np.frombuffer(self._splits, np.int64)
@@ -225,14 +228,14 @@ class ChunkTable(dict):
         return number
 
     def _add(self, chunk) -> None:
-        words = self._texts(chunk)
+        words = self.texts(chunk)
         if len(words) == 1:  # remembered as a chunk; other words are likely to come again in other chunks
-            self.ids.extend(self._word_ids.match.ids(words[0]))
+            self.ids.extend(self.match.ids(words[0]))
             return
         for word in words:
-            self.ids.extend(self._word_ids[word])
+            self.ids.extend(self.word_ids[word])
 
-    def _texts(self, chunk) -> list[str]:
+    def texts(self, chunk) -> list[str]:
         """The words of a chunk."""
         if isinstance(chunk, tuple):
             return list(chunk)
@@ -249,6 +252,34 @@ class ChunkTable(dict):
             lowered = chunk.lower() if self._tokenizer.lowercase else chunk
             return [Word(match[0], range(*match.span())) for match in _ASCII_WORD.finditer(lowered)]
         return self._tokenizer.basic.words(chunk)
+
+
+class FewChunks(dict):
+    """chunk → its tokens, for calls with little text: a list for each chunk costs more memory and less time."""
+
+    def __init__(self, table: ChunkTable, lowercase: bool):
+        super().__init__()
+        self._table, self._lowercase = table, lowercase
+
+    @cached_property
+    def _match(self) -> Callable[[str], list[int]]:
+        return self._table.match.ids
+
+    def __missing__(self, chunk) -> list[int]:
+        if chunk.__class__ is str and chunk.isalnum() and chunk.isascii():
+            ids = self._match(chunk.lower() if self._lowercase else chunk)
+        else:
+            words, known = self._table.texts(chunk), self._table.word_ids  # a mark or a character comes again
+            ids = self._match(words[0]) if len(words) == 1 else [token for word in words for token in known[word]]
+        if len(chunk) <= MAX_CHUNK_LENGTH:
+            self[chunk] = ids
+        return ids
+
+    def limit(self) -> None:
+        """Empties the table if it has grown too large."""
+        if max(len(self), len(self._table.word_ids)) > TABLE_CHUNKS // 4:
+            self.clear()
+            self._table.word_ids.clear()
 
 
 class OffsetChunkTable(ChunkTable):

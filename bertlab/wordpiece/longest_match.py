@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from bertlab.wordpiece.special import SPECIAL_TOKENS
 from bertlab.wordpiece.unicode import COMBINING_CLASS, PUNCTUATION, is_cjk
 
+_IDEOGRAPHS = range(0x4E00, 0x9FA6)  # assigned since Unicode 1.1, without case, marks or another normal form
 IN_CONTEXT = "\0"  # stands for a character whose normal form depends on others; a text's own \0 is dropped
 
 
@@ -30,14 +31,14 @@ class LongestMatch:
 
     def ids(self, word: str) -> list[int]:
         """The ids of a word's tokens."""
-        if word in self._special:
-            return self._special[word]
         length = len(word)
         if length > self.max_chars:
-            return [self.unknown_id]
+            return self._special.get(word) or [self.unknown_id]
         ids, start, table, reach = [], 0, self._first, self._reach_first
         while start < length:
-            end = min(length, start + reach.get(word[start : start + 3], 2))
+            end = start + reach.get(word[start : start + 3], 2)
+            if end > length:
+                end = length
             while (number := table.get(word[start:end])) is None:
                 end -= 1
                 if end == start:
@@ -73,7 +74,8 @@ class PlainCharacters(dict):
         return None if IN_CONTEXT in translated else translated.split()
 
     def __missing__(self, code: int) -> str:
-        self[code] = form = self._form(chr(code))
+        plain = self._basic.split_cjk and code in _IDEOGRAPHS
+        self[code] = form = f" {chr(code)} " if plain else self._form(chr(code))
         return form
 
     def _form(self, char: str) -> str:

@@ -1,10 +1,15 @@
-"""BERT's optimizer: Adam with decoupled weight decay, except for LayerNorms and biases.
+"""BERT's optimizer: Adam with decoupled weight decay, except for LayerNorms and biases; and Muon.
 
-Source: Devlin et al. 2019, appendix A.2; Loshchilov and Hutter 2019 for the decoupling.
+Source: Devlin et al. 2019, appendix A.2; Loshchilov and Hutter 2019 for the decoupling. Muon: Jordan et al. 2024,
+"Muon: An optimizer for hidden layers in neural networks"; Liu et al. 2025, "Muon is Scalable for LLM Training".
 """
+
+import inspect
 
 import keras
 from keras import ops
+
+from bertlab.errors import MissingDependencyError
 
 NOT_DECAYED = ("bias", "gamma", "beta")  # the last part of a variable's path
 
@@ -58,3 +63,53 @@ def adamw(
     )
     optimizer.exclude_from_weight_decay(var_list=[v for v in model.trainable_variables if not is_decayed(v)])
     return optimizer
+
+
+def muon(
+    learning_rate,
+    model: keras.Model,
+    *,
+    weight_decay: float = 0.01,
+    beta_1: float = 0.9,
+    beta_2: float = 0.999,
+    epsilon: float = 1e-6,
+    global_clipnorm: float | None = 1.0,
+) -> keras.optimizers.Optimizer:
+    """Muon for the matrices of the encoder, AdamW for all other weights; arguments as in `adamw`.
+
+    Muon replaces the gradient of a matrix by an orthogonal matrix near it, so that all directions are trained alike.
+    Its steps are scaled to the usual size of Adam's (Liu et al. 2025, section 2.2): the same learning rate fits both.
+
+    Raises MissingDependencyError if the installed Keras is too old.
+    """
+    made = getattr(keras.optimizers, "Muon", None)
+    if made is None or "rms_rate" not in inspect.signature(made).parameters:
+        raise MissingDependencyError(
+            f"Keras {keras.__version__} is too old for muon: install a newer one, or choose adamw"
+        )
+    optimizer = made(
+        learning_rate,
+        adam_beta_1=beta_1,
+        adam_beta_2=beta_2,
+        adam_weight_decay=weight_decay,
+        weight_decay=weight_decay,
+        epsilon=epsilon,
+        global_clipnorm=global_clipnorm,
+        exclude_layers=[r"^(?!.*\bencoder/)"],  # a regular expression: all paths without the encoder
+    )
+    optimizer.exclude_from_weight_decay(var_list=[v for v in model.trainable_variables if not is_decayed(v)])
+    return optimizer
+
+
+def optimizer_of(recipe, learning_rate, model: keras.Model) -> keras.optimizers.Optimizer:
+    """The optimizer that a recipe (`PretrainingSettings`) asks for."""
+    options = dict(
+        weight_decay=recipe.weight_decay,
+        beta_1=recipe.beta_1,
+        beta_2=recipe.beta_2,
+        epsilon=recipe.epsilon,
+        global_clipnorm=recipe.clip_norm,
+    )
+    if recipe.optimizer == "muon":
+        return muon(learning_rate, model, **options)
+    return adamw(learning_rate, model, bias_correction=recipe.bias_correction, **options)

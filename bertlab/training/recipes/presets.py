@@ -10,6 +10,7 @@ from bertlab.errors import ConfigError
 from bertlab.settings import Settings, setting
 
 OBJECTIVES = ("auto", "masked-lm", "replaced-tokens")
+OPTIMIZERS = ("adamw", "muon")
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 
 # The published recipe: 1,000,000 steps of 256 rows, learning rate 1e-4 after 10,000 steps of warm-up, L2 decay 0.01,
@@ -102,6 +103,9 @@ class PretrainingSettings(Settings):
     stable_share: float = setting(
         0.0, "Fraction of the steps in which the learning rate stays at its peak before it falls.", at_least=0, below=1
     )
+    optimizer: str = setting(
+        "adamw", "adamw; or muon for the matrices of the encoder and AdamW for all other weights.", choices=OPTIMIZERS
+    )
     beta_1: float = setting(0.9, "Adam's beta_1: decay of the running mean of the gradients.", at_least=0, below=1)
     beta_2: float = setting(0.999, "Adam's beta_2: decay of the running mean of their squares.", at_least=0, below=1)
     epsilon: float = setting(1e-6, "Adam's epsilon, added to the denominator.", above=0)
@@ -164,6 +168,8 @@ class PretrainingSettings(Settings):
         self._check_divisions()
 
     def _check_divisions(self):
+        if self.optimizer == "muon" and not self.bias_correction:
+            raise ConfigError("bias_correction cannot be switched off with the optimizer muon: choose adamw")
         if self.warmup_steps + self.stable_steps >= self.steps:
             raise ConfigError(
                 f"warmup_share {self.warmup_share} and stable_share {self.stable_share} leave no step in which the "
