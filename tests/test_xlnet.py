@@ -11,7 +11,10 @@ from checkpoint_files import same_weights, weights
 
 from bertlab import checkpoints, families, models
 from bertlab.checkpoints.kinds import variables_of
+from bertlab.data.tasks.features import encode_rows
+from bertlab.data.tasks.rows import TaggingRow
 from bertlab.errors import CheckpointError, ConfigError
+from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 SMALL = dict(vocab_size=61, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=24, max_position_embeddings=32)
 IDS = np.array([[17, 40, 9, 12, 4, 3]], "int32")
@@ -113,6 +116,22 @@ def test_a_folder_that_lacks_the_vector_of_predictions_is_refused(tmp_path):
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(CheckpointError, match=r"missing: backbone/encoder/prediction \(mask_emb\)"):
         checkpoints.load(folder)
+
+
+def test_a_vocabulary_can_end_rows_with_cls_in_a_segment_of_its_own():
+    class EndsWithCls(Vocabulary):
+        cls_last = True
+
+    vocabulary = EndsWithCls([*SPECIAL_TOKENS, "a", "b"])  # [PAD] 0, [CLS] 2, [SEP] 3, a 5, b 6
+    tokenizer = WordPieceTokenizer(vocabulary)
+    packed = tokenizer.encode_packed(["a a", "a"], ["b", "b b b"], max_length=8)
+    assert packed["input_ids"].tolist() == [[5, 5, 3, 6, 3, 2, 0, 0], [5, 3, 6, 6, 6, 3, 2, 0]]
+    assert packed["token_type_ids"].tolist() == [[0, 0, 0, 1, 1, 2, 0, 0], [0, 0, 1, 1, 1, 1, 2, 0]]
+    assert packed["attention_mask"].sum(axis=1).tolist() == [6, 7]
+    single = tokenizer.pack([5, 6])
+    assert single["input_ids"].tolist() == [5, 6, 3, 2] and single["token_type_ids"].tolist() == [0, 0, 0, 2]
+    features = encode_rows([TaggingRow(("a", "b"), (1, 0))], tokenizer, max_length=8)
+    assert features.word_positions.values.tolist() == [0, 1]
 
 
 def test_pairs_are_refused():
