@@ -121,7 +121,7 @@ def too_late() -> Answer:
 def _failure(error: dict, own: bool) -> Failure:
     message = _own_words(error.get("message"))
     failure = Failure(
-        kind=_kind(error),
+        kind=kind_of_error(error),
         line=_line(error.get("line")),
         shapes=_shapes(message),
         digest=_digest(error) or digest_of(message),
@@ -132,7 +132,7 @@ def _failure(error: dict, own: bool) -> Failure:
     return replace(failure, type=_own_words(error.get("type")), message=message, text=_own_words(error.get("text")))
 
 
-def _kind(error: dict) -> str:
+def kind_of_error(error: dict) -> str:
     """Of ERRORS: the error's own type or the class of Python's own that it extends, unless that is just "an error"."""
     own = _one_of(ERRORS, error.get("type"), AN_ERROR)
     base = _one_of(ERRORS, error.get("base"), AN_ERROR)

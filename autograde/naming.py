@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograde.answers import SHAPES, Answer, digest_of, read
+from autograde.answers import SHAPES, Answer, digest_of, kind_of_error, read
 
 
 def recognise(plan: dict, answers: list[Answer]) -> dict | None:
@@ -71,7 +71,11 @@ def without_code(error: dict | None) -> dict | None:
     if not error:
         return None
     shapes = " ".join(SHAPES.findall(error["message"]))
-    return {"type": error["type"], "message": shapes, "digest": error.get("digest") or digest_of(error["message"])}
+    return {
+        "type": kind_of_error(error),
+        "message": shapes,
+        "digest": error.get("digest") or digest_of(error["message"]),
+    }
 
 
 def same_value(known, got) -> bool:

@@ -13,6 +13,7 @@ class ParityCase:
     lengths: tokens a row, one batch each; gradients are taken at the longest.
 
     masked_lm: compare the masked language model, where transformers' model for pre-training is another one.
+    causal_lm: compare the model that predicts the next token.
     segments: of a row; None: the config's type_vocab_size.
     family: in the table, where it is not the model_type, as for a model that has only other sizes.
     deviation: of the weights. Large enough that attention is far from uniform, small enough that it is not one-hot,
@@ -25,6 +26,7 @@ class ParityCase:
     rows: int = 3
     model_type: str = "bert"
     masked_lm: bool = False
+    causal_lm: bool = False
     segments: int | None = None
     family: str = ""
 
@@ -155,6 +157,23 @@ CASES = {
         deviation=0.1,
         model_type="modernbert",
         masked_lm=True,
+    ),
+    "gpt2": ParityCase(
+        dict(vocab_size=61, n_positions=24, n_embd=32, n_layer=3, n_head=4, pad_token_id=0), (16, 23, 24),
+        model_type="gpt2", causal_lm=True,
+    ),
+    "gpt2_untied": ParityCase(
+        dict(vocab_size=61, n_positions=24, n_embd=24, n_layer=2, n_head=2, n_inner=36, activation_function="relu",
+             layer_norm_epsilon=1e-6, pad_token_id=0, tie_word_embeddings=False), (16, 23, 24),
+        model_type="gpt2", causal_lm=True,
+    ),
+    "gpt": ParityCase(
+        dict(vocab_size=61, n_positions=24, n_embd=32, n_layer=3, n_head=4, pad_token_id=0), (16, 23, 24),
+        model_type="openai-gpt", causal_lm=True,
+    ),
+    "gpt_silu": ParityCase(
+        dict(vocab_size=61, n_positions=24, n_embd=20, n_layer=2, n_head=5, afn="silu", pad_token_id=0), (16, 23, 24),
+        model_type="openai-gpt", causal_lm=True,
     ),
     "base_512": ParityCase(dict(vocab_size=1000), (512,), deviation=0.03, rows=2),  # 12 × 768 × 12 by default
 }  # fmt: skip

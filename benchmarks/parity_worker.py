@@ -30,6 +30,7 @@ def write_reference(folder: Path) -> None:
     case = CASES[folder.name]
     config = transformers.AutoConfig.for_model(case.model_type, attn_implementation="eager", **case.config)
     auto = transformers.AutoModelForMaskedLM if case.masked_lm else transformers.AutoModelForPreTraining
+    auto = transformers.AutoModelForCausalLM if case.causal_lm else auto
     model = auto.from_config(config).eval()
     rng = np.random.default_rng(0)
     randomize(model, rng, case.deviation)
@@ -39,6 +40,8 @@ def write_reference(folder: Path) -> None:
         segments = case.segments or getattr(config, "type_vocab_size", 1)
         inputs = make_inputs(rng, num_tokens, segments, case.rows, config.vocab_size, config.pad_token_id)
         arrays |= {f"{num_tokens}/input/{key}": value.astype("int32") for key, value in inputs.items()}
+        if not hasattr(config, "type_vocab_size"):  # a decoder would add the vectors of tokens with these numbers
+            del inputs["token_type_ids"]
         for key, value in run(model, inputs).items():
             if not key.startswith("gradient/"):
                 arrays[f"{num_tokens}/output/{key}"] = value
@@ -66,6 +69,8 @@ def results(folder: Path, expected) -> dict[str, np.ndarray]:
     for num_tokens in sorted({int(name.split("/")[0]) for name in expected}):
         inputs = {name: expected[f"{num_tokens}/input/{name}"] for name in INPUT_NAMES}
         labels = expected[f"{num_tokens}/input/labels"], expected[f"{num_tokens}/input/next_sentence_label"]
+        if model.config.causal:  # transformers takes the token itself as its label, and shifts
+            labels = np.pad(labels[0][:, 1:], ((0, 0), (0, 1)), constant_values=-100), labels[1]
         for name, value in outputs(model, inputs, labels).items():
             arrays[f"{num_tokens}/output/{name}"] = value
         if any(name.startswith(f"{num_tokens}/gradient/") for name in expected):
@@ -119,8 +124,9 @@ def gradients(model, inputs: dict, labels: tuple) -> dict[str, np.ndarray]:
     names = its_family.huggingface
     named = under_their_names(ours, names.places("pretraining", its_family.layer_numbers(model.config)), names.prefix)
     if not model.masked_lm_head.tied:  # transformers then computes with the decoder's own bias
-        bias = named.pop(names.name_of("masked_lm_head/bias"))
-        named[names.name_of("masked_lm_head/unembedding").removesuffix("weight") + "bias"] = bias
+        bias = names.name_of("masked_lm_head/bias")
+        if bias is not None:
+            named[names.name_of("masked_lm_head/unembedding").removesuffix("weight") + "bias"] = named.pop(bias)
     return named
 
 

@@ -1,4 +1,4 @@
-"""SentencePiece, ALBERT's kind of tokenizer, through the optional package `sentencepiece`.
+"""SentencePiece, ALBERT's and XLNet's kind of tokenizer, through the optional package `sentencepiece`.
 
 The text is prepared as in google-research/albert, `tokenization.preprocess_text`: quotes made of two characters become
 one, any white space a space, accents are dropped (NFKD), capitals are lowered. SentencePiece then finds the most
@@ -23,11 +23,17 @@ from bertlab.wordpiece.base import BaseTokenizer, read_config
 from bertlab.wordpiece.encoding import Encoding
 
 MODEL_FILE, CONFIG_FILE = "spiece.model", "tokenizer_config.json"
-PAD, UNK, CLS, SEP, MASK = SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
+SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
+SPECIAL_CLS_LAST = ("<pad>", "<unk>", "<cls>", "<sep>", "<mask>")  # XLNet's; its rows end with <cls>
+_FURTHER = ("<s>", "</s>", "<eod>", "<eop>")  # in XLNet's vocabularies too, but not in its rows
 WORD_BEGIN = "▁"
 _LONGEST_LINE = 2**30  # bytes, the package's highest limit; without one it leaves out lines over 4192 silently
 _CONFIG_NAMES = {"lowercase": "do_lower_case", "keep_accents": "keep_accents"}
-_SPECIAL_IN_TEXT = re.compile("(" + "|".join(map(re.escape, SPECIAL)) + ")")
+# The trainer's settings for the ids of the special tokens, as published; control symbols get the first free ones.
+_IDS = dict(pad_id=0, unk_id=1, bos_id=-1, eos_id=-1, control_symbols=["[CLS]", "[SEP]", "[MASK]"])
+_IDS_CLS_LAST = dict(
+    unk_id=0, bos_id=1, eos_id=2, pad_id=5, control_symbols=["<cls>", "<sep>", "<mask>", "<eod>", "<eop>"]
+)
 _QUOTES = re.compile("``|''")
 
 
@@ -42,9 +48,10 @@ def _package():
 
 
 class SentencePieceVocabulary(TokenTable):
-    """The tokens in a SentencePiece model, with five special tokens among them.
+    """The tokens in a SentencePiece model, with five special tokens among them: ALBERT's or XLNet's.
 
-    model: the content of a spiece.model.   where: the file, for messages.
+    model: the content of a spiece.model.   where: the file, for messages.   special: padding, unknown, [CLS], [SEP] and
+    [MASK] by their names.   cls_last: whether they are XLNet's.
     Raises VocabularyError for other bytes or a missing special token.
     """
 
@@ -60,9 +67,12 @@ class SentencePieceVocabulary(TokenTable):
         size = self.processor.get_piece_size()
         self.pieces = tuple(self.processor.id_to_piece(number) for number in range(size))
         self._index = {piece: number for number, piece in enumerate(self.pieces)}
-        missing = [token for token in SPECIAL if token not in self._index]
+        self.cls_last = "<cls>" in self._index
+        self.special = SPECIAL_CLS_LAST if self.cls_last else SPECIAL
+        missing = [token for token in self.special if token not in self._index]
         if missing:
-            raise VocabularyError(f"{where}: {', '.join(missing)} is missing; expected {' '.join(SPECIAL)}")
+            raise VocabularyError(f"{where}: {', '.join(missing)} is missing; expected {' '.join(self.special)}")
+        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = map(self.index, self.special)
 
     def __reduce__(self):
         return SentencePieceVocabulary, (self.model,)
@@ -75,18 +85,13 @@ class SentencePieceVocabulary(TokenTable):
 
     def continues(self, piece: str) -> bool:
         """Whether a token continues a word."""
-        return not piece.startswith(WORD_BEGIN) and piece not in SPECIAL
-
-    pad_id = property(lambda self: self._index[PAD])
-    unk_id = property(lambda self: self._index[UNK])
-    cls_id = property(lambda self: self._index[CLS])
-    sep_id = property(lambda self: self._index[SEP])
-    mask_id = property(lambda self: self._index[MASK])
+        return not piece.startswith(WORD_BEGIN) and piece not in self.special
 
     @property
     def special_ids(self) -> tuple[int, ...]:
-        """Ids of <pad>, <unk>, [CLS], [SEP] and [MASK], in this order."""
-        return tuple(self._index[token] for token in SPECIAL)
+        """Ids of the special tokens; padding, unknown, [CLS], [SEP] and [MASK] are the first five, in this order."""
+        further = _FURTHER if self.cls_last else ()
+        return tuple(self._index[token] for token in (*self.special, *further) if token in self._index)
 
     @cached_property
     def sha256(self) -> str:
@@ -94,10 +99,11 @@ class SentencePieceVocabulary(TokenTable):
         return hashlib.sha256(self.model).hexdigest()
 
 
-def learn(texts: Iterable[str], size: int, lowercase: bool = True) -> "SentencePieceTokenizer":
+def learn(texts: Iterable[str], size: int, lowercase: bool = True, cls_last: bool = False) -> "SentencePieceTokenizer":
     """Learns a unigram model of `size` tokens with the package's own trainer, with the published special tokens.
 
-    texts: lines of text.   Raises DataError if the text cannot give so many tokens; ConfigError for a size below 16.
+    texts: lines of text.   cls_last: with those of XLNet, whose rows end with <cls>, instead of ALBERT's.
+    Raises DataError if the text cannot give so many tokens; ConfigError for a size below 16.
     """
     if size < 16:
         raise ConfigError(f"expected a size of at least 16, got {size}")
@@ -106,8 +112,7 @@ def learn(texts: Iterable[str], size: int, lowercase: bool = True) -> "SentenceP
     try:
         _package().SentencePieceTrainer.train(
             sentence_iterator=lines, model_writer=written, vocab_size=size, model_type="unigram", num_threads=1,
-            pad_id=0, unk_id=1, bos_id=-1, eos_id=-1, control_symbols=[CLS, SEP, MASK], minloglevel=2,
-            max_sentence_length=_LONGEST_LINE,
+            minloglevel=2, max_sentence_length=_LONGEST_LINE, **(_IDS_CLS_LAST if cls_last else _IDS),
         )  # fmt: skip
     except RuntimeError as error:
         raise DataError(f"SentencePiece cannot learn {size} tokens ({error}); use another size or more text") from None
@@ -137,10 +142,11 @@ def prepared(text: str, lowercase: bool = True, keep_accents: bool = False) -> t
 
 
 class SentencePieceTokenizer(BaseTokenizer):
-    """ALBERT's tokenizer: prepares the text and lets SentencePiece cut it.
+    """ALBERT's and XLNet's tokenizer: prepares the text and lets SentencePiece cut it.
 
     vocabulary: the model.   lowercase: True for uncased models.   keep_accents: do not drop them.
     Every method that reads text takes `special_tokens`: False, and "[MASK]" in a text is text; True, and it is a token.
+    XLNet's, whose vocabulary has <mask> instead, is published cased.
     """
 
     kind = "SentencePiece"  # no word_prefix: every text begins with ▁
@@ -150,6 +156,7 @@ class SentencePieceTokenizer(BaseTokenizer):
         self.vocabulary = vocabulary
         self.lowercase = lowercase
         self.keep_accents = keep_accents
+        self._special_in_text = re.compile("(" + "|".join(map(re.escape, vocabulary.special)) + ")")
 
     @property
     def strip_accents(self) -> bool:
@@ -204,7 +211,7 @@ class SentencePieceTokenizer(BaseTokenizer):
             yield text, 0, False
             return
         start = 0
-        for number, part in enumerate(_SPECIAL_IN_TEXT.split(text)):
+        for number, part in enumerate(self._special_in_text.split(text)):
             yield part, start, number % 2 == 1
             start += len(part)
 
@@ -213,7 +220,7 @@ class SentencePieceTokenizer(BaseTokenizer):
     def _text_of(self, ids: list[int]) -> str:
         """The tokens joined, a space for every ▁."""
         pieces = [self.vocabulary.pieces[number] for number in ids]
-        text = "".join(f" {piece} " if piece in SPECIAL else piece for piece in pieces)
+        text = "".join(f" {piece} " if piece in self.vocabulary.special else piece for piece in pieces)
         return re.sub(" +", " ", text.replace(WORD_BEGIN, " ")).strip()
 
     def save(self, folder: str | Path) -> None:
@@ -236,7 +243,8 @@ class SentencePieceTokenizer(BaseTokenizer):
         except OSError as error:
             raise VocabularyError(f"{path}: cannot be read ({error.strerror})") from None
         vocabulary = SentencePieceVocabulary(model, str(path))
-        return cls(vocabulary, **{**_read_settings(Path(folder) / CONFIG_FILE), **settings})
+        usual = {"lowercase": not vocabulary.cls_last}
+        return cls(vocabulary, **{**usual, **_read_settings(Path(folder) / CONFIG_FILE), **settings})
 
 
 def _read_settings(path: Path) -> dict[str, bool]:

@@ -19,6 +19,7 @@ class TokenVocabulary(Protocol):
 
     file: str  # its name beside examples
     pair_separators: int  # between two texts in one row
+    cls_last: bool  # whether [CLS] is the last token of a row, in a segment of its own, 2, instead of the first
 
     def __len__(self) -> int: ...
     def __contains__(self, token: str) -> bool: ...
@@ -30,6 +31,7 @@ class TokenTable:
     """Look-up in a vocabulary of any kind. A subclass sets `pieces`, its tokens, and `_index`: token → id."""
 
     pieces: tuple[str, ...]
+    cls_last: bool = False
     _index: dict[str, int]
 
     def __len__(self) -> int:

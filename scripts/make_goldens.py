@@ -8,6 +8,7 @@ Run it in an environment with transformers and PyTorch (`make test-peers` makes 
 """
 
 import inspect
+import re
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,7 @@ def randomize(model, rng: np.random.Generator, deviation: float = 0.15) -> None:
     """Random values everywhere: PyTorch starts biases at 0 and LayerNorm at 1, which would hide an exchange."""
     with torch.no_grad():
         for name, parameter in sorted(model.named_parameters()):
-            centre = 1.0 if name.lower().endswith("norm.weight") else 0.0
+            centre = 1.0 if re.search(r"(norm|\bln_\w)\.weight$", name.lower()) else 0.0
             values = rng.normal(centre, deviation, parameter.shape).astype(np.float32)
             parameter.copy_(torch.from_numpy(values))
 

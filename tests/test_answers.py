@@ -14,6 +14,7 @@ from autograde import answers, planning
 from autograde.answers import Answer, CellOutcome, Failure, is_a, read
 from autograde.exercises import catalogue
 from autograde.judge import fault, judge
+from autograde.naming import same_outcome, without_code
 from autograde.sandbox import limits as names
 from autograde.sandbox.limits import End
 
@@ -189,3 +190,10 @@ def test_a_students_own_kind_of_error_counts_as_the_error_that_it_extends():
     assert is_a("UnicodeDecodeError", "ValueError") and not is_a("Exception", "ValueError")
     for says_nothing in ("Exception", CANARY, 3):
         assert read({"status": "raised", "error": {"type": CANARY, "base": says_nothing}}).failure.kind == "an error"
+
+
+def test_a_known_mistake_that_raises_an_error_of_a_class_of_its_own_is_recognised():
+    raised = {"status": "raised", "error": {"type": "ConfigError", "base": "ValueError", "message": "4 by 3 heads"}}
+    known = {"status": "raised", "value": None, "error": without_code(raised["error"])}
+    assert known["error"]["type"] == "ValueError" and same_outcome(known, raised)
+    assert not same_outcome(known, {"status": "raised", "error": {"type": "ConfigError", "base": "TypeError"}})

@@ -1,14 +1,13 @@
 """A student's own earlier pieces under a later notebook: used where they are right, harmless where they are not.
 
-The later notebook is a small one made here: a layer that adds attention to its input, on the student's own
-`MultiHeadAttention` and `attention_scores`.
+Both notebooks are small ones made here: the first exercises of notebook 03, and two on the student's own
+`attention_scores`.
 """
 
 import dataclasses
 import json
 import os
 import re
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -23,9 +22,10 @@ from autograde.grader.regrade import regrade
 from autograde.grader.results import Result, load_results
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
-from tests.grade_class import SECRET, answer, copied, solved
+from tests.grade_class import SECRET, answer, copied
 
-EARLY, LATE = "03_attention", "04_toy"
+EARLY, LATE = "03_start", "04_toy"
+WHOLE, IN_EARLY = "03_attention", ("concat-heads", "add-to-rows", "softmax-rows", "scores", "attention")
 SOLUTION = '''# ---
 # jupyter:
 #   jupytext:
@@ -106,13 +106,14 @@ TOYS = (
 
 @pytest.fixture(scope="module", autouse=True)
 def toy_catalogue(tmp_path_factory):
-    """The catalogue with the later notebook in it."""
+    """The catalogue of the two notebooks."""
     folder = tmp_path_factory.mktemp("solutions")
-    shutil.copy(notebooks.SOLUTIONS / f"{EARLY}.py", folder)
+    first_exercises = (notebooks.SOLUTIONS / f"{WHOLE}.py").read_text().partition("# %% [markdown]\n# ## 3.6 ")[0]
+    (folder / f"{EARLY}.py").write_text(first_exercises)
     (folder / f"{LATE}.py").write_text(SOLUTION)
     with pytest.MonkeyPatch.context() as patch:
-        only = tuple(exercise for exercise in catalogue.EXERCISES if exercise.notebook == EARLY)
-        patch.setattr(catalogue, "EXERCISES", only + TOYS)
+        early = tuple(dataclasses.replace(catalogue.find(name), notebook=EARLY) for name in IN_EARLY)
+        patch.setattr(catalogue, "EXERCISES", early + TOYS)
         patch.setattr(notebooks, "SOLUTIONS", folder)
         yield folder
 
@@ -134,7 +135,15 @@ def course(pattern, tmp_path):
 
 
 def _late(edits=None):
-    content = json.loads(editions.make(LATE, folder=notebooks.SOLUTIONS).source)
+    return _solved(LATE, edits)
+
+
+def _early(edits=None):
+    return _solved(EARLY, edits)
+
+
+def _solved(notebook, edits):
+    content = json.loads(editions.make(notebook, folder=notebooks.SOLUTIONS).source)
     for cell in content["cells"]:
         cell["source"] = (edits or {}).get(cell["metadata"].get("nbgrader", {}).get("grade_id"), cell["source"])
     return json.dumps(content)
@@ -184,7 +193,7 @@ def attention_scores(q, k):
 def test_the_students_own_passed_pieces_are_what_a_later_notebook_runs_on(course, launcher):
     told = "def score_sums(q, k):\n    assert attention_scores(q, k) is not None and attention_scores.used\n"
     told += "    return ops.sum(attention_scores(q, k), axis=-1)"
-    _hand_in(course, "own", solved({"scores": QUIRK}), _late({"toy-sums": told}))
+    _hand_in(course, "own", _early({"scores": QUIRK}), _late({"toy-sums": told}))
     _grade(course, "a-late", launcher)
     assert _points(course, "own") == [2, 2]
     text = _result(course, "own").upstream["attention"]
@@ -194,7 +203,7 @@ def test_the_students_own_passed_pieces_are_what_a_later_notebook_runs_on(course
 
 def test_a_wrong_or_missing_piece_is_stood_in_for_and_costs_nothing_later(course, launcher):
     wrong = answer("scores").replace("/ d_attn**0.5", "")
-    _hand_in(course, "wrong", solved({"scores": wrong}), _late())
+    _hand_in(course, "wrong", _early({"scores": wrong}), _late())
     _hand_in(course, "missing", None, _late())
     _grade(course, "a-late", launcher)
     assert _points(course, "wrong") == _points(course, "missing") == [2, 2]
@@ -274,8 +283,8 @@ def test_a_notebook_finds_nothing_of_what_it_builds_itself(course, launcher):
     """Or `from mybert.attention import attention_scores` would be the answer to the exercise."""
     stolen = "from mybert.attention import attention_scores"
     direct = "from autograde.student.stand_ins.attention import attention_scores"
-    _hand_in(course, "thief", solved({"scores": stolen}))
-    _hand_in(course, "sneak", solved({"scores": direct}))
+    _hand_in(course, "thief", _early({"scores": stolen}))
+    _hand_in(course, "sneak", _early({"scores": direct}))
     (course / "submitted/thief/z-early/attention.py").write_text(answer("scores"))
     _grade(course, "z-early", launcher)
     for student in ("thief", "sneak"):
@@ -286,7 +295,7 @@ def test_a_notebook_finds_nothing_of_what_it_builds_itself(course, launcher):
 def test_grades_depend_neither_on_workers_nor_on_the_order_of_grading(course, launcher, tmp_path):
     for number in range(3):
         edits = [{}, {"scores": answer("scores").replace("/ d_attn**0.5", "")}, {"scores": "import os\nos._exit(1)"}]
-        _hand_in(course, f"s{number}", solved(edits[number]), _late())
+        _hand_in(course, f"s{number}", _early(edits[number]), _late())
     other = copied(course, tmp_path / "other")
     for name in ("z-early", "a-late"):
         _grade(course, name, launcher)
@@ -298,8 +307,8 @@ def test_grades_depend_neither_on_workers_nor_on_the_order_of_grading(course, la
 
 def test_what_travels_to_a_cluster_holds_all_that_a_submission_stands_on(course, launcher, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "_shared_launcher", lambda: launcher)
-    _hand_in(course, "anna", solved({"scores": QUIRK}), _late())
-    _hand_in(course, "wrong", solved({"scores": answer("scores").replace("/ d_attn**0.5", "")}), _late())
+    _hand_in(course, "anna", _early({"scores": QUIRK}), _late())
+    _hand_in(course, "wrong", _early({"scores": answer("scores").replace("/ d_attn**0.5", "")}), _late())
     there = copied(course, tmp_path / "there")
     _grade(course, "a-late", launcher)
     with ThreadPoolExecutor(1) as pool:
@@ -309,11 +318,11 @@ def test_what_travels_to_a_cluster_holds_all_that_a_submission_stands_on(course,
 
 
 def test_what_a_submission_stood_on_stays_with_it_until_it_is_handed_in_anew(course, launcher):
-    _hand_in(course, "anna", solved({"scores": QUIRK}), _late())
+    _hand_in(course, "anna", _early({"scores": QUIRK}), _late())
     for name in ("z-early", "a-late"):
         _grade(course, name, launcher)
     before = _records(course)
-    _hand_in(course, "anna", solved({"scores": "def attention_scores(q, k):\n    return q"}))
+    _hand_in(course, "anna", _early({"scores": "def attention_scores(q, k):\n    return q"}))
     _grade(course, "z-early", launcher)
     assert _grade(course, "a-late", launcher).up_to_date == 1
     _grade(course, "a-late", launcher, again=True)
@@ -330,7 +339,7 @@ def test_notebooks_of_one_assignment_stand_on_each_other(course, launcher, toy_c
     write_assignment(course, "both", [editions.make(name, folder=toy_catalogue) for name in (EARLY, LATE)])
     folder = course / "submitted/ben/both"
     folder.mkdir(parents=True)
-    (folder / f"{EARLY}.ipynb").write_text(solved({"scores": QUIRK}))
+    (folder / f"{EARLY}.ipynb").write_text(_early({"scores": QUIRK}))
     (folder / f"{LATE}.ipynb").write_text(_late())
     _grade(course, "both", launcher)
     result = Result.load(Result("both", "ben", LATE).path(course))

@@ -21,6 +21,7 @@ TEXTS = [
         "pretraining.md",
         "finetuning.md",
         "distillation.md",
+        "generation.md",
         "instructor_guide.md",
     )
 ]

@@ -43,6 +43,17 @@ def test_a_kept_layer_is_built_once_for_calls_of_one_shape_and_answers_as_a_new_
     assert (Counted.made, Counted.calls) == (2, 8)  # each layer called once to build it, and twice for each question
 
 
+def test_training_and_counting_weights_need_no_layer_of_their_own():
+    asked = [_question(SCALE, (2, 3), gamma) | {"keywords": more} for gamma, more in ((1, {}), (2, {"training": True}))]
+    counted = _question({"kind": "trainable", "of": SCALE}, (2, 3), 1)
+    del counted["weights"]
+    fresh = probe.answer([*asked, counted], {"Scale": Counted})
+    Counted.made = 0
+    kept = kept_layers.answers([*asked, counted], {"Scale": Counted})
+    assert encode([one["value"] for one in kept]) == encode([one["value"] for one in fresh])
+    assert Counted.made == 1
+
+
 def test_questions_about_initial_weights_get_a_new_layer():
     made = _question({"kind": "made", "of": SCALE, "values": True}, (2, 3), 9) | {"seed": 1}
     asked = [_question(SCALE, (2, 3), 9), made]

@@ -16,19 +16,23 @@ def answers(questions: list[dict], namespace: dict, kept: dict | None = None) ->
 def _builder(question: dict, kept: dict) -> probe.Build:
     """A `build` that returns the layer built before for the same kind of question.
 
-    All these questions set the same weights; the others keep their initial values. A layer that makes new weights when
-    it is called is built again.
+    All questions of a kind set the same weights; the others keep their initial values. `training` does not matter: it
+    acts when a layer is called. A question that only counts weights may have any layer that sets some. A layer that
+    makes new weights when it is called is built again.
     """
     if question["probe"].get("values"):  # asks for the initial weights
         return probe.build_layer
 
     def build(asked, arguments, keywords, namespace):
-        given = (asked["name"], asked.get("config"), sorted(question.get("weights", {})))
-        key = repr((*given, _shapes(arguments), _shapes(keywords)))
-        layer, weights = kept.get(key, (None, None))
+        others = {name: value for name, value in keywords.items() if name != "training"}
+        made_as = repr((asked["name"], asked.get("config"), _shapes(arguments), _shapes(others)))
+        layers = kept.setdefault(made_as, {})
+        sets = tuple(sorted(question.get("weights", {})))
+        key = next(iter(layers), sets) if question["probe"]["kind"] == "trainable" else sets
+        layer, weights = layers.get(key, (None, None))
         if layer is None or len(layer.weights) != weights:
             layer = probe.build_layer(asked, arguments, keywords, namespace)
-            kept[key] = layer, len(getattr(layer, "weights", ()))
+            layers[key] = layer, len(getattr(layer, "weights", ()))
         return layer
 
     return build

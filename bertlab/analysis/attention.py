@@ -12,7 +12,8 @@ def attention_maps(encoder, tokenizer, text: str) -> tuple[list[str], np.ndarray
     from keras import ops
 
     vocabulary = tokenizer.vocabulary
-    ids = [vocabulary.cls_id, *tokenizer.encode(text, special_tokens=True), vocabulary.sep_id]
-    outputs = encoder({"input_ids": np.array([ids], "int32")}, training=False, return_all=True)
+    row = tokenizer.pack(tokenizer.encode(text, special_tokens=True))
+    inputs = {name: row[name][None] for name in ("input_ids", "token_type_ids")}
+    outputs = encoder(inputs, training=False, return_all=True)
     maps = np.stack([ops.convert_to_numpy(weights)[0] for weights in outputs["attentions"]])
-    return [vocabulary.pieces[i] for i in ids], maps
+    return [vocabulary.pieces[i] for i in row["input_ids"]], maps

@@ -25,7 +25,8 @@ def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[TokenPre
 
     vocabulary = tokenizer.vocabulary
     pieces = tokenizer.encode(text, special_tokens=True)
-    ids = [vocabulary.cls_id, *pieces, vocabulary.sep_id]
+    row = tokenizer.pack(pieces)
+    ids = row["input_ids"].tolist()
     blanks = [i for i, piece in enumerate(ids) if piece == vocabulary.mask_id]
     if not blanks:
         raise DataError(f"no [MASK] in {text!r}: write [MASK] where the model should predict a word")
@@ -33,7 +34,8 @@ def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[TokenPre
     if len(ids) > limit:
         raise DataError(f"expected at most {limit} tokens, got {len(ids)}: shorten the text")
 
-    inputs = {"input_ids": np.array([ids], "int32"), "masked_lm_positions": np.array([blanks], "int32")}
+    inputs = {name: row[name][None] for name in ("input_ids", "token_type_ids")}
+    inputs["masked_lm_positions"] = np.array([blanks], "int32")
     logits = model(inputs, training=False)["masked_lm_logits"][0]  # (blanks, V)
     probabilities = ops.convert_to_numpy(ops.softmax(ops.cast(logits, "float32"), axis=-1))
     best = np.argsort(-probabilities, axis=-1)[:, :top_k]

@@ -13,6 +13,7 @@ import numpy as np
 from bertlab.analysis.layers import LayerChoice
 from bertlab.errors import DataError
 from bertlab.progress import bar
+from bertlab.wordpiece.encoding import with_specials
 
 POOLINGS = ("mean", "cls", "max", "pooler", "none")
 
@@ -90,7 +91,7 @@ class VectorEncoder:
         rows, owners = [], []
         for owner, pieces in enumerate(self.tokenizer.encode_batch(texts).to_list()):
             for start in range(0, max(len(pieces), 1), room):
-                rows.append([vocabulary.cls_id, *pieces[start : start + room], vocabulary.sep_id])
+                rows.append(with_specials(vocabulary, pieces[start : start + room]))
                 owners.append(owner)
                 if self.truncate:
                     break
@@ -103,9 +104,12 @@ class VectorEncoder:
         longest = max(len(row) for row in rows)
         ids = np.full((len(rows), longest), self.encoder.config.pad_token_id, "int32")  # (B, T)
         mask = np.zeros_like(ids)
+        segments = np.zeros_like(ids)
         for i, row in enumerate(rows):
             ids[i, : len(row)], mask[i, : len(row)] = row, 1
-        outputs = self.encoder({"input_ids": ids, "attention_mask": mask}, training=False, return_all=True)
+            segments[i, len(row) - 1] = 2 if self.tokenizer.vocabulary.cls_last else 0
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments}
+        outputs = self.encoder(inputs, training=False, return_all=True)
         if self.pooling == "pooler":
             return list(ops.convert_to_numpy(ops.cast(outputs["pooled_output"], "float32"))[:, None])
         hidden = outputs["hidden_states"]
@@ -116,7 +120,8 @@ class VectorEncoder:
     def _pooled(self, windows: list[np.ndarray]) -> np.ndarray:
         """One text's vector from its windows' states. [CLS] and the pooler: the mean over windows."""
         if self.pooling in ("cls", "pooler"):
-            return np.mean([window[0] for window in windows], axis=0)
+            cls = -1 if self.tokenizer.vocabulary.cls_last else 0  # of a pooler there is only one vector
+            return np.mean([window[cls] for window in windows], axis=0)
         states = np.concatenate(windows)
         return {"mean": lambda: states.mean(axis=0), "max": lambda: states.max(axis=0), "none": lambda: states}[
             self.pooling

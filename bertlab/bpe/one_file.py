@@ -4,13 +4,20 @@ Source: the serialisation of `tokenizers`. What its byte-level BPE can be told b
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import astuple
 from pathlib import Path
 
-from bertlab.bpe.vocabulary import AddedToken, BytePairVocabulary, SpecialTokens, pieces_in_order, read_json
+from bertlab.bpe.vocabulary import (
+    AddedToken,
+    BytePairVocabulary,
+    SpecialTokens,
+    pieces_in_order,
+    read_json,
+    special_tokens,
+)
 from bertlab.errors import VocabularyError
 
-_AS_IN_BERT = SpecialTokens("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _NO = dict(single_word=False, lstrip=False, rstrip=False)
 
 
@@ -18,11 +25,11 @@ _NO = dict(single_word=False, lstrip=False, rstrip=False)
 
 
 def from_tokenizer_json(
-    path: str | Path, special: SpecialTokens | None = None
+    path: str | Path, named: Mapping[str, str] | None = None
 ) -> tuple[BytePairVocabulary, dict[str, bool]]:
     """The vocabulary in a tokenizer.json, and the settings of its `BytePairTokenizer`.
 
-    special: None: <s>, </s> … or, where these are missing, [CLS], [SEP] …
+    named: names of special tokens; see `special_tokens`.
     Raises VocabularyError, naming the part, for a file with other steps than those of byte-level BPE.
     """
     path = Path(path)
@@ -37,7 +44,7 @@ def from_tokenizer_json(
             raise VocabularyError(f"{path}: {name} {model[name]!r} is not supported, only byte-level BPE without it is")
     entries = _added_tokens(values, path)
     numbers = model["vocab"] | {text: entry["id"] for text, entry in entries.items()}
-    special = special or (_AS_IN_BERT if _AS_IN_BERT.cls in numbers else SpecialTokens())
+    special = special_tokens(named or {}, numbers)
     separators, trims = _post_processing(values.get("post_processor"), special, path)
     vocabulary = BytePairVocabulary(
         pieces_in_order(numbers, path),
@@ -154,7 +161,7 @@ def to_tokenizer_json(vocabulary: BytePairVocabulary, settings: dict[str, bool])
 
 
 def _entries(vocabulary: BytePairVocabulary, mask_takes_space: bool) -> list[dict]:
-    tokens = [AddedToken(text, special=True, normalized=False) for text in astuple(vocabulary.special)]
+    tokens = [AddedToken(text, special=True, normalized=False) for text in dict.fromkeys(astuple(vocabulary.special))]
     entries = [
         {"id": vocabulary.index(token.text), "content": token.text, **_NO, "normalized": token.normalized,
          "special": token.special}

@@ -15,7 +15,7 @@ import numpy as np
 from bertlab.bpe.chunks import CHUNK, SPACE, SPACE_CHARACTER, as_utf8, bytes_of_characters, split_chunks, to_characters
 from bertlab.bpe.normalization import nfc, nfc_with_places
 from bertlab.bpe.one_file import from_tokenizer_json, to_tokenizer_json
-from bertlab.bpe.vocabulary import TOKENIZER_JSON, VOCABULARY_FILE, BytePairVocabulary, SpecialTokens
+from bertlab.bpe.vocabulary import TOKENIZER_JSON, VOCABULARY_FILE, BytePairVocabulary
 from bertlab.errors import ConfigError, VocabularyError
 from bertlab.files import write_text
 from bertlab.wordpiece.base import BaseTokenizer, read_config
@@ -261,11 +261,11 @@ class BytePairTokenizer(BaseTokenizer):
         """
         folder = Path(folder)
         config = read_config(folder / CONFIG_FILE)
-        special, found = _special_tokens(config), {name: config[name] for name in cls.SETTINGS if name in config}
+        named, found = _named_special(config), {name: config[name] for name in cls.SETTINGS if name in config}
         if (folder / VOCABULARY_FILE).exists():
-            vocabulary = BytePairVocabulary.from_folder(folder, special)
+            vocabulary = BytePairVocabulary.from_folder(folder, named)
         else:
-            vocabulary, in_file = from_tokenizer_json(folder / TOKENIZER_JSON, special if config else None)
+            vocabulary, in_file = from_tokenizer_json(folder / TOKENIZER_JSON, named)
             found = found | in_file
         for name, value in found.items():
             if not isinstance(value, bool):
@@ -282,12 +282,12 @@ def _pattern(texts: set[str], masks: str = "") -> re.Pattern | None:
     return re.compile(f"(?P<whole>{_any_of(texts)}){masks}") if texts else None
 
 
-def _special_tokens(config: dict) -> SpecialTokens:
-    """The names in tokenizer_config.json, where a token is a text or an object with its text; else the usual ones."""
+def _named_special(config: dict) -> dict[str, str]:
+    """The names in tokenizer_config.json, where a token is a text or an object with its text."""
     found = {}
     for ours, theirs in _SPECIAL_NAMES.items():
         value = config.get(theirs)
         value = value.get("content") if isinstance(value, dict) else value
         if isinstance(value, str):
             found[ours] = value
-    return SpecialTokens(**found)
+    return found

@@ -7,8 +7,8 @@ tokenizer_config.json      the names of the special tokens, if they are not the 
 
 import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -31,6 +31,23 @@ class SpecialTokens:
     cls: str = "<s>"
     sep: str = "</s>"
     mask: str = "<mask>"
+
+
+_END_OF_TEXT = "<|endoftext|>"  # the only special token of GPT-2 stands for all five
+_USUAL = (
+    SpecialTokens(),
+    SpecialTokens("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    SpecialTokens(*[_END_OF_TEXT] * 5),
+)
+
+
+def special_tokens(named: Mapping[str, str], tokens: Container[str]) -> SpecialTokens:
+    """The names that are given, by what BERT calls them; for the others RoBERTa's, BERT's or GPT-2's usual ones.
+
+    tokens: those of the vocabulary. With all names given they say nothing.
+    """
+    usual = next((one for one in _USUAL if one.cls in tokens), SpecialTokens())
+    return replace(usual, **named)
 
 
 @dataclass(frozen=True)
@@ -109,8 +126,8 @@ class BytePairVocabulary(TokenTable):
         return TOKENIZER_JSON if self.in_one_file else VOCABULARY_FILE
 
     @classmethod
-    def from_folder(cls, folder: str | Path, special: SpecialTokens | None = None, **options) -> "BytePairVocabulary":
-        """Reads vocab.json and merges.txt. Raises VocabularyError, naming the file."""
+    def from_folder(cls, folder: str | Path, named: Mapping[str, str] | None = None, **options) -> "BytePairVocabulary":
+        """Reads vocab.json and merges.txt. named: see `special_tokens`. Raises VocabularyError, naming the file."""
         folder = Path(folder)
         path = folder / VOCABULARY_FILE
         numbers = read_json(path)
@@ -121,6 +138,7 @@ class BytePairVocabulary(TokenTable):
         if lines[0].startswith("#version"):
             del lines[0]
         pairs = [_pair(line, folder / MERGES_FILE, number) for number, line in enumerate(lines, 2) if line.strip()]
+        special = special_tokens(named or {}, numbers)
         return cls(pieces_in_order(numbers, path), pairs, special, where=str(path), **options)
 
     def save(self, folder: str | Path) -> None:

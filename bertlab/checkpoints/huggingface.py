@@ -136,8 +136,8 @@ def _as_classifier(named: dict[str, StoredTensor], its_family: Family) -> dict[s
     return {heads.get(name, name): tensor for name, tensor in named.items()}
 
 
-def _output_names(its_family: Family) -> tuple[str, str, str]:
-    """The MLM head's output matrix, the bias beside it, and the bias by the table; the two can be the same."""
+def _output_names(its_family: Family) -> tuple[str, str, str | None]:
+    """The MLM head's output matrix, the bias beside it, and the bias by the table: the same, another, or none."""
     matrix = its_family.huggingface.name_of("masked_lm_head/unembedding")
     return matrix, matrix.removesuffix("weight") + "bias", its_family.huggingface.name_of("masked_lm_head/bias")
 
@@ -149,7 +149,7 @@ def _settle_decoder(named: dict[str, StoredTensor], its_family: Family, tied: bo
     transformers computes with the decoder's own matrix and bias, and the head's lies idle.
     """
     decoder, decoder_bias, bias = _output_names(its_family)
-    if decoder_bias in named and (bias not in named or not tied):
+    if bias is not None and decoder_bias in named and (bias not in named or not tied):
         named[bias] = named.pop(decoder_bias)
     if not tied:
         return
@@ -180,7 +180,7 @@ def _kind(named: dict[str, StoredTensor], values: dict, its_family: Family) -> s
     if is_next_sentence(values):
         return "sequence_classification"
     ends = _CLASS_ENDS | its_family.huggingface.class_ends
-    claimed = {end: kind for kind, end in ends.items()}.get("ForMaskedLM" if end == _PAIRS else end)
+    claimed = {end: kind for kind, end in ends.items()}.get(ends["pretraining"] if end == _PAIRS else end)
     possible = its_family.huggingface.kinds_of(named)
     if len(possible) > 1:
         return claimed if claimed in possible else None
@@ -225,7 +225,10 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
     _check_parts(model, arrays, by_path)
     tensors = under_their_names(arrays, by_path.values(), prefix)
     decoder, decoder_bias, bias = _output_names(its_family)
-    if decoder in tensors and decoder_bias != bias:  # untied: transformers computes with the decoder's own bias
+    if decoder in tensors and bias not in (
+        decoder_bias,
+        None,
+    ):  # untied: transformers computes with the decoder's own bias
         tensors[decoder_bias] = tensors[bias].copy()
     dtype = next(iter(arrays.values())).dtype.name
     write_text(folder / CONFIG, json.dumps(_config_values(model, kind, dtype), indent=2) + "\n", CheckpointError)
@@ -252,8 +255,8 @@ def _check_parts(model, arrays: dict, by_path: dict) -> None:
 
 
 def _config_values(model, kind: str, dtype: str) -> dict:
-    names = family_of(model.config).huggingface
-    options, end = options_of(model), names.class_ends.get(kind, _CLASS_ENDS[kind])
+    options, names = options_of(model), family_of(model.config).huggingface
+    end = (_CLASS_ENDS | names.class_ends)[kind]
     values = model.config.to_huggingface()
     if kind == "pretraining":
         values["tie_word_embeddings"] = options["tied"]

@@ -118,7 +118,8 @@ def learn_bpe(files, size, out, min_frequency, as_json):
 @click.option("--size", default=8000, show_default=True, help="Number of tokens, including special tokens.")
 @click.option("--out", required=True, type=FILES, help="Folder for spiece.model and tokenizer_config.json.")
 @click.option("--cased", is_flag=True, help="Keep capitals.")
-def learn_sentencepiece(files, size, out, cased):
+@click.option("--cls-last", is_flag=True, help="With XLNet's special tokens instead of ALBERT's: rows end with <cls>.")
+def learn_sentencepiece(files, size, out, cased, cls_last):
     """Learn a SentencePiece model from UTF-8 text files, with the package sentencepiece.
 
     \b
@@ -132,7 +133,7 @@ def learn_sentencepiece(files, size, out, cased):
     if out.is_file():
         raise DataError(f"{out}: expected the name of a folder, got a file")
     _make_folder(out / "spiece.model")
-    tokenizer = learn(read_texts(files), size, lowercase=not cased)
+    tokenizer = learn(read_texts(files), size, lowercase=not cased, cls_last=cls_last)
     tokenizer.save(out)
     click.echo(f"{out}: {len(tokenizer.vocabulary):,} tokens")
 

@@ -1,6 +1,4 @@
-"""Families of models, a file each: ALBERT, BERT, DistilBERT, ELECTRA, ModernBERT, RoBERTa, XLNet.
-
-No other file names one.
+"""Families of models, a file each, from ALBERT to XLNet. No other file knows one by name.
 
 A family (`Family`) has a config, embeddings, an encoder, the names of its weights in published checkpoints, and a kind
 of tokenizer. To add one: write its file and add a line to `_FILES`.
@@ -23,7 +21,9 @@ _FILES = {
     "bert": "bertlab.families.bert",
     "distilbert": "bertlab.families.distilbert",
     "electra": "bertlab.families.electra",
+    "gpt2": "bertlab.families.gpt2",
     "modernbert": "bertlab.families.modernbert",
+    "openai-gpt": "bertlab.families.gpt",
     "roberta": "bertlab.families.roberta",
     "xlnet": "bertlab.families.xlnet",
 }
@@ -35,6 +35,8 @@ _CLASSES = {
     "SIZES": "bertlab.families.bert",
     "DistilBertConfig": "bertlab.families.distilbert",
     "ElectraConfig": "bertlab.families.electra",
+    "Gpt2Config": "bertlab.families.gpt2",
+    "GptConfig": "bertlab.families.gpt",
     "ModernBertConfig": "bertlab.families.modernbert",
     "RobertaConfig": "bertlab.families.roberta",
     "XLNetConfig": "bertlab.families.xlnet",

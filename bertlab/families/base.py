@@ -16,10 +16,9 @@ def standard_embeddings(config: ModelConfig, **options):
         config.vocab_size,
         config.hidden_size,
         config.max_position_embeddings,
-        dropout=config.hidden_dropout,
         layer_norm_eps=config.layer_norm_eps,
         initializer_range=config.initializer_range,
-        **options,
+        **{"dropout": config.hidden_dropout, **options},
     )
 
 

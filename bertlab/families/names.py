@@ -20,6 +20,7 @@ BACKBONE = "backbone"  # our paths of everything below the heads begin with it
 # For each kind of row, its variables: (our last word, what the format appends, whether its matrix is transposed).
 HUGGINGFACE = {
     "dense": (("kernel", ".weight", True), ("bias", ".bias", False)),
+    "conv1d": (("kernel", ".weight", False), ("bias", ".bias", False)),  # as in TensorFlow 1: (in, out)
     "norm": (("gamma", ".weight", False), ("beta", ".bias", False)),
     "table": (("embeddings", ".weight", False),),
     "matrix": (("", "", True),),
@@ -49,6 +50,7 @@ class Row:
 
 
 dense = partial(Row, kind="dense")  # a linear layer: kernel and bias
+conv1d = partial(Row, kind="conv1d")  # a linear layer whose kernel is not transposed
 norm = partial(Row, kind="norm")  # a LayerNorm: gamma and beta
 table = partial(Row, kind="table")  # an embedding
 matrix = partial(Row, kind="matrix")  # a single matrix, by its whole name

@@ -22,7 +22,13 @@ from bertlab.layers.encoder import Encoder, EncoderLayer
 from bertlab.layers.factorised import FactorisedEmbeddings
 from bertlab.layers.feed_forward import FeedForward, GatedFeedForward
 from bertlab.layers.gathering import gather_positions, put_at_positions
-from bertlab.layers.heads import ClassificationHead, LastTokenPooler, MaskedLanguageModelHead, Pooler
+from bertlab.layers.heads import (
+    ClassificationHead,
+    LanguageModelHead,
+    LastTokenPooler,
+    MaskedLanguageModelHead,
+    Pooler,
+)
 from bertlab.layers.masks import (
     arbitrary_mask,
     causal_mask,
@@ -38,7 +44,7 @@ from bertlab.layers.rotary import RotaryAttention, rotate, rotation
 from bertlab.layers.rotary_encoder import RotaryEncoder, RotaryEncoderLayer
 from bertlab.layers.sampling import drawn_row_keys, row_keys_of, sample_tokens
 from bertlab.layers.shared_encoder import SharedEncoder
-from bertlab.layers.transforms import HeadTransform, TransformPooler
+from bertlab.layers.transforms import HeadTransform, LastTokenVector, TransformPooler
 
 __all__ = [
     "BertEmbeddings",
@@ -51,7 +57,9 @@ __all__ = [
     "FeedForward",
     "GatedFeedForward",
     "HeadTransform",
+    "LanguageModelHead",
     "LastTokenPooler",
+    "LastTokenVector",
     "LayerNormalization",
     "LearnedPositionEmbedding",
     "MaskedLanguageModelHead",

@@ -156,6 +156,17 @@ class MultiHeadAttention(keras.layers.Layer):
         y = self.out(ops.reshape(heads, (batch, num_tokens, self.query.units)))  # (B, T, H)
         return (y, weights) if return_weights else y
 
+    def extend(self, x, keys, values, start, attention_mask=None):
+        """Attention of the next tokens of rows whose keys and values are kept: (y, keys, values), without dropout.
+
+        x (B, n, H): the tokens from place `start`; keys, values (B, S, A, d), returned with those of the n tokens
+        filled in; attention_mask (B, n, S), False for places that are not filled yet. y (B, n, H).
+        """
+        query, place = self.split_heads(self.query(x)), (0, start, 0, 0)
+        keys = ops.slice_update(keys, place, ops.cast(self.split_heads(self.key(x)), keys.dtype))
+        values = ops.slice_update(values, place, ops.cast(self.split_heads(self.value(x)), values.dtype))
+        return self.attend(query, keys, values, attention_mask, False, False), keys, values
+
     def scores(self, x):
         """Self-attention's scores before mask and softmax, float32: x (B, T, H) → (B, A, T, T)."""
         return attention_scores(self.split_heads(self.query(x)), self.split_heads(self.key(x)))

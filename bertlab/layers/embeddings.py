@@ -148,7 +148,7 @@ class BertEmbeddings(keras.layers.Layer):
         positions_after: the id of padding from which positions are counted, as in RoBERTa: the first token has position
             id + 1, padding has position id; given position_ids are counted from 0 here too. None: from 0, padding too.
         dropout: fraction of the sum set to zero in training.
-        norm_bias: whether the LayerNorm has a bias.
+        norm: whether there is a LayerNorm.   norm_bias: whether it has a bias.
         layer_norm_eps, initializer_range: as in `BertConfig`.
         tables: another such layer, whose tables and LayerNorm this one uses too instead of its own; they must have the
             same sizes. `get_config` leaves it out.
@@ -173,6 +173,7 @@ class BertEmbeddings(keras.layers.Layer):
         dropout: float = 0.1,
         position_embedding: str = "learned",
         positions_after: int | None = None,
+        norm: bool = True,
         norm_bias: bool = True,
         layer_norm_eps: float = 1e-12,
         initializer_range: float = 0.02,
@@ -187,7 +188,7 @@ class BertEmbeddings(keras.layers.Layer):
         self.dropout = dropout
         self.position_embedding = position_embedding
         self.positions_after = positions_after
-        self.norm_bias = norm_bias
+        self.has_norm, self.norm_bias = norm, norm_bias
         self.layer_norm_eps = layer_norm_eps
         self.initializer_range = initializer_range
 
@@ -210,13 +211,15 @@ class BertEmbeddings(keras.layers.Layer):
             self.position = SinusoidalPositionEmbedding(
                 self.max_positions, self.hidden_size, dtype=self.dtype_policy, name="position"
             )
-        self.norm = LayerNormalization(self.layer_norm_eps, self.norm_bias, dtype=self.dtype_policy, name="norm")
+        self.norm = None
+        if self.has_norm:
+            self.norm = LayerNormalization(self.layer_norm_eps, self.norm_bias, dtype=self.dtype_policy, name="norm")
 
     def build(self, input_shape=None):
         for table in (self.token, self.segment, self.position):
             if table is not None and not table.built:
                 table.build((None, None))
-        if not self.norm.built:
+        if self.norm is not None and not self.norm.built:
             self.norm.build((None, None, self.hidden_size))
         self.sum_dropout.build((None, None, self.hidden_size))
 
@@ -228,7 +231,7 @@ class BertEmbeddings(keras.layers.Layer):
         if self.position is not None:
             own = self._positions_of(token_ids) if position_ids is None else self._shifted(position_ids)
             x = x + self.position(own)
-        return self.sum_dropout(self.norm(x), training=training)
+        return self.sum_dropout(x if self.norm is None else self.norm(x), training=training)
 
     def _positions_of(self, token_ids):
         if self.positions_after is None:
@@ -252,6 +255,7 @@ class BertEmbeddings(keras.layers.Layer):
             "dropout": self.dropout,
             "position_embedding": self.position_embedding,
             "positions_after": self.positions_after,
+            "norm": self.norm is not None,
             "norm_bias": self.norm_bias,
             "layer_norm_eps": self.layer_norm_eps,
             "initializer_range": self.initializer_range,

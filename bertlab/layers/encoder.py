@@ -95,13 +95,23 @@ class EncoderLayer(keras.layers.Layer):
         )
         if return_weights:
             attended, weights = attended
+        x = self._after_attention(x, attended, training)
+        return (x, weights) if return_weights else x
+
+    def extend(self, x, cache, start, attention_mask=None):
+        """The next tokens of rows whose keys and values are kept: (x, cache); see `MultiHeadAttention.extend`."""
+        attended, *cache = self.attention.extend(
+            self.attention_norm(x) if self.pre_norm else x, *cache, start, attention_mask
+        )
+        return self._after_attention(x, attended, False), tuple(cache)
+
+    def _after_attention(self, x, attended, training):
         x = x + self.attention_drop(attended, training=training)  # (B, T, H)
         x = x if self.pre_norm else self.attention_norm(x)
 
         transformed = self.feed_forward(self.output_norm(x) if self.pre_norm else x)
         x = x + self.feed_forward_drop(transformed, training=training)  # (B, T, H)
-        x = x if self.pre_norm else self.output_norm(x)
-        return (x, weights) if return_weights else x
+        return x if self.pre_norm else self.output_norm(x)
 
     def attention_scores(self, x):
         """The scores that self-attention computes from the layer's input, before mask and softmax, float32.
@@ -185,6 +195,17 @@ class Encoder(keras.layers.Layer):
         if self.final_norm is not None:
             x = hidden_states[-1] = self.final_norm(x)
         return (x, hidden_states, all_weights) if return_all else x
+
+    def extend(self, x, caches, start, attention_mask=None):
+        """The next tokens of rows whose keys and values are kept, for a left-to-right model: (x, caches).
+
+        caches: a pair of keys and values (B, S, A, d) for each layer passed; see `MultiHeadAttention.extend`.
+        """
+        extended = []
+        for layer, cache in zip(self.passed(), caches, strict=True):
+            x, cache = layer.extend(x, cache, start, attention_mask)
+            extended.append(cache)
+        return x if self.final_norm is None else self.final_norm(x), extended
 
     def passed(self) -> list:
         """The layers in the order in which the tokens go through them."""

@@ -177,6 +177,53 @@ class MaskedLanguageModelHead(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("bertlab")
+class LanguageModelHead(keras.layers.Layer):
+    """Scores every token of the vocabulary as the next one: x E, and nothing else (Radford et al. 2018).
+
+    Args:
+        vocab_size: V.   initializer_range: standard deviation of an own matrix.
+        tied: whether E is the transposed token table, passed at every call; untied the head owns it.
+
+    Part: untied, the matrix `unembedding` (H, V).
+
+    Call: hidden (B, T, H); table (V, H), if tied → (B, T, V).
+
+    Example:
+        >>> table = keras.random.normal((11, 8))
+        >>> tuple(LanguageModelHead(vocab_size=11)(keras.random.normal((2, 5, 8)), table).shape)
+        (2, 5, 11)
+    """
+
+    def __init__(self, vocab_size: int, initializer_range: float = 0.02, tied: bool = True, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+        self.initializer_range = initializer_range
+        self.tied = tied
+
+    def build(self, hidden_shape, table_shape=None):
+        self.width = hidden_shape[-1]
+        if not self.tied:
+            initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
+            shape = (self.width, self.vocab_size)
+            self.unembedding = self.add_weight(shape=shape, initializer=initializer, name="unembedding")
+
+    def call(self, hidden, table=None):
+        unembedding = ops.transpose(table) if self.tied else self.unembedding  # (H, V)
+        return ops.matmul(hidden, ops.cast(unembedding, hidden.dtype))
+
+    def flops(self, predictions: int) -> int:
+        """Operations of the product for so many predictions."""
+        return 2 * predictions * self.width * self.vocab_size
+
+    def compute_output_shape(self, hidden_shape, table_shape=None):
+        return (*hidden_shape[:-1], self.vocab_size)
+
+    def get_config(self):
+        own = {name: getattr(self, name) for name in ("vocab_size", "initializer_range", "tied")}
+        return super().get_config() | own
+
+
+@keras.saving.register_keras_serializable("bertlab")
 class ClassificationHead(keras.layers.Layer):
     """Dropout and one linear layer on the last axis: every fine-tuning head, and next-sentence prediction.
 

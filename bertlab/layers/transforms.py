@@ -8,6 +8,7 @@ from keras import ops
 
 from bertlab.errors import ConfigError
 from bertlab.layers.activations import get_activation
+from bertlab.layers.gathering import gather_positions
 from bertlab.layers.normalization import LayerNormalization
 
 POOLINGS = ("cls", "mean")
@@ -99,14 +100,46 @@ class TransformPooler(HeadTransform):
         return super().get_config() | {"pooling": self.pooling}
 
 
+@keras.saving.register_keras_serializable("bertlab")
+class LastTokenVector(keras.layers.Layer):
+    """The vector of a row's last real token, the only one that has seen the whole row in a left-to-right model.
+
+    Call: hidden (B, T, H); attention_mask (B, T) int, 1 for a real token, default all → (B, H).
+
+    Example:
+        >>> hidden = keras.random.normal((2, 5, 8))
+        >>> mask = ops.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
+        >>> bool(ops.all(LastTokenVector()(hidden, attention_mask=mask)[1] == hidden[1, 1]))
+        True
+    """
+
+    reads = ("attention_mask",)
+    needs_all = True
+
+    def call(self, hidden, attention_mask=None):
+        if attention_mask is None:
+            return hidden[:, -1]
+        _check_rows(attention_mask)
+        columns = ops.arange(ops.shape(hidden)[1])  # (T,)
+        last = ops.max(ops.where(ops.cast(attention_mask, "bool"), columns, 0), axis=1)  # (B,)
+        return gather_positions(hidden, last[:, None])[:, 0]
+
+    def compute_output_shape(self, hidden_shape):
+        return (hidden_shape[0], hidden_shape[-1])
+
+
+def _check_rows(attention_mask) -> None:
+    if len(attention_mask.shape) != 2:
+        raise ConfigError(
+            f"attention_mask has {len(attention_mask.shape)} axes; a vector of the real tokens needs (batch, tokens)"
+        )
+
+
 def _mean(hidden, attention_mask):
     """The mean over the real tokens, in float32: (B, T, H) → (B, H)."""
     if attention_mask is None:
         return ops.mean(hidden, axis=1)
-    if len(attention_mask.shape) != 2:
-        raise ConfigError(
-            f"attention_mask has {len(attention_mask.shape)} axes; the mean over the real tokens needs (batch, tokens)"
-        )
+    _check_rows(attention_mask)
     weights = ops.cast(attention_mask, "float32")  # (B, T)
     total = ops.einsum("bth,bt->bh", ops.cast(hidden, "float32"), weights)
     return ops.cast(total / ops.sum(weights, axis=1, keepdims=True), hidden.dtype)

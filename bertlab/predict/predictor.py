@@ -28,6 +28,7 @@ from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_win
 from bertlab.training.finetuning.batches import outputs_of
 from bertlab.training.finetuning.card import load_info
 from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for, sigmoid, softmax
+from bertlab.wordpiece.encoding import text_column
 
 _WHOLE = 1 << 30  # a length that no text reaches: no truncation
 
@@ -115,9 +116,10 @@ class Predictor:
         whole = encoded.features
         windows, _, _ = text_windows(whole.first, None, self.info.max_length, whole.vocabulary)
         outputs = self._outputs(Features(whole.vocabulary, windows), self.model.predict_on_batch, advance)
-        merged = tokens_of_windows(outputs, np.diff(whole.first.row_splits), self.info.max_length - 2)
-        with_cls = [np.concatenate([np.zeros((1, tokens.shape[1]), np.float32), tokens]) for tokens in merged]
-        decoded = self.problem.decode(encoded, with_cls)
+        column = text_column(whole.vocabulary)
+        merged = tokens_of_windows(outputs, np.diff(whole.first.row_splits), self.info.max_length - 2, column)
+        before = [np.zeros((column, tokens.shape[1]), np.float32) for tokens in merged]  # where [CLS] is
+        decoded = self.problem.decode(encoded, [np.concatenate(both) for both in zip(before, merged)])
         return [
             TagPrediction(list(row.words), [self.info.labels[tag] for tag in tags], sure)
             for row, tags, sure in zip(rows, decoded.predictions, decoded.confidences)

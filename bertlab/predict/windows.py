@@ -61,11 +61,13 @@ def mean_of_windows(outputs: Sequence[np.ndarray], owners: np.ndarray, rows: int
     return list((sums / np.bincount(owners, minlength=rows)[:, None]).astype(np.float32))
 
 
-def tokens_of_windows(outputs: Sequence[np.ndarray], lengths: Sequence[int], room: int) -> list[np.ndarray]:
+def tokens_of_windows(
+    outputs: Sequence[np.ndarray], lengths: Sequence[int], room: int, column: int = 1
+) -> list[np.ndarray]:
     """The logits of every token of each row, from the window in which it has most tokens on both sides.
 
-    outputs: the windows of all rows in order, each (T, C) with [CLS] in column 0. lengths: tokens of each row. Returns
-    arrays (tokens, C).
+    outputs: the windows of all rows in order, each (T, C). column: where their text begins. lengths: tokens of each
+    row. Returns arrays (tokens, C).
     """
     merged, window = [], 0
     for length in lengths:
@@ -75,7 +77,7 @@ def tokens_of_windows(outputs: Sequence[np.ndarray], lengths: Sequence[int], roo
             count = min(room, length - start)
             context = np.minimum(np.arange(count), np.arange(count)[::-1])  # (count,) tokens on the shorter side
             here = np.flatnonzero(context > best[start : start + count])
-            values[start + here] = outputs[window][1 + here]
+            values[start + here] = outputs[window][column + here]
             best[start + here] = context[here]
             window += 1
         merged.append(values)

@@ -1,6 +1,7 @@
 """The results of tokenizing: ids with offsets, ragged batches, and rows packed as BERT's input.
 
-A row of BERT's input is ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]`` (Devlin et al. 2019, figure 2).
+A row of BERT's input is ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]`` (Devlin et al. 2019, figure 2). A vocabulary
+with `cls_last` has ``a [SEP] [CLS]`` and ``a [SEP] b [SEP] [CLS]``.
 """
 
 from collections.abc import Sequence
@@ -66,6 +67,18 @@ def special_count(vocabulary, pair: bool) -> int:
     return 2 + (vocabulary.pair_separators if pair else 0)
 
 
+def text_column(vocabulary) -> int:
+    """The column of a row at which its first text begins: 1, behind [CLS], or 0."""
+    return 0 if vocabulary.cls_last else 1
+
+
+def with_specials(vocabulary, ids: Sequence[int]) -> list[int]:
+    """The ids of one text with its special tokens: a row that is not padded."""
+    if vocabulary.cls_last:
+        return [*ids, vocabulary.sep_id, vocabulary.cls_id]
+    return [vocabulary.cls_id, *ids, vocabulary.sep_id]
+
+
 def pack_one(vocabulary, ids_a: Sequence[int], ids_b: Sequence[int] | None, max_length: int | None) -> dict:
     """One row of the model's input, not padded: input_ids, token_type_ids and attention_mask, each (T,) int32.
 
@@ -84,7 +97,8 @@ def _one_row(ids: Sequence[int]) -> Ragged:
 def pack_rows(vocabulary: Vocabulary, a: Ragged, b: Ragged | None, max_length: int | None) -> dict[str, np.ndarray]:
     """BERT's input for a batch, padded to max_length; None: nothing is cut, and the longest row decides.
 
-    Returns input_ids, token_type_ids (0 up to the first [SEP], 1 behind it) and attention_mask, each (B, T) int32.
+    Returns input_ids, token_type_ids (0 up to the first [SEP], 1 behind it, 2 for a [CLS] at the end) and
+    attention_mask, each (B, T) int32.
     Raises DataError if a and b have different numbers of rows, ConfigError if max_length is too small for
     the special tokens.
     """
@@ -99,19 +113,24 @@ def pack_rows(vocabulary: Vocabulary, a: Ragged, b: Ragged | None, max_length: i
     width = max_length if max_length is not None else int(totals.max(initial=0))
     column = np.arange(width)[None]  # (1, T)
     input_ids = np.full((len(totals), width), vocabulary.pad_id, np.int32)  # (B, T)
-    first_end = lengths_a[:, None] + 1  # (B, 1): column of the first [SEP]
+    begin, last = text_column(vocabulary), totals[:, None] - 1  # last: (B, 1)
+    first_end = lengths_a[:, None] + begin  # (B, 1): column of the first [SEP]
     second = first_end + (1 if b is None else vocabulary.pair_separators)  # (B, 1): column at which b begins
-    _fill(input_ids, (column >= 1) & (column < first_end), a, lengths_a)
+    last_separator = last - 1 if vocabulary.cls_last else last  # (B, 1)
+    _fill(input_ids, (column >= begin) & (column < first_end), a, lengths_a)
     if b is not None:
-        _fill(input_ids, (column >= second) & (column < totals[:, None] - 1), b, lengths_b)
-    input_ids[:, :1] = vocabulary.cls_id
-    is_separator = (column >= first_end) & (column < second) | (column == totals[:, None] - 1)
+        _fill(input_ids, (column >= second) & (column < last_separator), b, lengths_b)
+    cls_column = last if vocabulary.cls_last else np.zeros_like(last)  # (B, 1)
+    input_ids[column == cls_column] = vocabulary.cls_id
+    is_separator = (column >= first_end) & (column < second) | (column == last_separator)
     input_ids[is_separator] = vocabulary.sep_id
-    attention_mask = column < totals[:, None]  # (B, T)
-    token_type_ids = attention_mask & (column >= second)  # (B, T)
+    attention_mask = column <= last  # (B, T)
+    token_type_ids = (attention_mask & (column >= second)).astype(np.int32)  # (B, T)
+    if vocabulary.cls_last:
+        token_type_ids[column == last] = 2
     return {
         "input_ids": input_ids,
-        "token_type_ids": token_type_ids.astype(np.int32),
+        "token_type_ids": token_type_ids,
         "attention_mask": attention_mask.astype(np.int32),
     }
 

@@ -4,10 +4,11 @@ import pickle
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bertlab import checkpoints, families
+from bertlab import checkpoints, families, models
 from bertlab.cli import cli
 from bertlab.errors import CheckpointError, DataError, VocabularyError
 from bertlab.sentence_pieces import SentencePieceTokenizer, learn
@@ -106,3 +107,82 @@ def test_the_commands_learn_make_data_and_pretrain(tmp_path):
     learn(LINES, 400, lowercase=False).save(native)
     with pytest.raises(CheckpointError, match="is not the one that"):
         checkpoints.load(native)
+
+
+# --- rows that end with <cls> ---
+
+
+@pytest.fixture(scope="module")
+def cls_last():
+    return learn(LINES, 1000, lowercase=False, cls_last=True)
+
+
+def test_xlnets_ids_and_rows_are_those_of_transformers(cls_last, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    cls_last.save(tmp_path)
+    theirs, rng = transformers.XLNetTokenizer.from_pretrained(tmp_path), random.Random(0)
+    assert cls_last.vocabulary.pieces[:9] == ("<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>",
+                                              "<eop>")  # fmt: skip
+    for _ in range(500):
+        text = random_text(rng).replace("<", "(")
+        assert cls_last.encode(text) == theirs(text, add_special_tokens=False)["input_ids"], repr(text)
+    for texts in (("the cat",), ("the cat", "it")):
+        row, expected = cls_last.pack(*map(cls_last.encode, texts)), theirs(*texts, return_token_type_ids=True)
+        assert row["input_ids"].tolist() == expected["input_ids"]
+        assert row["token_type_ids"].tolist() == expected["token_type_ids"]
+    (tmp_path / "tokenizer_config.json").unlink()
+    assert checkpoints.load_tokenizer(tmp_path).settings() == {"lowercase": False, "keep_accents": False}
+
+
+def test_examples_end_with_cls_in_a_segment_of_its_own(cls_last):
+    from bertlab.data.documents import Document
+    from bertlab.data.pretraining.examples import make_examples
+    from bertlab.data.pretraining.settings import ExampleSettings
+
+    documents = [Document(id=str(i), paragraphs=(tuple(LINES[i * 9 + k] or "a" for k in range(9)),)) for i in range(8)]
+    vocabulary = cls_last.vocabulary
+    for changes in ({}, {"next_sentence": False}, {"next_sentence": False, "packing": False}):
+        settings = ExampleSettings(sequence_length=32, duplicate_factor=1, dynamic_masking=True, **changes)
+        rows = make_examples(documents, cls_last, settings)
+        ids, segments = rows["input_ids"], rows["token_type_ids"]
+        real = rows.get("attention_mask", rows.get("sequence_ids")) > 0
+        assert ((ids == vocabulary.pad_id) == ~real).all() and ((segments == 2) == (ids == vocabulary.cls_id)).all()
+        row, column = np.nonzero(ids == vocabulary.cls_id)
+        assert (ids[row, column - 1] == vocabulary.sep_id).all() and len(row) >= len(ids)
+
+
+def test_xlnet_is_trained_fine_tuned_and_answers_with_its_own_rows(cls_last, tmp_path):
+    from bertlab.data.tasks.rows import QuestionRow
+    from bertlab.data.tasks.windows import make_windows
+
+    vocabulary = cls_last.vocabulary
+    context = "The tests run. They take a minute each, and the notebooks take longer than that."
+    rows = [QuestionRow("1", "what?", context, ("tests",), (4,)), QuestionRow("2", "why?", context)]
+    windows = make_windows(rows, cls_last, max_length=24, stride=8, max_question_length=8)
+    inputs, targets = next(iter(windows.dataset(len(windows))))
+    ids = inputs["input_ids"].numpy()
+    for window, row in enumerate(ids):
+        assert row[windows.no_answer_column[window]] == vocabulary.cls_id
+        begin, count = windows.context_column[window], windows.num_tokens[window]
+        assert row[begin - 1] == row[begin + count] == vocabulary.sep_id
+    start, end = targets["start_positions"].numpy(), targets["end_positions"].numpy()
+    assert cls_last.decode(ids[0, start[0] : end[0] + 1]) == "tests"
+    assert start[-1] == end[-1] == windows.no_answer_column[-1]
+
+    config = families.family("xlnet").config(
+        vocab_size=1000, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=24, max_position_embeddings=32
+    )
+    folder = checkpoints.save(models.PreTrainingModel(config), tmp_path / "model", cls_last)
+    (tmp_path / "tags.conll").write_text("".join(f"the O\ncat{i} B-X\n\n" for i in range(12)))
+    (tmp_path / "lines.txt").write_text("the cat\n")
+
+    def run(*arguments):
+        result = CliRunner().invoke(cli, [*map(str, arguments)], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    run("finetune", tmp_path / "tags.conll", "--model", folder, "--out", tmp_path / "run", "--epochs", "1",
+        "--validation-share", "0.25", "--max-length", "16", "--batch-size", "8")  # fmt: skip
+    assert run("predict", tmp_path / "run", tmp_path / "lines.txt").strip()
+    run("encode", tmp_path / "lines.txt", "--model", folder, "--out", tmp_path / "vectors.npy", "--pooling", "cls")
+    assert "▁the" in run("fill-mask", "--model", folder, "--top", "1000", "the <mask> is")

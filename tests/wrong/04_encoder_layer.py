@@ -134,6 +134,13 @@ class EncoderLayer(keras.layers.Layer):
         )
         return self.output_norm(x + self.dropout(self.feed_forward(x), training=training))
 
+# %% pre-norm-layer: no gradient through what attention reads
+class PreNormEncoderLayer(EncoderLayer):
+    def call(self, x, attention_mask=None, training=None):
+        attended = self.attention(ops.stop_gradient(self.attention_norm(x)), attention_mask=attention_mask)
+        x = x + self.dropout(attended, training=training)
+        return x + self.dropout(self.feed_forward(self.output_norm(x)), training=training)
+
 # %% encoder: training for the last layer only
 class Encoder(keras.layers.Layer):
     def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -161,4 +168,19 @@ class Encoder(keras.layers.Layer):
         x = self.drop(x, training=training)
         for l in self.layers_:
             x = l(x, attention_mask, training=training)
+        return x
+
+# %% encoder: no gradient from one layer to the layer before
+class Encoder(keras.layers.Layer):
+    def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.layers_ = [EncoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]
+
+    def build(self, x_shape):
+        for layer in self.layers_:
+            layer.build(x_shape)
+
+    def call(self, x, attention_mask=None, training=None):
+        for layer in self.layers_:
+            x = layer(ops.stop_gradient(x), attention_mask=attention_mask, training=training)
         return x

@@ -39,3 +39,12 @@ class NspHead(keras.layers.Layer):
 
     def call(self, pooled):
         return self.dense(self.dropout(pooled))
+
+# %% fill-in: softmax without the maximum subtracted
+def fill_in(token_ids, logits, pieces, k=5):
+    guesses = []
+    for token, row in zip(token_ids, np.array(logits)):
+        if pieces[token] == "[MASK]":
+            shares = np.exp(row) / np.exp(row).sum()
+            guesses.append([(pieces[i], float(shares[i])) for i in np.argsort(-shares, kind="stable")[:k]])
+    return guesses

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from autograde.exercises.draws import Random, attention_weights, normal, some_seen, with_zeros
-from autograde.exercises.spec import Case, Dropped, Forbidden, Trial
+from autograde.exercises.spec import Case, Dropped, Forbidden, Slopes, Trial
 
 LIBRARY = Forbidden(
     "In this exercise you build it yourself; afterwards you may use either.",
@@ -128,6 +128,14 @@ def nothing_to_add(case: Case) -> Case:
             weights[role] = np.ones_like(array)
     x = (-1) ** np.arange(case.arguments[0].shape[-1]) + 0 * case.arguments[0]
     return replace(case, arguments=(x.astype("float32"),), weights=weights)
+
+
+def slopes(rng: Random, case: Case) -> Slopes:
+    """The gradients of x and of a weight in each part: a layer or a stack of them can be trained."""
+    roles = ("attention/query/kernel", "attention_norm/gamma", "feed_forward/inner/kernel", "output_norm/beta")
+    x = case.arguments[0]
+    directions = {0: normal(rng, *x.shape)} | {role: normal(rng, *case.weights[role].shape) for role in roles}
+    return Slopes(normal(rng, *x.shape), directions)
 
 
 def inputs_of_layer(rng: Random) -> list[Case]:

@@ -12,9 +12,10 @@ from autograde.exercises.n04_encoder_layer._shared import (
     dropped_by_signs,
     layer_weights,
     nothing_to_add,
+    slopes,
 )
 from autograde.exercises.numpy_bert import encoder
-from autograde.exercises.spec import Case, Exercise, HandsOn, OwnWeights, Part, Trial, cases, layer, mistake
+from autograde.exercises.spec import Case, Exercise, HandsOn, OwnWeights, Part, Reference, Trial, cases, layer, mistake
 
 # In a stack a role has the arrays of all layers side by side; the star splits them along the last axis.
 STACK_ROLES = {role: [f"layers_.*.{path}" for path in paths] for role, paths in roles.ENCODER_LAYER.items()}
@@ -43,7 +44,8 @@ def inputs_of_stack(rng: Random) -> list[Trial]:
         ),
     ]
     named = Trial((stack_case(rng, normal(rng, 1, 2, 4), 2, 3),), (HandsOn(), OwnWeights()))
-    return [*(Trial((case,)) for case in given), named, *in_training(rng)]
+    trained = Trial((given[0],), (Reference(), slopes(rng, given[0])))
+    return [trained, *(Trial((case,)) for case in given[1:]), named, *in_training(rng)]
 
 
 def in_training(rng: Random) -> list[Trial]:

@@ -10,9 +10,10 @@ from autograde.exercises.n04_encoder_layer._shared import (
     layer_case,
     masks_of_layer,
     nothing_to_add,
+    slopes,
 )
 from autograde.exercises.numpy_bert import encoder_layer
-from autograde.exercises.spec import Exercise, HandsOn, OwnWeights, Part, Slopes, Trial, cases, layer, mistake
+from autograde.exercises.spec import Exercise, HandsOn, OwnWeights, Part, Trial, cases, layer, mistake
 
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
@@ -40,9 +41,7 @@ def chance_in_training(rng: Random) -> list[Trial]:
 
 def slopes_of_layer(rng: Random) -> list[Trial]:
     case = layer_case(rng, normal(rng, 1, 4, 6))
-    roles = ("attention/query/kernel", "attention_norm/gamma", "feed_forward/inner/kernel", "output_norm/beta")
-    directions = {0: normal(rng, 1, 4, 6)} | {role: normal(rng, *case.weights[role].shape) for role in roles}
-    return [Trial((case,), (Slopes(normal(rng, 1, 4, 6), directions),))]
+    return [Trial((case,), (slopes(rng, case),))]
 
 
 EXERCISE = Exercise(

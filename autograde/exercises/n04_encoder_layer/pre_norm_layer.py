@@ -11,9 +11,10 @@ from autograde.exercises.n04_encoder_layer._shared import (
     layer_case,
     masks_of_layer,
     silenced,
+    slopes,
 )
 from autograde.exercises.numpy_bert import below, feed_forward, multi_head_attention, norm
-from autograde.exercises.spec import Case, Dropped, Exercise, Part, Trial, layer, mistake, values
+from autograde.exercises.spec import Dropped, Exercise, Part, Reference, Trial, layer, mistake
 
 
 def pre_norm_layer(x, attention_mask=None, training=None, *, weights, config):
@@ -31,15 +32,16 @@ def dropped_by_layer(rng: Random) -> list[Trial]:
     return [Trial((silenced(case, part),), (Dropped(case.config["dropout"]),)) for case, part in pairs]
 
 
-def inputs_and_masks(rng: Random) -> list[Case]:
-    return inputs_of_layer(rng) + masks_of_layer(rng)
+def inputs_and_masks(rng: Random) -> list[Trial]:
+    first, *others = inputs_of_layer(rng) + masks_of_layer(rng)
+    return [Trial((first,), (Reference(), slopes(rng, first))), *(Trial((case,)) for case in others)]
 
 
 EXERCISE = Exercise(
     probe=layer(roles.ENCODER_LAYER),
     reference=pre_norm_layer,
     parts=(
-        values(2, inputs_and_masks, hidden=any_layers),
+        Part("values", 2, inputs_and_masks, hidden=lambda rng: [Trial((case,)) for case in any_layers(rng)]),
         Part("dropout", 1, dropped_by_layer,
             "in training x must get the result of each sub-layer after dropout"),
     ),

@@ -40,8 +40,18 @@ def one_blank(rng: Random) -> list[Case]:
 
 
 def unusual_blanks(rng: Random) -> list[Case]:
-    """[MASK] is the first or the last token of the vocabulary and of the text; k is 1, or the whole vocabulary."""
-    return [blanks(rng, 4, [0], 1, mask=0), blanks(rng, 5, [4], len(PIECES) + 1, mask=len(PIECES))]
+    """[MASK] is the first or the last token of the vocabulary and of the text; k is 1, or the whole vocabulary.
+
+    Logits whose powers are too large or too small for float32.
+    """
+    far = [shifted(blanks(rng, 5, [2], 3), by) for by in (128, -128)]
+    return [blanks(rng, 4, [0], 1, mask=0), blanks(rng, 5, [4], len(PIECES) + 1, mask=len(PIECES)), *far]
+
+
+def shifted(case: Case, by: int) -> Case:
+    """The same case with a number added to all logits: the probabilities stay."""
+    ids, logits, *others = case.arguments
+    return Case((ids, logits + np.float32(by), *others))
 
 
 def longer_text(rng: Random) -> list[Case]:

@@ -11,7 +11,11 @@ def number_of_predictions(tokens, most=20, share=0.15):
 
 
 def usual_lengths(rng: Random) -> list[Case]:
-    drawn = rng.choice([n for n in range(12, 110) if abs(0.15 * n % 1 - 0.5) > 0.04], 3, replace=False)
+    """Of the lengths that are drawn one is rounded down, one up, none is a tie."""
+    beyond = {n: 0.15 * n % 1 for n in range(12, 110)}
+    down = [n for n, part in beyond.items() if 0.04 < part < 0.46]
+    up = [n for n, part in beyond.items() if 0.54 < part < 0.96]
+    drawn = rng.choice(down), rng.choice(up), rng.choice([*down, *up])
     return [
         Case((64, 20)),
         *(Case((int(n), 20)) for n in drawn),

@@ -68,16 +68,22 @@ def plain_spans(rng: Random) -> list[Case]:
 
 
 def longer_paragraphs(rng: Random) -> list[Case]:
+    """[CLS] has 0, and all others outside of the first paragraph are low: no verdict depends on chance."""
     start, end = normal(rng, 300, size=2), normal(rng, 300, size=2)
+    for row in (start, end):
+        row[0] = 0
+        row[1:12] -= 40
+        row[281:] -= 40
     return [Case((start, end, 12, 280, 30)), Case((start, end, 1, 299, 7, -4.0))]
 
 
 def impossible_spans(rng: Random) -> list[Case]:
-    early = int(rng.integers(FIRST, FIRST + 3))
+    """The scores of the question are low: no span with a token of it wins by chance."""
+    early, low = int(rng.integers(FIRST, FIRST + 3)), dict.fromkeys(range(1, FIRST), -20)
     return [
-        _span(rng, {early + 2: 6}, {early: 6}),  # the end before the start
-        _span(rng, {FIRST: 6, FIRST + 3: 2}, {LAST: 6, FIRST + 1: 2}),  # far apart
-        _span(rng, {early: 6}, {early + 3: 6}),  # one token too many
+        _span(rng, {early + 2: 6} | low, {early: 6} | low),  # the end before the start
+        _span(rng, {FIRST: 6, FIRST + 3: 2} | low, {LAST: 6, FIRST + 1: 2} | low),  # far apart
+        _span(rng, {early: 6} | low, {early + 3: 6} | low),  # one token too many
     ]
 
 

@@ -52,6 +52,8 @@ def examples_from_tokens(
     """The examples of one unit of a corpus: a pure function of its tokens, the settings and the unit's number."""
     table = PieceTable.of(vocabulary)
     if settings.procedure == "original":
+        if table.cls_last:
+            raise DataError("the original procedure begins rows with [CLS], but this vocabulary ends them with <cls>")
         return make_original(tokens, table, settings, seed=settings.seed + unit)
     rng = np.random.default_rng([settings.seed, unit])
     passes = [make_rows(tokens, table, settings, rng) for _ in range(settings.duplicate_factor)]
@@ -119,23 +121,27 @@ def mask_in_blocks(
 
 
 def lay_out_pairs(values: np.ndarray, pairs: Pairs, table: PieceTable, width: int) -> dict[str, np.ndarray]:
-    """[CLS] A [SEP] B [SEP], one pair in each row."""
+    """[CLS] A [SEP] B [SEP], one pair in each row, or A [SEP] B [SEP] [CLS]."""
     count = len(pairs.label)
     row = np.arange(count) * width
-    b = row + pairs.a_length + 2  # where B begins
+    a = row + (not table.cls_last)  # where A begins
+    b = a + pairs.a_length + 1  # where B begins
     end = b + pairs.b_length  # index of the second [SEP]
     ids = np.full(count * width, table.pad, np.int32)
-    ids[row] = table.cls
-    _copy(ids, row + 1, values, pairs.a_start, pairs.a_length)
+    ids[end + 1 if table.cls_last else row] = table.cls
+    _copy(ids, a, values, pairs.a_start, pairs.a_length)
     ids[b - 1] = table.sep
     _copy(ids, b, values, pairs.b_start, pairs.b_length)
     ids[end] = table.sep
     column = np.arange(width)[None]  # (1, T)
     b, end = (b - row)[:, None], (end - row)[:, None]  # (N, 1)
+    segments = ((column >= b) & (column <= end)).astype(np.int32)  # (N, T)
+    if table.cls_last:
+        segments[column == end + 1] = 2
     return {
         "input_ids": ids.reshape(count, width),
-        "token_type_ids": ((column >= b) & (column <= end)).astype(np.int32),
-        "attention_mask": (column <= end).astype(np.int32),
+        "token_type_ids": segments,
+        "attention_mask": (column <= end + table.cls_last).astype(np.int32),
         "next_sentence_labels": pairs.label.astype(np.int32),
     }
 
@@ -143,7 +149,7 @@ def lay_out_pairs(values: np.ndarray, pairs: Pairs, table: PieceTable, width: in
 def _lay_out_spans(
     values: np.ndarray, starts: np.ndarray, lengths: np.ndarray, table: PieceTable, settings: ExampleSettings
 ) -> dict[str, np.ndarray]:
-    """[CLS] tokens [SEP], one span in each row or, packed, as many as fit."""
+    """[CLS] tokens [SEP], or tokens [SEP] [CLS], one span in each row or, packed, as many as fit."""
     width = settings.sequence_length
     if settings.packing:
         rows, offsets, count = pack(lengths + 2, width)
@@ -151,10 +157,14 @@ def _lay_out_spans(
         rows, offsets, count = np.arange(len(starts)), np.zeros(len(starts), np.int64), len(starts)
     at = rows * width + offsets
     ids = np.full(count * width, table.pad, np.int32)
-    ids[at] = table.cls
-    _copy(ids, at + 1, values, starts, lengths)
-    ids[at + 1 + lengths] = table.sep
+    first = at + (not table.cls_last)  # where the tokens begin
+    cls = first + lengths + 1 if table.cls_last else at
+    ids[cls] = table.cls
+    _copy(ids, first, values, starts, lengths)
+    ids[first + lengths] = table.sep
     result = {"input_ids": ids, "token_type_ids": np.zeros_like(ids)}
+    if table.cls_last:
+        result["token_type_ids"][cls] = 2
     if settings.packing:
         indices, within = _indices(at, lengths + 2)
         result["sequence_ids"], result["position_ids"] = np.zeros_like(ids), np.zeros_like(ids)

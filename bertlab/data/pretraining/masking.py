@@ -25,6 +25,7 @@ class PieceTable:
 
     cls, sep, pad, mask: ids of the special tokens. replacements: (R,) int32, the ids that a random replacement is
     drawn from: all except the special and the [unused…] ones. continues: (V,) bool, whether a token continues a word.
+    cls_last: whether [CLS] is the last token of a row, in segment 2.
     """
 
     cls: int
@@ -33,6 +34,7 @@ class PieceTable:
     mask: int
     replacements: np.ndarray
     continues: np.ndarray
+    cls_last: bool = False
 
     @classmethod
     def of(cls, vocabulary) -> "PieceTable":
@@ -51,6 +53,7 @@ class PieceTable:
             mask=vocabulary.mask_id,
             replacements=np.flatnonzero(regular).astype(np.int32),
             continues=np.array([vocabulary.continues(piece) for piece in pieces]),
+            cls_last=vocabulary.cls_last,
         )
 
 

@@ -21,7 +21,14 @@ from bertlab.data.quiet import quiet
 from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece.encoding import Ragged, pack_rows, range_indices, special_count, truncated_lengths
+from bertlab.wordpiece.encoding import (
+    Ragged,
+    pack_rows,
+    range_indices,
+    special_count,
+    text_column,
+    truncated_lengths,
+)
 from bertlab.wordpiece.vocabulary import Vocabulary
 
 LENGTH_STEP = 16
@@ -165,7 +172,8 @@ class TaggingFeatures(Features):
         chosen = select_rows(self.tags, indices)
         targets = np.full((len(indices), length), IGNORED, np.int32)  # (B, T)
         column = np.arange(length)[None]
-        targets[(column >= 1) & (column <= np.diff(chosen.row_splits)[:, None])] = chosen.values
+        begin = text_column(self.vocabulary)
+        targets[(column >= begin) & (column < begin + np.diff(chosen.row_splits)[:, None])] = chosen.values
         return targets
 
 
@@ -236,11 +244,11 @@ def _tagging(rows: Sequence[TaggingRow], tokenizer, max_length: int, continuatio
     pieces, counts = encode_words(rows, tokenizer)
     first, _, truncated = truncate_to_fit(pieces, None, max_length, tokenizer.vocabulary)
     kept = np.diff(first.row_splits)  # (N,)
-    tags, positions = [], []
+    tags, positions, begin = [], [], text_column(tokenizer.vocabulary)
     for index, row in enumerate(rows):
         row_counts = counts.row(index)  # (words,)
         starts = first_tokens(row_counts)
-        positions.append(np.where((starts >= 0) & (starts < kept[index]), starts + 1, -1))  # + 1: [CLS]
+        positions.append(np.where((starts >= 0) & (starts < kept[index]), starts + begin, -1))
         if row.tags is not None:
             tags.append(align_tags(row_counts, row.tags, continuation)[: kept[index]])
     word_positions = Ragged(np.concatenate(positions), counts.row_splits)

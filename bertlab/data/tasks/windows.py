@@ -20,14 +20,15 @@ import numpy as np
 from bertlab.data.tasks.features import Features, truncate_to_fit
 from bertlab.data.tasks.rows import QuestionRow
 from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece.encoding import Ragged, RaggedEncoding, range_indices, special_count
+from bertlab.wordpiece.encoding import Ragged, RaggedEncoding, range_indices, special_count, text_column
 
 
 @dataclass(frozen=True)
 class QuestionWindows:
     """The windows of some questions, with the data to map tokens back to text.
 
-    features: their inputs; targets are start_positions and end_positions (W,) int32, 0 for "not in this window".
+    features: their inputs; targets are start_positions and end_positions (W,) int32, those of [CLS] for "not in this
+    window".
     row_of: (W,) the question of each window. first_token: (W,) the context token at which it begins. num_tokens: (W,)
     its context tokens. context_column: (W,) the column of its first context token. cut_questions: questions that were
     longer than allowed. lost_answers: answers that no token covers (control characters only).
@@ -46,6 +47,11 @@ class QuestionWindows:
 
     def __len__(self) -> int:
         return len(self.row_of)
+
+    @property
+    def no_answer_column(self) -> np.ndarray:
+        """The column of [CLS] in each window, which means "no answer": (W,)."""
+        return _cls_columns(self.features.vocabulary, self.context_column, self.num_tokens)
 
     def dataset(self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, **options):
         """A `tf.data.Dataset` of (inputs, {"start_positions", "end_positions"}); see `Features.dataset`."""
@@ -123,9 +129,11 @@ def make_windows(
         questions.values[range_indices(questions.row_splits[row_of], question_lengths[row_of])],
         np.concatenate([[0], np.cumsum(question_lengths[row_of])]),
     )
-    context_column = question_lengths[row_of] + specials - 1  # behind [CLS] question [SEP]
+    vocabulary = tokenizer.vocabulary
+    context_column = text_column(vocabulary) + question_lengths[row_of] + vocabulary.pair_separators
     answers, lost = _answer_tokens(rows, contexts, context_of)
-    targets = _targets(answers[row_of], first_token, num_tokens, context_column)
+    no_answer = _cls_columns(vocabulary, context_column, num_tokens)
+    targets = _targets(answers[row_of], first_token, num_tokens, context_column, no_answer)
     features = Features(tokenizer.vocabulary, first, second, targets)
     return QuestionWindows(
         rows, features, contexts, context_of, row_of, first_token, num_tokens, context_column, cut, lost
@@ -150,9 +158,14 @@ def _answer_tokens(rows, contexts: RaggedEncoding, context_of: np.ndarray) -> tu
     return spans, lost
 
 
-def _targets(answers, first_token, num_tokens, context_column) -> dict[str, np.ndarray]:
-    """Columns of the answer in each window, 0 ([CLS]) if the window does not contain all of it. answers: (W, 2)."""
+def _cls_columns(vocabulary, context_column, num_tokens) -> np.ndarray:
+    """The column of [CLS] in each window: (W,)."""
+    return context_column + num_tokens + 1 if vocabulary.cls_last else np.zeros_like(context_column)
+
+
+def _targets(answers, first_token, num_tokens, context_column, no_answer) -> dict[str, np.ndarray]:
+    """Columns of the answer in each window, that of [CLS] if the window does not contain all of it. answers: (W, 2)."""
     inside = (answers[:, 0] >= first_token) & (answers[:, 1] < first_token + num_tokens)  # (W,); −1 is never inside
     columns = answers - first_token[:, None] + context_column[:, None]  # (W, 2)
-    columns = np.where(inside[:, None], columns, 0).astype(np.int32)
+    columns = np.where(inside[:, None], columns, no_answer[:, None]).astype(np.int32)
     return {"start_positions": columns[:, 0], "end_positions": columns[:, 1]}

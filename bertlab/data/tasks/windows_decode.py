@@ -55,7 +55,7 @@ def best_answers(
     """
     if len(start_logits) != len(windows) or len(end_logits) != len(windows):
         raise DataError(f"{len(start_logits)} and {len(end_logits)} rows of logits for {len(windows)} windows")
-    max_context = windows.max_context()
+    max_context, no_answer = windows.max_context(), windows.no_answer_column
     ends = np.cumsum(np.bincount(windows.row_of, minlength=len(windows.rows)))
     answers, first = [], 0
     for row, end in enumerate(ends):
@@ -65,7 +65,8 @@ def best_answers(
             start, stop = np.asarray(start_logits[window], np.float64), np.asarray(end_logits[window], np.float64)
             if len(start) < column + count or len(stop) < column + count:
                 raise DataError(f"window {window} has {column + count + 1} tokens, but only {len(start)} logits")
-            null_score = min(null_score, start[0] + stop[0])
+            null = no_answer[window]
+            null_score = min(null_score, start[null] + stop[null])
             context = slice(column, column + count)
             found = _spans(start[context], stop[context], max_context.row(window), n_best, max_answer_length)
             offset = windows.first_token[window]

@@ -29,7 +29,7 @@ from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.huggingface import check_representable
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.data.tasks.rows import TaskData
-from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError, asked
+from bertlab.errors import CheckpointError, DataError, TrainingError, asked
 from bertlab.progress import bar, bars_are_shown
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.devices.free_memory import available_memory
@@ -37,6 +37,7 @@ from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.finetuning.batches import padded_length
 from bertlab.training.finetuning.card import save_finetuned
+from bertlab.training.finetuning.class_weights import class_weights
 from bertlab.training.finetuning.judgement import has_answers, is_labelled, judge, write_judgement
 from bertlab.training.finetuning.outputs import write_outputs
 from bertlab.training.finetuning.problems import Decoded, Encoded, Questions, TaskInfo, problem_for, tuned_threshold
@@ -364,33 +365,6 @@ def _main_figures(row: dict) -> dict[str, float]:
     """The loss and the first metric of an epoch's row."""
     first = next(name for name in row if name.startswith("val_"))
     return {"loss": row["loss"], first.removeprefix("val_"): row[first]}
-
-
-def class_weights(task: TaskData, recipe: Recipe) -> np.ndarray | None:
-    """(C,) float32: the recipe's own, or for "balanced" N / (C · rows of the class), as scikit-learn computes them.
-
-    Raises ConfigError unless there is one for each label, none is negative, not all are 0, and the task has classes.
-    """
-    asked = recipe.class_weights
-    if asked is None:
-        return None
-    if not task.labels or task.shape == "multiple-choice":
-        raise ConfigError(f"{task.name}: expected a task with classes for class_weights; leave them out")
-    if asked == "balanced" and task.multi_label:
-        raise ConfigError(
-            f"{task.name}: expected one number per label for class_weights where rows have several labels"
-        )
-    if asked == "balanced":
-        rows = [row.tags for row in task.train] if task.shape == "tagging" else [[row.label] for row in task.train]
-        counts = np.bincount(np.concatenate(rows).astype(int), minlength=len(task.labels))
-        return (counts.sum() / (len(counts) * np.maximum(counts, 1))).astype("float32")
-    if len(asked) != len(task.labels):
-        raise ConfigError(
-            f"expected {len(task.labels)} class_weights, one for each of {', '.join(task.labels)}; got {len(asked)}"
-        )
-    if not (np.all(np.isfinite(asked)) and min(asked) >= 0 < max(asked)):
-        raise ConfigError(f"`class_weights` must be non-negative and not all zero; got {asked}")
-    return np.array(asked, "float32")
 
 
 def _digest_rows(task: TaskData) -> str:

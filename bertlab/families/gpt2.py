@@ -1,0 +1,105 @@
+"""GPT-2: GPT with LayerNorm before each sub-layer, on byte-level BPE (Radford et al. 2019, section 2.3).
+
+Source of the names: modeling_gpt2.py of transformers.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bertlab.config import ModelConfig
+from bertlab.families.base import Family, standard_encoder
+from bertlab.families.gpt import (
+    BUFFERS,
+    CLASS_ENDS,
+    LAYER,
+    PRETRAINING,
+    decoder_embeddings,
+    last_token,
+    next_token_head,
+    with_inner_size,
+)
+from bertlab.families.names import HUGGINGFACE, Names, dense, norm, table
+
+# size: (num_layers, hidden_size, num_heads)
+_SHAPES = {"base": (12, 768, 12), "medium": (24, 1024, 16), "large": (36, 1280, 20), "xl": (48, 1600, 25)}
+
+
+@dataclass(frozen=True)
+class Gpt2Config(ModelConfig):
+    """All settings of a GPT-2's architecture and numerics. The defaults are the smallest published size.
+
+    Example:
+        >>> Gpt2Config.named("xl").num_layers
+        48
+    """
+
+    vocab_size: int = 50257
+    max_position_embeddings: int = 1024
+    hidden_act: str = "gelu_tanh"
+    layer_norm_eps: float = 1e-5
+    pad_token_id: int = 50256  # the end of a text; there is no token of padding
+    embedding_dropout: float = 0.1
+
+    model_type: ClassVar[str] = "gpt2"
+    causal: ClassVar[bool] = True
+    SIZES: ClassVar[dict] = {
+        name: dict(num_layers=layers, hidden_size=hidden, num_heads=heads, intermediate_size=4 * hidden)
+        for name, (layers, hidden, heads) in _SHAPES.items()
+    }
+    HUGGINGFACE_NAMES: ClassVar[dict] = {
+        "hidden_size": "n_embd",
+        "num_layers": "n_layer",
+        "num_heads": "n_head",
+        "intermediate_size": "n_inner",
+        "max_position_embeddings": "n_positions",
+        "hidden_act": "activation_function",
+        "layer_norm_eps": "layer_norm_epsilon",
+        "hidden_dropout": "resid_pdrop",
+        "attention_dropout": "attn_pdrop",
+        "embedding_dropout": "embd_pdrop",
+    }
+    HUGGINGFACE_CONSTANTS: ClassVar[dict] = {
+        "scale_attn_weights": True,
+        "scale_attn_by_inverse_layer_idx": False,
+        "reorder_and_upcast_attn": False,
+    }
+
+    @classmethod
+    def from_huggingface(cls, values: dict, where: str = "config.json") -> "Gpt2Config":
+        """Reads a `config.json`; see `ModelConfig.from_huggingface`."""
+        return super().from_huggingface(with_inner_size(values) if isinstance(values, dict) else values, where)
+
+
+def _encoder(config: Gpt2Config, **options):
+    return standard_encoder(config, pre_norm=True, **options)
+
+
+_HUGGINGFACE = Names(
+    spelling=HUGGINGFACE,
+    prefix="transformer.",
+    class_prefix="GPT2",
+    class_ends=CLASS_ENDS,
+    aside=BUFFERS,
+    backbone=(
+        table("embeddings/token", "wte"),
+        table("embeddings/position", "wpe"),
+        *LAYER,
+        norm("encoder/final_norm", "ln_f"),
+    ),
+    heads={
+        "pretraining": PRETRAINING,
+        "token_classification": (dense("head/dense", "classifier"),),
+        "question_answering": (dense("head/dense", "qa_outputs"),),
+    },
+)
+
+FAMILY = Family(
+    config=Gpt2Config,
+    huggingface=_HUGGINGFACE,
+    embeddings=decoder_embeddings,
+    encoder=_encoder,
+    masked_lm_head=next_token_head,
+    pooling=last_token,
+    pooler=False,
+    tokenizer="byte-level BPE",
+)

@@ -1,0 +1,100 @@
+"""Continuing texts with a left-to-right model."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bertlab.errors import ConfigError, DataError
+from bertlab.generation.beams import beam_search
+from bertlab.generation.choosing import choose
+from bertlab.generation.reading import CachedReader, WholeReader
+from bertlab.generation.settings import GenerationSettings
+
+
+def generate(
+    model,
+    prompts: Sequence[Sequence[int]],
+    settings: GenerationSettings | None = None,
+    end_id: int | None = None,
+) -> list[list[int]]:
+    """The ids that follow each prompt; the last one is end_id where the model ended the text.
+
+    model: a `PreTrainingModel` whose config is causal.   prompts: ids, at least one each, of any lengths.
+    Rows are drawn independently: the same seed gives a row the same text, whatever the other rows are.
+    Raises ConfigError for a model that is not left-to-right, DataError for prompts that it cannot read.
+
+    Example:
+        >>> from bertlab.models import PreTrainingModel
+        >>> model = PreTrainingModel(BertConfig.named("tiny", vocab_size=100, causal=True), next_sentence=False)
+        >>> continued = generate(model, [[2, 17], [2]], GenerationSettings(max_new_tokens=3))
+        >>> [len(ids) for ids in continued]
+        [3, 3]
+    """
+    settings = settings or GenerationSettings()
+    prompts = [[int(number) for number in prompt] for prompt in prompts]
+    _check(model.config, prompts, settings)
+    reader_of = CachedReader if settings.cache else WholeReader
+    if settings.beams > 1:
+        options = settings.beams, settings.max_new_tokens, settings.length_penalty, end_id
+        lengths = [len(prompt) + settings.max_new_tokens for prompt in prompts]
+        readers = (reader_of(model, [prompt] * settings.beams, length) for prompt, length in zip(prompts, lengths))
+        return [beam_search(reader, *options)[0] for reader in readers]
+    reader = reader_of(model, prompts, max(map(len, prompts)) + settings.max_new_tokens)
+    return _row_by_row(reader, settings, end_id)
+
+
+def _row_by_row(reader, settings: GenerationSettings, end_id: int | None) -> list[list[int]]:
+    rngs = [np.random.default_rng([settings.seed, row]) for row in range(len(reader.ids))]
+    continued: list[list[int]] = [[] for _ in rngs]
+    running = np.ones(len(rngs), bool)
+    logits = reader.first()  # (B, V)
+    for count in range(1, settings.max_new_tokens + 1):
+        ids = np.zeros(len(rngs), np.int32)
+        for row in np.flatnonzero(running):
+            ids[row] = choose(logits[row], settings, rngs[row])
+            continued[row].append(int(ids[row]))
+            running[row] = ids[row] != end_id
+        if count == settings.max_new_tokens or not running.any():
+            return continued
+        logits = reader.next(ids)
+    return continued
+
+
+def _check(config, prompts: list[list[int]], settings: GenerationSettings) -> None:
+    if not config.causal:
+        raise ConfigError(
+            "this model reads to both sides; only a left-to-right model can continue a text: GPT-2, or a model that "
+            "was pre-trained with causal=True"
+        )
+    if not prompts:
+        raise DataError("expected at least one prompt, got none")
+    for number, prompt in enumerate(prompts, 1):
+        if not prompt:
+            raise DataError(f"prompt {number} is empty; a text to continue needs at least one token")
+        if not all(0 <= token < config.vocab_size for token in prompt):
+            raise DataError(f"prompt {number} has an id outside the vocabulary, 0 to {config.vocab_size - 1}")
+        left = config.max_tokens - len(prompt)
+        if left < 1:
+            raise DataError(
+                f"prompt {number} has {len(prompt)} tokens, the model only {config.max_tokens} positions: shorten it"
+            )
+        if settings.max_new_tokens > left:
+            raise DataError(
+                f"prompt {number} has {len(prompt)} tokens, and the model {config.max_tokens} positions: expected at "
+                f"most {left} new tokens, got max_new_tokens {settings.max_new_tokens}"
+            )
+
+
+def generate_text(model, tokenizer, texts: Sequence[str], settings: GenerationSettings | None = None) -> list[str]:
+    """The continuations of texts, without the texts. Arguments and errors as in `generate`.
+
+    A row begins with the tokenizer's [CLS], unless the same token also ends a text, as in GPT-2.
+    """
+    vocabulary = tokenizer.vocabulary
+    front = [] if vocabulary.cls_id == vocabulary.sep_id else [vocabulary.cls_id]
+    for number, text in enumerate(texts, 1):
+        if not text.strip():
+            raise DataError(f"prompt {number} is empty; expected a text to continue")
+    prompts = [[*front, *tokenizer.encode(text)] for text in texts]
+    continued = generate(model, prompts, settings, end_id=vocabulary.sep_id)
+    return [tokenizer.decode(ids) for ids in continued]

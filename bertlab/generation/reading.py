@@ -1,0 +1,117 @@
+"""Reading rows of tokens: all at once the prompts, then one token of each row at a time.
+
+The rows end together, so shorter prompts have padding before them, which no token sees. `CachedReader` keeps the keys
+and values of every layer: a token costs as much as the row is long. `WholeReader` reads the row again for each token,
+which is simpler and slower, and gives the same logits.
+
+Letters: B rows, T tokens so far, S tokens at most, V vocabulary, A heads, d head size.
+"""
+
+import weakref
+from collections.abc import Sequence
+
+import keras
+import numpy as np
+from keras import ops
+
+BLOCK = 64  # kept keys have places for a multiple of it, so that few lengths are compiled
+
+
+class Reader:
+    """The common part: padding before the prompts.
+
+    model: a left-to-right `PreTrainingModel`.   prompts: ids, at least one each.   length: S.
+    """
+
+    def __init__(self, model, prompts: Sequence[Sequence[int]], length: int):
+        self.model, self.length = model, length
+        self.tokens = max(map(len, prompts))
+        self.padding = np.array([self.tokens - len(prompt) for prompt in prompts], np.int32)  # (B,)
+        filler = model.config.pad_token_id if model.config.pad_token_id < model.config.vocab_size else 0
+        self.ids = np.full((len(prompts), self.tokens), filler, np.int32)  # (B, T)
+        for row, prompt in zip(self.ids, prompts):
+            row[self.tokens - len(prompt) :] = prompt
+
+
+class WholeReader(Reader):
+    """Reads all tokens again every time."""
+
+    def first(self) -> np.ndarray:
+        """The logits behind the prompts, (B, V) float32."""
+        columns = np.arange(self.ids.shape[1], dtype=np.int32)
+        inputs = {
+            "input_ids": self.ids,
+            "attention_mask": (columns >= self.padding[:, None]).astype(np.int32),
+            "position_ids": np.maximum(columns - self.padding[:, None], 0),
+        }
+        return _array(self.model(inputs, training=False)["masked_lm_logits"][:, -1])
+
+    def next(self, ids: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        """The logits behind one more token of each row, (B, V). ids (B,); rows: which row each one continues."""
+        if rows is not None:
+            self.ids, self.padding = self.ids[rows], self.padding[rows]
+        self.ids = np.concatenate([self.ids, np.asarray(ids, np.int32)[:, None]], axis=1)
+        return self.first()
+
+
+class CachedReader(Reader):
+    """Keeps the keys and values of all layers."""
+
+    def __init__(self, model, prompts: Sequence[Sequence[int]], length: int):
+        super().__init__(model, prompts, length)
+        config = model.config
+        places = -(-length // BLOCK) * BLOCK
+        shape = (len(prompts), places, config.num_heads, config.head_size)
+        dtype = model.compute_dtype
+        layers = len(model.backbone.encoder.passed())
+        self.caches = [(ops.zeros(shape, dtype), ops.zeros(shape, dtype)) for _ in range(layers)]
+        self._step = _compiled_step(model)
+
+    def first(self) -> np.ndarray:
+        """The logits behind the prompts, (B, V) float32."""
+        logits, self.caches = _read(self.model, self.ids, self.caches, np.int32(0), self.padding)
+        return _array(logits)
+
+    def next(self, ids: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        """The logits behind one more token of each row, (B, V). ids (B,); rows: which row each one continues."""
+        if rows is not None:
+            self.padding = self.padding[rows]
+            self.caches = [tuple(ops.take(kept, rows, axis=0) for kept in cache) for cache in self.caches]
+        ids = ops.convert_to_tensor(np.asarray(ids, np.int32)[:, None])
+        start = ops.convert_to_tensor(np.int32(self.tokens))
+        logits, self.caches = self._step(ids, self.caches, start, ops.convert_to_tensor(self.padding))
+        self.tokens += 1
+        return _array(logits)
+
+
+def _read(model, ids, caches, start, padding):
+    """Logits (B, V) behind the tokens ids (B, n) that begin at column `start`, and the caches with these tokens."""
+    columns = start + ops.arange(ops.shape(ids)[1], dtype="int32")  # (n,)
+    places = ops.arange(caches[0][0].shape[1], dtype="int32")  # (S,)
+    positions = ops.maximum(columns[None] - padding[:, None], 0)  # (B, n)
+    behind = places[None, None] <= columns[None, :, None]  # (1, n, S)
+    mask = ops.logical_and(behind, places[None, None] >= padding[:, None, None])  # (B, n, S)
+    x = model.backbone.embeddings(ids, position_ids=positions)
+    x, caches = model.backbone.encoder.extend(x, caches, start, mask)
+    head = model.masked_lm_head
+    table = model.backbone.embeddings.token.embeddings if head.tied else None
+    return ops.cast(head(x[:, -1:], table)[:, 0], "float32"), caches
+
+
+_STEPS = weakref.WeakKeyDictionary()  # model → its compiled step
+
+
+def _compiled_step(model):
+    """`_read` for one token of each row; TensorFlow compiles it once for a model, and reads its weights every time."""
+    if keras.backend.backend() != "tensorflow":
+        return lambda *arguments: _read(model, *arguments)
+    if model not in _STEPS:
+        import tensorflow as tf
+
+        held = weakref.ref(model)  # the dictionary must not keep it alive
+        _STEPS[model] = tf.function(lambda *arguments: _read(held(), *arguments))
+    return _STEPS[model]
+
+
+def _array(logits) -> np.ndarray:
+    return np.asarray(ops.convert_to_numpy(ops.cast(logits, "float32")))
