@@ -69,6 +69,7 @@ import contextlib
 import dis
 import io
 import itertools
+import logging
 import sys
 import types
 from functools import partial
@@ -305,12 +306,25 @@ def _steps(probe, question, namespace, notes):
     optimizer = keras.optimizers.SGD(asked["rate"], momentum=asked.get("momentum", 0.0))
     optimizer.build(model.trainable_variables)
     step = _compiled(function, model, optimizer) if asked.get("compiled") else partial(function, model, optimizer)
-    for _ in range(asked["steps"]):
-        loss = call_with_notes(step, [batch], {}, notes)
+    with _without_warnings():
+        for _ in range(asked["steps"]):
+            loss = call_with_notes(step, [batch], {}, notes)
     if loss is None or loss is ...:
         return loss
     after = {role: _joined_places(places_of(model, paths)) for role, paths in probe["roles"].items()}
     return {"loss": loss} | after
+
+
+@contextlib.contextmanager
+def _without_warnings():
+    """Without TensorFlow's warnings that a function is compiled often: each question makes its own."""
+    logger = logging.getLogger("tensorflow")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _compiled(function, model, optimizer):

@@ -1,10 +1,10 @@
-"""A student's gain from its teacher: `python -m benchmarks.distillation [--seeds 2] [--folder build/distillation]`.
+"""A student's gain from its teacher: `python -m benchmarks.distillation [--size 2x128] [--seeds 2]`.
 
-The student has 2 layers of width 128, the teacher is the packaged bertlab-mini (4 layers of 256). Two students per seed
-have the same configuration, rows, steps and recipe: one is distilled, one is pre-trained from scratch. Both are judged
-on the held-out part of the built-in corpus and fine-tuned on two tasks. On each task a student is also distilled in the
-task stage, from the fine-tuned teacher. Finished parts are kept in the folder: the same command resumes. Writes
-results.json, results.md and distillation.png there.
+The teacher is the packaged bertlab-mini (4 layers of 256). Two students have the same configuration, rows, steps and
+recipe: one is distilled, one is pre-trained from scratch. Both are judged on the held-out part of the built-in corpus
+and fine-tuned on two tasks with each seed. The distilled student is also distilled in the task stage, from the
+fine-tuned teacher. Finished parts are kept in the folder: the same command resumes. Writes results.json, results.md and
+distillation.png there.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.recipes.presets import PretrainingSettings
 from bertlab.work_folder import read_json, write_json
 
-TEACHER, SIZE = "bertlab-mini", "2x128"
+TEACHER = "bertlab-mini"
 TASKS = {"package": 1500, "pairs": 1500}  # name: training rows
 ROWS = ExampleSettings(sequence_length=64, next_sentence=False, dynamic_masking=True)
 TAUGHT = DistillationSettings(soft_positions="masked")
@@ -29,11 +29,11 @@ TEACHERS, DISTILLED, SCRATCH = "teacher", "distilled", "same size from scratch"
 ON_TASK = "distilled, and on the task too"
 
 
-def recipe(steps: int, seed: int) -> PretrainingSettings:
+def recipe(steps: int) -> PretrainingSettings:
     """The same for both students."""
     return PretrainingSettings(
         steps=steps, batch_size=32, learning_rate=1e-3, warmup_share=0.1, beta_2=0.98, dropout=0.0,
-        width_scaled_init=True, masked_lm_probability=0.3, interval=100, seed=seed,
+        width_scaled_init=True, masked_lm_probability=0.3, interval=100, seed=1,
     )  # fmt: skip
 
 
@@ -49,18 +49,18 @@ def make_rows(folder: Path) -> tuple[Path, Path]:
     return folder / "train", folder / "validation"
 
 
-def pretrained(folder: Path, steps: int, seed: int) -> dict[str, Path]:
+def pretrained(folder: Path, size: str, steps: int) -> dict[str, Path]:
     """The checkpoints of both students, trained on the same rows for as many steps."""
     from bertlab.training.distillation.general import DistillationRun
     from bertlab.training.pretraining import CHECKPOINT, pretrain
 
     train, _ = make_rows(folder)
-    runs = {DISTILLED: folder / f"distilled-{seed}", SCRATCH: folder / f"scratch-{seed}"}
-    run = DistillationRun(TEACHER, SIZE, train, runs[DISTILLED], recipe(steps, seed), TAUGHT)
+    runs = {DISTILLED: folder / "distilled", SCRATCH: folder / "scratch"}
+    run = DistillationRun(TEACHER, size, train, runs[DISTILLED], recipe(steps), TAUGHT)
     if not (runs[DISTILLED] / CHECKPOINT).exists():
         run.train(say=show)
     if not (runs[SCRATCH] / CHECKPOINT).exists():
-        pretrain(run.config, train, runs[SCRATCH], recipe(steps, seed), say=show)
+        pretrain(run.config, train, runs[SCRATCH], recipe(steps), say=show)
     return {kind: out / CHECKPOINT for kind, out in runs.items()}
 
 
@@ -90,7 +90,7 @@ def finetuned(model: Path | str, folder: Path, name: str, seed: int, teachers: b
         own = Recipe(learning_rate=1e-3 if name != TEACHERS else 3e-4, epochs=3, max_length=64, seeds=(seed,))
         out = folder / "tasks" / f"{task_name}-{name}-{seed}".replace(" ", "-")
         if teachers:
-            teacher = folder / "tasks" / f"{task_name}-{TEACHERS}-{seed}"
+            teacher = folder / "tasks" / f"{task_name}-{TEACHERS}-1"
             result = distill_task(teacher, model, task, out, own, DistillationSettings(), show)
         else:
             result = finetune(model, task, out, own, say=show)
@@ -102,18 +102,19 @@ def show(line: str) -> None:
     print(line, flush=True)
 
 
-def measured(folder: Path, seeds: int, steps: int) -> dict[str, list[dict]]:
-    """Kind of model → the metrics of each seed."""
-    make_rows(folder)
+def measured(folder: Path, size: str, seeds: int, steps: int, tasks: bool) -> dict[str, list[dict]]:
+    """Kind of model → the metrics of each seed of the fine-tuning."""
+    students = pretrained(folder, size, steps)
+    models = {TEACHERS: TEACHER, **students}
+    judged = {kind: held_out(model, folder, kind.replace(" ", "-")) for kind, model in models.items()}
     found = {kind: [] for kind in (TEACHERS, DISTILLED, ON_TASK, SCRATCH)}
     for seed in range(1, seeds + 1):
-        students = pretrained(folder, steps, seed)
-        whole = held_out(TEACHER, folder, "teacher") | finetuned(TEACHER, folder, TEACHERS, seed)
-        found[TEACHERS].append(whole)
-        for kind, student in students.items():
-            figures = held_out(student, folder, f"{kind}-{seed}".replace(" ", "-"))
-            found[kind].append(figures | finetuned(student, folder, kind, seed))
-        found[ON_TASK].append(finetuned(students[DISTILLED], folder, "on-task", seed, teachers=True))
+        for kind, model in models.items():
+            if kind == TEACHERS and seed > 1:
+                continue  # one teacher
+            found[kind].append(judged[kind] | (finetuned(model, folder, kind, seed) if tasks else {}))
+        if tasks:
+            found[ON_TASK].append(finetuned(students[DISTILLED], folder, "on-task", seed, teachers=True))
     return found
 
 
@@ -153,12 +154,14 @@ def draw(found: dict[str, list[dict]], path: Path) -> None:
 
 @click.command()
 @click.option("--folder", type=click.Path(path_type=Path), default=Path("build/distillation"), show_default=True)
-@click.option("--seeds", default=2, show_default=True, type=click.IntRange(1))
+@click.option("--size", default="2x128", show_default=True, help="Layers and width of the student.")
+@click.option("--seeds", default=2, show_default=True, type=click.IntRange(1), help="Seeds of the fine-tuning.")
 @click.option("--steps", default=400, show_default=True, type=click.IntRange(100))
-def main(folder: Path, seeds: int, steps: int) -> None:
+@click.option("--tasks/--no-tasks", default=True, show_default=True, help="Also fine-tune on two tasks.")
+def main(folder: Path, size: str, seeds: int, steps: int, tasks: bool) -> None:
     """Trains, judges and draws; finished parts are kept."""
     load_backend()
-    found = measured(folder, seeds, steps)
+    found = measured(folder, size, seeds, steps, tasks)
     write_json(folder / "results.json", found)
     write_text(folder / "results.md", table(found))
     draw(found, folder / "distillation.png")

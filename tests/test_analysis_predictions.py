@@ -76,6 +76,18 @@ def test_a_word_of_several_tokens_is_refused(tokenizer):
         token_ids(tokenizer, ["bank", "birds"])
 
 
+def test_the_first_word_of_a_text_has_no_space_before_it():
+    """A byte-level vocabulary has both: "he" and " he"."""
+
+    class Spaces:
+        word_prefix = " "
+
+        def encode(self, text):
+            return [{"he": 7, " he": 8}[text]]
+
+    assert token_ids(Spaces(), ["he"]).tolist() == [8] and token_ids(Spaces(), ["he"], first=True).tolist() == [7]
+
+
 # === Bias ===
 
 

@@ -2,11 +2,13 @@
 
 import dataclasses
 import json
+import logging
 import pickle
 
 import numpy as np
 import pytest
 
+from autograde import planning, probe
 from autograde.exercises import catalogue, cells, notebooks, runs
 from autograde.exercises.n07_pretraining import pretraining_model, train_step
 from autograde.grader import training_runs
@@ -81,6 +83,21 @@ def _run(folder, names, settings):
     optimizer = keras.optimizers.Adam(settings.peak)
     optimizer.build(model.trainable_variables)
     return training_run.Run(folder, settings, model, optimizer, say=lambda line: None), batch
+
+
+def test_checking_a_step_logs_no_warning_of_tensorflow():
+    exercise, logger, logged = catalogue.find("train-step"), logging.getLogger("tensorflow"), []
+    handler = logging.Handler()
+    handler.emit = logged.append
+    level = logger.level
+    logger.addHandler(handler)
+    try:
+        questions = planning.make_plan(exercise, misconceptions=False)["questions"]
+        compiled = [question for question in questions if question["keywords"].get("compiled")]
+        assert all(one["status"] == "ok" for one in probe.answer(6 * compiled, cells.namespace(exercise)))
+    finally:
+        logger.removeHandler(handler)
+    assert compiled and logged == [] and logger.level == level
 
 
 def test_a_run_that_was_cut_off_goes_on_and_ends_with_the_very_weights(tmp_path, names):

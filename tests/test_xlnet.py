@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 from checkpoint_files import same_weights, weights
+from keras import ops
 
 from bertlab import checkpoints, families, models
 from bertlab.checkpoints.kinds import variables_of
@@ -32,7 +33,9 @@ def model():
 
 
 def predictions(model, ids):
-    return np.asarray(model({"input_ids": ids, "order_ids": ORDER, "masked_lm_positions": PLACES})["masked_lm_logits"])
+    return ops.convert_to_numpy(
+        model({"input_ids": ids, "order_ids": ORDER, "masked_lm_positions": PLACES})["masked_lm_logits"]
+    )
 
 
 @pytest.mark.parametrize("place", range(6))
@@ -46,10 +49,10 @@ def test_a_prediction_depends_on_the_tokens_before_it_in_the_order_and_on_no_oth
 
 def test_without_an_order_no_prediction_sees_another_predicted_token(model):
     inputs = {"input_ids": IDS, "masked_lm_positions": PLACES}
-    before = np.asarray(model(inputs)["masked_lm_logits"])
+    before = ops.convert_to_numpy(model(inputs)["masked_lm_logits"])
     changed = IDS.copy()
     changed[0, PLACES[0]] = 50
-    after = np.asarray(model(inputs | {"input_ids": changed})["masked_lm_logits"])
+    after = ops.convert_to_numpy(model(inputs | {"input_ids": changed})["masked_lm_logits"])
     np.testing.assert_allclose(after, before, atol=1e-5)
 
 
@@ -57,18 +60,22 @@ def test_all_hidden_states_come_with_the_same_predictions(model):
     inputs = {"input_ids": IDS, "order_ids": ORDER, "masked_lm_positions": PLACES}
     everything = model(inputs, return_all=True)
     assert len(everything["hidden_states"]) == 3
-    np.testing.assert_allclose(np.asarray(everything["masked_lm_logits"])[0], predictions(model, IDS)[0], atol=1e-5)
+    np.testing.assert_allclose(
+        ops.convert_to_numpy(everything["masked_lm_logits"])[0], predictions(model, IDS)[0], atol=1e-5
+    )
 
 
 def test_only_differences_of_segments_count():
     backbone = models.Backbone(config())
 
     def states(segments):
-        return np.asarray(backbone({"input_ids": IDS, "token_type_ids": np.array([segments])})["sequence_output"])
+        return ops.convert_to_numpy(
+            backbone({"input_ids": IDS, "token_type_ids": np.array([segments])})["sequence_output"]
+        )
 
     np.testing.assert_array_equal(states([0, 0, 1, 1, 1, 2]), states([7, 7, 5, 5, 5, 0]))
     assert np.abs(states([0, 0, 1, 1, 1, 2]) - states([0] * 6)).max() > 1e-3
-    plain = np.asarray(backbone({"input_ids": IDS})["sequence_output"])
+    plain = ops.convert_to_numpy(backbone({"input_ids": IDS})["sequence_output"])
     np.testing.assert_allclose(states([0] * 6), plain, atol=1e-5)
 
 
@@ -77,9 +84,9 @@ def test_a_row_is_the_same_with_padding_on_either_side():
 
     def logits(left, right):
         ids = np.pad(IDS, ((0, 0), (left, right)), constant_values=5)
-        return np.asarray(classifier({"input_ids": ids, "attention_mask": (ids != 5).astype("int32")}))
+        return ops.convert_to_numpy(classifier({"input_ids": ids, "attention_mask": (ids != 5).astype("int32")}))
 
-    alone = np.asarray(classifier({"input_ids": IDS}))
+    alone = ops.convert_to_numpy(classifier({"input_ids": IDS}))
     for left, right in ((3, 0), (0, 3), (2, 1)):
         np.testing.assert_allclose(logits(left, right), alone, atol=1e-5)
 

@@ -66,7 +66,7 @@ def associations(
     """
     if template.count(TARGET) != 1 or template.count(ATTRIBUTE) != 1:
         raise DataError(f"expected a template with one {TARGET} and one {ATTRIBUTE}, got {template!r}")
-    ids = token_ids(tokenizer, targets)
+    ids = token_ids(tokenizer, targets, first=template.startswith(TARGET))
     found = []
     for attribute in attributes:
         count = len(tokenizer.encode(tokenizer.word_prefix + attribute))

@@ -52,12 +52,14 @@ def blank_probabilities(model, tokenizer, texts: Sequence[str], batch_size: int 
     return np.concatenate(found) if found else np.zeros((0, len(vocabulary)), "float32")
 
 
-def token_ids(tokenizer, words: Sequence[str]) -> np.ndarray:
-    """The id of each word, (N,) int64. Raises DataError for a word of several tokens: the model cannot fill it into one
-    [MASK]."""
+def token_ids(tokenizer, words: Sequence[str], first: bool = False) -> np.ndarray:
+    """The id of each word, (N,) int64. first: as the first word of a text, which some vocabularies write otherwise.
+
+    Raises DataError for a word of several tokens: the model cannot fill it into one [MASK].
+    """
     ids = []
     for word in words:
-        tokens = tokenizer.encode(tokenizer.word_prefix + word)
+        tokens = tokenizer.encode(word if first else tokenizer.word_prefix + word)
         if len(tokens) != 1:
             raise DataError(f"{word!r} has {len(tokens)} tokens; choose words of one token, or leave the item out")
         ids.append(int(tokens[0]))

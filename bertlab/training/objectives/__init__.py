@@ -1,12 +1,9 @@
 """Objectives: the tasks that a model is pre-trained on. A run has one or several; its loss is the sum of theirs.
 
 The trainer, evaluation, history, alarm and progress bar work with the list and know no objective by name. A new
-objective is a file beside the others, with a collator if stored rows do not hold its targets. How future objectives
-fit in:
+objective is a file beside the others, with a collator if stored rows do not hold its targets. Those of
+distillation are in `bertlab.training.distillation.objectives`. How future objectives fit in:
 
-- *Distillation*: the model holds the student and a frozen teacher and returns `teacher_logits` beside the student's
-  (or a collator reads a teacher's stored outputs). `losses` is the cross-entropy of the two softmaxes at a temperature,
-  `hits` whether both choose the same token, `weights` those of `MaskedLM`.
 - *Sequence to sequence* (BART, T5): a collator corrupts the rows and adds the decoder's shifted inputs; labels and
   weights are as in `NextToken`, at the decoder's tokens.
 """
