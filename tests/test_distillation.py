@@ -309,7 +309,8 @@ def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path
         ((teacher, "2x8", {"losses": "layers", "heads": 4}), "the teacher's number of heads, 2, got 4"),
         ((teacher, other, {}), "the teacher's vocabulary of"),
         ((classifier, "2x8", {}), "expected a teacher with a masked-language-model head"),
-        ((causal, "2x8", {}), "left to right"),
+        ((causal, "2x8", {}), "a teacher that fills in masks, got one that reads left to right"),
+        ((teacher, causal, {}), "a student that fills in masks, got one that reads left to right"),
         ((teacher, "2x8", {"soft_factor": 0.0, "hard_factor": 0.0, "cosine_factor": 0.0}), "nothing to learn"),
     ]
     for (its_teacher, to, options), said in cases:
@@ -317,6 +318,25 @@ def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path
             run_of(data, its_teacher, tmp_path / "out", to, **options)
         assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("options", [{}, {"losses": "layers"}], ids=str)
+def test_a_student_of_a_teacher_with_a_padded_token_table_can_be_distilled_further(data, tmp_path, options):
+    from bertlab import checkpoints
+    from bertlab.data.pretraining.records import ExampleFiles
+    from bertlab.models import PreTrainingModel
+
+    tokenizer = ExampleFiles(data / "rows").tokenizer
+    padded = PreTrainingModel(TEACHER.replace(vocab_size=CONFIG.vocab_size + 5), next_sentence=False)
+    teacher = checkpoints.save(padded, tmp_path / "teacher")
+    tokenizer.save(teacher)
+    student = checkpoints.save(PreTrainingModel(CONFIG.replace(num_layers=2)), tmp_path / "student", tokenizer)
+    run = run_of(data, teacher, tmp_path / "out", student, **options)
+    both = run.trainer(say=lambda text: None).bert
+    batch = next(iter(run.validation_batches().as_numpy_iterator()))
+    outputs = both({name: batch[name] for name in both.reads if name in batch})
+    for name in () if options else ("soft_logits", "teacher_logits"):
+        assert outputs[name].shape[-1] == len(tokenizer.vocabulary)
 
 
 # === TinyBERT's folders ===

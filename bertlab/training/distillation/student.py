@@ -76,11 +76,6 @@ def check_pair(student: ModelConfig, teacher: ModelConfig, layer_losses: bool) -
 
     layer_losses: whether it also learns from the teacher's layers, which have to fit its own.
     """
-    if student.vocab_size != teacher.vocab_size:
-        raise ConfigError(
-            f"expected a student with the teacher's vocabulary of {teacher.vocab_size:,} tokens, got one of "
-            f"{student.vocab_size:,}; distill from a teacher with the same vocabulary"
-        )
     if not layer_losses:
         return
     if teacher.num_layers % student.num_layers:
