@@ -168,9 +168,13 @@ class Experiment:
         recipe, limit = self.recipe, self.problem.info.max_length
         rows = max(setting.batch_size for setting in self.settings) // recipe.devices
         tokens = padded_length(int(train.features.lengths.max()), limit)
-        free = available_memory(recipe.devices)
         sequences = train.features.choices or 1  # in a row
+        free = self._free_memory(rows // recipe.accumulation * sequences, tokens)
         check_memory(self.config, rows, tokens, None, self.precision, recipe.accumulation, free, sequences)
+
+    def _free_memory(self, rows: int, tokens: int) -> int | None:
+        """The bytes that an update may take; None if that is not known. rows, tokens: read together."""
+        return available_memory(self.recipe.devices)
 
     def identity(self) -> dict:
         """All that decides the results of the runs."""
