@@ -36,7 +36,7 @@ from bertlab.training.finetuning.card import load_info
 from bertlab.training.finetuning.experiment import Experiment
 from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for
 from bertlab.training.finetuning.results import FineTuningResult
-from bertlab.training.finetuning.settings import Recipe
+from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.trainer import FineTuner
 from bertlab.training.runs.start import TrainedWeights
 
@@ -111,6 +111,7 @@ class TaskDistillation(Experiment):
         config = student_config(self.teacher.config, self.student, self.distillation.heads)
         if self.distillation.start == "fresh" or not same_parts(config, self.teacher.config):
             self._note("the student starts from fresh weights")
+            self.start = STARTS[1]
             return {}, config
         self._note("the student starts from layers of the teacher")
         student = model_class(self.problem.model_kind)(config, **self.problem.model_options)
