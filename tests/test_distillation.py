@@ -200,6 +200,23 @@ def test_a_student_comes_to_resemble_its_teacher(data, teacher, tmp_path, option
     assert (tmp_path / "curve.png").exists()
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"hard_factor": 0.0},
+        {"hard_factor": 0.0, "soft_positions": "masked"},
+        {"losses": "layers", "hidden_factor": 0.0},
+    ],
+    ids=str,
+)
+def test_rows_are_masked_whatever_losses_count(data, teacher, tmp_path, options):
+    run = run_of(data, teacher, tmp_path, **options)
+    mask_id = run.tokenizer.vocabulary.mask_id
+    for batches in (run.batches(0), run.validation_batches()):
+        batch = next(iter(batches.as_numpy_iterator()))
+        assert (batch["input_ids"] == mask_id).any() and batch["masked_lm_weights"].any()
+
+
 def test_the_loss_is_the_published_sum(data, teacher, tmp_path):
     history, _ = distilled(data, teacher, tmp_path, settings=STEPS.replace(steps=2))
     row = history[0]

@@ -100,15 +100,49 @@ def test_the_kept_outputs_are_the_teachers_and_are_read_again(teachers, tmp_path
     model = checkpoints.load(folder)
     info = load_info(folder, model)
     features = problem_for(info, TOKENIZER).encode(task.train).features
-    outputs = teacher_outputs(model, features, 16, tmp_path / "kept.safetensors")
+    kept = tmp_path / "kept.safetensors"
+    outputs = teacher_outputs(model, features, 16, kept, "this teacher")
     inputs, _ = features.batch([3, 5], 16)
     taught = with_outputs(model, features, outputs).batch(np.array([3, 5]), 16)[1]["teacher_logits"]
     own = np.asarray(model.predict_on_batch(inputs))
     for row, expected, length in zip(taught, own, features.lengths[[3, 5]]):
         np.testing.assert_allclose(row[:length], expected[:length], atol=1e-5)
         assert (row[length:] == NEVER).all()
-    again = teacher_outputs(None, features, 16, tmp_path / "kept.safetensors")
+    again = teacher_outputs(None, features, 16, kept, "this teacher")
     np.testing.assert_array_equal(again["logits"], outputs["logits"])
+    kept.write_bytes(kept.read_bytes()[:-8])
+    mended = teacher_outputs(model, features, 16, kept, "this teacher")
+    np.testing.assert_array_equal(mended["logits"], outputs["logits"])
+
+
+@pytest.mark.parametrize("changed", ["teacher", "rows"])
+def test_kept_outputs_of_another_teacher_or_of_other_rows_are_computed_anew(changed, teachers, tmp_path):
+    import shutil
+
+    import keras
+    from safetensors.numpy import load_file, save_file
+
+    from bertlab.training.distillation.task import KEPT, distill_task
+
+    class Stop(Exception):
+        pass
+
+    class Killer(keras.callbacks.Callback):
+        def on_train_begin(self, logs=None):
+            raise Stop
+
+    task, teacher, out = task_of("sentence"), teachers("sentence"), tmp_path / "out"
+    rows, other = dataclasses.replace(task, train=task.train[:16]), shutil.copytree(teacher, tmp_path / "other")
+    weights = load_file(other / "model.safetensors")
+    save_file({name: -tensor for name, tensor in weights.items()}, other / "model.safetensors", {"format": "pt"})
+    earlier = (other, "1x8", task) if changed == "teacher" else (teacher, "1x8", rows)
+    with pytest.raises(Stop):
+        distill_task(*earlier, out, SHORT, callbacks=[Killer()])
+    stale = load_file(out / KEPT)["logits"]
+    distill_task(teacher, "1x8", task, out, SHORT.replace(epochs=1))
+    found = load_file(out / KEPT)["logits"]
+    assert len(found) == len(task.train)
+    assert np.allclose(found[: len(stale)], stale, atol=1e-4) == (changed == "rows")
 
 
 @pytest.mark.parametrize("shape", ["sentence", "multiple-choice"])

@@ -151,8 +151,14 @@ class TaskDistillation(Experiment):
     def _taught(self, features):
         with bar("Reading of the teacher", len(features)) as running:
             limit = min(self.problem.info.max_length, self.teacher.config.max_tokens)
-            outputs = teacher_outputs(self.teacher, features, limit, self.out / KEPT, running.advance)
+            file, made_from = self.out / KEPT, self._made_from(limit)
+            outputs = teacher_outputs(self.teacher, features, limit, file, made_from, running.advance)
         return with_outputs(self.teacher, features, outputs)
+
+    def _made_from(self, limit: int) -> str:
+        """All that decides the teacher's outputs: its weights, the rows, and how they are cut."""
+        identity, info = self.identity(), self.problem.info
+        return f"{identity['teacher']} {identity['rows']} {info.max_length} {info.stride} {limit}"
 
 
 def check_task(info: TaskInfo, task: TaskData, teacher: Path) -> None:
