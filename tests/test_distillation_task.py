@@ -46,6 +46,7 @@ def test_a_student_of_every_shape_learns_from_its_teacher_and_is_a_fine_tuned_mo
     task = task_of(shape)
     result, said = distilled(teachers(shape), tmp_path, task)
     (run,) = result.runs
+    assert run.start == "from scratch" and "pre-trained" not in result.summary()
     assert run.epochs[-1]["loss"] < run.epochs[0]["loss"]
     assert "the student starts from fresh weights" in said
     predictor = Predictor.load(tmp_path)
@@ -151,6 +152,7 @@ def test_layers_are_learned_first_and_the_outputs_after_them(shape, teachers, tm
     losses = [row["loss"] for row in result.runs[0].epochs]
     assert losses[-1] < 0.8 * losses[0]
     after, said = distilled(teachers(shape), tmp_path / "outputs", task, to=tmp_path / "layers")
+    assert after.runs[0].start == "pre-trained"
     assert after.runs[0].epochs and not any("fresh weights" in line for line in said)
 
 
@@ -163,6 +165,19 @@ def test_a_student_may_have_another_padding_of_its_token_table(teachers, tmp_pat
     TOKENIZER.save(student)
     arguments = task_of("sentence"), tmp_path / "out", SHORT, DistillationSettings(), print
     assert TaskDistillation(teachers("sentence"), student, *arguments).config.vocab_size == 24
+
+
+@pytest.mark.parametrize("losses", ["outputs", "layers"])
+def test_the_teachers_weights_count_as_memory_that_is_not_free(losses, teachers, tmp_path, monkeypatch):
+    from bertlab.training.distillation.task import TaskDistillation
+    from bertlab.training.finetuning import experiment
+
+    monkeypatch.setattr(experiment, "available_memory", lambda devices: 10**9)
+    settings = DistillationSettings(losses=losses)
+    run = TaskDistillation(teachers("sentence"), "1x8", task_of("sentence"), tmp_path, SHORT, settings, print)
+    weights = sum(4 * variable.numpy().size for variable in run.teacher.variables if "seed" not in variable.path)
+    taken = 10**9 - run._free_memory(8, 16)
+    assert taken == weights if losses == "outputs" else taken > weights
 
 
 def test_a_student_as_wide_as_its_teacher_starts_from_its_layers(teachers, tmp_path):
