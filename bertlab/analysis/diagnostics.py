@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab.errors import DataError
+from bertlab.wordpiece.encoding import text_segments, with_specials
 
 
 class PolarityScores(NamedTuple):
@@ -32,7 +33,7 @@ def blank_probabilities(model, tokenizer, texts: Sequence[str], batch_size: int 
     from keras import ops
 
     vocabulary = tokenizer.vocabulary
-    rows = [[vocabulary.cls_id, *tokenizer.encode(text, special_tokens=True), vocabulary.sep_id] for text in texts]
+    rows = [with_specials(vocabulary, tokenizer.encode(text, special_tokens=True)) for text in texts]
     for number, (row, text) in enumerate(zip(rows, texts, strict=True), 1):
         if row.count(vocabulary.mask_id) != 1:
             raise DataError(f"text {number}: expected one [MASK], got {row.count(vocabulary.mask_id)} in {text!r}")
@@ -46,7 +47,8 @@ def blank_probabilities(model, tokenizer, texts: Sequence[str], batch_size: int 
         for i, row in enumerate(chosen):
             ids[i, : len(row)], real[i, : len(row)] = row, 1
         places = np.argmax(ids == vocabulary.mask_id, axis=1).astype("int32")[:, None]  # (B, 1)
-        inputs = {"input_ids": ids, "attention_mask": real, "masked_lm_positions": places}
+        segments = text_segments(vocabulary, real)
+        inputs = {"input_ids": ids, "attention_mask": real, "token_type_ids": segments, "masked_lm_positions": places}
         logits = ops.cast(model(inputs, training=False)["masked_lm_logits"][:, 0], "float32")
         found.append(ops.convert_to_numpy(ops.softmax(logits, axis=-1)))
     return np.concatenate(found) if found else np.zeros((0, len(vocabulary)), "float32")
