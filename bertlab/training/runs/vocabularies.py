@@ -37,7 +37,7 @@ def check_same_tokenizer(files: ExampleFiles, tokenizer: Tokenizer, owner) -> No
 
 
 def treatment(tokenizer) -> str:
-    """What a tokenizer does to capitals and accents, in words."""
+    """The treatment of capitals and accents by a tokenizer, in words."""
     strips = tokenizer.lowercase if tokenizer.strip_accents is None else tokenizer.strip_accents
     return (
         f"{'in lower case' if tokenizer.lowercase else 'with capitals'} and {'without' if strips else 'with'} accents"
