@@ -1,4 +1,4 @@
-"""Whose each part is and who gave which points by hand: `.autograde/by_hand/ASSIGNMENT.json`."""
+"""The grader of each part, and the points that graders gave by hand: `.autograde/by_hand/ASSIGNMENT.json`."""
 
 import json
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ class Shares:
         return {one.key: one for one in self.given}
 
     def alone(self) -> set[tuple[str, str, str]]:
-        """(student, notebook, cell) of the points that are not the group's, whatever they are now."""
+        """(student, notebook, cell) of the points that are one student's, not the group's."""
         return {(*one.key.split("/")[:2], one.cell) for one in self.last().values() if one.alone}
 
     def without(self, student: str) -> "Shares":
