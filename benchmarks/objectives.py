@@ -5,9 +5,10 @@
 
 Models of 2 × 128 with the same vocabulary, text, recipe and floating-point operations in pre-training (as
 `bertlab.training.devices.utilisation` counts them), one for each objective and seed: masked tokens (BERT), masked
-tokens and sentence order (ALBERT), and replaced tokens (ELECTRA). Their own accuracies answer different questions; only
-the accuracy on the same labelled task, after fine-tuning, compares them. A model without pre-training is the baseline.
-Every run resumes where it was stopped; OUT/objectives.csv has the finished ones.
+tokens and sentence order (ALBERT), replaced tokens (ELECTRA), and tokens in a random order (XLNet). Their own
+accuracies answer different questions; only the accuracy on the same labelled task, after fine-tuning, compares them. A
+BERT without pre-training is the baseline. Every run resumes where it was stopped; OUT/objectives.csv has the finished
+ones.
 """
 
 import argparse
@@ -59,6 +60,7 @@ CONTENDERS = {
     "replaced": Contender(
         "ELECTRA: replaced tokens", "electra", {"embedding_size": 128}, own="replaced_token_accuracy"
     ),
+    "permutation": Contender("XLNet: permutation", "xlnet", {}, own="permutation_accuracy"),
 }
 COLUMNS = (
     "objective", "family", "seed", "flops", "steps", "parameters", "seconds", "held_out_masked_accuracy",

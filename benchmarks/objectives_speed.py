@@ -1,16 +1,19 @@
 """How fast is a training step of each objective, beside transformers on PyTorch, on the same shapes?
 
-    python -m benchmarks.objectives_speed                   # 2 × 128, 64 rows of 32 tokens: minutes on two cores
-    python -m benchmarks.objectives_speed --num-layers 4 --hidden-size 256 --length 128 --compile
+    python -m benchmarks.objectives_speed                   # 2 × 128, 16 rows of 128 tokens: minutes on two cores
+    python -m benchmarks.objectives_speed --num-layers 4 --hidden-size 256 --compile
 
 Each measurement has a process of its own, one after the other, `--rounds` times; the table shows the best of each.
-Both have the same rows, sizes, dropout (none) and optimizer (AdamW, the global norm clipped to 1), in float32. Ours
-predicts at the masked positions only and is compiled with XLA; transformers' models compute their heads at all
-positions. Its ELECTRA step is written here from its two models, as it has none: shared embeddings, guesses drawn from
-the softmax.
+Every one is printed and written to the CSV file --out at once; the same command resumes, and a larger `--rounds` adds
+to it. Both have the same rows, sizes, dropout (none) and optimizer (AdamW, the global norm clipped to 1), in float32.
+Ours predicts at the masked positions only and is compiled with XLA; transformers' models compute their heads at all
+positions, except its XLNet, which has two streams too. Its ELECTRA step is written here from its two models, as it has
+none: shared embeddings, guesses drawn from the softmax.
 """
 
 import argparse
+import csv
+import io
 import json
 import os
 import subprocess
@@ -25,10 +28,15 @@ from rich.table import Table
 from benchmarks.objectives import CONTENDERS
 from benchmarks.pretrain import random_rows
 from benchmarks.pretrain_worker import Job, fit, train_in_torch
+from bertlab.data.pretraining.collators import DrawOrder
 from bertlab.families import family
+from bertlab.files import write_text
 
 STEPS = 20
 GENERATOR_WIDTH = 0.25
+SIDES = ("ours", "theirs")
+SIZES = ("num_layers", "hidden_size", "length", "batch_size", "vocab_size", "steps")
+COLUMNS = (*SIZES, "compile", "objective", "side", "round", "tokens_per_second")
 
 
 def config_of(name: str, options):
@@ -71,6 +79,8 @@ def theirs(name: str, job: Job, compile: bool) -> dict:
     config = transformers.AutoConfig.for_model(**job.config.to_huggingface())
     if name == "replaced":
         return train_in_torch(job, pair_loss, pair_of(job.config), compile)
+    if name == "permutation":
+        return train_in_torch(job, permutation_loss, transformers.XLNetLMHeadModel(config), compile)
     its_class = transformers.AlbertForPreTraining if CONTENDERS[name].pairs else transformers.BertForMaskedLM
 
     def loss_of(model, batch):
@@ -80,6 +90,23 @@ def theirs(name: str, job: Job, compile: bool) -> dict:
         return model(**inputs).loss
 
     return train_in_torch(job, loss_of, its_class(config), compile)
+
+
+def permutation_loss(model, batch):
+    """The loss of XLNet: perm_mask hides what comes later in the order, as in tests/peers/test_xlnet_peers.py."""
+    import torch
+
+    order, places = batch["order_ids"], batch["masked_lm_positions"]  # (B, T), (B, P)
+    target = order > 0
+    sees = (order[:, None, :] < order[:, :, None]) | ~(target[:, None, :] | target[:, :, None])  # (B, T, T)
+    return model(
+        batch["input_ids"],
+        attention_mask=batch["attention_mask"].float(),
+        token_type_ids=batch["token_type_ids"],
+        perm_mask=1.0 - sees.float(),
+        target_mapping=torch.nn.functional.one_hot(places, order.shape[1]).float(),  # (B, P, T)
+        labels=batch["masked_lm_ids"].masked_fill(batch["masked_lm_weights"] == 0, -100),
+    ).loss
 
 
 def pair_of(config):
@@ -119,7 +146,7 @@ def pair_loss(pair, batch):
 def measure(side: str, name: str, rows: Path, options) -> float:
     """Tokens per second, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.objectives_speed", "--worker", side, name, str(rows)]
-    for option in ("num_layers", "hidden_size", "length", "batch_size", "vocab_size", "steps"):
+    for option in SIZES:
         command += [f"--{option.replace('_', '-')}", str(getattr(options, option))]
     command += ["--compile"] if options.compile else []
     environment = os.environ | {"KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3"}
@@ -132,19 +159,49 @@ def measure(side: str, name: str, rows: Path, options) -> float:
 def work(options) -> None:
     side, name, path = options.worker
     rows = dict(np.load(path))
-    if side == "ours" and not CONTENDERS[name].pairs:
+    if name == "permutation":
+        rows = DrawOrder()(rows, 0)
+    elif side == "ours" and not CONTENDERS[name].pairs:
         del rows["next_sentence_labels"]
     job = Job(rows, config_of(name, options), "float32", options.batch_size, options.steps)
     print(json.dumps(ours(name, job) if side == "ours" else theirs(name, job, options.compile)))
 
 
+class Results:
+    """The measurements of a CSV file, which is written again after each: tokens per second, by all other columns."""
+
+    def __init__(self, path: Path):
+        self.path, self.rates = path, {}
+        if path.exists():
+            with path.open(newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            self.rates = {tuple(row[name] for name in COLUMNS[:-1]): float(row[COLUMNS[-1]]) for row in rows}
+
+    def rate(self, side: str, name: str, number: int, rows: Path, options) -> float:
+        """Tokens per second of a round, measured unless the file has it."""
+        compiled = options.compile and side == "theirs"
+        key = tuple(str(value) for value in (*(getattr(options, size) for size in SIZES), compiled, name, side, number))
+        if key not in self.rates:
+            self.rates[key] = round(measure(side, name, rows, options), 1)
+            self._write()
+        print(f"{name}, {side}, round {number}: {self.rates[key]:,.0f} tokens/s", flush=True)
+        return self.rates[key]
+
+    def _write(self) -> None:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerows([COLUMNS, *((*key, rate) for key, rate in self.rates.items())])
+        write_text(self.path, text.getvalue())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("build/objectives_speed.csv"), help="CSV file, resumed")
     parser.add_argument("--num-layers", type=int, default=2)
     parser.add_argument("--hidden-size", type=int, default=128)
     parser.add_argument("--vocab-size", type=int, default=4096)
-    parser.add_argument("--length", type=int, default=32)
-    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--length", type=int, default=128)
+    parser.add_argument("--batch-size", type=int, default=16)
     parser.add_argument("--steps", type=int, default=STEPS, help="timed steps in a round, a multiple of 10")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--compile", action="store_true", help="compile transformers' step with torch.compile")
@@ -158,15 +215,14 @@ def main() -> None:
                   f"{options.batch_size} rows of {options.length} tokens")  # fmt: skip
     for heading in ("objective", "bertlab", "transformers" + (", compiled" if options.compile else ""), "ratio"):
         table.add_column(heading, justify="left" if heading == "objective" else "right")
+    results = Results(options.out)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npz"
         np.savez(path, **random_rows(options.batch_size * (options.steps + 10), options.length, options.vocab_size))
         for name in options.only:
-            found = {"ours": [], "theirs": []}
-            for _ in range(options.rounds):
-                for side in found:
-                    found[side].append(measure(side, name, path, options))
-            best = [max(rates) for rates in found.values()]
+            rounds = range(1, options.rounds + 1)
+            found = [[results.rate(side, name, number, path, options) for side in SIDES] for number in rounds]
+            best = np.max(found, axis=0)
             table.add_row(CONTENDERS[name].title, *(f"{rate:,.0f}" for rate in best), f"{best[0] / best[1]:.2f}")
     Console(width=100).print(table)
 

@@ -23,7 +23,8 @@ from bertlab.wordpiece.base import BaseTokenizer, read_config
 from bertlab.wordpiece.encoding import Encoding
 
 MODEL_FILE, CONFIG_FILE = "spiece.model", "tokenizer_config.json"
-SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
+MASK = "[MASK]"  # means the mask in every tokenizer's text
+SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", MASK)
 SPECIAL_CLS_LAST = ("<pad>", "<unk>", "<cls>", "<sep>", "<mask>")  # XLNet's; its rows end with <cls>
 _FURTHER = ("<s>", "</s>", "<eod>", "<eop>")  # in XLNet's vocabularies too, but not in its rows
 WORD_BEGIN = "▁"
@@ -146,7 +147,7 @@ class SentencePieceTokenizer(BaseTokenizer):
 
     vocabulary: the model.   lowercase: True for uncased models.   keep_accents: do not drop them.
     Every method that reads text takes `special_tokens`: False, and "[MASK]" in a text is text; True, and it is a token.
-    XLNet's, whose vocabulary has <mask> instead, is published cased.
+    XLNet's, whose vocabulary has <mask> instead, reads both as that token; it is published cased.
     """
 
     kind = "SentencePiece"  # no word_prefix: every text begins with ▁
@@ -156,7 +157,8 @@ class SentencePieceTokenizer(BaseTokenizer):
         self.vocabulary = vocabulary
         self.lowercase = lowercase
         self.keep_accents = keep_accents
-        self._special_in_text = re.compile("(" + "|".join(map(re.escape, vocabulary.special)) + ")")
+        read = dict.fromkeys((*vocabulary.special, MASK))
+        self._special_in_text = re.compile("(" + "|".join(map(re.escape, read)) + ")")
 
     @property
     def strip_accents(self) -> bool:
@@ -169,9 +171,7 @@ class SentencePieceTokenizer(BaseTokenizer):
         """The ids of a text, without the special tokens around it (see `pack`)."""
         ids = []
         for part, _, is_special in self._parts(text, special_tokens):
-            ids += (
-                [self.vocabulary.index(part)] if is_special else self.vocabulary.processor.encode(self._prepare(part))
-            )
+            ids += [self._special_id(part)] if is_special else self.vocabulary.processor.encode(self._prepare(part))
         return ids
 
     def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
@@ -179,7 +179,7 @@ class SentencePieceTokenizer(BaseTokenizer):
         ids, offsets, words, word = [], [], [], -1
         for part, first, is_special in self._parts(text, special_tokens):
             if is_special:
-                found = [(self.vocabulary.index(part), part, 0, len(part))]
+                found = [(self._special_id(part), part, 0, len(part))]
             else:
                 found = self._spans(part)
             for number, piece, start, end in found:
@@ -190,6 +190,9 @@ class SentencePieceTokenizer(BaseTokenizer):
         pieces = [self.vocabulary.pieces[number] for number in ids]
         spans = np.array(offsets, np.int32).reshape(-1, 2)
         return Encoding(np.array(ids, np.int32), pieces, spans, np.array(words, np.int32))
+
+    def _special_id(self, token: str) -> int:
+        return self.vocabulary.mask_id if token == MASK else self.vocabulary.index(token)
 
     def _prepare(self, text: str) -> str:
         text = re.sub("[\ud800-\udfff]", "\ufffd", text)

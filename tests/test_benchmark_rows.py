@@ -73,3 +73,45 @@ def test_finished_runs_become_a_table_and_a_drawing(tmp_path):
     header, first, *_ = (tmp_path / "table.csv").read_text().splitlines()
     assert header == ",".join(COLUMNS) and first.startswith("none,bert,1,") and "0.1235" in first
     assert (tmp_path / "table.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_speeds_are_stored_one_by_one_and_not_measured_again(tmp_path, monkeypatch):
+    from argparse import Namespace
+
+    from benchmarks import objectives_speed as speed
+
+    measured = []
+    monkeypatch.setattr(speed, "measure", lambda side, name, rows, options: measured.append(side) or 7.0)
+    options = Namespace(**dict.fromkeys(speed.SIZES, 1), compile=False)
+
+    def rate(side, **changes):
+        found = speed.Results(tmp_path / "speed.csv")  # as after a new start
+        return found.rate(side, "permutation", 1, tmp_path, Namespace(**(vars(options) | changes)))
+
+    assert [rate("ours"), rate("theirs"), rate("ours")] == [7.0] * 3 and measured == ["ours", "theirs"]
+    rate("ours", compile=True)  # only transformers' step is another one
+    rate("theirs", compile=True)
+    rate("ours", length=2)
+    assert measured == ["ours", "theirs", "theirs", "ours"]
+    assert len((tmp_path / "speed.csv").read_text().splitlines()) == 5
+
+
+@pytest.mark.peers
+def test_their_permutation_step_has_our_loss(tmp_path):
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    from benchmarks.objectives_speed import permutation_loss
+    from benchmarks.pretrain import random_rows
+    from benchmarks.pretrain_worker import Job, endless
+    from bertlab import checkpoints
+    from bertlab.data.pretraining.collators import DrawOrder
+
+    config = transformers.XLNetConfig(vocab_size=1100, d_model=16, n_layer=2, n_head=2, d_inner=24)
+    reference = transformers.XLNetLMHeadModel(config).eval()
+    reference.save_pretrained(tmp_path)
+    model = checkpoints.load(tmp_path)
+    rows = DrawOrder()(random_rows(8, 24, 1100), 0)
+    with torch.no_grad():
+        found = permutation_loss(reference, next(endless(Job(rows, model.config, "float32", 8, 10), "cpu"))).item()
+    logits = np.asarray(model(rows)["masked_lm_logits"]).astype("float64")  # (B, P, V)
+    chances = np.take_along_axis(logits, rows["masked_lm_ids"][..., None], 2)[..., 0] - np.log(np.exp(logits).sum(-1))
+    assert found == pytest.approx(-(chances * rows["masked_lm_weights"]).sum() / rows["masked_lm_weights"].sum(), 1e-5)

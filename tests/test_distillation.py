@@ -200,6 +200,23 @@ def test_a_student_comes_to_resemble_its_teacher(data, teacher, tmp_path, option
     assert (tmp_path / "curve.png").exists()
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"hard_factor": 0.0},
+        {"hard_factor": 0.0, "soft_positions": "masked"},
+        {"losses": "layers", "hidden_factor": 0.0},
+    ],
+    ids=str,
+)
+def test_rows_are_masked_whatever_losses_count(data, teacher, tmp_path, options):
+    run = run_of(data, teacher, tmp_path, **options)
+    mask_id = run.tokenizer.vocabulary.mask_id
+    for batches in (run.batches(0), run.validation_batches()):
+        batch = next(iter(batches.as_numpy_iterator()))
+        assert (batch["input_ids"] == mask_id).any() and batch["masked_lm_weights"].any()
+
+
 def test_the_loss_is_the_published_sum(data, teacher, tmp_path):
     history, _ = distilled(data, teacher, tmp_path, settings=STEPS.replace(steps=2))
     row = history[0]
@@ -279,12 +296,20 @@ def test_a_run_with_another_teacher_or_other_losses_is_refused(data, teacher, tm
 
 
 def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path):
-    from bertlab import checkpoints
+    from bertlab import checkpoints, families
     from bertlab.models import PreTrainingModel, SequenceClassifier
 
     classifier = checkpoints.save(SequenceClassifier(TEACHER), tmp_path / "classifier")
     other = checkpoints.save(PreTrainingModel(dataclasses.replace(TEACHER, vocab_size=99)), tmp_path / "other")
     causal = checkpoints.save(PreTrainingModel(TEACHER.replace(causal=True)), tmp_path / "causal", format="bertlab")
+    foreign = {}  # of the teacher's size and with its vocabulary
+    tokenizer = checkpoints.load_tokenizer(teacher)
+    sizes = {name: getattr(TEACHER, name) for name in ("vocab_size", "hidden_size", "num_layers", "num_heads")}
+    for name in ("gpt2", "modernbert", "xlnet"):
+        config = families.family(name).config(**sizes, intermediate_size=32, max_position_embeddings=32, pad_token_id=0)
+        model = PreTrainingModel(config)
+        foreign[name] = checkpoints.save(model, tmp_path / name, tokenizer, format="bertlab")
+    modern, permuted = foreign["modernbert"], foreign["xlnet"]
     cases = [
         ((teacher, "two", {}), "expected LAYERSxWIDTH, such as 2x128, or the folder of a student; got 'two'"),
         ((teacher, "8x8", {}), "at most 4 layers"),
@@ -293,6 +318,12 @@ def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path
         ((teacher, other, {}), "the teacher's vocabulary of"),
         ((classifier, "2x8", {}), "expected a teacher with a masked-language-model head"),
         ((causal, "2x8", {}), "left to right"),
+        ((foreign["gpt2"], "2x8", {"losses": "layers"}), "left to right"),
+        ((permuted, "2x8", {}), "expected a teacher that fills in masks, got one that predicts in any order"),
+        ((permuted, "2x8", {"losses": "layers"}), "in any order"),
+        ((modern, "2x8", {"losses": "layers"}), "a teacher with the usual attention, got one of .* 'modernbert'"),
+        ((teacher, modern, {"losses": "layers"}), "a student with the usual attention, got one of .* 'modernbert'"),
+        ((teacher, permuted, {"losses": "layers"}), "a student with the usual attention, got one of .* 'xlnet'"),
         ((teacher, "2x8", {"soft_factor": 0.0, "hard_factor": 0.0, "cosine_factor": 0.0}), "nothing to learn"),
     ]
     for (its_teacher, to, options), said in cases:
@@ -333,3 +364,21 @@ def test_a_tinybert_folder_loads_as_a_bert(tmp_path):
     np.testing.assert_array_equal(found, expected)
     written = checkpoints.save(loaded, tmp_path / "written")
     assert not any(name.startswith("fit_dense") for name in load_file(written / "model.safetensors"))
+
+
+def test_a_tinybert_classifier_says_that_its_own_code_applies_a_relu(tmp_path):
+    from safetensors.numpy import load_file, save_file
+
+    from bertlab import checkpoints
+    from bertlab.models import SequenceClassifier
+
+    config = BertConfig(vocab_size=30, hidden_size=24, num_layers=2, num_heads=12, intermediate_size=92)
+    folder = checkpoints.save(SequenceClassifier(config), tmp_path / "tiny")
+    assert not checkpoints.load(folder).load_report.notes
+    projection = {"fit_dense.weight": numbers(768, 24), "fit_dense.bias": numbers(768)}
+    save_file(load_file(folder / "model.safetensors") | projection, folder / "model.safetensors", {"format": "pt"})
+    report = checkpoints.load(folder).load_report
+    (line,) = (line for line in str(report).splitlines() if line.startswith("warning: "))
+    assert "ReLU" in line and "transformers" in line
+    for options in ({"model_class": "encoder"}, {"model_class": "sequence_classification", "fresh_head": True}):
+        assert not checkpoints.load(folder, **options).load_report.notes

@@ -46,6 +46,7 @@ def test_a_student_of_every_shape_learns_from_its_teacher_and_is_a_fine_tuned_mo
     task = task_of(shape)
     result, said = distilled(teachers(shape), tmp_path, task)
     (run,) = result.runs
+    assert run.start == "from scratch" and "pre-trained" not in result.summary()
     assert run.epochs[-1]["loss"] < run.epochs[0]["loss"]
     assert "the student starts from fresh weights" in said
     predictor = Predictor.load(tmp_path)
@@ -99,15 +100,49 @@ def test_the_kept_outputs_are_the_teachers_and_are_read_again(teachers, tmp_path
     model = checkpoints.load(folder)
     info = load_info(folder, model)
     features = problem_for(info, TOKENIZER).encode(task.train).features
-    outputs = teacher_outputs(model, features, 16, tmp_path / "kept.safetensors")
+    kept = tmp_path / "kept.safetensors"
+    outputs = teacher_outputs(model, features, 16, kept, "this teacher")
     inputs, _ = features.batch([3, 5], 16)
     taught = with_outputs(model, features, outputs).batch(np.array([3, 5]), 16)[1]["teacher_logits"]
     own = np.asarray(model.predict_on_batch(inputs))
     for row, expected, length in zip(taught, own, features.lengths[[3, 5]]):
         np.testing.assert_allclose(row[:length], expected[:length], atol=1e-5)
         assert (row[length:] == NEVER).all()
-    again = teacher_outputs(None, features, 16, tmp_path / "kept.safetensors")
+    again = teacher_outputs(None, features, 16, kept, "this teacher")
     np.testing.assert_array_equal(again["logits"], outputs["logits"])
+    kept.write_bytes(kept.read_bytes()[:-8])
+    mended = teacher_outputs(model, features, 16, kept, "this teacher")
+    np.testing.assert_array_equal(mended["logits"], outputs["logits"])
+
+
+@pytest.mark.parametrize("changed", ["teacher", "rows"])
+def test_kept_outputs_of_another_teacher_or_of_other_rows_are_computed_anew(changed, teachers, tmp_path):
+    import shutil
+
+    import keras
+    from safetensors.numpy import load_file, save_file
+
+    from bertlab.training.distillation.task import KEPT, distill_task
+
+    class Stop(Exception):
+        pass
+
+    class Killer(keras.callbacks.Callback):
+        def on_train_begin(self, logs=None):
+            raise Stop
+
+    task, teacher, out = task_of("sentence"), teachers("sentence"), tmp_path / "out"
+    rows, other = dataclasses.replace(task, train=task.train[:16]), shutil.copytree(teacher, tmp_path / "other")
+    weights = load_file(other / "model.safetensors")
+    save_file({name: -tensor for name, tensor in weights.items()}, other / "model.safetensors", {"format": "pt"})
+    earlier = (other, "1x8", task) if changed == "teacher" else (teacher, "1x8", rows)
+    with pytest.raises(Stop):
+        distill_task(*earlier, out, SHORT, callbacks=[Killer()])
+    stale = load_file(out / KEPT)["logits"]
+    distill_task(teacher, "1x8", task, out, SHORT.replace(epochs=1))
+    found = load_file(out / KEPT)["logits"]
+    assert len(found) == len(task.train)
+    assert np.allclose(found[: len(stale)], stale, atol=1e-4) == (changed == "rows")
 
 
 @pytest.mark.parametrize("shape", ["sentence", "multiple-choice"])
@@ -117,7 +152,21 @@ def test_layers_are_learned_first_and_the_outputs_after_them(shape, teachers, tm
     losses = [row["loss"] for row in result.runs[0].epochs]
     assert losses[-1] < 0.8 * losses[0]
     after, said = distilled(teachers(shape), tmp_path / "outputs", task, to=tmp_path / "layers")
+    assert after.runs[0].start == "pre-trained"
     assert after.runs[0].epochs and not any("fresh weights" in line for line in said)
+
+
+@pytest.mark.parametrize("losses", ["outputs", "layers"])
+def test_the_teachers_weights_count_as_memory_that_is_not_free(losses, teachers, tmp_path, monkeypatch):
+    from bertlab.training.distillation.task import TaskDistillation
+    from bertlab.training.finetuning import experiment
+
+    monkeypatch.setattr(experiment, "available_memory", lambda devices: 10**9)
+    settings = DistillationSettings(losses=losses)
+    run = TaskDistillation(teachers("sentence"), "1x8", task_of("sentence"), tmp_path, SHORT, settings, print)
+    weights = sum(4 * variable.numpy().size for variable in run.teacher.variables if "seed" not in variable.path)
+    taken = 10**9 - run._free_memory(8, 16)
+    assert taken == weights if losses == "outputs" else taken > weights
 
 
 def test_a_student_as_wide_as_its_teacher_starts_from_its_layers(teachers, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from checkpoint_files import same_weights, weights
 from keras import ops
 
-from bertlab import checkpoints, families, models
+from bertlab import checkpoints, families, layers, models
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.data.tasks.features import encode_rows
 from bertlab.data.tasks.rows import TaggingRow
@@ -155,3 +155,18 @@ def test_a_fine_tuned_model_has_a_gradient_for_every_weight():
     gradients = tape.gradient(loss, [variable.value for variable in model.trainable_variables])
     none = [v.path for v, gradient in zip(model.trainable_variables, gradients) if gradient is None]
     assert not none and "backbone/encoder/prediction" in variables_of(model)
+
+
+def test_the_vector_with_which_predictions_begin_is_dropped_out_too():
+    encoder = layers.TwoStreamEncoder(num_layers=1, num_heads=2, intermediate_size=24, dropout=0.5)
+    x = np.random.default_rng(0).normal(size=(1, 6, 16)).astype("float32")
+    encoder(x)
+    for part in encoder._flatten_layers():
+        if isinstance(part, layers.Dropout) and part.name != "query_dropout":
+            part.rate = 0.0
+    evaluated, *trained = (
+        ops.convert_to_numpy(encoder(x, positions=PLACES, training=training)) for training in (False, True, True)
+    )
+    for one in trained:
+        assert np.abs(one - evaluated).max() > 1e-3
+    assert np.abs(trained[0] - trained[1]).max() > 1e-3

@@ -115,6 +115,18 @@ def test_another_objective_is_refused(data, tmp_path):
         train(data, tmp_path, objective="masked-lm")
 
 
+def test_muon_is_refused_and_the_rows_of_a_bias_are_never_its_matrices(data, tmp_path):
+    from bertlab.training.recipes.optimizer import muon
+
+    with pytest.raises(ConfigError, match="muon is not for a model with two streams"):
+        train(data, tmp_path, optimizer="muon")
+    model = models.PreTrainingModel(XLNET)
+    optimizer = muon(0.01, model)
+    optimizer.build(model.trainable_variables)
+    of_muon = [v.path for v in model.trainable_variables if not optimizer._should_use_adamw(v)]
+    assert of_muon and all(path.endswith("/kernel") for path in of_muon)
+
+
 def test_the_commands_fine_tune_encode_and_count_it(finished, tmp_path):
     def run(*arguments):
         result = CliRunner().invoke(cli, [*map(str, arguments)], catch_exceptions=False)

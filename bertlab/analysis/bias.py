@@ -12,6 +12,7 @@ import numpy as np
 
 from bertlab.analysis.diagnostics import token_ids
 from bertlab.errors import DataError
+from bertlab.wordpiece.encoding import text_segments, with_specials
 
 TARGET, ATTRIBUTE = "{target}", "{attribute}"
 
@@ -52,8 +53,8 @@ def associations(
         targets: two words of one token each, such as ("he", "she").   attributes: words or phrases; one of several
             tokens has as many [MASK] in the prior.
 
-    Raises DataError for a template without the two fields, a target of several tokens, an attribute without tokens and
-    a sentence with too many.
+    Raises DataError for a template without the two fields, a target of several tokens, an attribute without tokens, a
+    word that is not in the vocabulary and a sentence with too many tokens.
 
     Example:
         from bertlab import checkpoints
@@ -69,10 +70,12 @@ def associations(
     ids = token_ids(tokenizer, targets, first=template.startswith(TARGET))
     found = []
     for attribute in attributes:
-        count = len(tokenizer.encode(tokenizer.word_prefix + attribute))
-        if not count:
+        tokens = tokenizer.encode(tokenizer.word_prefix + attribute)
+        if not len(tokens):
             raise DataError(f"expected an attribute with at least one token, got {attribute!r}")
-        masks = " ".join(["[MASK]"] * count)
+        if tokenizer.vocabulary.unk_id in tokens:
+            raise DataError(f"{attribute!r} has a word that is not in the vocabulary; choose another attribute")
+        masks = " ".join(["[MASK]"] * len(tokens))
         given, prior = (_at_target(model, tokenizer, template, words)[ids] for words in (attribute, masks))
         pair, its_priors = tuple(map(float, given)), tuple(map(float, prior))
         ratio = float(np.log(pair[0]) - np.log(pair[1]))
@@ -87,11 +90,13 @@ def _at_target(model, tokenizer, template: str, attribute: str) -> np.ndarray:
     vocabulary = tokenizer.vocabulary
     before = template.split(TARGET)[0].replace(ATTRIBUTE, attribute)
     text = template.replace(TARGET, "[MASK]").replace(ATTRIBUTE, attribute)
-    ids = [vocabulary.cls_id, *tokenizer.encode(text, special_tokens=True), vocabulary.sep_id]
+    ids = with_specials(vocabulary, tokenizer.encode(text, special_tokens=True))
     if len(ids) > model.config.max_tokens:
         raise DataError(f"expected at most {model.config.max_tokens} tokens, got {len(ids)}: shorten {text[:40]!r}…")
     earlier = list(tokenizer.encode(before, special_tokens=True)).count(vocabulary.mask_id)
     place = [i for i, piece in enumerate(ids) if piece == vocabulary.mask_id][earlier]
-    inputs = {"input_ids": np.array([ids], "int32"), "masked_lm_positions": np.array([[place]], "int32")}
+    row = np.array([ids], "int32")
+    segments = text_segments(vocabulary, np.ones_like(row))
+    inputs = {"input_ids": row, "token_type_ids": segments, "masked_lm_positions": np.array([[place]], "int32")}
     logits = ops.cast(model(inputs, training=False)["masked_lm_logits"][0, 0], "float32")  # (V,)
     return ops.convert_to_numpy(ops.softmax(logits, axis=-1))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab.errors import DataError
+from bertlab.wordpiece.encoding import text_segments, with_specials
 
 
 class PolarityScores(NamedTuple):
@@ -32,7 +33,7 @@ def blank_probabilities(model, tokenizer, texts: Sequence[str], batch_size: int 
     from keras import ops
 
     vocabulary = tokenizer.vocabulary
-    rows = [[vocabulary.cls_id, *tokenizer.encode(text, special_tokens=True), vocabulary.sep_id] for text in texts]
+    rows = [with_specials(vocabulary, tokenizer.encode(text, special_tokens=True)) for text in texts]
     for number, (row, text) in enumerate(zip(rows, texts, strict=True), 1):
         if row.count(vocabulary.mask_id) != 1:
             raise DataError(f"text {number}: expected one [MASK], got {row.count(vocabulary.mask_id)} in {text!r}")
@@ -46,7 +47,8 @@ def blank_probabilities(model, tokenizer, texts: Sequence[str], batch_size: int 
         for i, row in enumerate(chosen):
             ids[i, : len(row)], real[i, : len(row)] = row, 1
         places = np.argmax(ids == vocabulary.mask_id, axis=1).astype("int32")[:, None]  # (B, 1)
-        inputs = {"input_ids": ids, "attention_mask": real, "masked_lm_positions": places}
+        segments = text_segments(vocabulary, real)
+        inputs = {"input_ids": ids, "attention_mask": real, "token_type_ids": segments, "masked_lm_positions": places}
         logits = ops.cast(model(inputs, training=False)["masked_lm_logits"][:, 0], "float32")
         found.append(ops.convert_to_numpy(ops.softmax(logits, axis=-1)))
     return np.concatenate(found) if found else np.zeros((0, len(vocabulary)), "float32")
@@ -55,13 +57,14 @@ def blank_probabilities(model, tokenizer, texts: Sequence[str], batch_size: int 
 def token_ids(tokenizer, words: Sequence[str], first: bool = False) -> np.ndarray:
     """The id of each word, (N,) int64. first: as the first word of a text, which some vocabularies write otherwise.
 
-    Raises DataError for a word of several tokens: the model cannot fill it into one [MASK].
+    Raises DataError for a word of several tokens, which cannot be filled into one [MASK], and for one that is [UNK].
     """
     ids = []
     for word in words:
         tokens = tokenizer.encode(word if first else tokenizer.word_prefix + word)
-        if len(tokens) != 1:
-            raise DataError(f"{word!r} has {len(tokens)} tokens; choose words of one token, or leave the item out")
+        if len(tokens) != 1 or tokens[0] == tokenizer.vocabulary.unk_id:
+            found = f"has {len(tokens)} tokens" if len(tokens) != 1 else "is not in the vocabulary"
+            raise DataError(f"{word!r} {found}; choose words of one token, or leave the item out")
         ids.append(int(tokens[0]))
     return np.array(ids, "int64")
 

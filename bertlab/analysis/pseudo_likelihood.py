@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab.errors import DataError
+from bertlab.wordpiece.encoding import text_segments, with_specials
 
 MASKINGS = ("token", "word-left-to-right")
 
 
 class TokenRow(NamedTuple):
-    """[CLS] text [SEP] of one text. words: (T,) the number of each token's word; −1 for [CLS] and [SEP]."""
+    """One text with [CLS] and [SEP]. words: (T,) the number of each token's word; −1 for [CLS] and [SEP]."""
 
     ids: list[int]
     words: list[int]
@@ -33,6 +34,7 @@ class Copies(NamedTuple):
 
     input_ids: np.ndarray  # (B, T) int32
     attention_mask: np.ndarray  # (B, T) int32
+    token_type_ids: np.ndarray  # (B, T) int32
     texts: np.ndarray
     positions: np.ndarray
     targets: np.ndarray
@@ -86,7 +88,7 @@ def token_rows(tokenizer, texts: Sequence[str], longest: int) -> list[TokenRow]:
     vocabulary, rows = tokenizer.vocabulary, []
     for number, text in enumerate(texts, 1):
         encoding = tokenizer.encode_with_offsets(text)
-        ids = [vocabulary.cls_id, *map(int, encoding.ids), vocabulary.sep_id]
+        ids = with_specials(vocabulary, encoding.ids.tolist())
         if len(ids) == 2:
             raise DataError(f"text {number}: expected at least one token, got {text!r}; write a text")
         if len(ids) > longest:
@@ -94,14 +96,15 @@ def token_rows(tokenizer, texts: Sequence[str], longest: int) -> list[TokenRow]:
                 f"text {number}: expected at most {longest} tokens, with [CLS] and [SEP], got {len(ids)}: shorten "
                 f"{text[:40]!r}…"
             )
-        rows.append(TokenRow(ids, [-1, *map(int, encoding.word_ids), -1]))
+        words = encoding.word_ids.tolist()
+        rows.append(TokenRow(ids, [*words, -1, -1] if vocabulary.cls_last else [-1, *words, -1]))
     return rows
 
 
 def masked_copies(rows: Sequence[TokenRow], vocabulary, pad_id: int, masking: str, batch_size: int) -> Iterator[Copies]:
     """All masked copies of all texts, texts of similar length together, `batch_size` at a time."""
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].ids))
-    places = [(i, place) for i in order for place in range(1, len(rows[i].ids) - 1)]
+    places = [(i, place) for i in order for place, word in enumerate(rows[i].words) if word >= 0]
     for start in range(0, len(places), batch_size):
         chosen = places[start : start + batch_size]
         longest = len(rows[chosen[-1][0]].ids)
@@ -113,7 +116,7 @@ def masked_copies(rows: Sequence[TokenRow], vocabulary, pad_id: int, masking: st
             ids[row, _masked_places(rows[i].words, place, masking)] = vocabulary.mask_id
         texts, positions = (np.array(values) for values in zip(*chosen, strict=True))
         targets = np.array([rows[i].ids[place] for i, place in chosen])
-        yield Copies(ids, real, texts, positions, targets)
+        yield Copies(ids, real, text_segments(vocabulary, real), texts, positions, targets)
 
 
 def _masked_places(words: Sequence[int], place: int, masking: str) -> list[int]:
@@ -130,6 +133,7 @@ def _log_probabilities(model, copies: Copies) -> np.ndarray:
     inputs = {
         "input_ids": copies.input_ids,
         "attention_mask": copies.attention_mask,
+        "token_type_ids": copies.token_type_ids,
         "masked_lm_positions": copies.positions[:, None].astype("int32"),
     }
     logits = ops.cast(model(inputs, training=False)["masked_lm_logits"][:, 0], "float32")  # (B, V)

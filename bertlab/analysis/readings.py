@@ -11,6 +11,7 @@ import numpy as np
 from bertlab.data.tasks.alignment import encode_words, first_tokens
 from bertlab.data.tasks.rows import TaggingRow
 from bertlab.errors import DataError
+from bertlab.wordpiece.encoding import text_column, text_segments, with_specials
 
 
 class TextReading(NamedTuple):
@@ -110,20 +111,19 @@ def read_words(
         if len(ids) == 2:
             raise DataError(f"{name}: expected at least one token, got none; write a sentence")
         _check_length(ids, encoder.config.max_tokens, name)
-    return _readings(encoder, sentences, rows, batch_size)
+    return _readings(encoder, tokenizer.vocabulary, rows, batch_size)
 
 
 def word_rows(tokenizer, sentences: Sequence[Sequence[str]]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """[CLS] tokens [SEP] of each sentence, (T,) int32, and the number of tokens of each word, (W,)."""
-    vocabulary = tokenizer.vocabulary
+    """The tokens of each sentence with [CLS] and [SEP], (T,) int32, and the number of tokens of each word, (W,)."""
     tokens, counts = encode_words([TaggingRow(list(words)) for words in sentences], tokenizer)
     return [
-        (np.array([vocabulary.cls_id, *tokens.row(i), vocabulary.sep_id], "int32"), counts.row(i))
+        (np.array(with_specials(tokenizer.vocabulary, tokens.row(i)), "int32"), counts.row(i))
         for i in range(len(sentences))
     ]
 
 
-def _readings(encoder, sentences, rows, batch_size: int) -> Iterator[WordReading]:
+def _readings(encoder, vocabulary, rows, batch_size: int) -> Iterator[WordReading]:
     for start in range(0, len(rows), batch_size):
         chosen = rows[start : start + batch_size]
         longest = max(len(ids) for ids, _ in chosen)
@@ -131,18 +131,21 @@ def _readings(encoder, sentences, rows, batch_size: int) -> Iterator[WordReading
         real = np.zeros_like(ids)
         for row, (its_ids, _) in enumerate(chosen):
             ids[row, : len(its_ids)], real[row, : len(its_ids)] = its_ids, 1
-        attention, states = _outputs(encoder, ids, real)
+        attention, states = _outputs(encoder, ids, real, text_segments(vocabulary, real))
         for row, (its_ids, counts) in enumerate(chosen):
             count = len(its_ids)
-            yield _by_word(attention[:, row, :, :count, :count], states[:, row, :count], counts)
+            read = attention[:, row, :, :count, :count], states[:, row, :count]
+            yield _by_word(*read, counts, text_column(vocabulary))
 
 
-def _by_word(attention, states, counts) -> WordReading:
-    words = np.concatenate([[-1], np.repeat(np.arange(len(counts)), counts), [-1]])  # (T,)
+def _by_word(attention, states, counts, begin: int) -> WordReading:
+    """begin: the column of the first token of the text."""
+    of_tokens = np.repeat(np.arange(len(counts)), counts)
+    words = np.concatenate([[-1] * begin, of_tokens, [-1] * (2 - begin)]).astype(int)  # (T,)
     of_words = np.zeros((*attention.shape[:-2], len(counts), len(counts)), "float32")
     seen = words.max() + 1  # the last words may have no tokens
     of_words[..., :seen, :seen] = word_attention(attention, words)
-    first = first_tokens(counts) + 1  # behind [CLS]; 0 for a word without tokens
+    first = first_tokens(counts) + begin  # of a word without tokens: any other token
     return WordReading(of_words, states[:, first] * (counts > 0)[:, None], attention)
 
 

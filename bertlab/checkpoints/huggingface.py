@@ -74,7 +74,8 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     unexpected = [tensor.name for tensor in named.values()]
     options = _options(kind, tensors, values, its_family, tied)
     _check_labels(kind, options, values, folder)
-    return StoredCheckpoint(folder, weights_name, config, kind, options, tensors, unexpected)
+    notes = _head_notes(raw, kind, its_family.huggingface)
+    return StoredCheckpoint(folder, weights_name, config, kind, options, tensors, unexpected, head_notes=notes)
 
 
 def _open_weights(folder: Path) -> tuple[str, dict[str, StoredTensor]]:
@@ -115,12 +116,22 @@ def _under_plain_names(raw: dict[str, StoredTensor], names: Names, folder: Path)
         plain = name.removeprefix(names.prefix)
         plain = re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", plain)
         plain = re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", plain)
-        if plain in _BUFFERS or (names.aside and re.fullmatch(names.aside, plain)):
+        if plain in _BUFFERS or _is_aside(plain, names):
             continue
         if plain in named:
             raise CheckpointError(f"{folder}: {named[plain].source} and {tensor.source} are the same variable")
         named[plain] = tensor
     return named
+
+
+def _is_aside(plain: str, names: Names) -> bool:
+    return bool(names.aside) and re.fullmatch(names.aside, plain) is not None
+
+
+def _head_notes(raw: dict[str, StoredTensor], kind: str | None, names: Names) -> tuple[str, ...]:
+    """Lines about a classifier whose folder also has weights that no model needs."""
+    beside = any(_is_aside(name.removeprefix(names.prefix), names) for name in raw)
+    return (names.aside_note,) if beside and names.aside_note and kind in ("sequence_classification", None) else ()
 
 
 def is_next_sentence(values: dict) -> bool:

@@ -165,7 +165,8 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
     values = {path: _read(tensor, checkpoint) for path, tensor in needed.items()}
     origins = tuple(_origin(path, variable, needed, shapes) for path, variable in variables_of(model).items())
     where = str(checkpoint.folder / checkpoint.weights_name)
-    return values, LoadReport(where, type(model).__name__, origins, tuple(unused), tuple(unexpected))
+    notes = checkpoint.head_notes if any(path.startswith("head/") for path in needed) else ()
+    return values, LoadReport(where, type(model).__name__, origins, tuple(unused), tuple(unexpected), notes)
 
 
 def _is_new_with_the_head(path: str, model, checkpoint: StoredCheckpoint) -> bool:

@@ -117,6 +117,9 @@ _HUGGINGFACE = Names(
     prefix="bert.",
     class_prefix="Bert",
     aside=r"fit_dense(s\.\d+)?\.(weight|bias)",  # TinyBERT's projection to the width of its teacher
+    # TinyBertForSequenceClassification in huawei-noah/Pretrained-Language-Model, TinyBERT/transformer/modeling.py
+    aside_note="weights of TinyBERT's own code (fit_dense): it applies a ReLU to the pooled vector before the "
+    "classifier, transformers and BertLab do not; expect other predictions than that code's",
     backbone=HUGGINGFACE_BACKBONE,
     heads={
         "pretraining": (

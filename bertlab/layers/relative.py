@@ -252,12 +252,14 @@ class TwoStreamEncoder(Encoder):
     def __init__(self, num_layers: int, num_heads: int, intermediate_size: int, dropout: float = 0.1, **kwargs):
         super().__init__(num_layers, num_heads, intermediate_size, dropout, **kwargs)
         self.distance_drop = Dropout(dropout, dtype=self.dtype_policy, name="distance_dropout")
+        self.query_drop = Dropout(dropout, dtype=self.dtype_policy, name="query_dropout")
         self.last_drop = Dropout(dropout, dtype=self.dtype_policy, name="last_dropout")
 
     def build(self, input_shape):
         super().build(input_shape)
         hidden_size = input_shape[-1]
         self.distance_drop.build((None, hidden_size))
+        self.query_drop.build(input_shape)
         self.last_drop.build(input_shape)
         initializer = keras.initializers.TruncatedNormal(stddev=self.layers_[0].initializer_range)
         self.prediction = self.add_weight(shape=(1, 1, hidden_size), initializer=initializer, name="prediction")
@@ -284,6 +286,7 @@ class TwoStreamEncoder(Encoder):
         content = dict(attention_mask=_content_mask(attention_mask, order_ids, tokens), other_segment=others)
         if positions is not None:
             g = ops.broadcast_to(ops.cast(self.prediction, x.dtype), (*ops.shape(positions), hidden_size))  # (B, P, H)
+            g = self.query_drop(g, training=training)
             query = _seen_from(positions, attention_mask, order_ids, others)
 
         options = dict(training=training, return_weights=return_all)

@@ -45,7 +45,14 @@ from bertlab.training.runs.callbacks import Alarm, History, RunFiles, saved_stat
 from bertlab.training.runs.evaluation import check_readable, fixed_batches
 from bertlab.training.runs.loop import Phase, run_training
 from bertlab.training.runs.pretrainer import PreTrainer
-from bertlab.training.runs.start import GENERATOR, generator_for, model_config, new_model, trained_weights
+from bertlab.training.runs.start import (
+    GENERATOR,
+    check_optimizer,
+    generator_for,
+    model_config,
+    new_model,
+    trained_weights,
+)
 from bertlab.training.runs.vocabularies import check_same_tokenizer, tokenizer_of
 from bertlab.work_folder import WorkFolder
 
@@ -122,6 +129,7 @@ class PretrainingRun:
             )
         if self.validation is not None:
             check_readable(self.validation, self.config)
+        check_optimizer(self.config, settings)
         self.generator = self._generator()
         self.objectives = self._objectives()
         self.devices = settings.devices * self.machine.count

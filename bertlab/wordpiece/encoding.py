@@ -79,6 +79,14 @@ def with_specials(vocabulary, ids: Sequence[int]) -> list[int]:
     return [vocabulary.cls_id, *ids, vocabulary.sep_id]
 
 
+def text_segments(vocabulary, attention_mask: np.ndarray) -> np.ndarray:
+    """The token_type_ids of rows of one text each, (B, T) int32: 0, and 2 for a [CLS] at the end."""
+    segments = np.zeros(attention_mask.shape, np.int32)
+    if vocabulary.cls_last:
+        segments[np.arange(len(segments)), attention_mask.sum(axis=1) - 1] = 2
+    return segments
+
+
 def pack_one(vocabulary, ids_a: Sequence[int], ids_b: Sequence[int] | None, max_length: int | None) -> dict:
     """One row of the model's input, not padded: input_ids, token_type_ids and attention_mask, each (T,) int32.
 

@@ -75,11 +75,15 @@ class DistillationRun(PretrainingRun):
         self.layers = distillation.losses == "layers"
         self.teacher = TrainedWeights(find(teacher))
         _check_teacher(self.teacher, self.layers)
+        if self.layers:
+            check_scores(self.teacher.config, "teacher")
         student = chosen_student(to)
         if isinstance(student, Size):
             student = self._config_of(student, settings)
         super().__init__(student, data, out, settings, validation)
         check_pair(self.config, self.teacher.config, self.layers)
+        if self.layers:
+            check_scores(self.config, "student")
         for files in self.examples:
             self.teacher.check_tokenizer(files)
 
@@ -127,8 +131,6 @@ class DistillationRun(PretrainingRun):
             if lacking:
                 raise CheckpointError(f"{self.weights.path}: has no {lacking[0]}; expected all weights of the encoder")
             say(f"the student starts from {self.weights.path}" + (f"; new: {', '.join(missing)}" if missing else ""))
-        if self.layers:
-            check_scores(teacher, "teacher")
         if student.config.hidden_size != teacher.config.hidden_size:
             say(
                 f"a learned projection takes the student's vectors from width {student.config.hidden_size} to the "

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import keras
 import numpy as np
-from safetensors.numpy import load_file
 
-from bertlab.checkpoints.stored import write_safetensors
+from bertlab.checkpoints.stored import open_safetensors, write_safetensors
 from bertlab.data.tasks.features import Batch, Features
+from bertlab.errors import CheckpointError
 from bertlab.training.finetuning.batches import outputs_of
 
 TAUGHT = "teacher_"  # before the names of the teacher's outputs in a batch
 NEVER = -1e4  # the teacher's logit of a token that its row does not have: exp(NEVER) is 0
 _ROWS = 64  # read together
+_MADE_FROM = "made_from"  # in the file's metadata
 
 
 class TaughtFeatures:
@@ -59,21 +60,38 @@ class TaughtFeatures:
 
 
 def teacher_outputs(
-    teacher: keras.Model, features: Features, limit: int, file: Path, advance: Callable[[int], None] = lambda rows: None
+    teacher: keras.Model,
+    features: Features,
+    limit: int,
+    file: Path,
+    made_from: str,
+    advance: Callable[[int], None] = lambda rows: None,
 ) -> dict[str, np.ndarray]:
     """The outputs of a model on every row, by name; from `file`, or computed and written there.
 
-    limit: the longest row. advance: called with the number of rows that have been read. An output of each token is
-    (N, T, …), with `NEVER` behind the end of a row.
+    limit: the longest row. made_from: identifies teacher and rows; a file of others, or a damaged one, is made again.
+    advance: called with the number of rows that have been read. An output of each token is (N, T, …), with `NEVER`
+    behind the end of a row.
     """
-    if file.exists():
-        return load_file(file)
+    kept = _read_kept(file, made_from)
+    if kept is not None:
+        return kept
     rows = outputs_of(teacher.predict_on_batch, features, _ROWS, limit, advance)
     rows = [row if isinstance(row, dict) else {"logits": row} for row in rows]
     per_token = _is_per_token(teacher)
     arrays = {name: _stacked([row[name] for row in rows], features.lengths, per_token) for name in rows[0]}
-    write_safetensors(file, arrays, {})
+    write_safetensors(file, arrays, {_MADE_FROM: made_from})
     return arrays
+
+
+def _read_kept(file: Path, made_from: str) -> dict[str, np.ndarray] | None:
+    try:
+        tensors, metadata = open_safetensors(file)
+    except CheckpointError:  # missing or damaged
+        return None
+    if metadata.get(_MADE_FROM) != made_from:
+        return None
+    return {name: tensor.read() for name, tensor in tensors.items()}
 
 
 def _is_per_token(teacher: keras.Model) -> bool:

@@ -7,9 +7,12 @@ N layers of the teacher, M layers of the student.
 import keras
 from keras import ops
 
+from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
 from bertlab.layers import gather_positions
+from bertlab.models import Backbone
 from bertlab.models.base import INPUT_NAMES, attention_mask_of
+from bertlab.models.outline import outline
 from bertlab.training.distillation.student import layer_map
 
 
@@ -56,13 +59,14 @@ def scores_of(backbone, outputs: dict) -> list:
     return [layer.attention_scores(x) for layer, x in zip(layers, outputs["hidden_states"])]
 
 
-def check_scores(backbone, whose: str) -> None:
-    """Raises ConfigError for an encoder whose layers have no scores to compare."""
-    layer = backbone.encoder.passed()[0] if hasattr(backbone.encoder, "passed") else None
+def check_scores(config: ModelConfig, whose: str) -> None:
+    """Raises ConfigError for a model whose layers have no attention scores to compare."""
+    encoder = outline(lambda: Backbone(config.replace(num_layers=1), pooler=False)).encoder
+    layer = encoder.passed()[0] if hasattr(encoder, "passed") else None
     if not (hasattr(layer, "attention_scores") and hasattr(layer.attention, "scores")):
         raise ConfigError(
             f"losses layers: expected a {whose} with the usual attention, got one of model_type "
-            f"{backbone.config.model_type!r}; choose losses outputs"
+            f"{config.model_type!r}; choose losses outputs"
         )
 
 

@@ -16,7 +16,14 @@ def real(batch):
     return ops.cast(batch.get("attention_mask", ops.ones_like(batch["input_ids"])), "float32")
 
 
-class SoftTargets(Objective):
+class _OnMaskedRows(Objective):
+    """An objective for which both read masked rows, as the teacher was trained on; rows with masks stay as they are."""
+
+    def collators(self, settings, vocabulary, seed):
+        return MaskedLM().collators(settings, vocabulary, seed)
+
+
+class SoftTargets(_OnMaskedRows):
     """Which probability does the teacher give to each token? (Hinton et al. 2015; Sanh et al. 2019, section 2)
 
     Reads soft_logits and teacher_logits, at the masked positions (B, P, V) or at all tokens (B, T, V).
@@ -52,7 +59,7 @@ class SoftTargets(Objective):
         return losses.same_choice(outputs["soft_logits"], outputs["teacher_logits"])
 
 
-class _Distance(Objective):
+class _Distance(_OnMaskedRows):
     """An objective over all real tokens, (B, T), without right and wrong."""
 
     head, logits, targets, over_vocabulary = "", "", (), False
@@ -92,9 +99,6 @@ class HiddenStates(_Distance):
     """
 
     name, short_name = "hidden_states", "hidden states"
-
-    def collators(self, settings, vocabulary, seed):
-        return MaskedLM().collators(settings, vocabulary, seed)  # the teacher reads what it was trained on
 
     def losses(self, batch, outputs):
         return sum(losses.vector_losses(*pair) for pair in outputs["state_pairs"])

@@ -18,6 +18,7 @@ from bertlab.data.tasks.rows import TaskData
 from bertlab.errors import CheckpointError, ConfigError, DataError
 from bertlab.progress import bar
 from bertlab.training.devices.distribution import data_parallel
+from bertlab.training.devices.memory import memory_needs
 from bertlab.training.devices.precision import policy_of
 from bertlab.training.distillation.kept import teacher_outputs, with_outputs
 from bertlab.training.distillation.models import check_scores
@@ -35,7 +36,7 @@ from bertlab.training.finetuning.card import load_info
 from bertlab.training.finetuning.experiment import Experiment
 from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for
 from bertlab.training.finetuning.results import FineTuningResult
-from bertlab.training.finetuning.settings import Recipe
+from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.trainer import FineTuner
 from bertlab.training.runs.start import TrainedWeights
 
@@ -100,7 +101,8 @@ class TaskDistillation(Experiment):
             )
         check_pair(self.config, self.teacher.config, self.layers)
         if self.layers:
-            check_scores(self.teacher.backbone, "teacher")
+            check_scores(self.teacher.config, "teacher")
+            check_scores(self.config, "student")
 
     def _load(self, model) -> tuple[dict, object]:
         """The weights that the student starts from, and its configuration."""
@@ -109,11 +111,23 @@ class TaskDistillation(Experiment):
         config = student_config(self.teacher.config, self.student, self.distillation.heads)
         if self.distillation.start == "fresh" or not same_parts(config, self.teacher.config):
             self._note("the student starts from fresh weights")
+            self.start = STARTS[1]
             return {}, config
         self._note("the student starts from layers of the teacher")
         student = model_class(self.problem.model_kind)(config, **self.problem.model_options)
         start_from(student, self.teacher)
         return {path: ops.convert_to_numpy(variable) for path, variable in variables_of(student).items()}, config
+
+    def _free_memory(self, rows: int, tokens: int) -> int | None:
+        """Without the teacher's weights and, where it reads every batch, one layer's activations."""
+        free = super()._free_memory(rows, tokens)
+        if free is None:
+            return None
+        free -= 4 * self.teacher.count_params()
+        if self.layers:
+            one_layer = self.teacher.config.replace(num_layers=1)
+            free -= memory_needs(one_layer, rows, tokens, None, self.precision).activations
+        return free
 
     def identity(self) -> dict:
         return super().identity() | {
@@ -137,8 +151,14 @@ class TaskDistillation(Experiment):
     def _taught(self, features):
         with bar("Reading of the teacher", len(features)) as running:
             limit = min(self.problem.info.max_length, self.teacher.config.max_tokens)
-            outputs = teacher_outputs(self.teacher, features, limit, self.out / KEPT, running.advance)
+            file, made_from = self.out / KEPT, self._made_from(limit)
+            outputs = teacher_outputs(self.teacher, features, limit, file, made_from, running.advance)
         return with_outputs(self.teacher, features, outputs)
+
+    def _made_from(self, limit: int) -> str:
+        """All that decides the teacher's outputs: its weights, the rows, and how they are cut."""
+        identity, info = self.identity(), self.problem.info
+        return f"{identity['teacher']} {identity['rows']} {info.max_length} {info.stride} {limit}"
 
 
 def check_task(info: TaskInfo, task: TaskData, teacher: Path) -> None:

@@ -104,6 +104,7 @@ class Experiment:
         self.task, self.out, self.recipe, self.grid, self.say = task, out, recipe, grid, say
         self.precision = resolve_precision(recipe.precision)
         self.settings = recipe.grid(grid)
+        self.start = STARTS[0]  # of the runs whose best model is kept
         self.notes: list[str] = []
         self.model_name = str(model)
         self.tokenizer = checkpoints.load_tokenizer(model)
@@ -159,7 +160,7 @@ class Experiment:
         self._begin(work)
         on_begin()
         runs = self._all_runs(trainers, train, dev, callbacks)
-        result = self._finish(trainers[STARTS[0]], runs, dev, test)
+        result = self._finish(trainers[self.start], runs, dev, test)
         self._drop_weights(result.best)
         return result
 
@@ -168,9 +169,13 @@ class Experiment:
         recipe, limit = self.recipe, self.problem.info.max_length
         rows = max(setting.batch_size for setting in self.settings) // recipe.devices
         tokens = padded_length(int(train.features.lengths.max()), limit)
-        free = available_memory(recipe.devices)
         sequences = train.features.choices or 1  # in a row
+        free = self._free_memory(rows // recipe.accumulation * sequences, tokens)
         check_memory(self.config, rows, tokens, None, self.precision, recipe.accumulation, free, sequences)
+
+    def _free_memory(self, rows: int, tokens: int) -> int | None:
+        """The bytes that an update may take; None if that is not known. rows, tokens: read together."""
+        return available_memory(self.recipe.devices)
 
     def identity(self) -> dict:
         """All that decides the results of the runs."""
@@ -228,7 +233,7 @@ class Experiment:
         return its_class(self.config, dtype=policy, **self.problem.model_options)
 
     def _plan(self) -> list[tuple[Recipe, str, int]]:
-        starts = STARTS if self.recipe.from_scratch else STARTS[:1]
+        starts = STARTS if self.recipe.from_scratch and self.start == STARTS[0] else (self.start,)
         return [(recipe, start, seed) for recipe in self.settings for seed in recipe.seeds for start in starts]
 
     def _all_runs(self, trainers: dict[str, Trainer], train: Encoded, dev: Encoded, callbacks) -> list[RunResult]:
@@ -302,9 +307,9 @@ class Experiment:
         """
         run = runs[-1]
         file.parent.mkdir(parents=True, exist_ok=True)
-        own = [other for other in runs if other.start == STARTS[0]]
+        own = [other for other in runs if other.start == self.start]
         current = [other for other in own if other.setting[1:] == run.setting[1:]]
-        if run.start == STARTS[0] and run.diverged is None and run is best_run(current):
+        if run.start == self.start and run.diverged is None and run is best_run(current):
             save_finetuned(trainer.model, self._weights(run), self.tokenizer, self.problem.info, self.format)
         run.save(file)
         complete = [other for other in own if other not in current or len(current) == len(self.recipe.seeds)]

@@ -135,7 +135,7 @@ class FineTuningResult:
 
     @property
     def best(self) -> RunResult:
-        """The best seed of the best pre-trained setting: the run whose weights are kept."""
+        """The best seed of the best setting, pre-trained where some runs are: the run whose weights are kept."""
         return best_run(self.runs)
 
     def advantage(self) -> tuple[float, float]:
@@ -210,8 +210,11 @@ def _in_one_line(figures: dict[str, float]) -> str:
 
 
 def best_run(runs: Sequence[RunResult]) -> RunResult:
-    """The best seed of the setting with the best mean, among the pre-trained runs; one that did not diverge."""
-    own = [run for run in runs if run.start == STARTS[0]]
+    """The best seed of the setting with the best mean, among the pre-trained runs; one that did not diverge.
+
+    Without pre-trained runs (a student from fresh weights), among all.
+    """
+    own = [run for run in runs if run.start == STARTS[0]] or runs
 
     def merit(run: RunResult) -> tuple[bool, float, float]:
         mean = float(np.mean([other.main for other in own if other.setting == run.setting]))

@@ -63,6 +63,12 @@ def scaled_range(width: int) -> float:
     return 0.02 * (768 / width) ** 0.5
 
 
+def check_optimizer(config: ModelConfig, settings: PretrainingSettings) -> None:
+    """Raises ConfigError for Muon beside two streams: the matrices of their attention have three dimensions."""
+    if settings.optimizer == "muon" and family_of(config).two_streams:
+        raise ConfigError("optimizer muon is not for a model with two streams: choose adamw")
+
+
 def generator_for(
     config: ModelConfig, settings: PretrainingSettings, weights: "TrainedWeights | None"
 ) -> ModelConfig | None:

@@ -1,0 +1,104 @@
+"""Rows of the analysis equal those that `encode` makes, also where [CLS] is the last token."""
+
+import keras
+import numpy as np
+import pytest
+
+from bertlab import families
+from bertlab.analysis.bias import associations
+from bertlab.analysis.diagnostics import blank_probabilities
+from bertlab.analysis.pseudo_likelihood import masked_copies, pseudo_log_likelihood, token_rows
+from bertlab.analysis.readings import read_text, read_words, word_rows
+from bertlab.models import PreTrainingModel
+
+TEXTS = ["a robin is a bird .", "the old bank", "a bird"]
+MORE = ["is the old bird", "the bird is old", "is a bank the bank", "he is she is", "bird bank robin", "birds banks"]
+
+
+def tokenizer_of(name):
+    if name == "xlnet":
+        pytest.importorskip("sentencepiece")
+        from bertlab.sentence_pieces import learn
+
+        return learn((TEXTS + MORE) * 4, 28, cls_last=True)
+    from bertlab.bpe.learner import learn
+    from bertlab.bpe.tokenizer import BytePairTokenizer
+
+    return BytePairTokenizer(learn((TEXTS + MORE) * 4, 300))
+
+
+@pytest.fixture(scope="module", params=["xlnet", "roberta"])
+def both(request):
+    """A tiny model and its tokenizer."""
+    tokenizer = tokenizer_of(request.param)
+    keras.utils.set_random_seed(3)
+    config = families.family(request.param).config(
+        vocab_size=len(tokenizer.vocabulary), hidden_size=16, num_layers=2, num_heads=2, intermediate_size=24,
+        max_position_embeddings=24, initializer_range=0.5, pad_token_id=tokenizer.vocabulary.pad_id,
+    )  # fmt: skip
+    return PreTrainingModel(config), tokenizer
+
+
+def encoded(tokenizer, text):
+    return tokenizer.pack(tokenizer.encode(text, special_tokens=True))
+
+
+def probabilities(model, row, place):
+    """Of every token at one place of a row that `encoded` made, (V,)."""
+    inputs = {name: values[None] for name, values in row.items()} | {"masked_lm_positions": np.array([[place]])}
+    return np.array(keras.ops.softmax(model(inputs)["masked_lm_logits"][0, 0]))
+
+
+def test_the_rows_are_those_of_encode(both):
+    _, tokenizer = both
+    for text, row in zip(TEXTS, token_rows(tokenizer, TEXTS, 24), strict=True):
+        ids = encoded(tokenizer, text)["input_ids"].tolist()
+        assert row.ids == ids and ids[-1 if tokenizer.vocabulary.cls_last else 0] == tokenizer.vocabulary.cls_id
+        assert [word < 0 for word in row.words] == [token in tokenizer.vocabulary.special_ids for token in ids]
+    for masking in ("token", "word-left-to-right"):
+        rows = token_rows(tokenizer, TEXTS, 24)
+        targets = [one.targets for one in masked_copies(rows, tokenizer.vocabulary, 0, masking, 4)]
+        assert not set(np.concatenate(targets).tolist()) & set(tokenizer.vocabulary.special_ids)
+
+
+def test_a_score_is_the_sum_over_the_tokens_of_the_text(both):
+    model, tokenizer = both
+    expected = []
+    for text in TEXTS:
+        row, total = encoded(tokenizer, text), 0.0
+        for place, token in enumerate(row["input_ids"].tolist()):
+            if token not in tokenizer.vocabulary.special_ids:
+                masked = row["input_ids"].copy()
+                masked[place] = tokenizer.vocabulary.mask_id
+                total += np.log(probabilities(model, row | {"input_ids": masked}, place)[token])
+        expected.append(total)
+    np.testing.assert_allclose(pseudo_log_likelihood(model, tokenizer, TEXTS), expected, rtol=1e-4)
+
+
+def test_blanks_and_biases_are_read_in_the_same_rows(both):
+    model, tokenizer = both
+    texts = ["a [MASK] is", "the [MASK]"]
+    expected = []
+    for text in texts:
+        row = encoded(tokenizer, text)
+        expected.append(probabilities(model, row, row["input_ids"].tolist().index(tokenizer.vocabulary.mask_id)))
+    np.testing.assert_allclose(blank_probabilities(model, tokenizer, texts), expected, atol=1e-5)
+    pair = ("bird", "is")
+    (one,) = associations(model, tokenizer, "is {target} bank {attribute}", pair, ["the bird"])
+    row = encoded(tokenizer, "is [MASK] bank the bird")
+    likely = probabilities(model, row, row["input_ids"].tolist().index(tokenizer.vocabulary.mask_id))
+    ids = [int(tokenizer.encode(tokenizer.word_prefix + piece)[0]) for piece in pair]
+    np.testing.assert_allclose(one.probabilities, likely[ids], atol=1e-5)
+
+
+def test_words_have_the_states_of_their_first_tokens(both):
+    model, tokenizer = both
+    sentences = [text.split() for text in TEXTS]
+    rows = word_rows(tokenizer, sentences)
+    for reading, text, (ids, counts) in zip(read_words(model.backbone, tokenizer, sentences), TEXTS, rows, strict=True):
+        whole = read_text(model.backbone, tokenizer, text)
+        assert whole.ids.tolist() == ids.tolist()
+        begin = 0 if tokenizer.vocabulary.cls_last else 1
+        first = np.cumsum(counts) - counts + begin
+        np.testing.assert_allclose(reading.states, whole.states[:, first], atol=1e-4)
+        np.testing.assert_allclose(reading.tokens, whole.attention, atol=1e-5)
