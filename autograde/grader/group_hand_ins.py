@@ -5,7 +5,7 @@
 So each member has a submission, a grade, feedback, late days and a row in every export, and can be graded differently
 by hand. A hand-in is run once: the copies take over its verdicts, since hidden inputs are drawn for each student.
 
-Groups can change later. What is a group's stays with its members: who has left has their own work again, or none.
+Groups can change later. A group's hand-in stays with its members; a student who left has their own work again, or none.
 """
 
 import shutil
@@ -27,7 +27,7 @@ def spread(course: Path, assignment: str) -> list[str]:
     """Copies each group's newest hand-in to its other members; returns a sentence for each copy.
 
     Before, takes hand-ins of a group from students who are not in it. A student whom the course does not know gets no
-    copy. What a member handed in before is kept in collected/ASSIGNMENT/earlier/. Doing it twice changes nothing.
+    copy. An earlier hand-in of a member is kept in collected/ASSIGNMENT/earlier/. Doing it twice changes nothing.
     """
     said = _take_back(course, assignment)
     unknown = {student for _, student in strangers(course, assignment)}

@@ -157,7 +157,7 @@ class Folder:
         save_record(self.record, about)
 
     def replaced(self) -> dict | None:
-        """What a group's hand-in takes the place of here: the student's own, as `HandIn.replaced` has it."""
+        """The student's own hand-in that a group's takes the place of, as in `HandIn.replaced`."""
         if self.before and (self.is_copy or self.before.group):
             return self.before.replaced
         return {"folder": self._next_earlier(), "record": self.before and asdict(self.before)} if self.old else None
@@ -165,7 +165,7 @@ class Folder:
     def give_back(self) -> bool:
         """Takes a group's hand-in away, and puts back what it replaced; returns whether there was something.
 
-        The record comes last: until then it says that this is to be done.
+        The record comes last: until then it shows that this is not done yet.
         """
         replaced = self.before.replaced or {}
         kept = self.earlier / replaced.get("folder", "")
