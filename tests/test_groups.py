@@ -30,6 +30,7 @@ from autograde.grader.group_hand_ins import copies
 from autograde.grader.groups import read_groups
 from autograde.grader.hand_ins import hand_in
 from autograde.grader.notebook_grading import Graded
+from autograde.grader.parts import parts_of
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result, load_results
 from autograde.grader.template import Template
@@ -96,6 +97,21 @@ def scores(course) -> dict[str, float]:
         return {row["student"]: row["score"] for row in book.grades()}
 
 
+def why(course) -> dict[str, tuple]:
+    """Points, comment and whether they wait, of one exercise that people give points for."""
+    with Course(course) as book:
+        parts = parts_of(book, "ps3", TEMPLATES, merged=False)
+    return {part.student: (part.points, part.comment, part.waits) for part in parts if part.exercise == "why"}
+
+
+def give_in_formgrader(course, student, points, comment):
+    with Course(course) as book:
+        one = book.book.find_grade("why", "03_attention", "ps3", student)
+        one.manual_score, one.needs_manual_grade = points, False
+        book.book.find_comment("why", "03_attention", "ps3", student).manual_comment = comment
+        book.book.db.commit()
+
+
 def collect_own(course, files: dict[str, bytes], name="a.zip", date=(2026, 1, 30, 12, 0, 0)) -> str:
     return run(
         course, "collect", "ps3", make_zip(course / name, {f"{who}/{NB}": it for who, it in files.items()}, date)
@@ -139,11 +155,7 @@ def test_points_by_hand_are_the_groups_and_one_members_can_be_changed(course):
     run(course, "groups", "ps3", course / "groups.csv")
     collect_own(course, {"ben": WORK})
     grade(course)
-    with Course(course) as book:  # as formgrader does
-        one = book.book.find_grade("why", "03_attention", "ps3", "ann")
-        one.manual_score, one.needs_manual_grade = 2, False
-        book.book.find_comment("why", "03_attention", "ps3", "ann").manual_comment = "Well said."
-        book.book.db.commit()
+    give_in_formgrader(course, "ann", 2, "Well said.")
     assert scores(course) == {"ann": 5, "ben": 5}
     run(course, "points", "ps3", "--student", "ben", "--exercise", "scores", "--score", "1", "--grader", "jane")
     assert scores(course) == {"ann": 5, "ben": 3}
@@ -152,6 +164,34 @@ def test_points_by_hand_are_the_groups_and_one_members_can_be_changed(course):
     assert "Well said." in page
     grade(course)
     assert scores(course) == {"ann": 5, "ben": 3}
+
+
+def test_points_for_one_student_alone_are_not_shared_and_nobodys_are_shared_with_them(course):
+    run(course, "groups", "ps3", course / "groups.csv")
+    collect_own(course, {"ben": WORK})
+    grade(course)
+    alone = "points", "ps3", "--grader", "jane", "--exercise", "why", "--student"
+    run(course, *alone, "ben", "--score", "0", "--comment", "You did not take part.")
+    assert why(course) == {"ann": (None, "", True), "ben": (0, "You did not take part.", False)}
+    give_in_formgrader(course, "ann", 2, "Well said.")
+    run(course, *alone, "ben", "--score", "-")
+    assert why(course) == {"ann": (2, "Well said.", False), "ben": (None, "You did not take part.", True)}
+
+
+def test_points_by_hand_for_a_replaced_answer_are_nobody_elses_and_wait_again(course):
+    newer = as_bytes(notebook(ANSWERS | {"why": "Ben's reason."}))
+    collect_own(course, {"ann": WORK})
+    collect_own(course, {"ben": newer}, "b.zip", (2026, 1, 31, 12, 0, 0))
+    grade(course)
+    give_in_formgrader(course, "ann", 0, "Nonsense.")
+    run(course, "groups", "ps3", course / "groups.csv")
+    assert scores(course) == {"ann": 3, "ben": 3}
+    grade(course)
+    assert scores(course) == {"ann": 3, "ben": 3}
+    assert why(course) == {"ann": (0, "Nonsense.", True), "ben": (None, "", True)}
+    give_in_formgrader(course, "ben", 2, "Well said.")
+    assert scores(course) == {"ann": 5, "ben": 5}
+    assert why(course) == dict.fromkeys(("ann", "ben"), (2, "Well said.", False))
 
 
 def test_late_days_and_extensions_are_each_members_own(course):

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.grader import by_hand, groups, hand_ins
+from autograde.grader import groups, hand_ins, shares
 from autograde.grader.gradebook import Course
 from autograde.grader.people import People
 from autograde.grader.policy import read_policy
@@ -107,8 +107,8 @@ def _forget_in_groups(course: Path, student: str) -> None:
         found = groups.read_groups(course, path.stem)
         if found.of(student):
             found.without(student).save(course, path.stem)
-    for path in sorted((course / by_hand.FOLDER).glob("*.json")):
-        by_hand.read_shares(course, path.stem).without(student).save(course, path.stem)
+    for path in sorted((course / shares.FOLDER).glob("*.json")):
+        shares.read_shares(course, path.stem).without(student).save(course, path.stem)
     for path in sorted(course.glob("collected/*/hand_ins/*.json")):
         record = hand_ins.hand_in(course, path.parent.parent.name, path.stem)
         if record.by == student:
