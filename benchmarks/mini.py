@@ -51,7 +51,7 @@ def judge(folder: str | Path, held_out: Path | None = None, sentences: int = SEN
 
 def rows_of(path: Path) -> list[dict]:
     """The objects of a .jsonl file."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
 
 
 def pair_accuracy(model, tokenizer, file: Path) -> dict[str, float]:

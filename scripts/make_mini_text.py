@@ -76,13 +76,14 @@ STEPS = ("read", "cleaned", "no repeats or overlap", "no near-duplicates")
 def main(arguments=None):
     options = parser().parse_args(arguments)
     files = source_files(options)
-    work = WorkFolder(options.out, "identity.json", identity(options, files))
+    texts = repeats.all_benchmark_texts(options.benchmark)
+    work = WorkFolder(options.out, "identity.json", identity(options, files, texts))
     if work.found() is not None:
         work.check()
     work.begin()
     for source, path in files:
         clean(source, path, work)
-    drop_repeats([source for source, _ in files], options.benchmark, work)
+    drop_repeats([source for source, _ in files], texts, work)
     split([source for source, _ in files], work)
     for size in options.vocabulary:
         learn_vocabulary(work.path, size)
@@ -112,10 +113,12 @@ def source_files(options) -> list[tuple[Source, Path]]:
     return found
 
 
-def identity(options, files: list[tuple[Source, Path]]) -> dict:
+def identity(options, files: list[tuple[Source, Path]], texts: list[str]) -> dict:
     """The values that decide the result."""
     sizes = {source.name: [path.stat().st_size, source.held_out, source.keep] for source, path in files}
-    return {"version": VERSION, "sources": sizes, "benchmarks": [path.name for path in options.benchmark]}
+    names = [path.name for path in options.benchmark]
+    benchmarks = {"names": names, "texts": len(texts), "digest": repeats.texts_digest(texts)}
+    return {"version": VERSION, "sources": sizes, "benchmarks": benchmarks}
 
 
 def is_kept(name: str, percent: float) -> bool:
@@ -198,13 +201,15 @@ def note(work: WorkFolder, source: Source, values: dict) -> None:
 # === Step 2: repeats, overlap, near-duplicates ===
 
 
-def drop_repeats(sources: list[Source], benchmarks: list[Path], work: WorkFolder) -> None:
-    """unique/SOURCE.jsonl: without repeated and overlapping paragraphs, and near_duplicates.json."""
+def drop_repeats(sources: list[Source], texts: list[str], work: WorkFolder) -> None:
+    """unique/SOURCE.jsonl: without repeated and overlapping paragraphs, and near_duplicates.json.
+
+    texts: of the benchmarks.
+    """
     done = work.path / "near_duplicates.json"
     if done.is_file():
         return
     (work.path / "unique").mkdir(exist_ok=True)
-    texts = [text for path in benchmarks for text in repeats.benchmark_texts(path)]
     known = {n: repeats.all_ngrams(texts, n) for n in (OVERLAP, REPORTED_OVERLAP)}
     seen = Seen()
     names, shingles = [], []
@@ -347,7 +352,8 @@ def write_sample(folder: Path, path: Path) -> None:
 def report(sources: list[Source], work: WorkFolder) -> None:
     """report.json and report.md."""
     counts = {source.name: read_json(work.path / "counts" / f"{source.name}.json") for source in sources}
-    write_text(work.path / "report.json", json.dumps(counts, indent=1) + "\n")
+    benchmarks = work.identity["benchmarks"]
+    write_text(work.path / "report.json", json.dumps(counts | {"benchmarks": benchmarks}, indent=1) + "\n")
     columns = (*STEPS, "train", "held_out")
     lines = ["| source | " + " | ".join(f"words, {name}" for name in columns) + " |", "|---" * (len(columns) + 1) + "|"]
     totals = {name: sum(each["words"].get(name, 0) for each in counts.values()) for name in columns}
@@ -359,6 +365,8 @@ def report(sources: list[Source], work: WorkFolder) -> None:
         lines.append(
             f"| {reason} | " + " | ".join(f"{each['dropped'].get(reason, 0):,}" for each in counts.values()) + " |"
         )
+    names = ", ".join(benchmarks["names"]) or "none"
+    lines += ["", f"Benchmarks: {names}; {benchmarks['texts']:,} texts, digest {benchmarks['digest']}."]
     write_text(work.path / "report.md", "\n".join(lines) + "\n")
     print("\n".join(lines[: len(counts) + 3]), flush=True)
 

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ ONE_IN = 8
 SHARED = 0.5
 LEAST_SHINGLES = 4  # a document with fewer sampled shingles is too short to judge
 MOST_DOCUMENTS = 50  # a shingle in more documents than this is a common phrase
+SUFFIXES = (".json", ".jsonl", ".tsv", ".conllu", ".txt")  # of a benchmark's files
 
 _WORDS = re.compile(r"[a-z0-9]+")
 _FACTOR = 0x9E3779B97F4A7C15 | 1
@@ -105,29 +107,59 @@ def _pairs(owners: np.ndarray) -> np.ndarray:
 # === Benchmarks ===
 
 
+def all_benchmark_texts(paths: Iterable[Path]) -> list[str]:
+    """The texts of all benchmarks. Exits in one line where a path has none: its overlap would not be removed."""
+    texts = []
+    for path in paths:
+        found = list(benchmark_texts(path))
+        if not found:
+            sys.exit(f"{path}: expected texts of a benchmark, got none; give its files as {', '.join(SUFFIXES)}")
+        texts += found
+    return texts
+
+
+def texts_digest(texts: Iterable[str]) -> str:
+    """The first 16 digits of a SHA-256 of the texts, in their order."""
+    return hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()[:16]
+
+
 def benchmark_texts(path: Path) -> Iterator[str]:
-    """The texts of a benchmark's file, or of all files in a folder.
+    """The texts of a benchmark's file, or of all files in a folder; empty ones are left out.
 
     .json: every "context", as in SQuAD; .jsonl: every string; .tsv: every cell; .conllu: every "# text"; .txt: lines.
+    Exits in one line at a missing path and at a file of another kind.
     """
     if path.is_dir():
         for each in sorted(path.rglob("*")):
             if each.is_file():
                 yield from benchmark_texts(each)
-    elif path.suffix == ".json":
-        yield from _strings(json.loads(path.read_text(encoding="utf-8")), "context")
+    elif not path.is_file():
+        sys.exit(f"{path}: no such file or folder; give a benchmark's file, or a folder of them")
+    elif path.suffix not in SUFFIXES:
+        sys.exit(f"{path}: expected a file with one of {', '.join(SUFFIXES)}; convert it, or move it elsewhere")
+    else:
+        yield from (text for text in _file_texts(path) if text.strip())
+
+
+def _file_texts(path: Path) -> Iterator[str]:
+    if path.suffix == ".json":
+        yield from _strings(json.loads(path.read_text(encoding="utf-8-sig")), "context")
     elif path.suffix == ".jsonl":
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in filter(str.strip, _lines(path)):
             yield from (value for value in json.loads(line).values() if isinstance(value, str))
     elif path.suffix == ".tsv":
         with path.open(encoding="utf-8-sig", newline="") as file:
             yield from (cell for row in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE) for cell in row)
     elif path.suffix == ".conllu":
-        lines = path.read_text(encoding="utf-8").splitlines()
-        yield from (line.removeprefix("# text = ") for line in lines if line.startswith("# text = "))
-    elif path.suffix == ".txt":
-        for line in path.read_text(encoding="utf-8-sig").splitlines():
+        yield from (line.removeprefix("# text = ") for line in _lines(path) if line.startswith("# text = "))
+    else:
+        for line in _lines(path):
             yield from line.split("\t")
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a file. A text may contain U+2028 and others at which str.splitlines divides too."""
+    return path.read_text(encoding="utf-8-sig").split("\n")
 
 
 def _strings(value, key: str) -> Iterator[str]:

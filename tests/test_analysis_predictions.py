@@ -74,6 +74,8 @@ def test_a_word_of_several_tokens_is_refused(tokenizer):
     assert token_ids(tokenizer, ["bank", "river"]).tolist() == [6, 9]
     with pytest.raises(DataError, match="'birds' has 2 tokens"):
         token_ids(tokenizer, ["bank", "birds"])
+    with pytest.raises(DataError, match="'zebra' is not in the vocabulary; choose words of one token"):
+        token_ids(tokenizer, ["bank", "zebra"])
 
 
 def test_the_first_word_of_a_text_has_no_space_before_it():
@@ -81,6 +83,7 @@ def test_the_first_word_of_a_text_has_no_space_before_it():
 
     class Spaces:
         word_prefix = " "
+        vocabulary = tiny_tokenizer().vocabulary
 
         def encode(self, text):
             return [{"he": 7, " he": 8}[text]]
@@ -111,6 +114,8 @@ def test_templates_and_attributes_that_cannot_be_used_are_refused(model, tokeniz
             associations(model, tokenizer, template, ("a", "the"), ["bank"])
     with pytest.raises(DataError, match="at least one token, got ''"):
         associations(model, tokenizer, "{target} is {attribute}", ("a", "the"), [""])
+    with pytest.raises(DataError, match="'bank zebra' has a word that is not in the vocabulary"):
+        associations(model, tokenizer, "{target} is {attribute}", ("a", "the"), ["bank zebra"])
     with pytest.raises(DataError, match="expected at most 12 tokens"):
         associations(model, tokenizer, "{target} is {attribute}", ("a", "the"), ["bank " * 9])
 

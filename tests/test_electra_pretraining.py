@@ -117,11 +117,11 @@ def test_a_generator_goes_on_with_masks_and_the_objective_can_be_chosen(data, fi
     assert objectives(finished[0] / "checkpoint/generator") == ["masked_lm"]
     assert objectives(ELECTRA, objective="masked-lm") == ["masked_lm"]
     assert objectives(CONFIG) == ["masked_lm"]
-    assert objectives(CONFIG, objective="replaced-tokens", generator_width=1.0) == ["masked_lm", "replaced_token"]
-    with pytest.raises(ConfigError, match="choose a family with an embedding_size"):
-        objectives(CONFIG, objective="replaced-tokens")
+    assert objectives(CONFIG, objective="replaced-tokens") == ["masked_lm", "replaced_token"]
+    with pytest.raises(ConfigError, match=r"choose a family with an embedding_size, or .* \(generator_width 1\)"):
+        objectives(CONFIG, objective="replaced-tokens", generator_width=0.25)
     with pytest.raises(ConfigError, match="cannot find replaced tokens"):
-        objectives(CONFIG.replace(causal=True), objective="replaced-tokens", generator_width=1.0)
+        objectives(CONFIG.replace(causal=True), objective="replaced-tokens")
 
 
 def test_an_update_in_parts_and_in_16_bits_has_the_same_losses(data, tmp_path):

@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from benchmarks import mini
 from scripts import make_mini_text, mini_repeats
 from scripts.mini_cleaning import clean_paragraphs, fault, join_broken_lines
 
@@ -113,6 +114,31 @@ def test_texts_of_benchmarks_are_found_in_every_format(tmp_path):
     assert found == ["Web text.", "sentence", "label", 'a "bad film', "0", "A good one.", "A passage."]
 
 
+def test_a_line_separator_within_a_text_does_not_end_its_line(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "one\u2028two"}\n\n', encoding="utf-8")
+    (tmp_path / "b.conllu").write_text("# text = three\u2028four\n", encoding="utf-8")
+    assert list(mini_repeats.benchmark_texts(tmp_path)) == ["one\u2028two", "three\u2028four"]
+    assert mini.rows_of(tmp_path / "a.jsonl") == [{"text": "one\u2028two"}]
+
+
+def test_a_benchmark_without_texts_ends_the_command_in_one_line(tmp_path):
+    (tmp_path / "pairs.csv").write_text("a,b\n")
+    (tmp_path / "empty.json").write_text('{"data": []}')
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "wikinews.txt").write_text("A text.\n")
+    cases = {
+        "none.txt": "no such file or folder", "pairs.csv": "expected a file with one of .json",
+        "empty.json": "expected texts of a benchmark, got none", "folder": "got none",
+    }  # fmt: skip
+    for name, message in cases.items():
+        with pytest.raises(SystemExit, match=message) as raised:
+            make_mini_text.main(
+                [str(tmp_path), str(tmp_path), "--benchmark", str(tmp_path / name), "--out", str(tmp_path / "out"),
+                 "--no-builtin", "--vocabulary"]
+            )  # fmt: skip
+        assert "\n" not in str(raised.value)
+
+
 # === The command ===
 
 
@@ -168,6 +194,8 @@ def test_the_command_drops_what_it_should_and_reports_it(folders, tmp_path):
         records(tmp_path / "held_out" / "novels_valid.jsonl")
         and not (tmp_path / "train" / "novels_valid.jsonl").exists()
     )
+    assert report["benchmarks"]["names"] == ["benchmark.txt"] and report["benchmarks"]["texts"] == 1
+    assert f"1 texts, digest {report['benchmarks']['digest']}" in (tmp_path / "report.md").read_text()
     counts = report["enwiki_b"]["words"]
     assert counts["train"] + counts["held_out"] == counts["no near-duplicates"] < counts["cleaned"] < counts["read"]
 

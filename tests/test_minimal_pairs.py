@@ -156,6 +156,8 @@ def test_blimps_format_is_read_from_a_file_and_from_a_folder(file, tmp_path):
         ('{"sentence_good": 3, "sentence_bad": "a"}', 'line 2: expected a sentence in "sentence_good", got 3'),
         ("{", "line 2: expected a JSON object ("),
         ('["a", "b"]', "line 2: expected a JSON object, got list"),
+        ('{"sentence_good": "a \\ud800", "sentence_bad": "a"}', "line 2: half of a surrogate pair in 'a \\ud800'"),
+        ('{"sentence_good": "a", "sentence_bad": "b", "UID": "\\ud800"}', "line 2: half of a surrogate pair in"),
     ],
 )
 def test_a_bad_line_is_named(file, line, message):

@@ -53,8 +53,8 @@ def associations(
         targets: two words of one token each, such as ("he", "she").   attributes: words or phrases; one of several
             tokens has as many [MASK] in the prior.
 
-    Raises DataError for a template without the two fields, a target of several tokens, an attribute without tokens and
-    a sentence with too many.
+    Raises DataError for a template without the two fields, a target of several tokens, an attribute without tokens, a
+    word that is not in the vocabulary and a sentence with too many tokens.
 
     Example:
         from bertlab import checkpoints
@@ -70,10 +70,12 @@ def associations(
     ids = token_ids(tokenizer, targets, first=template.startswith(TARGET))
     found = []
     for attribute in attributes:
-        count = len(tokenizer.encode(tokenizer.word_prefix + attribute))
-        if not count:
+        tokens = tokenizer.encode(tokenizer.word_prefix + attribute)
+        if not len(tokens):
             raise DataError(f"expected an attribute with at least one token, got {attribute!r}")
-        masks = " ".join(["[MASK]"] * count)
+        if tokenizer.vocabulary.unk_id in tokens:
+            raise DataError(f"{attribute!r} has a word that is not in the vocabulary; choose another attribute")
+        masks = " ".join(["[MASK]"] * len(tokens))
         given, prior = (_at_target(model, tokenizer, template, words)[ids] for words in (attribute, masks))
         pair, its_priors = tuple(map(float, given)), tuple(map(float, prior))
         ratio = float(np.log(pair[0]) - np.log(pair[1]))

@@ -57,13 +57,14 @@ def blank_probabilities(model, tokenizer, texts: Sequence[str], batch_size: int 
 def token_ids(tokenizer, words: Sequence[str], first: bool = False) -> np.ndarray:
     """The id of each word, (N,) int64. first: as the first word of a text, which some vocabularies write otherwise.
 
-    Raises DataError for a word of several tokens: the model cannot fill it into one [MASK].
+    Raises DataError for a word of several tokens, which cannot be filled into one [MASK], and for one that is [UNK].
     """
     ids = []
     for word in words:
         tokens = tokenizer.encode(word if first else tokenizer.word_prefix + word)
-        if len(tokens) != 1:
-            raise DataError(f"{word!r} has {len(tokens)} tokens; choose words of one token, or leave the item out")
+        if len(tokens) != 1 or tokens[0] == tokenizer.vocabulary.unk_id:
+            found = f"has {len(tokens)} tokens" if len(tokens) != 1 else "is not in the vocabulary"
+            raise DataError(f"{word!r} {found}; choose words of one token, or leave the item out")
         ids.append(int(tokens[0]))
     return np.array(ids, "int64")
 

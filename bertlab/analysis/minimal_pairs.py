@@ -84,7 +84,7 @@ def read_pairs(path: str | Path) -> list[MinimalPair]:
     """The pairs of a .jsonl file, or of all .jsonl files in a folder, in order of name.
 
     Raises DataError, naming file and line: no such file, a folder without one, not UTF-8, a line that is not a JSON
-    object, a missing, empty or wrongly typed sentence.
+    object, a missing, empty or wrongly typed sentence, half of a surrogate pair.
     """
     path = Path(path)
     if path.is_dir():
@@ -124,7 +124,12 @@ def _pair(line: str, where: str, default: str) -> MinimalPair:
         if not (isinstance(record[name], str) and record[name].strip()):
             raise DataError(f'{where}: expected a sentence in "{name}", got {record[name]!r}; write one')
     groups = [str(record.get(key) or "") for key in ("UID", "linguistics_term", "field")]
-    return MinimalPair(*(record[name] for name in _SENTENCES), groups[0] or default, *groups[1:], where=where)
+    values = [*(record[name] for name in _SENTENCES), *groups]
+    for value in values:
+        if any("\ud800" <= letter <= "\udfff" for letter in value):  # allowed in JSON, but not in UTF-8
+            raise DataError(f"{where}: half of a surrogate pair in {value!r}; correct the line")
+    good, bad, phenomenon, term, field = values
+    return MinimalPair(good, bad, phenomenon or default, term, field, where)
 
 
 def first_of_each(pairs: Iterable[MinimalPair], count: int) -> list[MinimalPair]:

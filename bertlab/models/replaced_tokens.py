@@ -108,18 +108,22 @@ class GeneratorAndDiscriminator(keras.Model):
         return drawn_row_keys(ops.shape(ids)[0], next_key(self.seed_generator))
 
 
-def generator_config_of(config: ModelConfig, width: float = 0.25) -> ModelConfig:
+def generator_config_of(config: ModelConfig, width: float | None = None) -> ModelConfig:
     """The configuration of a generator for a discriminator: as deep, narrower, with the same tables.
 
-    width: its hidden size as a fraction of the discriminator's. A head has 64 dimensions where that divides the hidden
-    size, and the feed-forward network four times the hidden size, as in run_pretraining.py of google-research/electra.
-    Raises ConfigError for a family whose tables are always as wide as the encoder, unless width is 1.
+    width: its hidden size as a fraction of the discriminator's; default 0.25, and 1 for a family without
+    embedding_size, whose tables are always as wide as the encoder. A head has 64 dimensions where that divides the
+    hidden size, and the feed-forward network four times the hidden size, as in run_pretraining.py of
+    google-research/electra.
+    Raises ConfigError for another width than 1 in a family without embedding_size.
 
     Example:
         >>> config = generator_config_of(ElectraConfig.named("small"))
         >>> config.hidden_size, config.num_heads, config.intermediate_size, config.token_width
         (64, 1, 256, 128)
     """
+    if width is None:
+        width = 0.25 if hasattr(config, "embedding_size") else 1
     if width == 1:
         return config
     hidden = max(1, round(config.hidden_size * width))
@@ -135,5 +139,5 @@ def _check_tables(config: ModelConfig, generator: ModelConfig) -> None:
         if ours != theirs:
             raise ConfigError(
                 f"generator and discriminator share their tables: expected the same {name}, got {theirs} and {ours}; "
-                "choose a family with an embedding_size, or a generator as wide as the discriminator"
+                "choose a family with an embedding_size, or a generator as wide as the model (generator_width 1)"
             )

@@ -104,7 +104,9 @@ class PretrainingSettings(Settings):
         0.0, "Fraction of the steps in which the learning rate stays at its peak before it falls.", at_least=0, below=1
     )
     optimizer: str = setting(
-        "adamw", "adamw; or muon for the matrices of the encoder and AdamW for all other weights.", choices=OPTIMIZERS
+        "adamw",
+        "Optimizer: adamw, or muon for the matrices of the encoder and AdamW for all other weights.",
+        choices=OPTIMIZERS,
     )
     beta_1: float = setting(0.9, "Adam's beta_1: decay of the running mean of the gradients.", at_least=0, below=1)
     beta_2: float = setting(0.999, "Adam's beta_2: decay of the running mean of their squares.", at_least=0, below=1)
@@ -132,9 +134,10 @@ class PretrainingSettings(Settings):
         "auto", "Objective of the training; auto: that of the model's family. With replaced-tokens, the model finds "
         "the tokens that a small generator beside it replaced.", choices=OBJECTIVES,
     )  # fmt: skip
-    generator_width: float = setting(
-        0.25, "Hidden size of a new generator, as a fraction of the model's.", above=0, at_most=1
-    )
+    generator_width: float | None = setting(
+        None, "Hidden size of a new generator, as a fraction of the model's.", above=0, at_most=1,
+        default_text="0.25; 1 for a family without embedding_size",
+    )  # fmt: skip
     masked_lm_probability: float | None = setting(
         None, "Fraction of tokens to predict, for data with dynamic masking.", at_least=0, at_most=1,
         default_text="as the data was made",
