@@ -4,7 +4,7 @@
 
 WORK/text/MIX/            the documents to train on, chosen by their names
 WORK/examples/…/          rows, shared by all candidates that read the same
-WORK/runs/NAME/           config.json, the run, the fine-tunings, result.json
+WORK/runs/NAME/           candidate.json, the run, the fine-tunings, result.json
 """
 
 import hashlib
@@ -14,11 +14,11 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.recipe_table import CANDIDATES, MIXES, Candidate
-from bertlab.work_folder import read_json, write_json
+from bertlab.work_folder import WorkFolder, read_json, write_json
 
 LEARNING_RATE = 1e-3
 EVALUATIONS = 8  # states that are saved on the way
@@ -35,7 +35,7 @@ class Job:
 
     data: the prepared text (`scripts.make_mini_text`). work: where everything is written. budget: floating-point
     operations of each candidate's training. words: of the text that is trained on. sentences: held-out ones of each
-    kind. tasks: names of `TASKS`. xla: whether training is compiled.
+    kind. tasks: names of `TASKS`. xla: whether training is compiled. text: the digest of the prepared text's report.
     """
 
     data: str
@@ -45,15 +45,24 @@ class Job:
     sentences: int
     tasks: tuple[str, ...]
     xla: bool = True
+    text: str = ""
 
 
 def run_candidate(candidate: Candidate, job: Job) -> dict:
-    """Trains and judges a candidate, or resumes, and returns the result, which is also in result.json."""
+    """Trains and judges a candidate, or resumes, and returns the result, which is also in result.json.
+
+    Raises ConfigError for a folder of another recipe or text, and exits for one that does not name its recipe.
+    """
     folder = Path(job.work) / "runs" / folder_name(candidate.name)
     done = folder / "result.json"
+    work = WorkFolder(folder, "candidate.json", identity(candidate, job))
+    if work.found() is not None:
+        work.check()
+    elif done.is_file() or (folder / "run").is_dir():
+        raise SystemExit(f"{folder}: expected candidate.json, got a run of an earlier version; use another --work")
     if done.is_file():
         return read_json(done)
-    folder.mkdir(parents=True, exist_ok=True)
+    work.begin()
     began, cpu = time.time(), time.process_time()
     figures = train(candidate, job, folder)
     figures["cpu_minutes"] = (time.process_time() - cpu) / 60  # of this start alone, if the run was interrupted
@@ -62,6 +71,18 @@ def run_candidate(candidate: Candidate, job: Job) -> dict:
     write_json(done, {"name": candidate.name, **figures})
     shutil.rmtree(folder / "run" / "states", ignore_errors=True)
     return read_json(done)
+
+
+def identity(candidate: Candidate, job: Job) -> dict:
+    """The values that decide a candidate's result beside those of the job."""
+    tasks = {task: TASKS[task] for task in job.tasks}
+    recipe = {"learning_rate": LEARNING_RATE, "evaluations": EVALUATIONS, "mix": MIXES[candidate.text], "tasks": tasks}
+    return {"candidate": asdict(candidate), "recipe": recipe, "text": job.text}
+
+
+def text_digest(data: Path) -> str:
+    """The first 16 digits of the SHA-256 of the prepared text's report."""
+    return hashlib.sha256((data / "report.json").read_bytes()).hexdigest()[:16]
 
 
 def folder_name(name: str) -> str:

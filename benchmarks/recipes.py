@@ -23,7 +23,7 @@ from datetime import datetime
 from pathlib import Path
 
 from benchmarks.recipe_table import CANDIDATES, Candidate
-from benchmarks.recipe_worker import TASKS, Job, folder_name
+from benchmarks.recipe_worker import TASKS, Job, folder_name, text_digest
 from bertlab.files import write_text
 from bertlab.work_folder import WorkFolder, read_json, write_json
 
@@ -36,16 +36,15 @@ COLUMNS = ("name", "bits per character", "minimal pairs", "blanks of 20", "simil
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parser().parse_args(arguments)
     chosen = chosen_candidates(options.only)
-    job = Job(str(options.data), str(options.work), options.budget, options.words, options.sentences,
-              tuple(options.tasks), not options.no_xla)  # fmt: skip
     if not (options.data / "report.json").is_file():
         sys.exit(f"{options.data}: expected the text that `python -m scripts.make_mini_text` writes; give its folder")
+    job = Job(str(options.data), str(options.work), options.budget, options.words, options.sentences,
+              tuple(options.tasks), not options.no_xla, text_digest(options.data))  # fmt: skip
     work = WorkFolder(options.work, "job.json", asdict(job))
     if work.found() is not None:
         work.check()
     work.begin()
     failed = run_all(chosen, options.work)
-    write_report(chosen, options.work)
     if failed:
         sys.exit(f"failed: {', '.join(failed)}; see {options.work}/logs, then start the same command again")
 
@@ -84,7 +83,7 @@ def run_all(candidates: Sequence[Candidate], work: Path) -> list[str]:
             command = [sys.executable, "-m", "benchmarks.recipe_worker", candidate.name, str(work / "job.json")]
             if subprocess.run(command, stdout=log, stderr=log).returncode:
                 failed.append(candidate.name)
-        write_report(candidates, work)
+        write_report([each for each in candidates if each.name not in failed], work)
     write_json(work / "state.json", {"candidate": None, "finished": len(candidates) - len(failed), "failed": failed})
     return failed
 

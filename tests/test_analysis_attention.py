@@ -202,6 +202,14 @@ def test_the_fractions_equal_those_of_a_loop():
             assert found["own_segment"] == pytest.approx(sum(own) / 4)
 
 
+def test_a_first_token_that_is_also_the_separator_counts_once():
+    """GPT-2 has one token for both."""
+    attention = random_attention(np.random.default_rng(8), 2, 5)
+    pattern = attention_pattern(attention, [True, False, False, False, True])
+    assert pattern.first == pytest.approx(attention[..., 0].mean(axis=-1))
+    assert pattern.separator == pytest.approx(attention[..., 4].mean(axis=-1))
+
+
 def test_maps_made_for_a_type_have_it():
     """16 tokens: [CLS], six words, [SEP], seven words, [SEP]."""
     segments, separators = np.repeat([0, 1], 8), np.isin(np.arange(16), (7, 15))

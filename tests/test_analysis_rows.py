@@ -9,6 +9,7 @@ from bertlab.analysis.bias import associations
 from bertlab.analysis.diagnostics import blank_probabilities
 from bertlab.analysis.pseudo_likelihood import masked_copies, pseudo_log_likelihood, token_rows
 from bertlab.analysis.readings import read_text, read_words, word_rows
+from bertlab.analysis.senses import SenseExample, sense_vectors
 from bertlab.models import PreTrainingModel
 
 TEXTS = ["a robin is a bird .", "the old bank", "a bird"]
@@ -102,3 +103,12 @@ def test_words_have_the_states_of_their_first_tokens(both):
         first = np.cumsum(counts) - counts + begin
         np.testing.assert_allclose(reading.states, whole.states[:, first], atol=1e-4)
         np.testing.assert_allclose(reading.tokens, whole.attention, atol=1e-5)
+
+
+def test_a_marked_first_word_has_the_states_of_its_tokens(both):
+    model, tokenizer = both
+    text = "robin is the bird"
+    vectors = sense_vectors(model.backbone, tokenizer, [SenseExample.marked("x", f"*robin*{text[5:]}")])
+    begin, count = 0 if tokenizer.vocabulary.cls_last else 1, len(tokenizer.encode("robin"))
+    states = read_text(model.backbone, tokenizer, text).states
+    np.testing.assert_allclose(vectors[:, 0], states[:, begin : begin + count].mean(axis=1), atol=1e-5)

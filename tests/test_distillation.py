@@ -151,6 +151,28 @@ def test_a_student_as_wide_as_its_teacher_starts_from_its_layers():
         np.testing.assert_array_equal(*map(ops.convert_to_numpy, kernels))
 
 
+@pytest.mark.parametrize("layers, size, fits", [(6, 3, True), (4, 1, True), (6, 2, False), (9, 3, False)])
+def test_local_layers_do_not_start_from_global_ones(layers, size, fits):
+    """Global are layers 0, 3, 6 …: layer 1 of 2 is local, and would start from layer 3 of 6."""
+    from bertlab import families
+    from bertlab.training.distillation.student import same_parts
+
+    teacher = families.family("modernbert").config(num_layers=layers, hidden_size=16, num_heads=2)
+    assert same_parts(student_config(teacher, Size(size, 16)), teacher) == fits
+
+
+def test_scores_are_computed_for_the_compared_layers_alone():
+    from bertlab.models import Backbone
+    from bertlab.training.distillation.models import scores_of
+
+    backbone = Backbone(TEACHER)
+    states = [numbers(2, 5, 16) for _ in range(TEACHER.num_layers)]
+    every = scores_of(backbone, {"hidden_states": states}, (1, 2, 3, 4))
+    some = scores_of(backbone, {"hidden_states": [None, states[1], None, states[3]]}, (2, 4))
+    for one, other in zip(some, every[1::2], strict=True):
+        np.testing.assert_array_equal(*map(ops.convert_to_numpy, (one, other)))
+
+
 # === The general stage ===
 
 STEPS = PretrainingSettings(steps=8, interval=2, batch_size=8, learning_rate=1e-2, xla=False, dropout=0.1)

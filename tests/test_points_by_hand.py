@@ -12,12 +12,12 @@ from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
 from autograde.cli import cli
 from autograde.errors import AutogradeError
 from autograde.grader.autograded import write_autograded
-from autograde.grader.by_hand import read_shares
 from autograde.grader.forget import forget
 from autograde.grader.gradebook import Course
 from autograde.grader.parts import parts_of
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
+from autograde.grader.shares import read_shares
 from autograde.grader.template import Template
 from autograde.verdict import Verdict
 
@@ -189,6 +189,45 @@ def test_a_group_is_one_part(course):
         parts = parts_of(book, "ps3", {"03_attention": TEMPLATE}, merged=False)
     assert {part.student: part.points for part in parts if part.exercise == "why" and part.points} == {
         "ada": 2, "cleo": 2,
+    }  # fmt: skip
+
+
+def test_a_groups_row_reaches_each_member_and_lists_those_whose_points_differ(course):
+    (course / "groups.csv").write_text("group,student\nG,ada\nG,cleo\nG,dora\n")
+    run(course, "groups", "ps3", course / "groups.csv")
+    run(course, "split", "ps3", "--grader", "ann")
+    run(course, "points", "ps3", "--student", "ada", "--exercise", "why", "--score", "1", "--grader", "ben")
+    said = run(course, "points", "ps3", filled(course, "ann", ada="2"), code=1)
+    assert "1 entered" in said and "ada, why: since the sheet was written ben gave 1 points" in said
+    with Course(course) as book:
+        parts = parts_of(book, "ps3", {"03_attention": TEMPLATE}, merged=False)
+    assert [part.points for part in parts if part.exercise == "why"] == [1, 2, 2, None, None]
+
+
+def test_replace_leaves_rows_alone_that_the_grader_did_not_touch(course):
+    split(course)
+    first, second = mine(course, "ann")[:2]
+    for student in (first, second):
+        run(course, "points", "ps3", "--student", student, "--exercise", "why", "--score", "1", "--grader", "ben")
+    said = run(course, "points", "ps3", filled(course, "ann", **{first: "2"}), "--replace")
+    assert "1 entered, 2 unchanged" in said
+    assert by_hand(course)[first] == (2, "") and by_hand(course)[second] == (1, "")
+
+
+def test_what_another_grader_enters_meanwhile_is_kept_too(course, monkeypatch):
+    from autograde.grader import by_hand
+
+    give, arguments = by_hand.give, ("--exercise", "why", "--score", "1", "--grader")
+
+    def meanwhile(*given):  # between the reading of a part and its writing
+        monkeypatch.setattr(by_hand, "give", give)
+        run(course, "points", "ps3", "--student", "cleo", *arguments, "ben")
+        return give(*given)
+
+    monkeypatch.setattr(by_hand, "give", meanwhile)
+    run(course, "points", "ps3", "--student", "ada", *arguments, "ann")
+    assert {key.split("/")[0]: one.grader for key, one in read_shares(course, "ps3").last().items()} == {
+        "ada": "ann", "cleo": "ben",
     }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ import pytest
 from benchmarks import mini, recipe_worker, recipes
 from benchmarks.recipe_table import CANDIDATES, MIXES, Candidate, shape
 from bertlab.analysis.minimal_pairs import read_pairs
+from bertlab.errors import ConfigError
 from bertlab.wordpiece.learner import learn_vocabulary
+from bertlab.work_folder import WorkFolder, write_json
 
 TINY = shape(1, 16, 2)
 
@@ -113,6 +116,21 @@ def test_candidates_get_the_same_operations(prepared, tmp_path):
         plans.append(recipe_worker.planned_steps(candidate, config, rows, job))
         assert_operations(job, *plans[-1])
     assert plans[0][0] > plans[1][0] and all(steps % recipe_worker.EVALUATIONS == 0 for steps, _ in plans)
+
+
+def test_a_result_of_another_recipe_or_text_is_refused(tmp_path):
+    job = recipe_worker.Job("data", str(tmp_path), 1e9, 20_000, 4, ("sst2",), text="one")
+    folder = tmp_path / "runs" / "tiny"
+    WorkFolder(folder, "candidate.json", recipe_worker.identity(TWO[0], job)).begin()
+    write_json(folder / "result.json", {"name": "tiny"})
+    assert recipe_worker.run_candidate(TWO[0], job) == {"name": "tiny"}
+    with pytest.raises(ConfigError, match=r"candidate\.masked was 0\.3, is 0\.15"):
+        recipe_worker.run_candidate(replace(TWO[0], masked=0.15), job)
+    with pytest.raises(ConfigError, match="text was 'one', is 'other'"):
+        recipe_worker.run_candidate(TWO[0], replace(job, text="other"))
+    (folder / "candidate.json").unlink()
+    with pytest.raises(SystemExit, match=r"expected candidate\.json, got a run of an earlier version"):
+        recipe_worker.run_candidate(TWO[0], job)
 
 
 @pytest.mark.exhaustive

@@ -30,10 +30,11 @@ def split(assignment, course, graders, by, exercises, folder):
     A sheet is a CSV with the answers and empty columns of points and comments. Parts stay with their grader when you
     split again; new ones are added. `autograde points` enters a filled sheet.
     """
-    from autograde.grader.by_hand import read_shares, sheet
+    from autograde.grader.by_hand import sheet
     from autograde.grader.by_hand import split as split_parts
     from autograde.grader.parts import parts_of
     from autograde.grader.people import People
+    from autograde.grader.shares import read_shares
     from bertlab.files import write_text
 
     templates = templates_of(course, assignment)
@@ -45,12 +46,18 @@ def split(assignment, course, graders, by, exercises, folder):
         raise CourseError(
             f"{assignment}: no exercise {unknown[0]!r} in what is graded; `autograde exercises` lists them"
         )
-    before = read_shares(course, assignment)
-    parts = [part for part in every if part.waits or part.exercise in exercises or part.key in before.grader_of]
-    if not parts:
-        raise CourseError(f"{assignment}: nothing waits for points by hand; name an exercise with --exercise")
-    shares = split_parts(parts, graders, before, by)
-    shares.save(course, assignment)
+
+    def shared() -> tuple:
+        before = read_shares(course, assignment)
+        parts = [part for part in every if part.waits or part.exercise in exercises or part.key in before.grader_of]
+        if not parts:
+            raise CourseError(f"{assignment}: nothing waits for points by hand; name an exercise with --exercise")
+        shares = split_parts(parts, graders, before, by)
+        shares.save(course, assignment)
+        return parts, shares
+
+    with _opened(course) as book:
+        parts, shares = book.transaction(shared)  # nobody enters a sheet meanwhile
     names = {student: one.name for student, one in People(course).known.items()}
     folder = folder or course / "sheets"
     folder.mkdir(parents=True, exist_ok=True)
@@ -83,8 +90,9 @@ def points(assignment, sheets, course, replace, student, exercise, number, comme
 
     What somebody else has changed since a sheet was written is not overwritten: it is listed, and the exit code is 1.
     """
-    from autograde.grader.by_hand import progress, read_shares
+    from autograde.grader.by_hand import progress
     from autograde.grader.parts import parts_of
+    from autograde.grader.shares import read_shares
 
     if student and sheets:
         raise click.UsageError("expected sheets, or --student with --exercise, --score and --grader, not both")
@@ -92,17 +100,17 @@ def points(assignment, sheets, course, replace, student, exercise, number, comme
         raise click.UsageError("with --student name --exercise, --score and --grader, too")
     if not student and any((exercise, number, comment, grader)):
         raise click.UsageError("expected --student with --exercise, --score, --comment or --grader")
-    templates, shares = templates_of(course, assignment), read_shares(course, assignment)
+    templates = templates_of(course, assignment)
     with _opened(course) as book:
         book.write_late_penalties()
         if not (sheets or student):
             parts = parts_of(book, assignment, templates)
-            click.echo(_table(*progress(parts, shares)))
+            click.echo(_table(*progress(parts, read_shares(course, assignment))))
             return
         rows = (
             _rows(sheets) if sheets else _row(book, assignment, templates, (student, exercise, number, comment, grader))
         )
-        done = _enter(book, course, assignment, templates, rows, shares, replace, bool(student))
+        done = _enter(book, assignment, templates, rows, replace, bool(student))
     click.echo(f"{len(done.entered)} entered, {done.same} unchanged")
     for title, lines in (("not entered, changed since", done.conflicts), ("not entered", done.unread)):
         for line in lines:
@@ -111,14 +119,13 @@ def points(assignment, sheets, course, replace, student, exercise, number, comme
         raise SystemExit(1)
 
 
-def _enter(book, course: Path, assignment: str, templates, rows, shares, replace: bool, alone: bool):
+def _enter(book, assignment: str, templates, rows, replace: bool, alone: bool):
     from autograde.grader.by_hand import enter
 
     try:
-        return enter(book, assignment, templates, rows, shares, replace, alone)
+        return enter(book, assignment, templates, rows, replace, alone)
     finally:
-        shares.save(course, assignment)  # also after an error: the rows before it are entered
-        book.write_late_penalties()
+        book.write_late_penalties()  # also after an error: the rows before it are entered
 
 
 def _rows(sheets: tuple[Path, ...]) -> list:

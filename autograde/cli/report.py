@@ -38,9 +38,10 @@ def report(assignment, course, path):
 
 def _by_hand(course: Path, assignment: str) -> dict:
     """The graders' parts, and points that changed since, as the page shows them."""
-    from autograde.grader.by_hand import progress, read_shares
+    from autograde.grader.by_hand import progress
     from autograde.grader.gradebook import Course
     from autograde.grader.parts import parts_of
+    from autograde.grader.shares import read_shares
 
     if not (course / "gradebook.db").is_file():
         return {}

@@ -3,85 +3,37 @@
     split ─▶ SHEET of ann, SHEET of ben ─▶ filled in with a spreadsheet ─▶ enter ─▶ gradebook
                                                               └─▶ conflicts: what changed since the sheet was written
 
-`.autograde/by_hand/ASSIGNMENT.json` keeps whose each part is and who gave which points. A part is one exercise of one
-submission. A sheet has the points and the comment of the moment it was written; where the gradebook has others by now,
-a row is a conflict and is not entered. nbgrader's formgrader (0.9.6, `apihandlers.py`) writes to the same gradebook and
-keeps no names: its points are listed as formgrader's.
+A part is one exercise of one submission; `shares.py` keeps whose each part is and who gave which points. A sheet
+has the points and the comment of the moment it was written; where the gradebook has others by now, a row is a conflict
+and is not entered. nbgrader's formgrader (0.9.6, `apihandlers.py`) writes to the same gradebook and keeps no names: its
+points are listed as formgrader's.
 """
 
+import dataclasses
 import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from autograde.errors import AutogradeError
 from autograde.grader.filenames import safe_name
 from autograde.grader.gradebook import Course
+from autograde.grader.groups import read_groups
 from autograde.grader.parts import Part, give, parts_of
+from autograde.grader.shares import Given, Shares, SheetError, read_shares, record
 from autograde.grader.tables import cell, plain, read_table, written
 from autograde.grader.template import Template
-from bertlab.files import write_text
 
-FOLDER = Path(".autograde", "by_hand")
 BY = ("student", "exercise")
-_COLUMNS = ("grader", "student", "name", "notebook", "exercise", "most", "automatic", "points", "comment", "answer",
-            "points before", "comment before")  # fmt: skip
+_COLUMNS = ("grader", "student", "members", "name", "notebook", "exercise", "most", "automatic", "points", "comment",
+            "answer", "points before", "comment before")  # fmt: skip
+_NOT_READ = ("name", "answer", "most", "automatic", "members")  # a sheet may lack them
+_AND = " / "  # between members of a group: no name of a student has it
 _LONGEST_ANSWER = 20_000  # characters; a cell of a spreadsheet takes 32,767
 _EMPTY = "-"  # in the column of points: take back the points by hand
-
-
-class SheetError(AutogradeError, ValueError):
-    """A sheet of a grader that cannot be written or read."""
-
-
-@dataclass(frozen=True)
-class Given:
-    """Points or a comment that a grader gave. points: None where they were taken back."""
-
-    key: str
-    grader: str
-    time: str
-    points: float | None
-    comment: str
-
-
-@dataclass
-class Shares:
-    """The grader of each part, and the points that graders gave, oldest first. Keys are those of `Part`."""
-
-    grader_of: dict[str, str] = field(default_factory=dict)
-    given: list[Given] = field(default_factory=list)
-
-    def last(self) -> dict[str, Given]:
-        """The last entry about each part."""
-        return {one.key: one for one in self.given}
-
-    def without(self, student: str) -> "Shares":
-        """Without a student's parts."""
-        return Shares(
-            {key: grader for key, grader in self.grader_of.items() if key.split("/")[0] != student},
-            [one for one in self.given if one.key.split("/")[0] != student],
-        )
-
-    def save(self, course: str | Path, assignment: str) -> None:
-        path = Path(course, FOLDER, f"{assignment}.json")
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_text(path, json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
-
-
-def read_shares(course: str | Path, assignment: str) -> Shares:
-    """The split of an assignment; an empty one if there is none. Raises SheetError."""
-    path = Path(course, FOLDER, f"{assignment}.json")
-    if not path.is_file():
-        return Shares()
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return Shares(content["grader_of"], [Given(**one) for one in content["given"]])
-    except (OSError, ValueError, KeyError, TypeError) as reason:
-        raise SheetError(f"{path}: expected a split among graders ({reason}); put a copy of it back") from None
 
 
 # --- split ---
@@ -123,8 +75,9 @@ def sheet(
     rows = [_COLUMNS]
     for part in sorted(parts, key=lambda part: (part.notebook, _place(templates, part), part.student)):
         state = points_text(part.points), part.comment
-        rows.append((grader, part.student, names.get(part.student, ""), part.notebook, part.exercise, part.most,
-                     points_text(part.automatic), *state, _answer(course, part), *state))  # fmt: skip
+        members = _AND.join(part.members) if len(part.members) > 1 else ""
+        rows.append((grader, part.student, members, names.get(part.student, ""), part.notebook, part.exercise,
+                     part.most, points_text(part.automatic), *state, _answer(course, part), *state))  # fmt: skip
     return written([cell(value) for value in row] for row in rows)
 
 
@@ -163,7 +116,7 @@ class Entered:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a sheet. points, before: as text."""
+    """One row of a sheet. points, before: as text; members: of a group, whose answer it is."""
 
     grader: str
     student: str
@@ -173,13 +126,14 @@ class Row:
     comment: str
     points_before: str
     comment_before: str
+    members: tuple[str, ...] = ()
 
 
 def read_sheet(text: str, where: str) -> list[Row]:
     """The rows of a filled sheet. Raises SheetError."""
     lines, _ = read_table(text)
     header = [title.strip().lower() for title in lines[0]] if lines else []
-    missing = [name for name in _COLUMNS if name not in (*header, "name", "answer", "most", "automatic")]
+    missing = [name for name in _COLUMNS if name not in (*header, *_NOT_READ)]
     if missing or len(set(header)) < len(header):
         raise SheetError(
             f"{where}: expected the columns {', '.join(_COLUMNS)}, each once; missing: {', '.join(missing) or 'none'}. "
@@ -188,43 +142,67 @@ def read_sheet(text: str, where: str) -> list[Row]:
     wanted = [header.index(name) for name in ("grader", "student", "notebook", "exercise", "points", "comment",
                                               "points before", "comment before")]  # fmt: skip
     filled = [line + [""] * (len(header) - len(line)) for line in lines[1:] if any(line)]
-    return [Row(*(plain(line[place]) for place in wanted)) for line in filled]
+    place = header.index("members") if "members" in header else None
+    return [
+        Row(*(plain(line[one]) for one in wanted), _members(plain(line[place])) if place is not None else ())
+        for line in filled
+    ]
+
+
+def _members(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(_AND.strip()) if name.strip())
 
 
 def enter(
-    book: Course, assignment: str, templates: Mapping[str, Template], rows: Iterable[Row], shares: Shares,
-    replace: bool = False, alone: bool = False,
+    book: Course, assignment: str, templates: Mapping[str, Template], rows: Iterable[Row], replace: bool = False,
+    alone: bool = False,
 ) -> Entered:  # fmt: skip
-    """Writes the points and comments of a sheet into the gradebook, and who gave them into `shares`.
+    """Writes the points and comments of a sheet into the gradebook, and who gave them into the list of graders.
 
     replace: also where the gradebook has changed since the sheet was written. alone: for the named student only, not
     for the other members of a group.
     """
-    done, known = Entered(), {part.key: part for part in parts_of(book, assignment, templates, merged=not alone)}
+    done, groups = Entered(), read_groups(book.folder, assignment)
+    parts = parts_of(book, assignment, templates, merged=not alone)
+    known = {(student, part.notebook, part.exercise): part for part in parts for student in part.members}
     for row in rows:
-        part = known.get(f"{row.student}/{row.notebook}/{row.exercise}")
-        if part is None:
+        group = groups.of(row.student)
+        members = [row.student, *(one for one in row.members if group and groups.of(one) == group)]
+        found = [part for one in members if (part := known.get((one, row.notebook, row.exercise)))]
+        if not found:
             done.unread.append(
                 f"{row.student}, {row.exercise}: no such part in {assignment}; leave the first columns as they are"
             )
             continue
-        points = _points(row, part)
-        if isinstance(points, str):
-            done.unread.append(points)
-            continue
-        new, now = (points, row.comment), (part.points, plain(part.comment))
-        before = (_number(row.points_before), row.comment_before)
-        if new == now or new == before and not replace:
-            done.same += 1
-        elif now != before and not replace:
-            done.conflicts.append(_conflict(part, shares, new))
-        elif not give(book, part, points, row.comment):
-            done.conflicts.append(f"{part.title}: it was changed at this very moment; enter the sheet again")
-        else:
-            time = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
-            shares.given.append(Given(part.key, row.grader, time, points, row.comment))
-            done.entered.append(part)
+        for part in {part.key: part for part in found}.values():
+            _enter(done, book, part, row, replace, alone)
     return done
+
+
+def _enter(done: Entered, book: Course, part: Part, row: Row, replace: bool, alone: bool) -> None:
+    """Writes a row to one part; a group's row is for several parts once one member's points were changed."""
+    points = _points(row, part)
+    if isinstance(points, str):
+        done.unread.append(points)
+        return
+    new, now = (points, row.comment), (part.points, plain(part.comment))
+    before = (_number(row.points_before), row.comment_before)
+    confirmed = alone and part.waits and points is not None
+    if new in (now, before) and not confirmed:
+        done.same += 1
+    elif now != before and not replace:
+        done.conflicts.append(_conflict(part, read_shares(book.folder, part.assignment), new))
+    elif not give(book, part, *new, partial(record, book.folder, part.assignment, _given(part, row, points, alone))):
+        done.conflicts.append(f"{part.title}: it was changed at this very moment; enter the sheet again")
+    else:
+        done.entered.append(part)
+
+
+def _given(part: Part, row: Row, points: float | None, alone: bool) -> list[Given]:
+    """An entry for each member of a part."""
+    time = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    keys = [dataclasses.replace(part, student=student).key for student in part.members]
+    return [Given(key, row.grader, time, points, row.comment, part.cell, alone) for key in keys]
 
 
 def _number(text: str) -> float | None:

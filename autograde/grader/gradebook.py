@@ -13,6 +13,7 @@ from pathlib import Path
 
 from autograde.errors import AutogradeError
 from autograde.grader.feedback import ByHand
+from autograde.grader.groups import read_groups
 from autograde.grader.hand_ins import HandIn, hand_in, hand_ins
 from autograde.grader.late import (
     LatePenalty,
@@ -27,7 +28,7 @@ from autograde.grader.late import (
 from autograde.grader.parts import share_in_groups
 from autograde.grader.people import Known, People, two_names
 from autograde.grader.policy import read_policy
-from autograde.grader.results import Result
+from autograde.grader.results import Result, graded_file
 from autograde.grader.template import Template
 from autograde.verdict import Verdict
 
@@ -79,7 +80,9 @@ class Course:
             times = [result.handed_in for result in results if result.handed_in]
             set_time(submission, max(times, default=None), self._records(student).get(assignment))
             for notebook in submission.notebooks:
-                self._write_notebook(notebook, by_notebook.get(notebook.name), templates.get(notebook.name))
+                result = by_notebook.get(notebook.name)
+                replaced = bool(result) and self._is_replaced(result)
+                self._write_notebook(notebook, result, templates.get(notebook.name), replaced)
             self.book.db.flush()
             if late_penalty:
                 for notebook in submission.notebooks:
@@ -102,8 +105,11 @@ class Course:
 
         self.transaction(work)
 
-    def transaction(self, work: Callable):
-        """Calls `work` as the only writer, commits, and returns what it returns. Raises GradebookError."""
+    def transaction(self, work: Callable, after: Callable | None = None):
+        """Calls `work` as the only writer, commits, and returns what it returns. Raises GradebookError.
+
+        after: called while it is still the only writer, if `work` returned something true.
+        """
 
         def whole():
             done = work()
@@ -111,7 +117,10 @@ class Course:
             return done
 
         with self._lock():
-            return self._retry_while_locked(whole)
+            done = self._retry_while_locked(whole)
+            if after and done:
+                after()
+            return done
 
     def _penalise(self, student: str, rule: LatePenalty) -> None:
         """One student's penalties in all assignments, since they share the free late days."""
@@ -173,7 +182,13 @@ class Course:
         db.flush()
         return submission
 
-    def _write_notebook(self, notebook, result: Result | None, template: Template | None) -> None:
+    def _is_replaced(self, result: Result) -> bool:
+        """Whether a group's member has another file than the one graded before: points by hand were for that one."""
+        if not read_groups(self.folder, result.assignment).of(result.student):
+            return False
+        return graded_file(self.folder, result) not in ("", result.sha256)
+
+    def _write_notebook(self, notebook, result: Result | None, template: Template | None, replaced: bool) -> None:
         verdicts = {verdict.exercise: verdict for verdict in result.verdicts} if result else {}
         by_cell: dict[str, list[Verdict]] = {}
         for verdict in verdicts.values():
@@ -181,7 +196,7 @@ class Course:
             by_cell.setdefault(cell.grade_id if cell else verdict.exercise, []).append(verdict)
         manual = {cell.grade_id for cell in template.answers if cell.cell.graded} if template else set()
         for grade in notebook.grades:
-            _write_grade(grade, by_cell.get(grade.cell.name, []), grade.cell.name in manual, result)
+            _write_grade(grade, by_cell.get(grade.cell.name, []), grade.cell.name in manual, result, replaced)
         for comment in notebook.comments:
             comment.auto_comment = _comment(verdicts.get(comment.cell.name), result)
 
@@ -306,15 +321,15 @@ class Course:
         return rows
 
 
-def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | None) -> None:
+def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | None, replaced: bool) -> None:
     """One cell's automatic score. Marked for manual grading: hand-graded answers, technical failures, and scores by
-    hand whose automatic score has changed since."""
+    hand whose automatic score has changed since, or that were for another file."""
     before = grade.auto_score
     most = grade.cell.max_score
     by_hand = manual or type(grade.cell).__name__ == "TaskCell"
     if by_hand and result and not result.problem and not _not_attempted(verdicts):
         grade.auto_score = None
-        grade.needs_manual_grade = grade.manual_score is None
+        grade.needs_manual_grade = grade.manual_score is None or replaced or grade.needs_manual_grade
         return
     possible = sum(verdict.max_points for verdict in verdicts)
     share = sum(verdict.points for verdict in verdicts) / possible if possible > 0 else 0.0
@@ -323,7 +338,7 @@ def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | 
     technical = unjudged or any(verdict.status == "technical" for verdict in verdicts)
     if grade.manual_score is None:
         grade.needs_manual_grade = technical
-    elif before != grade.auto_score:
+    elif before != grade.auto_score or replaced:
         grade.needs_manual_grade = True  # keep the score by hand, but mark it: the automatic score has changed
 
 

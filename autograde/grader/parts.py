@@ -4,12 +4,14 @@ One answer of a group is one part, as long as its members have the same points a
 points somebody has changed has a part of their own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograde.grader.groups import Groups, read_groups
+from autograde.grader.results import Result, graded_file
+from autograde.grader.shares import read_shares
 from autograde.grader.template import Template
 
 if TYPE_CHECKING:
@@ -86,10 +88,10 @@ def _merged(parts: list[Part], groups: Groups) -> list[Part]:
     return [replace(those[0], members=tuple(part.student for part in those)) for those in alike.values()]
 
 
-def give(book: "Course", part: Part, points: float | None, comment: str) -> bool:
+def give(book: "Course", part: Part, points: float | None, comment: str, record: Callable[[], None]) -> bool:
     """Writes points and comment by hand for all members of a part; False if it is not as it was read.
 
-    points: None takes back those by hand.
+    points: None takes back those by hand; record: called when they are written, before anybody else can write.
     """
 
     def work() -> bool:
@@ -110,7 +112,7 @@ def give(book: "Course", part: Part, points: float | None, comment: str) -> bool
                 remark.manual_comment = comment or None
         return True
 
-    return book.transaction(work)
+    return book.transaction(work, record)
 
 
 def _notebook(book, part: Part, student: str):
@@ -129,38 +131,58 @@ def _comment(book, part: Part, student: str):
 def share_in_groups(book, folder: str | Path) -> None:
     """Gives points by hand, with their comment, to the group's members whose part still waits. book: nbgrader's.
 
-    A later change is that member's alone; so is a change of points that no part waited for.
+    Only among members with the same graded file. A later change is that member's alone; so are a change of points that
+    no part waited for, and points that a grader gave to this member alone.
     """
     changed = False
     for assignment in book.assignments:
+        alone = read_shares(folder, assignment.name).alone()
         for members in read_groups(folder, assignment.name).members.values():
             submissions = [one for one in assignment.submissions if one.student_id in members]
             for name in {notebook.name for one in submissions for notebook in one.notebooks}:
-                changed |= _share([one for each in submissions for one in each.notebooks if one.name == name])
+                notebooks = [one for each in submissions for one in each.notebooks if one.name == name]
+                for alike in _by_file(folder, assignment.name, notebooks):
+                    changed |= _share(alike, alone)
     if changed:
         book.db.flush()
         book.db.expire_all()  # scores are read from the database
 
 
-def _share(notebooks: list) -> bool:
-    """One notebook of all members of a group; whether anything was shared."""
+def _by_file(folder: str | Path, assignment: str, notebooks: list) -> list[list]:
+    """Notebooks of one group, those with the same graded file together; none if no part waits."""
+    if not any(grade.needs_manual_grade for notebook in notebooks for grade in notebook.grades):
+        return []
+    alike: dict[str, list] = {}
+    for one in notebooks:
+        alike.setdefault(graded_file(folder, Result(assignment, _student(one), one.name)), []).append(one)
+    return list(alike.values())
+
+
+def _student(notebook) -> str:
+    return notebook.assignment.student_id
+
+
+def _share(notebooks: list, alone: set[tuple[str, str, str]]) -> bool:
+    """One notebook of the members of a group; whether anything was shared. alone: (student, notebook, cell)."""
     changed = False
     cells = {grade.cell.name for notebook in notebooks for grade in notebook.grades}
     for cell in cells:
-        grades = [grade for notebook in notebooks for grade in notebook.grades if grade.cell.name == cell]
+        theirs = [notebook for notebook in notebooks if (_student(notebook), notebook.name, cell) not in alone]
+        grades = [grade for notebook in theirs for grade in notebook.grades if grade.cell.name == cell]
         given = [grade for grade in grades if grade.manual_score is not None and not grade.needs_manual_grade]
         if len({grade.manual_score for grade in given}) != 1:
             continue
         for grade in grades:
-            if grade.needs_manual_grade and grade.manual_score is None:
+            outdated = grade.manual_score is not None and grade.auto_score is None  # for an answer that was replaced
+            if grade.needs_manual_grade and (grade.manual_score is None or outdated):
                 grade.manual_score, grade.needs_manual_grade = given[0].manual_score, False
-                _share_comment(given[0].notebook, grade.notebook, cell)
+                _share_comment(given[0].notebook, grade.notebook, cell, outdated)
                 changed = True
     return changed
 
 
-def _share_comment(of, to, cell: str) -> None:
+def _share_comment(of, to, cell: str, outdated: bool) -> None:
     remarks = {comment.cell.name: comment.manual_comment for comment in of.comments}
     for comment in to.comments:
-        if comment.cell.name == cell and not comment.manual_comment:
+        if comment.cell.name == cell and (outdated or not comment.manual_comment):
             comment.manual_comment = remarks.get(cell)

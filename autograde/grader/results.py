@@ -94,6 +94,12 @@ class Result:
             ) from None
 
 
+def graded_file(course: str | Path, of: Result) -> str:
+    """The SHA-256 of the file in the stored record of the same notebook; empty if there is none. Raises ResultError."""
+    path = of.path(course)
+    return Result.load(path).sha256 if path.is_file() else ""
+
+
 def load_results(course: str | Path, assignment: str) -> Iterator[Result]:
     """All records of an assignment, by student and notebook. Raises ResultError."""
     for path in sorted(Path(course, FOLDER, assignment).glob("*/*.json")):

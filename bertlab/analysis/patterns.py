@@ -47,7 +47,8 @@ def attention_pattern(
         >>> float(pattern.previous), float(pattern.following), round(float(pattern.entropy), 3)
         (0.75, 0.75, 0.231)
     """
-    separators = np.asarray(separators, bool)
+    separators = np.array(separators, bool)
+    separators[:1] = False  # the first token's attention is counted as [CLS]'s, also where both are one token
     diagonals = (np.diagonal(attention, offset, -2, -1).mean(axis=-1) for offset in (0, -1, 1))
     return AttentionPattern(
         *diagonals,

@@ -18,6 +18,7 @@ import numpy as np
 from bertlab.analysis.readings import read_text
 from bertlab.data.tasks.formats import read_lines
 from bertlab.errors import DataError
+from bertlab.wordpiece.encoding import text_column
 
 MARK = "*"
 _ROUNDING = 1e-6  # of float32
@@ -77,7 +78,7 @@ def sense_vectors(encoder, tokenizer, examples: Sequence[SenseExample]) -> np.nd
     encoder: a `Backbone`.   tokenizer: its tokenizer.
     Raises DataError for a text that is too long, or whose marked word has no token.
     """
-    vectors = []
+    vectors, begin = [], text_column(tokenizer.vocabulary)
     for example in examples:
         offsets = np.asarray(tokenizer.encode_with_offsets(example.text, special_tokens=True).offsets).reshape(-1, 2)
         inside = (offsets[:, 0] < example.end) & (offsets[:, 1] > example.start)
@@ -85,7 +86,7 @@ def sense_vectors(encoder, tokenizer, examples: Sequence[SenseExample]) -> np.nd
             word = example.text[example.start : example.end]
             raise DataError(f"{word!r} has no token in {example.text!r}; mark another word")
         states = read_text(encoder, tokenizer, example.text).states  # (L + 1, T, H)
-        vectors.append(states[:, 1:-1][:, inside].mean(axis=1))
+        vectors.append(states[:, begin : begin + len(inside)][:, inside].mean(axis=1))
     return np.stack(vectors, axis=1)
 
 

@@ -178,7 +178,7 @@ class DistillationRun(PretrainingRun):
         if self.distillation.start == "fresh":
             return "the student starts from fresh weights"
         if not same_parts(student.config, teacher.config):
-            return "the student starts from fresh weights: its layers have another shape than the teacher's"
+            return "the student starts from fresh weights: its layers have another shape or kind than the teacher's"
         start_from(student, teacher)
         chosen = start_layers(student.config.num_layers, teacher.config.num_layers)
         return f"the student starts from the teacher's layers {', '.join(map(str, chosen))} (counted from 0)"

@@ -48,15 +48,16 @@ def compared_layers(student, taught, project, mask) -> dict:
     states = [own["hidden_states"][m] for m in range(len(wanted))]
     states = states if project is None else [project(state) for state in states]
     state_pairs = [(state, ops.stop_gradient(theirs["hidden_states"][g])) for state, g in zip(states, wanted)]
-    own_scores, their_scores = scores_of(backbone, own), scores_of(teacher, theirs)
-    score_pairs = [(own_scores[m], ops.stop_gradient(their_scores[g - 1])) for m, g in enumerate(wanted[1:])]
+    own_scores = scores_of(backbone, own, range(1, len(wanted)))
+    their_scores = map(ops.stop_gradient, scores_of(teacher, theirs, wanted[1:]))
+    score_pairs = list(zip(own_scores, their_scores, strict=True))
     return {"state_pairs": state_pairs, "score_pairs": score_pairs, "mask": mask}
 
 
-def scores_of(backbone, outputs: dict) -> list:
-    """The attention scores of each layer, from the layers' inputs: a list of (B, A, T, T)."""
+def scores_of(backbone, outputs: dict, chosen) -> list:
+    """The attention scores of the chosen layers, counted from 1, from the layers' inputs: a list of (B, A, T, T)."""
     layers = backbone.encoder.passed()
-    return [layer.attention_scores(x) for layer, x in zip(layers, outputs["hidden_states"])]
+    return [layers[g - 1].attention_scores(outputs["hidden_states"][g - 1]) for g in chosen]
 
 
 def check_scores(config: ModelConfig, whose: str) -> None:
