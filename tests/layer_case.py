@@ -83,7 +83,8 @@ def config_makes_the_same_layer_again(case, folder):
     config = layer.get_config()
     json.dumps(config)  # plain values only
     arguments = inspect.signature(type(layer).__init__).parameters
-    assert {name for name in arguments if name not in ("self", "kwargs")} <= set(config)
+    another_layer = {"tables"}  # parts of another layer that this one shares: no plain value can describe them
+    assert {name for name in arguments if name not in ("self", "kwargs")} - another_layer <= set(config)
 
     again = type(layer).from_config(config)
     again(**case.arguments)

@@ -118,7 +118,11 @@ def learn_bpe(files, size, out, min_frequency, as_json):
 @click.option("--size", default=8000, show_default=True, help="Number of tokens, including special tokens.")
 @click.option("--out", required=True, type=FILES, help="Folder for spiece.model and tokenizer_config.json.")
 @click.option("--cased", is_flag=True, help="Keep capitals.")
-@click.option("--cls-last", is_flag=True, help="With XLNet's special tokens instead of ALBERT's: rows end with <cls>.")
+@click.option(
+    "--cls-last",
+    is_flag=True,
+    help="Use special tokens for rows that end with <cls>, instead of rows that begin with it.",
+)
 def learn_sentencepiece(files, size, out, cased, cls_last):
     """Learn a SentencePiece model from UTF-8 text files, with the package sentencepiece.
 
