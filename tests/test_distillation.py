@@ -151,6 +151,28 @@ def test_a_student_as_wide_as_its_teacher_starts_from_its_layers():
         np.testing.assert_array_equal(*map(ops.convert_to_numpy, kernels))
 
 
+@pytest.mark.parametrize("layers, size, fits", [(6, 3, True), (4, 1, True), (6, 2, False), (9, 3, False)])
+def test_local_layers_do_not_start_from_global_ones(layers, size, fits):
+    """Global are layers 0, 3, 6 …: layer 1 of 2 is local, and would start from layer 3 of 6."""
+    from bertlab import families
+    from bertlab.training.distillation.student import same_parts
+
+    teacher = families.family("modernbert").config(num_layers=layers, hidden_size=16, num_heads=2)
+    assert same_parts(student_config(teacher, Size(size, 16)), teacher) == fits
+
+
+def test_scores_are_computed_for_the_compared_layers_alone():
+    from bertlab.models import Backbone
+    from bertlab.training.distillation.models import scores_of
+
+    backbone = Backbone(TEACHER)
+    states = [numbers(2, 5, 16) for _ in range(TEACHER.num_layers)]
+    every = scores_of(backbone, {"hidden_states": states}, (1, 2, 3, 4))
+    some = scores_of(backbone, {"hidden_states": [None, states[1], None, states[3]]}, (2, 4))
+    for one, other in zip(some, every[1::2], strict=True):
+        np.testing.assert_array_equal(*map(ops.convert_to_numpy, (one, other)))
+
+
 # === The general stage ===
 
 STEPS = PretrainingSettings(steps=8, interval=2, batch_size=8, learning_rate=1e-2, xla=False, dropout=0.1)
@@ -317,13 +339,18 @@ def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path
         ((teacher, "2x8", {"losses": "layers", "heads": 4}), "the teacher's number of heads, 2, got 4"),
         ((teacher, other, {}), "the teacher's vocabulary of"),
         ((classifier, "2x8", {}), "expected a teacher with a masked-language-model head"),
-        ((causal, "2x8", {}), "left to right"),
+        ((causal, "2x8", {}), "a teacher that fills in masks, got one that reads left to right"),
+        ((teacher, causal, {}), "a student that fills in masks, got one that reads left to right"),
         ((foreign["gpt2"], "2x8", {"losses": "layers"}), "left to right"),
         ((permuted, "2x8", {}), "expected a teacher that fills in masks, got one that predicts in any order"),
         ((permuted, "2x8", {"losses": "layers"}), "in any order"),
         ((modern, "2x8", {"losses": "layers"}), "a teacher with the usual attention, got one of .* 'modernbert'"),
         ((teacher, modern, {"losses": "layers"}), "a student with the usual attention, got one of .* 'modernbert'"),
-        ((teacher, permuted, {"losses": "layers"}), "a student with the usual attention, got one of .* 'xlnet'"),
+        (
+            (teacher, permuted, {"losses": "layers"}),
+            "a student that fills in masks, got one that predicts in any order",
+        ),
+        ((teacher, foreign["gpt2"], {}), "a student that fills in masks, got one that reads left to right"),
         ((teacher, "2x8", {"soft_factor": 0.0, "hard_factor": 0.0, "cosine_factor": 0.0}), "nothing to learn"),
     ]
     for (its_teacher, to, options), said in cases:
@@ -331,6 +358,25 @@ def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path
             run_of(data, its_teacher, tmp_path / "out", to, **options)
         assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("options", [{}, {"losses": "layers"}], ids=str)
+def test_a_student_of_a_teacher_with_a_padded_token_table_can_be_distilled_further(data, tmp_path, options):
+    from bertlab import checkpoints
+    from bertlab.data.pretraining.records import ExampleFiles
+    from bertlab.models import PreTrainingModel
+
+    tokenizer = ExampleFiles(data / "rows").tokenizer
+    padded = PreTrainingModel(TEACHER.replace(vocab_size=CONFIG.vocab_size + 5), next_sentence=False)
+    teacher = checkpoints.save(padded, tmp_path / "teacher")
+    tokenizer.save(teacher)
+    student = checkpoints.save(PreTrainingModel(CONFIG.replace(num_layers=2)), tmp_path / "student", tokenizer)
+    run = run_of(data, teacher, tmp_path / "out", student, **options)
+    both = run.trainer(say=lambda text: None).bert
+    batch = next(iter(run.validation_batches().as_numpy_iterator()))
+    outputs = both({name: batch[name] for name in both.reads if name in batch})
+    for name in () if options else ("soft_logits", "teacher_logits"):
+        assert outputs[name].shape[-1] == len(tokenizer.vocabulary)
 
 
 # === TinyBERT's folders ===

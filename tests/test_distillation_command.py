@@ -1,14 +1,21 @@
 """The command `bertlab distill` on a tiny teacher: both stages, and the options of the other stage."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from finetuning_case import TOKENIZER, save_checkpoint, sentences
+from pretraining_case import curve
 
 from bertlab.cli import cli
 
+ROOT = Path(__file__).parent.parent
 SENTENCES = ("the film was good .", "it was a bad film .", "in paris the film was not good .", "rome is a city .")
 
 
@@ -53,6 +60,33 @@ def test_from_a_pre_trained_teacher_to_a_student_of_a_task(folder):
     assert done.exit_code == 0, done.output
     assert (folder / "distilled/task.json").exists() and "accuracy" in done.stdout
     assert len(json.loads((folder / "distilled/results.json").read_text())["runs"]) == 2
+
+
+def process(folder, out):
+    """`bertlab distill`, general stage, as a process of its own."""
+    words = ("--to", "1x8", "--data", folder / "rows", "--out", out, "--steps", 120, "--interval", 10)
+    command = [sys.executable, "-m", "bertlab", "distill", folder / "teacher", *words, "--batch-size", 4, "--no-xla"]
+    return subprocess.Popen([str(word) for word in command], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.exhaustive
+def test_killed_again_and_again_the_same_command_ends_with_the_same_student(folder, tmp_path):
+    whole = process(folder, tmp_path / "whole")
+    assert whole.wait(timeout=300) == 0, whole.stderr.read()
+    for step, wait in ((10, 0.0), (50, 0.02)):
+        run, states = process(folder, tmp_path / "killed"), tmp_path / "killed" / "states"
+        name = f"state-{step:08d}.safetensors"
+        while run.poll() is None and not any(path.name >= name for path in states.glob("state-*")):
+            time.sleep(0.005)
+        time.sleep(wait)
+        run.kill()
+        assert run.wait(timeout=60) == -signal.SIGKILL, run.stderr.read()
+    last = process(folder, tmp_path / "killed")
+    assert last.wait(timeout=300) == 0, last.stderr.read()
+    assert curve(tmp_path / "killed") == curve(tmp_path / "whole")
+    for name in ("model.safetensors", "config.json", "vocab.txt"):
+        ended = [(tmp_path / run / "checkpoint" / name).read_bytes() for run in ("whole", "killed")]
+        assert ended[0] == ended[1], name
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,17 @@ def test_layers_are_learned_first_and_the_outputs_after_them(shape, teachers, tm
     assert after.runs[0].epochs and not any("fresh weights" in line for line in said)
 
 
+def test_a_student_may_have_another_padding_of_its_token_table(teachers, tmp_path):
+    from bertlab import checkpoints
+    from bertlab.models import PreTrainingModel
+    from bertlab.training.distillation.task import TaskDistillation
+
+    student = checkpoints.save(PreTrainingModel(CONFIG.replace(vocab_size=24)), tmp_path / "student")
+    TOKENIZER.save(student)
+    arguments = task_of("sentence"), tmp_path / "out", SHORT, DistillationSettings(), print
+    assert TaskDistillation(teachers("sentence"), student, *arguments).config.vocab_size == 24
+
+
 @pytest.mark.parametrize("losses", ["outputs", "layers"])
 def test_the_teachers_weights_count_as_memory_that_is_not_free(losses, teachers, tmp_path, monkeypatch):
     from bertlab.training.distillation.task import TaskDistillation
@@ -209,12 +220,15 @@ def test_what_a_teacher_cannot_teach_is_refused_in_one_line(teachers, tmp_path):
     task, teacher = task_of("sentence"), teachers("sentence")
     other = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *(f"word{number}" for number in range(15))]))
     student = checkpoints.save(PreTrainingModel(CONFIG), tmp_path / "student", other)
+    with_capitals = WordPieceTokenizer(TOKENIZER.vocabulary, lowercase=False)
+    cased = checkpoints.save(PreTrainingModel(CONFIG), tmp_path / "cased", with_capitals)
     cases = [
         (save_checkpoint(tmp_path / "raw"), "1x8", task, "is not fine-tuned"),
         (teacher, "1x8", task_of("tagging"), "expected rows for a teacher of the shape sentence"),
         (teacher, "1x8", dataclasses.replace(task, labels=("negative", "mixed")), "does not have: mixed; it knows"),
         (teacher, "1x8", dataclasses.replace(task, labels=("positive", "negative")), "--labels negative,positive"),
         (teacher, student, task, "the vocabulary of its teacher"),
+        (teacher, cased, task, "with capitals and with accents"),
         (teacher, "1x32", task, "at most 2 layers of width 16"),
     ]
     for its_teacher, to, rows, said in cases:

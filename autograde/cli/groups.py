@@ -21,8 +21,9 @@ def groups(assignment, source, course):
 
     SOURCE has the columns group and student, or it is Canvas's list of a group set, or Moodle's grading worksheet.
     The newest hand-in of a group counts for all of its members. Set the groups before you collect.
+    When groups change, set them again: who has left a group no longer has its hand-in, nor the grade for it.
     """
-    from autograde.grader.group_hand_ins import spread
+    from autograde.grader.group_hand_ins import spread, strangers, who_handed_in
     from autograde.grader.groups import groups_of, read_groups
     from autograde.grader.people import People, namer
 
@@ -31,12 +32,16 @@ def groups(assignment, source, course):
         groups_of(source, people).save(course, assignment)
         people.save()
     found = read_groups(course, assignment)
+    for group, student in strangers(course, assignment):
+        click.echo(
+            f"note: {student!r} ({group}) is not a student of this course and gets no hand-in of the group; correct "
+            f"the name, or add the student with `nbgrader db student add {student}`", err=True)  # fmt: skip
     for line in spread(course, assignment) if source else ():
         click.echo(line)
+    handed_in = who_handed_in(course, assignment)
     name, later = namer(course), _collected_before(course, assignment, found)
     for group, members in found.members.items():
-        handed = [student for student in members if (course / "submitted" / student / assignment).is_dir()]
-        state = "handed in" if handed else "nothing handed in"
+        state = "handed in" if group in handed_in else "nothing handed in"
         click.echo(f"{group}: {', '.join(map(name, members))}; {state}")
     if not found.members:
         click.echo(f"{assignment}: no groups")

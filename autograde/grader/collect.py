@@ -221,7 +221,9 @@ def _settle(folder: Folder, files: list[Found], reader: Reader, times: Times) ->
 def _about(folder: Folder, newest: dict[str, Found], reader: Reader) -> HandIn:
     files = sorted(newest.values(), key=lambda file: file.rank)
     last = files[-1].upload
-    if files[-1].by_hand and folder.before:  # the instructor's decision: the student stays the system's
+    if (
+        files[-1].by_hand and folder.before and not folder.is_copy
+    ):  # the instructor's decision: the student stays the system's
         old = folder.before
         entries, order = (
             {name: value for name, value in kept.items() if name not in newest} for kept in (old.entries, old.order)
@@ -237,6 +239,8 @@ def _about(folder: Folder, newest: dict[str, Found], reader: Reader) -> HandIn:
         time=max([*(file.row.timestamp for file in files), *stay]),
         entries=_beside(folder, "entries") | {name: file.entry.outer for name, file in newest.items()},
         order=_beside(folder, "order") | {name: file.order for name, file in newest.items()},
+        group=last.student if last.of_group else "",
+        replaced=folder.replaced() if last.of_group and folder.before else None,
     )
 
 
@@ -246,7 +250,7 @@ def _without(names, known: dict) -> dict:
 
 def _beside(folder: Folder, kind: str) -> dict:
     """The facts about files of other names that are there."""
-    return getattr(folder.before, kind) if folder.before else {}
+    return getattr(folder.before, kind) if folder.before and not folder.is_copy else {}
 
 
 def _newest(folder: Folder, files: list[Found]) -> dict[str, Found]:

@@ -112,8 +112,13 @@ def _forget_in_groups(course: Path, student: str) -> None:
     for path in sorted(course.glob("collected/*/hand_ins/*.json")):
         record = hand_ins.hand_in(course, path.parent.parent.name, path.stem)
         if record.by == student:
-            entries = {name: entry for name, entry in record.entries.items() if student not in entry}
+            entries = {name: entry for name, entry in record.entries.items() if not _names(student, entry)}
             hand_ins.save_record(path, replace(record, by="", entries=entries))
+
+
+def _names(student: str, text: str) -> bool:
+    """Whether a text names a student: as a whole, not as letters in other words."""
+    return bool(re.search(rf"(?<![^\W_]){re.escape(student)}(?![^\W_])", text))
 
 
 def _strike_out(manifest: Path, student: str) -> bool:
@@ -121,7 +126,7 @@ def _strike_out(manifest: Path, student: str) -> bool:
     were any."""
     content = json.loads(manifest.read_text(encoding="utf-8"))
     rows = [row for row in content["rows"] if row["student"] != student]
-    notes = [note for note in content.get("notes", ()) if not re.search(rf"(?<!\w){re.escape(student)}(?!\w)", note)]
+    notes = [note for note in content.get("notes", ()) if not _names(student, note)]
     if len(rows) == len(content["rows"]) and notes == content.get("notes", []):
         return False
     write_text(manifest, json.dumps(content | {"rows": rows, "notes": notes}, indent=1, ensure_ascii=False) + "\n")

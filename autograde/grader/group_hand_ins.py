@@ -4,16 +4,20 @@
 
 So each member has a submission, a grade, feedback, late days and a row in every export, and can be graded differently
 by hand. A hand-in is run once: the copies take over its verdicts, since hidden inputs are drawn for each student.
+
+Groups can change later. A group's hand-in stays with its members; a student who left has their own work again, or none.
 """
 
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from autograde.grader.autograded import write_autograded
 from autograde.grader.gradebook import Course
-from autograde.grader.groups import read_groups
-from autograde.grader.hand_ins import Arrived, Folder, HandIn
+from autograde.grader.groups import Groups, read_groups
+from autograde.grader.hand_ins import Arrived, Folder, HandIn, hand_ins
+from autograde.grader.people import known_students
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result, load_results
 from autograde.grader.template import Template
@@ -22,12 +26,91 @@ from autograde.grader.template import Template
 def spread(course: Path, assignment: str) -> list[str]:
     """Copies each group's newest hand-in to its other members; returns a sentence for each copy.
 
-    What a member handed in before is kept in collected/ASSIGNMENT/earlier/. Doing it twice changes nothing.
+    Before, takes hand-ins of a group from students who are not in it. A student whom the course does not know gets no
+    copy. An earlier hand-in of a member is kept in collected/ASSIGNMENT/earlier/. Doing it twice changes nothing.
     """
-    said = []
+    said = _take_back(course, assignment)
+    unknown = {student for _, student in strangers(course, assignment)}
     for group, newest, others in _groups(course, assignment):
-        said += [line for other in others if (line := _copy(newest, other, group))]
+        wanted = [other for other in others if other.student not in unknown]
+        said += [line for other in wanted if (line := _copy(newest, other, group))]
     return said
+
+
+def strangers(course: Path, assignment: str) -> list[tuple[str, str]]:
+    """(group, student) of each member whom the course does not know: a name may be misspelt."""
+    members = read_groups(course, assignment).members
+    known = known_students(course) if members else set()
+    return [(group, student) for group, those in members.items() for student in those if student not in known]
+
+
+def _take_back(course: Path, assignment: str) -> list[str]:
+    """Undoes what groups of before have left with students who are in another group now, or in none."""
+    said, groups = [], read_groups(course, assignment)
+    _follow_new_names(course, assignment, groups)
+    while student := _one_who_left(course, assignment, groups):
+        folder = Folder(course, assignment, student)
+        said += _hand_over(course, assignment, folder, groups)
+        remove_grade(course, assignment, student)
+        of = f"{folder.before.by} ({folder.before.group})" if folder.is_copy else folder.before.group
+        now = "has their own again" if folder.give_back() else "has none until you collect the download again"
+        said.append(f"{student} no longer has the hand-in of {of} and {now}; its grade is removed")
+    return said
+
+
+def _follow_new_names(course: Path, assignment: str, groups: Groups) -> None:
+    """A group of the very same members that has another name now keeps its hand-in."""
+    records = hand_ins(course, assignment)
+    for student, about in records.items():
+        group = groups.of(student)
+        if group and about.group and not about.by and groups.named(about.group) is None:
+            having = {student, *(other for other, one in records.items() if one.by == student)}
+            if having == set(groups.members[group]):
+                Folder(course, assignment, student).save(replace(about, name=group, group=group))
+
+
+def _one_who_left(course: Path, assignment: str, groups: Groups) -> str | None:
+    """A student who has the hand-in of a group and is not in it, or of a member who does not have it any longer."""
+    records = hand_ins(course, assignment)
+    for student, about in records.items():
+        source = records.get(about.by)
+        gone = about.by and (source.by if source else not (course / "submitted" / about.by / assignment).is_dir())
+        if gone or not _is_theirs(student, about, groups):
+            return student
+    return None
+
+
+def _is_theirs(student: str, about: HandIn | None, groups: Groups) -> bool:
+    """Whether a hand-in is the student's, or that of the group that the student is in."""
+    if about is None or not (about.group or about.by):
+        return True
+    group = groups.of(about.by) if about.by else groups.named(about.group)
+    return group is not None and groups.of(student) == group
+
+
+def _hand_over(course: Path, assignment: str, folder: Folder, groups: Groups) -> list[str]:
+    """Makes a present member who has a copy of a group's hand-in the one who handed it in."""
+    group = groups.named(folder.before.group)
+    if folder.is_copy or group is None:
+        return []
+    members = [Folder(course, assignment, student) for student in groups.members[group] if student != folder.student]
+    having = [one for one in members if one.before and one.before.by == folder.student and _has_all(one, folder)]
+    for place, one in enumerate(having):
+        one.save(replace(folder.before, by=having[0].student if place else "", replaced=one.before.replaced))
+    return [f"{having[0].student} keeps the hand-in of {group}, which {folder.student} has left"] if having else []
+
+
+def remove_grade(course: Path, assignment: str, student: str) -> None:
+    """Deletes what was found in a hand-in: points, also those by hand, comments, records, pages."""
+    if (course / "gradebook.db").is_file():
+        with Course(course) as book:
+            found = book.book.assignment_submissions(assignment)
+            if any(one.student_id == student for one in found):
+                book.transaction(lambda: book.book.remove_submission(assignment, student))
+    pages = f"results/{assignment}/{student}", f"autograded/{student}/{assignment}", f"feedback/{student}/{assignment}"
+    for path in (course / name for name in pages):
+        if path.exists():
+            shutil.rmtree(path)
 
 
 def who_handed_in(course: Path, assignment: str) -> dict[str, str]:
@@ -37,9 +120,10 @@ def who_handed_in(course: Path, assignment: str) -> dict[str, str]:
 
 def _groups(course: Path, assignment: str) -> Iterator[tuple[str, Folder, list[Folder]]]:
     """(group, the member whose hand-in is the newest, all others) of each group that has handed in."""
-    for group, members in read_groups(course, assignment).members.items():
+    groups = read_groups(course, assignment)
+    for group, members in groups.members.items():
         folders = [Folder(course, assignment, student) for student in members]
-        own = [one for one in folders if _is_own(one)]
+        own = [one for one in folders if _is_own(one) and _is_theirs(one.student, one.before, groups)]
         if own:
             newest = max(own, key=_rank)
             yield group, newest, [one for one in folders if one is not newest]
@@ -47,7 +131,7 @@ def _groups(course: Path, assignment: str) -> Iterator[tuple[str, Folder, list[F
 
 def _is_own(folder: Folder) -> bool:
     """Whether the student has a hand-in that is not a copy of another member's."""
-    return not folder.is_empty and not (folder.before and folder.before.by)
+    return not folder.is_empty and not folder.is_copy
 
 
 def _rank(folder: Folder) -> tuple:
@@ -60,19 +144,26 @@ def _rank(folder: Folder) -> tuple:
 def _copy(of: Folder, to: Folder, group: str) -> str:
     """Gives a member the hand-in of another one; returns what was done, nothing if it is there already."""
     before = of.before or HandIn("exchange", name=of.student, time=max(time for _, time in of.old.values()))
-    about = replace(before, number="", name=group, by=of.student)
+    about = replace(before, number="", name=group, by=of.student, group=group, replaced=to.replaced())
     if _content(of) == _content(to) and (_is_own(to) or to.before == about):
         return ""
+    if to.old.keys() - of.old.keys():
+        remove_grade(of.course, of.assignment, to.student)  # of files that do not count any longer
     newest = {
         name: Arrived(name, of.target / name, sha, before.entries.get(name, name), [0, ""], about.time)
         for name, (sha, _) in of.old.items()
     }
-    to.write(newest, about)
+    to.write(newest, about, whole=True)
     return f"{to.student} has the hand-in of {of.student} ({group})"
 
 
 def _content(folder: Folder) -> dict[str, str]:
     return {name: sha for name, (sha, _) in folder.old.items()}
+
+
+def _has_all(folder: Folder, of: Folder) -> bool:
+    """Whether all files of another hand-in are in a folder."""
+    return _content(of).items() <= _content(folder).items()
 
 
 def copies(course: str | Path, assignment: str) -> dict[str, str]:
@@ -81,7 +172,7 @@ def copies(course: str | Path, assignment: str) -> dict[str, str]:
         other.student: newest.student
         for _, newest, others in _groups(Path(course), assignment)
         for other in others
-        if _content(other) == _content(newest)
+        if _has_all(other, newest)
     }
 
 

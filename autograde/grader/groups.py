@@ -17,7 +17,7 @@ from pathlib import Path
 
 from autograde.errors import AutogradeError
 from autograde.grader.filenames import safe_name
-from autograde.grader.people import People, two_names
+from autograde.grader.people import People, known_students, two_names
 from autograde.grader.roster import spellings
 from autograde.grader.tables import read_table
 from bertlab.files import write_text
@@ -89,6 +89,7 @@ def groups_of(path: Path, people: People) -> Groups:
             f"worksheet of an assignment with group submission; got {', '.join(header) or 'nothing'}"
         )
     members: dict[str, set[str]] = {}
+    known = known_students(people.path.parent.parent)
     titles = {_letters(line[group]) for line in lines[1:] if len(line) > group}
     for line in lines[1:]:
         row = {place: value.strip() for place, value in enumerate(line)}
@@ -99,6 +100,8 @@ def groups_of(path: Path, people: People) -> Groups:
         if safe_name(who) != who:
             raise GroupsError(f"{path}: {who!r} cannot be the name of a student in a gradebook; correct it")
         members.setdefault(name, set()).add(who)
+        if student is not None and who not in known:
+            continue  # one's own list makes no student: the name may be misspelt
         people.learn(who, _value(row, header, _NAME), _value(row, header, _EMAIL), _value(row, header, _LOGIN),
                      canvas=_value(row, header, _CANVAS))  # fmt: skip
     return _checked(path, Groups({name: tuple(sorted(those)) for name, those in sorted(members.items())}))

@@ -27,7 +27,8 @@ class HandIn:
     platform, number, name: as the system writes them; late: the system's mark, None where it has none; time: in UTC,
     empty if unknown; entries: name of a file → its entry in the download; order: name of a file → [number of the
     upload, date of the entry], by which a newer one is recognised; by: the member of the student's group who handed it
-    in, empty if the student did.
+    in, empty if the student did; group: whose it is, empty if it is the student's alone; replaced: of a group's, the
+    student's own hand-in that it took the place of: {"folder": name in earlier/, "record": its facts or None}.
     """
 
     platform: str
@@ -38,6 +39,8 @@ class HandIn:
     entries: dict[str, str] = field(default_factory=dict)
     order: dict[str, list] = field(default_factory=dict)
     by: str = ""
+    group: str = ""
+    replaced: dict | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -85,7 +88,7 @@ class Folder:
     """One student's folder of one assignment."""
 
     def __init__(self, course: Path, assignment: str, student: str):
-        self.student = student
+        self.course, self.assignment, self.student = course, assignment, student
         self.record = record_path(course, assignment, student)
         self.before = hand_in(course, assignment, student)
         self.target = course / "submitted" / student / assignment
@@ -98,6 +101,11 @@ class Folder:
     @property
     def is_empty(self) -> bool:
         return not self.old
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether another member of the student's group handed it in."""
+        return bool(self.before and self.before.by)
 
     def has(self, arrived: Arrived) -> bool:
         """Whether this very content is there."""
@@ -123,11 +131,15 @@ class Folder:
                 files[path.name] = hash_of(path), min(modified, latest)
         return files
 
-    def write(self, newest: dict[str, Arrived], about: HandIn) -> None:
-        """Puts these files into the folder, beside those of other names; the folder as it was is kept."""
+    def write(self, newest: dict[str, Arrived], about: HandIn, whole: bool = False) -> None:
+        """Puts these files into the folder; the folder as it was is kept.
+
+        Files of other names stay, except if whole, or if what is there is another member's.
+        """
+        stay = set() if whole or self.is_copy else self.old.keys() - newest.keys()
         shutil.rmtree(self.partial, ignore_errors=True)
         self.partial.mkdir(parents=True)
-        for name in self.old.keys() - newest.keys():
+        for name in stay:
             shutil.copy2(self.target / name, self.partial / name)
         for name, file in newest.items():
             shutil.copyfile(file.staged, self.partial / name)
@@ -144,10 +156,41 @@ class Folder:
         """Writes the record."""
         save_record(self.record, about)
 
+    def replaced(self) -> dict | None:
+        """The student's own hand-in that a group's takes the place of, as in `HandIn.replaced`."""
+        if self.before and (self.is_copy or self.before.group):
+            return self.before.replaced
+        return {"folder": self._next_earlier(), "record": self.before and asdict(self.before)} if self.old else None
+
+    def give_back(self) -> bool:
+        """Takes a group's hand-in away, and puts back what it replaced; returns whether there was something.
+
+        The record comes last: until then it shows that this is not done yet.
+        """
+        replaced = self.before.replaced or {}
+        kept = self.earlier / replaced.get("folder", "")
+        back = bool(replaced) and kept.is_dir()
+        if back:
+            shutil.rmtree(self.partial, ignore_errors=True)
+            shutil.copytree(kept, self.partial)
+            (self.partial / _WHOLE).touch()
+            self._put_in_place()
+        elif self.target.exists():
+            self.earlier.mkdir(parents=True, exist_ok=True)
+            self.target.rename(self.earlier / self._next_earlier())
+        if back and replaced["record"]:
+            self.save(HandIn(**replaced["record"]))
+        else:
+            self.record.unlink()
+        return back
+
+    def _next_earlier(self) -> str:
+        return f"{len(list(self.earlier.iterdir())) + 1 if self.earlier.is_dir() else 1:03}"
+
     def _put_in_place(self) -> None:
         if self.target.exists():
             self.earlier.mkdir(parents=True, exist_ok=True)
-            self.target.rename(self.earlier / f"{len(list(self.earlier.iterdir())) + 1:03}")
+            self.target.rename(self.earlier / self._next_earlier())
         self.partial.rename(self.target)
         (self.target / _WHOLE).unlink()
 

@@ -101,6 +101,12 @@ def _names_in_the_gradebook(course: Path) -> dict[str, str]:
     return {student: " ".join(part for part in names if part) for student, *names in people}
 
 
+def known_students(course: str | Path) -> set[str]:
+    """Whom a course knows: from downloads and lists, the gradebook, or a hand-in."""
+    handed_in = {path.parent.name for path in Path(course).glob("submitted/*/*") if path.is_dir()}
+    return {*People(course).known, *_names_in_the_gradebook(Path(course)), *handed_in}
+
+
 def two_names(name: str) -> tuple[str, str]:
     """(last, first) of "Doe, Jane" or "Jane Doe"."""
     if "," in name:

@@ -82,10 +82,25 @@ class DistillationRun(PretrainingRun):
             student = self._config_of(student, settings)
         super().__init__(student, data, out, settings, validation)
         check_pair(self.config, self.teacher.config, self.layers)
+        _check_fills_masks(self.config, to, "student")
         if self.layers:
             check_scores(self.config, "student")
+        self._check_vocabularies()
+
+    def _check_vocabularies(self) -> None:
+        """Raises DataError or ConfigError unless both know the data's tokens; their tables may be padded differently.
+
+        Of a model without a tokenizer beside it only the size of its table is known.
+        """
         for files in self.examples:
             self.teacher.check_tokenizer(files)
+        ours, theirs = self.config.vocab_size, self.teacher.config.vocab_size
+        folders = [self.teacher.path, (self.weights or self.teacher).path]
+        if ours != theirs and not all(checkpoints.has_tokenizer(folder) for folder in folders):
+            raise ConfigError(
+                f"expected a student with the teacher's vocabulary of {theirs:,} tokens, got one of {ours:,}; distill "
+                "from a teacher with the same vocabulary, and keep the tokenizers of both in their folders"
+            )
 
     def _config_of(self, size: Size, settings: PretrainingSettings) -> ModelConfig:
         config = student_config(self.teacher.config, size, self.distillation.heads)
@@ -136,7 +151,8 @@ class DistillationRun(PretrainingRun):
                 f"a learned projection takes the student's vectors from width {student.config.hidden_size} to the "
                 f"teacher's {teacher.config.hidden_size}; it is not part of the student"
             )
-        return StudentAndTeacher(student, teacher, self.layers, self.distillation.soft_positions == "all")
+        at_all_tokens, pieces = self.distillation.soft_positions == "all", len(self.tokenizer.vocabulary)
+        return StudentAndTeacher(student, teacher, self.layers, at_all_tokens, pieces)
 
     def predictions(self, phase: int) -> int:
         settings = self._masking(self.examples[phase])
@@ -162,7 +178,7 @@ class DistillationRun(PretrainingRun):
         if self.distillation.start == "fresh":
             return "the student starts from fresh weights"
         if not same_parts(student.config, teacher.config):
-            return "the student starts from fresh weights: its layers have another shape than the teacher's"
+            return "the student starts from fresh weights: its layers have another shape or kind than the teacher's"
         start_from(student, teacher)
         chosen = start_layers(student.config.num_layers, teacher.config.num_layers)
         return f"the student starts from the teacher's layers {', '.join(map(str, chosen))} (counted from 0)"
@@ -195,13 +211,18 @@ class DistillationRun(PretrainingRun):
 
 
 def _check_teacher(teacher: TrainedWeights, layers: bool) -> None:
-    """Raises ConfigError for a teacher that reads left to right, CheckpointError for one without the needed head."""
-    if teacher.config.causal or family_of(teacher.config).two_streams:
-        other = "reads left to right" if teacher.config.causal else "predicts in any order"
-        raise ConfigError(f"{teacher.path}: expected a teacher that fills in masks, got one that {other}")
+    """Raises ConfigError for a teacher that fills in no masks, CheckpointError for one without the needed head."""
+    _check_fills_masks(teacher.config, teacher.path, "teacher")
     kind = open_checkpoint(teacher.path).kind
     if not layers and kind != "pretraining":
         raise CheckpointError(
             f"{teacher.path}: expected a teacher with a masked-language-model head, got a model of the kind {kind}; "
             "choose a pre-trained model, losses layers, or the task stage for a fine-tuned one"
         )
+
+
+def _check_fills_masks(config: ModelConfig, path: str | Path, whose: str) -> None:
+    """Raises ConfigError for a model that predicts tokens in another way."""
+    if config.causal or family_of(config).two_streams:
+        other = "reads left to right" if config.causal else "predicts in any order"
+        raise ConfigError(f"{path}: expected a {whose} that fills in masks, got one that {other}")

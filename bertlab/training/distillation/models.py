@@ -48,15 +48,16 @@ def compared_layers(student, taught, project, mask) -> dict:
     states = [own["hidden_states"][m] for m in range(len(wanted))]
     states = states if project is None else [project(state) for state in states]
     state_pairs = [(state, ops.stop_gradient(theirs["hidden_states"][g])) for state, g in zip(states, wanted)]
-    own_scores, their_scores = scores_of(backbone, own), scores_of(teacher, theirs)
-    score_pairs = [(own_scores[m], ops.stop_gradient(their_scores[g - 1])) for m, g in enumerate(wanted[1:])]
+    own_scores = scores_of(backbone, own, range(1, len(wanted)))
+    their_scores = map(ops.stop_gradient, scores_of(teacher, theirs, wanted[1:]))
+    score_pairs = list(zip(own_scores, their_scores, strict=True))
     return {"state_pairs": state_pairs, "score_pairs": score_pairs, "mask": mask}
 
 
-def scores_of(backbone, outputs: dict) -> list:
-    """The attention scores of each layer, from the layers' inputs: a list of (B, A, T, T)."""
+def scores_of(backbone, outputs: dict, chosen) -> list:
+    """The attention scores of the chosen layers, counted from 1, from the layers' inputs: a list of (B, A, T, T)."""
     layers = backbone.encoder.passed()
-    return [layer.attention_scores(x) for layer, x in zip(layers, outputs["hidden_states"])]
+    return [layers[g - 1].attention_scores(outputs["hidden_states"][g - 1]) for g in chosen]
 
 
 def check_scores(config: ModelConfig, whose: str) -> None:
@@ -77,6 +78,7 @@ class StudentAndTeacher(keras.Model):
         student, teacher: with outputs to learn from two `PreTrainingModel`s, with layers two `Backbone`s.
         layers: whether the layers are compared, else the outputs.
         at_all_tokens: whether the outputs are compared at all tokens; else at the masked positions.
+        pieces: V, the number of tokens; None for all rows of the token tables. More rows are padding, not compared.
 
     Call: a dict as for `Backbone`. The teacher never drops anything out. Returns a dict; comparing outputs:
         masked_lm_logits (B, P, V); soft_logits and teacher_logits (B, P, V), or (B, T, V) at all tokens;
@@ -86,11 +88,11 @@ class StudentAndTeacher(keras.Model):
 
     reads = INPUT_NAMES
 
-    def __init__(self, student, teacher, layers: bool, at_all_tokens: bool = True, **kwargs):
+    def __init__(self, student, teacher, layers: bool, at_all_tokens: bool = True, pieces: int | None = None, **kwargs):
         super().__init__(**{"dtype": student.dtype_policy, **kwargs})
         self.config = student.config
         self.student, self.teacher = student, frozen(teacher)
-        self.compares_layers, self.at_all_tokens = layers, at_all_tokens
+        self.compares_layers, self.at_all_tokens, self.pieces = layers, at_all_tokens, pieces
         self.projection = projection(student.config, teacher.config, student.dtype_policy)
         self.built = True  # every weight is made in a constructor
 
@@ -112,7 +114,11 @@ class StudentAndTeacher(keras.Model):
         taught = theirs if self.at_all_tokens else gather_positions(theirs, inputs["masked_lm_positions"])
         return {
             "masked_lm_logits": at_masked,
-            "soft_logits": self.student.token_logits(own) if self.at_all_tokens else at_masked,
-            "teacher_logits": ops.stop_gradient(self.teacher.token_logits(taught)),
+            "soft_logits": self._of_tokens(self.student.token_logits(own) if self.at_all_tokens else at_masked),
+            "teacher_logits": ops.stop_gradient(self._of_tokens(self.teacher.token_logits(taught))),
             "last_states": (own if self.projection is None else self.projection(own), theirs),
         }
+
+    def _of_tokens(self, logits):
+        """Logits without those of the padding of a token table."""
+        return logits if logits.shape[-1] == self.pieces else logits[..., : self.pieces]

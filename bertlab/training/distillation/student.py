@@ -76,11 +76,6 @@ def check_pair(student: ModelConfig, teacher: ModelConfig, layer_losses: bool) -
 
     layer_losses: whether it also learns from the teacher's layers, which have to fit its own.
     """
-    if student.vocab_size != teacher.vocab_size:
-        raise ConfigError(
-            f"expected a student with the teacher's vocabulary of {teacher.vocab_size:,} tokens, got one of "
-            f"{student.vocab_size:,}; distill from a teacher with the same vocabulary"
-        )
     if not layer_losses:
         return
     if teacher.num_layers % student.num_layers:
@@ -112,9 +107,15 @@ def start_layers(student_layers: int, teacher_layers: int) -> tuple[int, ...]:
 
 
 def same_parts(student: ModelConfig, teacher: ModelConfig) -> bool:
-    """Whether a layer of the teacher has the shapes and the numerics of a layer of the student."""
+    """Whether the layers that the student starts from have the shapes, the numerics and the kinds of its own.
+
+    In a family with `global_every` a layer is global or local.
+    """
     depth = {"num_layers": 1, "hidden_dropout": 0.0, "attention_dropout": 0.0, "initializer_range": 1.0}
-    return student.replace(**depth) == teacher.replace(**depth)
+    every = getattr(teacher, "global_every", 1)
+    chosen = start_layers(student.num_layers, teacher.num_layers)
+    same_kinds = all((m % every == 0) == (g % every == 0) for m, g in enumerate(chosen))
+    return same_kinds and student.replace(**depth) == teacher.replace(**depth)
 
 
 def start_from(student, teacher) -> int:

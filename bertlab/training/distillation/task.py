@@ -39,6 +39,7 @@ from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.trainer import FineTuner
 from bertlab.training.runs.start import TrainedWeights
+from bertlab.training.runs.vocabularies import treatment
 
 KEPT = "teacher.safetensors"
 
@@ -184,10 +185,15 @@ def check_task(info: TaskInfo, task: TaskData, teacher: Path) -> None:
 
 
 def _check_tokenizers(student: Path, teacher: Path) -> None:
-    """Raises ConfigError unless both have the same vocabulary."""
+    """Raises ConfigError unless both have the same vocabulary and treat capitals and accents alike."""
     own, theirs = checkpoints.load_tokenizer(student), checkpoints.load_tokenizer(teacher)
     if own.kind != theirs.kind or own.vocabulary != theirs.vocabulary:
         raise ConfigError(
             f"{student}: expected a student with the vocabulary of its teacher {teacher}, got another; distill from a "
             "teacher with the same vocabulary"
+        )
+    if hasattr(own, "lowercase") and treatment(own) != treatment(theirs):  # others do nothing to the text
+        raise ConfigError(
+            f"{student}: expected a student that reads text {treatment(theirs)}, as its teacher {teacher}, got "
+            f"one that reads it {treatment(own)}; distill from a teacher that reads text as the student does"
         )

@@ -27,7 +27,7 @@ def check_same_tokenizer(files: ExampleFiles, tokenizer: Tokenizer, owner) -> No
         )
     if not hasattr(tokenizer, "lowercase"):  # nothing is done to the text
         return
-    here, there = _treatment(made_with), _treatment(tokenizer)
+    here, there = treatment(made_with), treatment(tokenizer)
     if here != there:
         advice = "without --cased" if tokenizer.lowercase else "with --cased"
         raise DataError(
@@ -36,7 +36,8 @@ def check_same_tokenizer(files: ExampleFiles, tokenizer: Tokenizer, owner) -> No
         )
 
 
-def _treatment(tokenizer) -> str:
+def treatment(tokenizer) -> str:
+    """The treatment of capitals and accents by a tokenizer, in words."""
     strips = tokenizer.lowercase if tokenizer.strip_accents is None else tokenizer.strip_accents
     return (
         f"{'in lower case' if tokenizer.lowercase else 'with capitals'} and {'without' if strips else 'with'} accents"
