@@ -29,6 +29,9 @@ def numbers(*shape, scale=2.0):
     return RNG.normal(0, scale, shape).astype("float32")
 
 
+LAYERS_TOO = pytest.param({"losses": "layers"}, marks=pytest.mark.exhaustive)  # a run takes ten seconds and more
+
+
 def softmax64(logits, temperature):
     powers = np.exp(logits.astype("float64") / temperature)
     return powers / powers.sum(-1, keepdims=True)
@@ -275,7 +278,7 @@ def test_the_teacher_is_as_before_drops_nothing_out_and_is_not_in_the_states(dat
     assert kept < 1.1 * (both.student.count_params() + both.projection.count_params()) + 100
 
 
-@pytest.mark.parametrize("options", [{}, {"losses": "layers"}], ids=str)
+@pytest.mark.parametrize("options", [{}, LAYERS_TOO], ids=str)
 def test_stopped_and_started_again_a_run_ends_with_the_same_bytes(data, teacher, tmp_path, options):
 
     distilled(data, teacher, tmp_path / "whole", **options)
@@ -360,7 +363,7 @@ def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("options", [{}, {"losses": "layers"}], ids=str)
+@pytest.mark.parametrize("options", [{}, LAYERS_TOO], ids=str)
 def test_a_student_of_a_teacher_with_a_padded_token_table_can_be_distilled_further(data, tmp_path, options):
     from bertlab import checkpoints
     from bertlab.data.pretraining.records import ExampleFiles
