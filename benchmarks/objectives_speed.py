@@ -215,6 +215,7 @@ def main() -> None:
                   f"{options.batch_size} rows of {options.length} tokens")  # fmt: skip
     for heading in ("objective", "bertlab", "transformers" + (", compiled" if options.compile else ""), "ratio"):
         table.add_column(heading, justify="left" if heading == "objective" else "right")
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     results = Results(options.out)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npz"
