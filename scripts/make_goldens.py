@@ -96,7 +96,7 @@ def run(model, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         "loss": out.loss,
     }
     of_decoder = ("decoder_hidden_states", "decoder_attentions", "cross_attentions")
-    found |= {name: torch.stack(out[name]) for name in of_decoder if name in out}
+    found |= {name: torch.stack(out[name]) for name in of_decoder if out.get(name)}
     pairs = out.get("seq_relationship_logits", out.get("sop_logits"))
     if pairs is not None:
         base = model.base_model

@@ -112,7 +112,7 @@ def test_a_new_table_is_drawn_so_that_scaled_vectors_are_as_large_as_the_sines()
          "decoder_input_ids has 13 tokens per row, but this model has only 12 positions"),
         ({"input_ids": np.ones((1, 13), "int32"), "decoder_input_ids": np.ones((1, 3), "int32")},
          "input_ids has 13 tokens per row"),
-        ({"input_ids": np.ones((1, 3), "int32"), "decoder_input_ids": np.ones((1, 3), "int32"), "labels": np.ones((1, 3), "int32")},
+        ({name: np.ones((1, 3), "int32") for name in ("input_ids", "decoder_input_ids", "labels")},
          "no model reads an input called 'labels'"),
     ],
 )  # fmt: skip

@@ -140,7 +140,8 @@ class Decoder(Encoder):
     def call(self, x, memory, attention_mask=None, memory_mask=None, training=False, return_all=False):
         hidden_states, own, cross = [x], [], []
         for layer in self.layers_:
-            x = layer(x, memory, attention_mask, memory_mask, training=training, return_weights=return_all)
+            masks = dict(attention_mask=attention_mask, memory_mask=memory_mask)
+            x = layer(x, memory, **masks, training=training, return_weights=return_all)
             if return_all:
                 x, *weights = x
                 own.append(weights[0])
