@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from finetuned_models import CONFIG, TOKENIZER
 
 from bertlab import checkpoints
-from bertlab.analysis.search import ENGINES, VectorFile, nearest, unit
+from bertlab.analysis.search import VectorFile, nearest, unit
 from bertlab.cli import cli
 from bertlab.errors import DataError, MissingDependencyError
 
@@ -84,14 +84,12 @@ def test_what_cannot_be_searched_is_refused():
         nearest([vectors], np.ones((1, 3)), 0)
 
 
-def test_without_faiss_the_message_says_what_to_install_and_auto_uses_numpy(monkeypatch):
+def test_without_faiss_the_message_says_what_to_install(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(MissingDependencyError, match=r"pip install \"bertlab\[faiss\]\""):
         nearest([np.eye(3, dtype="float32")], np.ones((1, 3)), engine="faiss")
-    assert nearest([np.eye(3, dtype="float32")], np.eye(3)[1:2], 1)[0][0].row == 1
-    assert ENGINES[0] == "auto"
 
 
 @pytest.mark.parametrize("name", ["v.npy", "v.npz"])
@@ -147,8 +145,8 @@ def test_a_model_that_was_trained_since_and_other_texts_are_refused(folder, tmp_
     changed.embeddings.token.embeddings.assign(changed.embeddings.token.embeddings * 2)
     checkpoints.save(changed, tmp_path / "changed", TOKENIZER)
     file = VectorFile(folder / "v.npy")
-    with pytest.raises(DataError, match="is not the model that made v.npy, or was trained since"):
-        file.encoder(tmp_path / "changed")
+    with pytest.raises(DataError, match="is not the one that made v.npy, or was trained since"):
+        run("search", folder / "v.npy", "good", "--model", tmp_path / "changed")
     with pytest.raises(DataError, match="not the 6 texts of v.npy"):
         file.texts(iter(LINES[:5]), {1})
     assert file.texts(iter(LINES), {1, 4}) == {1: LINES[1], 4: LINES[4]}

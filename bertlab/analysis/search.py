@@ -1,8 +1,9 @@
 """Searching a file of vectors: the texts whose vectors have the largest cosine with that of a query.
 
 The search is exact: every row is compared. It reads the file in blocks, so that a file larger than the memory can be
-searched. FAISS (Douze et al. 2024, "The Faiss library"; an extra, `pip install "bertlab[faiss]"`) compares the rows of
-a block where it is installed; the cosines are the same but for rounding.
+searched. FAISS (Douze et al. 2024, "The Faiss library"; an extra, `pip install "bertlab[faiss]"`) can compare the rows
+of a block instead of NumPy; the cosines are the same but for rounding. Measured on two cores, 500,000 rows of 128
+numbers, the faster of two rounds: 3 queries NumPy 0.8 s, FAISS 1.0 s; 200 queries NumPy 1.6 s, FAISS 4.8 s.
 
 Letters: Q queries, N rows of the file, B rows of a block, D dimensions of a vector, k results for each query.
 """
@@ -22,7 +23,7 @@ from bertlab.errors import DataError, MissingDependencyError
 from bertlab.work_folder import read_json
 
 ROWS_TOGETHER = 65_536
-ENGINES = ("auto", "numpy", "faiss")
+ENGINES = ("numpy", "faiss")
 
 
 class Found(NamedTuple):
@@ -91,22 +92,17 @@ class VectorFile:
                 raise
             raise DataError(f"{self.path}: expected an array of vectors, float32 ({error})") from None
 
-    def encoder(self, model: str | None = None) -> VectorEncoder:
-        """Encodes queries as the texts were encoded. model: where the model is now; None: where it was.
+    def encoder(self, backbone, tokenizer, digests: dict[str, str]) -> VectorEncoder:
+        """Encodes queries as the texts were encoded, with the same layers and pooling.
 
-        Raises CheckpointError where there is no model, DataError where it is not the one that made the vectors.
+        backbone, tokenizer: of the model that made the vectors. digests: `bertlab.checkpoints.digest.model_digests` of
+        both. Raises DataError where they are of another model, or of one that was trained since.
         """
-        from bertlab import checkpoints
-        from bertlab.checkpoints.digest import model_digests
-
-        model, settings = model or self.settings["model"], self.settings
-        backbone = checkpoints.load(model, "encoder", padded_vocabulary=True)
-        tokenizer = checkpoints.load_tokenizer(model)
-        found = model_digests(backbone, tokenizer)
-        if any(found[name] != settings[name] for name in found):
+        settings = self.settings
+        if any(digest != settings[name] for name, digest in digests.items()):
             raise DataError(
-                f"{model}: is not the model that made {self.path.name}, or was trained since; encode the texts again, "
-                "or name the folder with that model"
+                f"the model is not the one that made {self.path.name}, or was trained since; encode the texts again, "
+                f"or give the folder with that model, which was {settings['model']}"
             )
         weights = settings["factors"] and tuple(settings["factors"])
         choice = LayerChoice(tuple(settings["layers"]), settings["combine"], weights)
@@ -128,7 +124,7 @@ class VectorFile:
 
 
 def nearest(
-    blocks: Iterable[np.ndarray], queries: np.ndarray, top: int = 10, engine: str = "auto"
+    blocks: Iterable[np.ndarray], queries: np.ndarray, top: int = 10, engine: str = "numpy"
 ) -> list[list[Found]]:
     """The rows with the largest cosines for each query, best first; numpy takes the earlier of equal ones.
 
@@ -136,12 +132,12 @@ def nearest(
         blocks: the vectors in their order, arrays (B, D) float32 such as `VectorFile.blocks()`.
         queries: (Q, D), of any length; a vector of zeros has the cosine 0 with all.
         top: results for each query; as many as there are rows, if those are fewer.
-        engine: numpy | faiss | auto, which is faiss where it is installed.
+        engine: numpy | faiss.
 
     Raises DataError for other dimensions or an unknown engine, MissingDependencyError for faiss without the package.
 
     Example:
-        >>> nearest([np.eye(3, dtype="float32")], np.array([[0.0, 1.0, 0.0]]), top=1, engine="numpy")
+        >>> nearest([np.eye(3, dtype="float32")], np.array([[0.0, 1.0, 0.0]]), top=1)
         [[Found(row=1, cosine=1.0)]]
     """
     if top < 1:
@@ -183,8 +179,6 @@ def _engine(name: str):
     try:
         import faiss
     except ImportError:
-        if name == "auto":
-            return _best_by_numpy
         raise MissingDependencyError('the engine faiss needs its package: pip install "bertlab[faiss]"') from None
 
     def best(queries, rows, top):

@@ -15,8 +15,13 @@ from bertlab.backend import load_backend
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1), help="Lines to print for each query.")
 @click.option("--texts", type=click.File("r", encoding="utf-8"), help="File of the encoded lines, to print them too.")
 @click.option("--model", help="Folder or name of the model that made the vectors. [as in the description]")
-@click.option("--engine", default="auto", show_default=True, type=click.Choice(ENGINES),
-              help="The library that compares the vectors; auto is faiss where it is installed.")  # fmt: skip
+@click.option(
+    "--engine",
+    default="numpy",
+    show_default=True,
+    type=click.Choice(ENGINES),
+    help="The library that compares vectors.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per query.")
 def search(vectors, queries, top, texts, model, engine, as_json):
     """Find the lines whose vectors in VECTORS are nearest to each QUERY: the largest cosines, best first.
@@ -33,10 +38,7 @@ def search(vectors, queries, top, texts, model, engine, as_json):
     from bertlab.errors import DataError
 
     file = VectorFile(vectors)
-    load_backend()
-    import numpy as np
-
-    found = nearest(file.blocks(), np.stack(file.encoder(model)(queries)), top, engine)
+    found = nearest(file.blocks(), _encoded(file, model or file.settings["model"], queries), top, engine)
     known = {}
     if texts:
         try:
@@ -45,6 +47,19 @@ def search(vectors, queries, top, texts, model, engine, as_json):
             raise DataError(f"{texts.name}: not UTF-8 ({error}); convert the file first") from None
     for query, each in zip(queries, found):
         _print(query, each, known, as_json, alone=len(queries) == 1)
+
+
+def _encoded(file, model, queries):
+    """The queries' vectors, by the model that made those of the file: (Q, D)."""
+    load_backend()
+    import numpy as np
+
+    from bertlab import checkpoints
+    from bertlab.checkpoints.digest import model_digests
+
+    backbone = checkpoints.load(model, "encoder", padded_vocabulary=True)
+    tokenizer = checkpoints.load_tokenizer(model)
+    return np.stack(file.encoder(backbone, tokenizer, model_digests(backbone, tokenizer))(queries))
 
 
 def _print(query: str, found, texts: dict[int, str], as_json: bool, alone: bool) -> None:
