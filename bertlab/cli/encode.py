@@ -47,7 +47,8 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
     """Write one vector for each line of LINES (a file, or standard input) to an .npy or .npz file, float32.
 
     Works for files of any size; an interrupted command resumes when it is repeated. With --pooling none, every token
-    has its vector, and an .npz file lists which rows belong to which line.
+    has its vector, and an .npz file lists which rows belong to which line. A description of the vectors, OUT.json,
+    lets `bertlab search` find the lines that are nearest to a query.
 
     \b
     Examples:
@@ -67,7 +68,8 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
     encoder = checkpoints.load(model, "encoder", padded_vocabulary=True)
     tokenizer = checkpoints.load_tokenizer(model)
     maker = VectorEncoder(encoder, tokenizer, choice, pooling, normalise, batch_size, truncate, memory)
-    settings = {"model": str(model), "layers": choice.layers, "combine": choice.combine, "factors": choice.weights,
+    place = str(Path(model).resolve()) if Path(model).exists() else model  # found from any folder by `bertlab search`
+    settings = {"model": place, "layers": choice.layers, "combine": choice.combine, "factors": choice.weights,
                 "pooling": pooling, "normalise": normalise, "truncate": truncate,
                 **({"memory": memory} if memory else {}), **model_digests(encoder, tokenizer)}  # fmt: skip
     try:

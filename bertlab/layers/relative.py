@@ -35,7 +35,8 @@ def distance_vectors(num_tokens, hidden_size: int):
         >>> ops.convert_to_numpy(distance_vectors(1, 2))[1].tolist()
         [0.0, 1.0]
     """
-    frequencies = 1 / 10000 ** (np.arange(0, hidden_size, 2, dtype="float32") / np.float32(hidden_size))  # (H/2,)
+    powers = 10000 ** (np.arange(0, hidden_size, 2) / hidden_size)  # (H/2,); in float64, rounded once
+    frequencies = 1 / powers.astype("float32")
     distances = ops.cast(num_tokens - ops.arange(2 * num_tokens), "float32")  # (R,)
     angles = distances[:, None] * ops.convert_to_tensor(frequencies, "float32")
     return ops.concatenate([ops.sin(angles), ops.cos(angles)], axis=-1)
