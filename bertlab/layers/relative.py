@@ -143,7 +143,7 @@ class RelativeAttention(keras.layers.Layer):
         return self.add_weight(shape=shape, initializer=self._initializer(), name=name)
 
     def read(self, x, distances):
-        """What all queries have in common: keys and values (B, S, A, d) of x (B, S, H), and the distances (R, A, d)."""
+        """Keys and values (B, S, A, d) of x (B, S, H), and the projected distances (R, A, d), for any query."""
         return self.key(x), self.value(x), self.position(distances)
 
     def call(
