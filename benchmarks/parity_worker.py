@@ -46,7 +46,7 @@ def write_reference(folder: Path) -> None:
         if case.translation:  # a target of another length; its last tokens are padding
             inputs |= target_of(rng, inputs["labels"], config.vocab_size, config.pad_token_id)
         arrays |= {f"{num_tokens}/input/{key}": value.astype("int32") for key, value in inputs.items()}
-        if not hasattr(config, "type_vocab_size"):  # a decoder would add the vectors of tokens with these numbers
+        if case.causal_lm:  # a decoder would add the vectors of tokens with these numbers
             del inputs["token_type_ids"]
         for key, value in run(model, inputs).items():
             if not key.startswith("gradient/"):

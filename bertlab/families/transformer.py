@@ -24,7 +24,7 @@ class TransformerConfig(ModelConfig):
         1024
     """
 
-    vocab_size: int = 37000  # pieces that both languages share (section 5.1)
+    vocab_size: int = 37000  # tokens that both languages share (section 5.1)
     hidden_size: int = 512
     num_layers: int = 6
     decoder_layers: int = 6
