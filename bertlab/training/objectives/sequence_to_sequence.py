@@ -12,7 +12,7 @@ class SequenceToSequence(Objective):
     smoothed labels, which is never 0: its lowest value is their entropy.
 
     Args:
-        smoothing: the share of a label's probability that is spread over all tokens (0.1 in the paper).
+        smoothing: the fraction of a label's probability that is spread over all tokens (0.1 in the paper).
     """
 
     name, short_name = "target_token", "target"

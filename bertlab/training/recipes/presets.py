@@ -168,7 +168,7 @@ class PretrainingSettings(Settings):
         default_text="as the data was made",
     )  # fmt: skip
     label_smoothing: float = setting(
-        0.0, "Share of the probability that the label leaves to all other tokens; for an encoder-decoder.",
+        0.0, "Fraction of the probability that the label leaves to all other tokens; for an encoder-decoder.",
         at_least=0, below=1,
     )  # fmt: skip
     shifted_positions: bool = setting(
