@@ -106,7 +106,8 @@ class VectorFile:
             )
         weights = settings["factors"] and tuple(settings["factors"])
         choice = LayerChoice(tuple(settings["layers"]), settings["combine"], weights)
-        return VectorEncoder(backbone, tokenizer, choice, settings["pooling"], truncate=settings["truncate"])
+        truncate, memory = settings["truncate"], settings.get("memory", 0)
+        return VectorEncoder(backbone, tokenizer, choice, settings["pooling"], truncate=truncate, memory=memory)
 
     def texts(self, lines: Iterator[str], rows: set[int]) -> dict[int, str]:
         """The texts of some rows. lines: all that were encoded, in order. Raises DataError for other lines."""

@@ -22,20 +22,19 @@ def standard_embeddings(config: ModelConfig, **options):
     )
 
 
-def standard_encoder(config: ModelConfig, **options):
-    """The stack of encoder layers."""
+def standard_encoder(config: ModelConfig, kind: type | None = None, **options):
+    """The stack of encoder layers. kind: its class, by default `layers.Encoder`."""
     from bertlab.layers import Encoder
 
-    return Encoder(
+    return (kind or Encoder)(
         config.num_layers,
         config.num_heads,
         config.intermediate_size,
         activation=config.hidden_act,
-        dropout=config.hidden_dropout,
         attention_dropout=config.attention_dropout,
         layer_norm_eps=config.layer_norm_eps,
         initializer_range=config.initializer_range,
-        **options,
+        **{"dropout": config.hidden_dropout, **options},
     )
 
 

@@ -39,7 +39,13 @@ from bertlab.layers.masks import (
     window_mask,
 )
 from bertlab.layers.normalization import LayerNormalization
-from bertlab.layers.relative import RelativeAttention, RelativeEncoderLayer, TwoStreamEncoder, distance_vectors
+from bertlab.layers.relative import (
+    RelativeAttention,
+    RelativeEncoderLayer,
+    TwoStreamEncoder,
+    distance_vectors,
+    next_memory,
+)
 from bertlab.layers.rotary import RotaryAttention, rotate, rotation
 from bertlab.layers.rotary_encoder import RotaryEncoder, RotaryEncoderLayer
 from bertlab.layers.sampling import drawn_row_keys, row_keys_of, sample_tokens
@@ -89,6 +95,7 @@ __all__ = [
     "gelu_sigmoid",
     "gelu_tanh",
     "get_activation",
+    "next_memory",
     "order_mask",
     "packed_mask",
     "padding_mask",
