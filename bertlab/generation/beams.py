@@ -42,7 +42,7 @@ def beam_search(
 
 
 def _largest(sums: np.ndarray, count: int) -> np.ndarray:
-    """The places, in the flattened array, of the `count` largest numbers, the largest first; of equal ones the first."""
+    """The places in the flattened array of the `count` largest numbers, in falling order; of equal ones the first."""
     sums = sums.ravel()
     least = np.partition(sums, -count)[-count] if count < len(sums) else -np.inf
     places = np.flatnonzero(sums >= least)
