@@ -17,7 +17,8 @@ from pathlib import Path
 from autograde.errors import AutogradeError
 from autograde.exercises import catalogue
 from autograde.exercises.spec import Exercise
-from autograde.grader.grade import Assignment, Handed, Report, beside, grade_by, grade_submission, upstream_sources
+from autograde.grader.digests import beside
+from autograde.grader.grade import Assignment, Handed, Report, grade_by, grade_submission, upstream_sources
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.notebook_grading import Graded, grade_notebook
 from autograde.grader.regrade import file_behind

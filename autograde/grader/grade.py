@@ -62,12 +62,14 @@ class Handed:
 
 @dataclass
 class Report:
-    """The outcome of a run. failures: (student, reason), for submissions that have no grade yet."""
+    """The outcome of a run. failures: (student, reason), for submissions that have no grade yet; regrouped: what changed
+    groups have undone, sentences."""
 
     graded: int = 0
     up_to_date: int = 0
     technical: int = 0
     failures: list[tuple[str, str]] = field(default_factory=list)
+    regrouped: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -330,8 +332,7 @@ def grade_by(
     progress: Callable[[str, int, int], None],
 ) -> Report:
     """`grade` on any machine: `send` starts a submission, `receive` turns the future's result into records."""
-    report = Report()
-    spread(assignment.course, assignment.name)
+    report = Report(regrouped=spread(assignment.course, assignment.name))
     copied = copies(assignment.course, assignment.name)
     chosen = [copied.get(student, student) for student in students]  # of a group, the member who handed in
     waiting = [item for item in handed_in(assignment, chosen) if _has_files(assignment, item, report)]

@@ -13,7 +13,8 @@ from autograde.errors import AutogradeError
 from autograde.exercises.catalogue import of_notebook
 from autograde.exercises.spec import Exercise
 from autograde.grader.autograded import write_autograded
-from autograde.grader.grade import Assignment, GradeError, digest
+from autograde.grader.digests import digest
+from autograde.grader.grade import Assignment, GradeError
 from autograde.grader.gradebook import Course, configured_penalty
 from autograde.grader.group_hand_ins import copies, follow
 from autograde.grader.launcher import SharedLauncher
