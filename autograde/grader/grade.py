@@ -62,8 +62,8 @@ class Handed:
 
 @dataclass
 class Report:
-    """The outcome of a run. failures: (student, reason), for submissions that have no grade yet; regrouped: what changed
-    groups have undone, sentences."""
+    """The outcome of a run. failures: (student, reason), for submissions that have no grade yet; regrouped: what
+    changed groups have undone, sentences."""
 
     graded: int = 0
     up_to_date: int = 0

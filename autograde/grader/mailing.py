@@ -112,7 +112,7 @@ def message(letter: Letter, assignment: str, sender: str) -> EmailMessage:
 def _address(text: str) -> Address:
     """Printable, and no "=?": Python decodes an encoded word (RFC 2047) in an address, line ends too.
 
-    Other than ASCII characters may stand where letters may (RFC 6531); Python's own parser takes none.
+    Other than ASCII characters are allowed in place of letters (RFC 6531); Python's own parser takes none.
     """
     try:
         if not text.isprintable() or "=?" in text:
