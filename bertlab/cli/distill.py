@@ -23,7 +23,10 @@ KINDS = {
         PretrainingSettings,
         ("pre_norm", "padded_vocabulary", "objective", "generator_width", "label_smoothing"),
     ),
-    "task": (Recipe, ("from_scratch", "frozen_layers", "layer_decay", "class_weights", "best")),
+    "task": (
+        Recipe,
+        ("from_scratch", "frozen_layers", "lora_rank", "lora_alpha", "layer_decay", "class_weights", "best"),
+    ),
 }
 _OF_GENERAL = ("data", "validation", "preset")
 _OF_TASK = ("validation_share", "seeds", "train_rows")
