@@ -132,7 +132,7 @@ def _with_small_sigmas(text: str) -> str:
 
 
 def _small_sigma(before: str, behind: str) -> str:
-    """What Σ becomes between two characters; an empty one is the beginning or the end of the text."""
+    """ς or σ between two characters, or Σ if they do not decide; an empty one is an end of the text."""
     if before in _NOT_DECIDING or behind in _NOT_DECIDING:
         return _CAPITAL_SIGMA
     return "ς" if before in CASED and behind not in CASED else "σ"
