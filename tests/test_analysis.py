@@ -196,7 +196,7 @@ def test_vectors_written_piece_by_piece_are_those_made_at_once_and_a_stopped_run
             assert loaded["row_splits"].tolist() == [0, *np.cumsum([len(v) for v in expected])]
     else:
         np.testing.assert_allclose(loaded, expected, atol=1e-5)
-    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [name, f"{name}.json"]
 
 
 def stopped_after(texts):

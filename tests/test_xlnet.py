@@ -141,6 +141,77 @@ def test_a_vocabulary_can_end_rows_with_cls_in_a_segment_of_its_own():
     assert features.word_positions.values.tolist() == [0, 1]
 
 
+def test_a_row_read_in_two_parts_with_a_memory_is_the_whole_row():
+    """In one layer nothing is lost: the second part's tokens see the same tokens at the same distances."""
+    backbone = models.Backbone(config().replace(num_layers=1))
+    ids = np.array([[17, 40, 9, 12, 4, 3, 8], [20, 9, 9, 30, 31, 3, 7]], "int32")
+    whole = ops.convert_to_numpy(backbone({"input_ids": ids})["sequence_output"])
+    first = backbone({"input_ids": ids[:, :4]}, return_all=True)
+    memory = layers.next_memory(first["hidden_states"])
+    second = ops.convert_to_numpy(backbone({"input_ids": ids[:, 4:]}, memory=memory)["sequence_output"])
+    np.testing.assert_allclose(second, whole[:, 4:], atol=1e-5)
+    without = ops.convert_to_numpy(backbone({"input_ids": ids[:, 4:]})["sequence_output"])
+    assert np.abs(without - second).max() > 0.01
+
+
+def test_the_memory_keeps_the_last_tokens_of_each_rows_reused_part():
+    states = [np.arange(5.0).reshape(1, 5, 1), np.zeros((1, 5, 1))]
+    first = layers.next_memory(states, reused=4)
+    second = layers.next_memory(states, first, length=6, reused=3)
+    assert ops.convert_to_numpy(second)[0, 0, :, 0].tolist() == [1, 2, 3, 0, 1, 2]
+    assert layers.next_memory(states, first, length=0).shape == (1, 1, 0, 1)
+
+
+def test_a_family_without_a_memory_refuses_one():
+    bert = models.Backbone(families.family("bert").config(**SMALL))
+    with pytest.raises(ConfigError, match="a model of bert has no memory of earlier rows: leave memory out"):
+        bert({"input_ids": IDS}, memory=np.zeros((2, 1, 3, 16), "float32"))
+
+
+def test_the_vectors_of_a_long_text_can_be_read_with_a_memory_in_any_batch():
+    from bertlab.analysis.vectors import encode_texts
+
+    class EndsWithCls(Vocabulary):
+        cls_last = True
+
+    tokenizer = WordPieceTokenizer(EndsWithCls([*SPECIAL_TOKENS, *"abcdefgh"]))
+    backbone = models.Backbone(config().replace(num_layers=1, vocab_size=13, max_position_embeddings=8))
+    texts = ["a b c", "a b c d e f g h a b", "", "b a d c e f h g a c a c a c a", "h g f e d c b a"]
+    together = encode_texts(backbone, tokenizer, texts, pooling="none", memory=100)
+    alone = [encode_texts(backbone, tokenizer, [text], pooling="none", memory=100)[0] for text in texts]
+    for one, other in zip(together, alone, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+    plain = encode_texts(backbone, tokenizer, texts, pooling="none")
+    np.testing.assert_allclose(together[0], plain[0], atol=1e-5)  # one window
+    np.testing.assert_allclose(together[1][:8], plain[1][:8], atol=1e-5)
+    assert np.abs(together[1][8:] - plain[1][8:]).max() > 0.01
+    limited = encode_texts(backbone, tokenizer, texts, pooling="none", memory=2)
+    assert np.abs(together[1][8:] - limited[1][8:]).max() > 0.01
+    bert = models.Backbone(families.family("bert").config(**SMALL))
+    with pytest.raises(ConfigError, match="has no memory of earlier rows"):
+        encode_texts(bert, tokenizer, texts, memory=2)
+
+
+def test_keys_and_values_of_both_streams_are_counted_once():
+    encoder = models.Backbone(config()).encoder  # 2 layers; of the last one there is only the stream that predicts
+    tokens, places, width, inner = 10, 3, 16, 24
+    keys_and_values = 2 * 2 * tokens * width * width
+
+    def of_queries(number):  # query and output, scores and mixture (8: three products of scores), feed-forward network
+        return number * (4 * width * width + 8 * tokens * width + 4 * width * inner)
+
+    assert encoder.flops(tokens, places) == 2 * keys_and_values + of_queries(tokens) + 2 * of_queries(places)
+
+
+def test_the_biases_of_queries_are_decayed_as_in_the_published_optimizer_and_the_others_are_not():
+    from bertlab.training.recipes.optimizer import is_decayed
+
+    found = {v.path.split("/")[-1]: is_decayed(v) for v in models.PreTrainingModel(config()).trainable_variables}
+    kept = {"bias", "gamma", "beta"}
+    assert {name for name, decayed in found.items() if not decayed} == kept
+    assert {"content_bias", "position_bias", "segment_bias", "segment", "prediction"} <= found.keys() - kept
+
+
 def test_pairs_are_refused():
     with pytest.raises(ConfigError, match="next_sentence is True, but a model of xlnet predicts tokens only"):
         models.PreTrainingModel(config(), next_sentence=True)

@@ -4,6 +4,10 @@
     vectors.npz     "vectors", the same; with pooling "none" "vectors" (all tokens, D) and "row_splits" (texts + 1,):
                     text i has the rows row_splits[i] to row_splits[i + 1]
 
+Beside it is its description, for `bertlab.analysis.search` (the format .npy has no place for it):
+
+    vectors.npy.json        the settings, the number of texts and rows, and a digest of the texts
+
 Until the work is finished, these files are next to OUT:
 
     OUT.partial             an .npy file that grows; the number of rows in its header is corrected at the end
@@ -29,6 +33,29 @@ from bertlab.work_folder import check_same, read_json, write_json
 TEXTS_TOGETHER = 1024
 
 
+def description_of(vectors: str | Path) -> Path:
+    """The path of the description of a file of vectors: vectors.npy → vectors.npy.json."""
+    return Path(vectors).with_name(Path(vectors).name + ".json")
+
+
+class TextsDigest:
+    """Identifies texts by their number and a digest of them, as they come."""
+
+    def __init__(self):
+        self.texts, self._sum = 0, hashlib.sha256()
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Counts more texts."""
+        for text in texts:
+            self._sum.update(text.encode("utf-8", "surrogatepass") + b"\n")
+            self.texts += 1
+
+    @property
+    def sha256(self) -> str:
+        """The digest of all texts so far."""
+        return self._sum.hexdigest()
+
+
 def write_vectors(
     maker: VectorEncoder,
     texts: Iterable[str],
@@ -37,7 +64,7 @@ def write_vectors(
     advance: Callable[[int], None] = lambda texts: None,
     together: int = TEXTS_TOGETHER,
 ) -> tuple[int, ...]:
-    """Writes the vectors of all texts to an .npy or .npz file. Returns the shape of the array.
+    """Writes the vectors of all texts to an .npy or .npz file, and its description. Returns the shape of the array.
 
     settings: JSON values that identify the vectors. advance: called with the number of finished texts. together: texts
         between two saves. Raises DataError for another suffix, for pooling "none" into an .npy file, where there is no
@@ -60,12 +87,14 @@ def write_vectors(
         notes.add(some)
         notes.save(growing.rows)
     unfinished = [growing.path, notes.path] + ([lengths.path] if lengths else [])
-    if notes.texts:
+    if notes.digest.texts:
         growing.finish()
+        description_of(out).unlink(missing_ok=True)  # of the file that is replaced
         _rename_final(growing.path, out, lengths)
+        write_json(description_of(out), notes.values(growing.rows))
     for path in unfinished:
         path.unlink(missing_ok=True)
-    if not notes.texts:
+    if not notes.digest.texts:
         raise DataError(f"{out}: expected at least one text to encode")
     return growing.rows, maker.dimensions
 
@@ -84,7 +113,7 @@ def _resume(
     advice = f"delete it and {notes.path.name} to start again, or choose another file"
     check_same(found["settings"], notes.settings, growing.path, f"it and {notes.path.name}", error=DataError)
     notes.add(islice(texts, found["texts"]))
-    if notes.digest.hexdigest() != found["sha256"]:
+    if notes.digest.sha256 != found["sha256"]:
         raise DataError(f"{growing.path}: was started with other texts; {advice}")
     for file, count in zip(files, (found["rows"], found["texts"])):
         if not file.cut(count):
@@ -96,8 +125,7 @@ class _Progress:
     """The contents of OUT.progress.json: settings, the number of finished texts and rows, and the texts' digest."""
 
     def __init__(self, path: Path, settings: dict):
-        self.path, self.settings = path, settings
-        self.texts, self.digest = 0, hashlib.sha256()
+        self.path, self.settings, self.digest = path, settings, TextsDigest()
 
     def read(self) -> dict | None:
         """The notes of an earlier run."""
@@ -105,13 +133,14 @@ class _Progress:
 
     def add(self, texts: Iterable[str]) -> None:
         """Counts texts as finished."""
-        for text in texts:
-            self.digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
-            self.texts += 1
+        self.digest.add(texts)
+
+    def values(self, rows: int) -> dict:
+        """JSON values that describe the rows written so far."""
+        return {"settings": self.settings, "texts": self.digest.texts, "rows": rows, "sha256": self.digest.sha256}
 
     def save(self, rows: int) -> None:
-        values = {"settings": self.settings, "texts": self.texts, "rows": rows, "sha256": self.digest.hexdigest()}
-        write_json(self.path, values)
+        write_json(self.path, self.values(rows))
 
 
 class _GrowingArray:

@@ -1,12 +1,14 @@
 """Vectors from a BERT: any layers, pooled to one per text or one per token.
 
 A text that is longer than the model's maximum length is read in consecutive windows, and its vector is pooled over the
-tokens of all windows. Texts are truncated only on request.
+tokens of all windows. A model with a memory can see, in each window, tokens of those before. Texts are truncated only
+on request.
 
-Letters: B batch, T tokens, H hidden size, D dimensions of a vector (H, or more where layers are concatenated).
+Letters: B batch, T tokens, M tokens of the memory, L layers, H hidden size, D dimensions of a vector (H, or more where
+layers are concatenated).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -28,6 +30,7 @@ def encode_texts(
     normalise: bool = False,
     batch_size: int = 32,
     truncate: bool = False,
+    memory: int = 0,
 ) -> np.ndarray | list[np.ndarray]:
     """One vector per text, (texts, D) float32; with pooling="none" one array (tokens, D) per text, [CLS] … [SEP].
 
@@ -37,10 +40,11 @@ def encode_texts(
         pooling: mean (over the real tokens) | cls | max | pooler (tanh of the last layer's [CLS]) | none.
         normalise: scale each vector to length 1.
         truncate: truncate a text with too many tokens instead of reading it in windows.
+        memory: how many tokens of the windows before a window also sees, for a model with a memory.
 
-    Raises DataError for an unknown layer or pooling.
+    Raises DataError for an unknown layer or pooling, ConfigError for a memory that the model does not have.
     """
-    maker = VectorEncoder(encoder, tokenizer, layer, pooling, normalise, batch_size, truncate)
+    maker = VectorEncoder(encoder, tokenizer, layer, pooling, normalise, batch_size, truncate, memory)
     with bar("Encoding", len(texts)) as running:
         vectors = maker(texts, running.advance)
     return vectors if pooling == "none" else np.array(vectors, "float32").reshape(len(vectors), maker.dimensions)
@@ -52,13 +56,20 @@ class VectorEncoder:
     Call: texts → a list with an array (D,), or (tokens, D), for each.
     """
 
-    def __init__(self, encoder, tokenizer, layer=-1, pooling="mean", normalise=False, batch_size=32, truncate=False):
+    def __init__(
+        self, encoder, tokenizer, layer=-1, pooling="mean", normalise=False, batch_size=32, truncate=False, memory=0
+    ):
         self.choice = LayerChoice.of(layer)
         self.choice.check(encoder.config.num_layers)
         if pooling not in POOLINGS:
             raise DataError(f"unknown pooling {pooling!r}; choose one of {', '.join(POOLINGS)}")
         if pooling == "pooler" and encoder.pooler is None:
             raise DataError("this model has no pooler; choose another pooling")
+        if memory:
+            from bertlab.models.base import check_memory_is_taken
+
+            check_memory_is_taken(encoder.encoder, encoder.config)
+        self.memory = memory
         self.encoder, self.tokenizer, self.pooling = encoder, tokenizer, pooling
         self.normalise, self.batch_size, self.truncate = normalise, batch_size, truncate
 
@@ -70,20 +81,46 @@ class VectorEncoder:
 
     def __call__(self, texts: Sequence[str], advance=lambda texts: None) -> list[np.ndarray]:
         rows, owners = self._packed(texts)
-        order = np.argsort([len(row) for row in rows], kind="stable")  # group similar lengths: little padding
+        starts = np.searchsorted(owners, np.arange(len(texts) + 1))
         states: list = [None] * len(rows)
-        windows_left = np.bincount(owners, minlength=len(texts))
-        for start in range(0, len(order), self.batch_size):
-            chosen = order[start : start + self.batch_size]
-            for i, state in zip(chosen, self._states([rows[i] for i in chosen]), strict=True):
+        windows_left = np.diff(starts)
+        batches = self._in_order(rows, starts) if self.memory else self._by_length(rows)
+        for chosen, read in batches:
+            for i, state in zip(chosen, read, strict=True):
                 states[i] = state
                 windows_left[owners[i]] -= 1
             advance(int(np.sum(windows_left[np.unique(owners[chosen])] == 0)))
-        starts = np.searchsorted(owners, np.arange(len(texts) + 1))
         vectors = [self._pooled(states[starts[i] : starts[i + 1]]) for i in range(len(texts))]
         if not self.normalise:
             return vectors
         return [vector / np.linalg.norm(vector, axis=-1, keepdims=True) for vector in vectors]
+
+    def _by_length(self, rows: list[list[int]]) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
+        """Numbers of rows, similar lengths together (little padding), and their states."""
+        order = np.argsort([len(row) for row in rows], kind="stable")
+        for start in range(0, len(order), self.batch_size):
+            chosen = order[start : start + self.batch_size]
+            yield chosen, self._states(self._read([rows[i] for i in chosen]), [len(rows[i]) for i in chosen])
+
+    def _in_order(self, rows: list[list[int]], starts: np.ndarray) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
+        """The same, window after window: each sees the memory of those before. starts: each text's first row.
+
+        All windows but a text's last one are full, so that the texts of a batch have equally long memories. The special
+        tokens at the end of a window are not remembered.
+        """
+        from bertlab.layers import next_memory
+
+        counts = np.diff(starts)
+        order = np.argsort(-counts, kind="stable")  # who has many windows first: a batch loses texts from its end
+        for start in range(0, len(order), self.batch_size):
+            batch, memory = order[start : start + self.batch_size], None
+            for number in range(counts[batch[0]]):
+                batch = batch[counts[batch] > number]
+                chosen = starts[batch] + number
+                memory = None if memory is None else memory[:, : len(batch)]
+                outputs = self._read([rows[i] for i in chosen], memory)
+                yield chosen, self._states(outputs, [len(rows[i]) for i in chosen])
+                memory = next_memory(outputs["hidden_states"], memory, self.memory, self.encoder.config.max_tokens - 2)
 
     def _packed(self, texts: Iterable[str]) -> tuple[list[list[int]], np.ndarray]:
         """[CLS] tokens [SEP] of every window, and the number of its text."""
@@ -97,10 +134,8 @@ class VectorEncoder:
                     break
         return rows, np.array(owners, np.int64)
 
-    def _states(self, rows: list[list[int]]) -> list[np.ndarray]:
-        """The chosen layers' vectors of each row, (tokens, D); (1, H) for the pooler."""
-        from keras import ops
-
+    def _read(self, rows: list[list[int]], memory=None) -> dict:
+        """The model's outputs for rows of different lengths, with all hidden states. memory: (L, B, M, H) or None."""
         longest = max(len(row) for row in rows)
         ids = np.full((len(rows), longest), self.encoder.config.pad_token_id, "int32")  # (B, T)
         mask = np.zeros_like(ids)
@@ -109,13 +144,18 @@ class VectorEncoder:
             ids[i, : len(row)], mask[i, : len(row)] = row, 1
             segments[i, len(row) - 1] = 2 if self.tokenizer.vocabulary.cls_last else 0
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments}
-        outputs = self.encoder(inputs, training=False, return_all=True)
+        return self.encoder(inputs, training=False, return_all=True, memory=memory)
+
+    def _states(self, outputs: dict, lengths: list[int]) -> list[np.ndarray]:
+        """The chosen layers' vectors of each row, (tokens, D); (1, H) for the pooler."""
+        from keras import ops
+
         if self.pooling == "pooler":
             return list(ops.convert_to_numpy(ops.cast(outputs["pooled_output"], "float32"))[:, None])
         hidden = outputs["hidden_states"]
         needed = {i: ops.convert_to_numpy(ops.cast(hidden[i], "float32")) for i in set(self.choice.layers)}
         states = self.choice.apply(needed)  # (B, T, D)
-        return [state[: len(row)] for row, state in zip(rows, states, strict=True)]
+        return [state[:length] for length, state in zip(lengths, states, strict=True)]
 
     def _pooled(self, windows: list[np.ndarray]) -> np.ndarray:
         """One text's vector from its windows' states. [CLS] and the pooler: the mean over windows."""

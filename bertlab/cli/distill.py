@@ -20,7 +20,10 @@ PATH = click.Path(path_type=Path)
 # in the plain way.
 KINDS = {
     "general": (PretrainingSettings, ("pre_norm", "padded_vocabulary", "objective", "generator_width")),
-    "task": (Recipe, ("from_scratch", "frozen_layers", "layer_decay", "class_weights", "best")),
+    "task": (
+        Recipe,
+        ("from_scratch", "frozen_layers", "lora_rank", "lora_alpha", "layer_decay", "class_weights", "best"),
+    ),
 }
 _OF_GENERAL = ("data", "validation", "preset")
 _OF_TASK = ("validation_share", "seeds", "train_rows")

@@ -35,12 +35,20 @@ from bertlab.cli.settings_options import Numbers
 @click.option(
     "--truncate", is_flag=True, help="Cut texts that are too long for the model instead of reading them in windows."
 )
+@click.option(
+    "--memory",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Tokens of a text's earlier windows that each window also sees. For a model with a memory only.",
+)
 @click.option("--batch-size", default=32, show_default=True, type=click.IntRange(1), help="Texts per batch.")
-def encode(lines, model, out, layer, combine, weights, pooling, normalise, truncate, batch_size):
+def encode(lines, model, out, layer, combine, weights, pooling, normalise, truncate, memory, batch_size):
     """Write one vector for each line of LINES (a file, or standard input) to an .npy or .npz file, float32.
 
     Works for files of any size; an interrupted command resumes when it is repeated. With --pooling none, every token
-    has its vector, and an .npz file lists which rows belong to which line.
+    has its vector, and an .npz file lists which rows belong to which line. A description of the vectors, OUT.json,
+    lets `bertlab search` find the lines that are nearest to a query.
 
     \b
     Examples:
@@ -59,10 +67,11 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
     choice = LayerChoice.of(layer, combine, weights)
     encoder = checkpoints.load(model, "encoder", padded_vocabulary=True)
     tokenizer = checkpoints.load_tokenizer(model)
-    maker = VectorEncoder(encoder, tokenizer, choice, pooling, normalise, batch_size, truncate)
-    settings = {"model": str(model), "layers": choice.layers, "combine": choice.combine, "factors": choice.weights,
+    maker = VectorEncoder(encoder, tokenizer, choice, pooling, normalise, batch_size, truncate, memory)
+    place = str(Path(model).resolve()) if Path(model).exists() else model  # found from any folder by `bertlab search`
+    settings = {"model": place, "layers": choice.layers, "combine": choice.combine, "factors": choice.weights,
                 "pooling": pooling, "normalise": normalise, "truncate": truncate,
-                **model_digests(encoder, tokenizer)}  # fmt: skip
+                **({"memory": memory} if memory else {}), **model_digests(encoder, tokenizer)}  # fmt: skip
     try:
         with bar("Encoding") as running:
             shape = write_vectors(maker, (line.rstrip("\r\n") for line in lines), out, settings, running.advance)

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
-from bertlab.families.base import Family
+from bertlab.families.base import Family, standard_encoder
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table, vector
 
 # size: (num_layers, hidden_size, num_heads)
@@ -90,19 +90,8 @@ def _embeddings(config: AlbertConfig, **options):
 def _encoder(config: AlbertConfig, **options):
     from bertlab.layers import SharedEncoder
 
-    return SharedEncoder(
-        config.num_layers,
-        config.num_heads,
-        config.intermediate_size,
-        config.num_groups,
-        config.layers_per_group,
-        activation=config.hidden_act,
-        dropout=config.hidden_dropout,
-        attention_dropout=config.attention_dropout,
-        layer_norm_eps=config.layer_norm_eps,
-        initializer_range=config.initializer_range,
-        **options,
-    )
+    groups = dict(num_groups=config.num_groups, layers_per_group=config.layers_per_group)
+    return standard_encoder(config, SharedEncoder, **groups, **options)
 
 
 def _layer_numbers(config: AlbertConfig) -> Iterator[dict[str, int]]:

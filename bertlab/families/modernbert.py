@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
-from bertlab.families.base import Family, standard_embeddings
+from bertlab.families.base import Family, standard_embeddings, standard_encoder
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, table, vector
 
 POOLINGS = ("cls", "mean")
@@ -181,19 +181,14 @@ def _embeddings(config: ModernBertConfig, **options):
 def _encoder(config: ModernBertConfig, **options):
     from bertlab.layers import RotaryEncoder
 
-    return RotaryEncoder(
-        config.num_layers,
-        config.num_heads,
-        config.intermediate_size,
+    return standard_encoder(
+        config,
+        RotaryEncoder,
         global_every=config.global_every,
         reach=config.reach,
         global_theta=config.global_theta,
         local_theta=config.local_theta,
         dropout=config.inner_dropout,
-        attention_dropout=config.attention_dropout,
-        activation=config.hidden_act,
-        layer_norm_eps=config.layer_norm_eps,
-        initializer_range=config.initializer_range,
         **options,
     )
 

@@ -1,7 +1,7 @@
 """XLNet: predicts tokens in a drawn order, with two streams, relative positions and segments (Yang et al. 2019).
 
-Its classifiers read the last token, <cls>. Source of the names: modeling_xlnet.py of transformers; `mems`, the memory
-of earlier rows, is not read.
+Its classifiers read the last token, <cls>. Source of the names: modeling_xlnet.py of transformers; its `mems` are the
+memory of `layers.next_memory`.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
-from bertlab.families.base import Family
+from bertlab.families.base import Family, standard_encoder
 from bertlab.families.names import HUGGINGFACE, Names, by_head, dense, matrix, norm, table, vector
 
 
@@ -80,17 +80,7 @@ def _embeddings(config: XLNetConfig, **options):
 def _encoder(config: XLNetConfig, **options):
     from bertlab.layers import TwoStreamEncoder
 
-    return TwoStreamEncoder(
-        config.num_layers,
-        config.num_heads,
-        config.intermediate_size,
-        activation=config.hidden_act,
-        dropout=config.hidden_dropout,
-        attention_dropout=config.attention_dropout,
-        layer_norm_eps=config.layer_norm_eps,
-        initializer_range=config.initializer_range,
-        **options,
-    )
+    return standard_encoder(config, TwoStreamEncoder, **options)
 
 
 def _pooling(config: XLNetConfig, **options):

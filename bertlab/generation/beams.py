@@ -20,7 +20,7 @@ def beam_search(
     for length in range(1, max_new_tokens + 1):
         sums = scores[:, None] + log_softmax(logits)  # (K, V)
         rows, ids = [], []
-        for place in np.argsort(-sums, axis=None, kind="stable")[: 2 * beams]:  # a row ends in one way only
+        for place in _largest(sums, 2 * beams):  # a row ends in one way only
             row, number = divmod(int(place), sums.shape[1])
             if not np.isfinite(sums[row, number]):
                 break
@@ -39,6 +39,14 @@ def beam_search(
     ended += [(score / length**length_penalty, text) for score, text in zip(scores, texts) if np.isfinite(score)]
     best_score, best = max(ended, key=lambda one: one[0])
     return best, float(best_score)
+
+
+def _largest(sums: np.ndarray, count: int) -> np.ndarray:
+    """The places in the flattened array of the `count` largest numbers, in falling order; of equal ones the first."""
+    sums = sums.ravel()
+    least = np.partition(sums, -count)[-count] if count < len(sums) else -np.inf
+    places = np.flatnonzero(sums >= least)
+    return places[np.argsort(-sums[places], kind="stable")][:count]
 
 
 def _filled(values: list[int], count: int) -> list[int]:

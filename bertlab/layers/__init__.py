@@ -7,6 +7,7 @@ from bertlab.layers.attention import (
     attention_weights,
     scaled_dot_product_attention,
 )
+from bertlab.layers.decoder import Decoder, DecoderLayer
 from bertlab.layers.detection import DetectionHead
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import (
@@ -39,16 +40,25 @@ from bertlab.layers.masks import (
     window_mask,
 )
 from bertlab.layers.normalization import LayerNormalization
-from bertlab.layers.relative import RelativeAttention, RelativeEncoderLayer, TwoStreamEncoder, distance_vectors
+from bertlab.layers.relative import (
+    RelativeAttention,
+    RelativeEncoderLayer,
+    TwoStreamEncoder,
+    distance_vectors,
+    next_memory,
+)
 from bertlab.layers.rotary import RotaryAttention, rotate, rotation
 from bertlab.layers.rotary_encoder import RotaryEncoder, RotaryEncoderLayer
 from bertlab.layers.sampling import drawn_row_keys, row_keys_of, sample_tokens
+from bertlab.layers.scaled_embeddings import ScaledEmbeddings
 from bertlab.layers.shared_encoder import SharedEncoder
 from bertlab.layers.transforms import HeadTransform, LastTokenVector, TransformPooler
 
 __all__ = [
     "BertEmbeddings",
     "ClassificationHead",
+    "Decoder",
+    "DecoderLayer",
     "DetectionHead",
     "Dropout",
     "Encoder",
@@ -71,6 +81,7 @@ __all__ = [
     "RotaryAttention",
     "RotaryEncoder",
     "RotaryEncoderLayer",
+    "ScaledEmbeddings",
     "SegmentEmbedding",
     "SharedEncoder",
     "SinusoidalPositionEmbedding",
@@ -89,6 +100,7 @@ __all__ = [
     "gelu_sigmoid",
     "gelu_tanh",
     "get_activation",
+    "next_memory",
     "order_mask",
     "packed_mask",
     "padding_mask",

@@ -6,10 +6,12 @@ the query's segment, or in another (XLNet, section 2.5).
 
 The *content stream* h has a vector for each token and sees the token itself. The *query stream* g has one for each
 predicted token; it knows the token's place but not the token, and sees only tokens before it in the order of prediction
-(section 2.3). Both go through the same layers; keys and values always come from h.
+(section 2.3). Both go through the same layers; keys and values always come from h, and are computed once for both.
 
-Letters: B batch, T query tokens, S key tokens, P predicted tokens, A heads, d head size, H hidden size, R = 2·S
-distances.
+The *memory* is what each layer read in earlier rows (Transformer-XL, section 3.2): M more tokens that all others see.
+
+Letters: B batch, T query tokens, M tokens of the memory, S = M + T key tokens, P predicted tokens, A heads, d head
+size, H hidden size, R = S + T distances, from S down to 1 − T.
 """
 
 import math
@@ -33,29 +35,47 @@ def distance_vectors(num_tokens, hidden_size: int):
         >>> ops.convert_to_numpy(distance_vectors(1, 2))[1].tolist()
         [0.0, 1.0]
     """
-    frequencies = 1 / 10000 ** (np.arange(0, hidden_size, 2, dtype="float32") / np.float32(hidden_size))  # (H/2,)
+    powers = 10000 ** (np.arange(0, hidden_size, 2) / hidden_size)  # (H/2,); in float64, rounded once
+    frequencies = 1 / powers.astype("float32")
     distances = ops.cast(num_tokens - ops.arange(2 * num_tokens), "float32")  # (R,)
     angles = distances[:, None] * ops.convert_to_tensor(frequencies, "float32")
     return ops.concatenate([ops.sin(angles), ops.cos(angles)], axis=-1)
 
 
 def by_key(scores):
-    """Scores of every distance → of every key. (B, A, T, R) → (B, A, T, T).
+    """Scores of every distance → of every key. (B, A, T, R) → (B, A, T, S).
 
-    Query i finds key j at distance i − j, in column T − i + j. Each row therefore begins one column further left than
-    the row above: read as rows of R − 1 after the first T numbers, the columns are one below another.
+    Query i of the row finds key j at distance M + i − j, in column T − i + j. Each row therefore begins one column
+    further left than the row above: read as rows of R − 1 after the first T numbers, the columns are one below another.
     """
     batch, heads, tokens, distances = ops.shape(scores)
     flat = ops.reshape(scores, (batch, heads, distances, tokens))[:, :, 1:]  # without the first T numbers
-    return ops.reshape(flat, (batch, heads, tokens, distances - 1))[..., :tokens]
+    return ops.reshape(flat, (batch, heads, tokens, distances - 1))[..., : distances - tokens]
 
 
-def by_key_at(scores, positions):
-    """The same for the queries at some positions. (B, A, P, R), (B, P) int → (B, A, P, S)."""
-    keys = ops.shape(scores)[-1] // 2
+def by_key_at(scores, positions, keys):
+    """The same for the queries at some positions among S keys. (B, A, P, R), (B, P) int → (B, A, P, S)."""
     columns = keys - ops.cast(positions, "int32")[:, None, :, None] + ops.arange(keys, dtype="int32")  # (B, 1, P, S)
     columns = ops.broadcast_to(columns, (*ops.shape(scores)[:3], keys))
     return ops.take_along_axis(scores, columns, axis=-1)
+
+
+def next_memory(hidden_states, memory=None, length: int | None = None, reused: int | None = None):
+    """The memory for the rows that follow: what each layer read, (L, B, M, H), without gradient.
+
+    hidden_states: of `return_all`, L + 1 tensors (B, T, H).   memory: the one that these rows were read with.
+    length: the most tokens to keep, the last ones (`mem_len` in transformers); None: all of them.
+    reused: how many tokens of a row, from its first one, are kept (`reuse_len`); None: all of them.
+
+    Example:
+        >>> states = [ops.ones((2, 5, 8)), ops.ones((2, 5, 8))]
+        >>> tuple(next_memory(states, next_memory(states, reused=4), length=6).shape)
+        (1, 2, 6, 8)
+    """
+    read = ops.stop_gradient(ops.stack(hidden_states[:-1])[:, :, :reused])  # no layer reads the last layer's output
+    if memory is not None:
+        read = ops.concatenate([memory, ops.cast(read, memory.dtype)], axis=2)
+    return read if length is None else read[:, :, max(0, read.shape[2] - length) :]
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -73,9 +93,9 @@ class RelativeAttention(keras.layers.Layer):
     `content_bias` u, `position_bias` v, `segment_bias` w (A, d); `segment` s (2, A, d).
 
     Call: x (B, T, H); distances (R, H), see `distance_vectors`; attention_mask, bool, broadcasting to (B, A, T, S);
-    other_segment, bool (B, T, S); memory (B, S, H), the source of keys and values (default x); positions (B, T) int of
-    the queries among the S tokens (default: all of them). Returns (B, T, H), or with `return_weights=True` that and the
-    weights (B, A, T, S) before dropout.
+    other_segment, bool (B, T, S); source: what `read` returned for other tokens (default: x is read); positions (B, T)
+    int of the queries among the S tokens (default: the last T). Returns (B, T, H), or with `return_weights=True` that
+    and the weights (B, A, T, S) before dropout.
 
     Example:
         >>> x = keras.random.normal((2, 5, 8))
@@ -122,21 +142,24 @@ class RelativeAttention(keras.layers.Layer):
     def _vectors(self, name, shape):
         return self.add_weight(shape=shape, initializer=self._initializer(), name=name)
 
+    def read(self, x, distances):
+        """Keys and values (B, S, A, d) of x (B, S, H), and the projected distances (R, A, d), for any query."""
+        return self.key(x), self.value(x), self.position(distances)
+
     def call(
         self,
         x,
         distances,
         attention_mask=None,
         other_segment=None,
-        memory=None,
+        source=None,
         positions=None,
         training=False,
         return_weights=False,
     ):
-        memory = x if memory is None else memory
+        key, value, places = self.read(x, distances) if source is None else source
         query = self.query(x)  # (B, T, A, d)
-        value = self.value(memory)  # (B, S, A, d)
-        scores = ops.cast(self._scores(query, memory, distances, other_segment, positions), "float32")  # (B, A, T, S)
+        scores = ops.cast(self._scores(query, key, places, other_segment, positions), "float32")  # (B, A, T, S)
         if attention_mask is not None:
             scores = ops.where(with_heads(attention_mask), scores, MASKED_SCORE)
         weights = ops.softmax(scores, axis=-1)
@@ -144,21 +167,25 @@ class RelativeAttention(keras.layers.Layer):
         y = self.out(ops.einsum("bats,bsad->btad", dropped, value))  # (B, T, H)
         return (y, weights) if return_weights else y
 
-    def _scores(self, query, memory, distances, other_segment, positions):
+    def _scores(self, query, key, places, other_segment, positions):
         scale = 1 / math.sqrt(query.shape[-1])
-        content = ops.einsum("btad,bsad->bats", (query + self.content_bias) * scale, self.key(memory))
-        place = ops.einsum("btad,rad->batr", (query + self.position_bias) * scale, self.position(distances))
-        scores = content + (by_key(place) if positions is None else by_key_at(place, positions))
+        content = ops.einsum("btad,bsad->bats", (query + self.content_bias) * scale, key)
+        place = ops.einsum("btad,rad->batr", (query + self.position_bias) * scale, places)
+        scores = content + (by_key(place) if positions is None else by_key_at(place, positions, ops.shape(key)[1]))
         if other_segment is None:  # all in one: every key of a query has the same term, which a softmax ignores
             return scores
         segment = ops.einsum("btad,cad->cbat", (query + self.segment_bias) * scale, self.segment)[..., None]
         return scores + ops.where(other_segment[:, None], segment[1], segment[0])  # each (B, A, T, 1)
 
-    def flops(self, queries: int, keys: int) -> int:
-        """Operations of the products for one row. The distances are projected once for all rows and not counted."""
+    def flops(self, queries: int, keys: int, reads: bool = True) -> int:
+        """Operations of the products for one row. The distances are projected once for all rows and not counted.
+
+        reads: whether keys and values are computed here; otherwise they are another stream's.
+        """
         kernel = math.prod(self.query.kernel.shape)
         hidden_size = self.query.kernel.shape[0]
-        return 4 * queries * kernel + 4 * keys * kernel + 2 * queries * hidden_size * (keys + 2 * keys + keys)
+        read = 4 * keys * kernel if reads else 0
+        return 4 * queries * kernel + read + 2 * queries * hidden_size * (keys + 2 * keys + keys)
 
     def compute_output_shape(self, x_shape, *others):
         return x_shape
@@ -178,7 +205,7 @@ class RelativeEncoderLayer(EncoderLayer):
     Arguments and parts as in `EncoderLayer`.
 
     Call: as `RelativeAttention`: x (B, T, H) and distances (R, H) → (B, T, H). For the query stream x are its vectors
-    (B, P, H), memory those of the content stream (B, T, H), and positions (B, P) its places.
+    (B, P, H), source what `attention.read` returned for the content stream, and positions (B, P) its places.
 
     Example:
         >>> layer = RelativeEncoderLayer(num_heads=2, intermediate_size=32)
@@ -207,12 +234,12 @@ class RelativeEncoderLayer(EncoderLayer):
         distances,
         attention_mask=None,
         other_segment=None,
-        memory=None,
+        source=None,
         positions=None,
         training=False,
         return_weights=False,
     ):
-        options = dict(memory=memory, positions=positions, training=training, return_weights=return_weights)
+        options = dict(source=source, positions=positions, training=training, return_weights=return_weights)
         attended = self.attention(x, distances, attention_mask, other_segment, **options)
         if return_weights:
             attended, weights = attended
@@ -221,6 +248,10 @@ class RelativeEncoderLayer(EncoderLayer):
         transformed = self.feed_forward_drop(self.feed_forward.outer(inner), training=training)
         x = self.output_norm(x + transformed)
         return (x, weights) if return_weights else x
+
+    def flops(self, tokens: int, queries: int, reads: bool = True) -> int:
+        """Operations of the products for one row; reads: as in `RelativeAttention.flops`."""
+        return self.attention.flops(queries, tokens, reads) + self.feed_forward.flops(queries)
 
     def compute_output_shape(self, x_shape, *others):
         return x_shape
@@ -238,6 +269,7 @@ class TwoStreamEncoder(Encoder):
     itself, padding too. With positions (B, P) it returns the query stream there, (B, P, H): the tokens there are
     predicted and not seen. order_ids (B, T) int are the order of prediction: 0 for tokens that all others see,
     1, 2, 3 … for those that are predicted one after the other; default: 1 at the positions, each without the others.
+    memory (L, B, M, H), see `next_memory`: tokens before these, of segment 0, that every token sees.
 
     Example:
         >>> encoder = TwoStreamEncoder(num_layers=2, num_heads=2, intermediate_size=32)
@@ -247,6 +279,7 @@ class TwoStreamEncoder(Encoder):
     """
 
     reads = ("token_type_ids", "order_ids")
+    takes_memory = True
     layer_class = RelativeEncoderLayer
 
     def __init__(self, num_layers: int, num_heads: int, intermediate_size: int, dropout: float = 0.1, **kwargs):
@@ -273,43 +306,46 @@ class TwoStreamEncoder(Encoder):
         positions=None,
         token_type_ids=None,
         order_ids=None,
+        memory=None,
     ):
         tokens, hidden_size = ops.shape(x)[1], x.shape[-1]
-        distances = self.distance_drop(distance_vectors(tokens, hidden_size), training=training)  # (R, H)
-        others = None
-        if token_type_ids is not None:
-            others = token_type_ids[:, :, None] != token_type_ids[:, None, :]  # (B, T, T)
+        remembered = 0 if memory is None else ops.shape(memory)[2]  # M
+        distances = distance_vectors(remembered + tokens, hidden_size)[: remembered + 2 * tokens]  # (R, H)
+        distances = self.distance_drop(distances, training=training)
+        others = None if token_type_ids is None else _other_segments(token_type_ids, remembered)
         if order_ids is None and positions is not None:
             order_ids = _at_once(positions, tokens)
         if positions is None:
             x = x + 0 * self.prediction  # which then has a gradient, of 0: optimizers warn of weights without one
-        content = dict(attention_mask=_content_mask(attention_mask, order_ids, tokens), other_segment=others)
+        seen = _content_mask(attention_mask, order_ids, tokens)
+        content = dict(attention_mask=_with_memory(seen, remembered), other_segment=others)
         if positions is not None:
             g = ops.broadcast_to(ops.cast(self.prediction, x.dtype), (*ops.shape(positions), hidden_size))  # (B, P, H)
             g = self.query_drop(g, training=training)
-            query = _seen_from(positions, attention_mask, order_ids, others)
+            query = _seen_from(positions, attention_mask, order_ids, others, remembered)
 
-        options = dict(training=training, return_weights=return_all)
         hidden_states, all_weights = [x], []
         layers = self.passed()
         for number, layer in enumerate(layers, start=1):
-            memory, is_read = x, positions is None or return_all or number < len(layers)
-            if is_read:  # predictions do not look at the content stream of the last layer
-                x = layer(memory, distances, **content, **options)
+            read_by_layer = x if memory is None else ops.concatenate([ops.cast(memory[number - 1], x.dtype), x], axis=1)
+            source = layer.attention.read(read_by_layer, distances)
+            if positions is None or return_all or number < len(layers):
+                # predictions do not look at the content stream of the last layer
+                x = layer(x, distances, **content, source=source, training=training, return_weights=return_all)
                 if return_all:
                     x, weights = x
                     all_weights.append(weights)
                 hidden_states.append(x)
             if positions is not None:
-                g = layer(g, distances, **query, memory=memory, positions=positions, training=training)
+                g = layer(g, distances, **query, source=source, training=training)
         y = self.last_drop(x if positions is None else g, training=training)
         return (y, hidden_states, all_weights) if return_all else y
 
     def flops(self, tokens: int, places: int) -> int:
         """Operations of the products for one row with so many predictions."""
         *before, last = self.passed()
-        content = sum(layer.flops(tokens, tokens) for layer in before)
-        return content + sum(layer.flops(tokens, places) for layer in (*before, last))
+        both = sum(layer.flops(tokens, tokens) + layer.flops(tokens, places, reads=False) for layer in before)
+        return both + last.flops(tokens, places)
 
     def compute_output_shape(self, x_shape, positions_shape=None):
         return x_shape if positions_shape is None else (*positions_shape, x_shape[-1])
@@ -321,6 +357,12 @@ def _at_once(positions, tokens):
     return ops.cast(ops.any(chosen, axis=1), "int32")
 
 
+def _other_segments(token_type_ids, remembered):
+    """Where query and key are in different segments; the memory is in segment 0. (B, T) → (B, T, S)."""
+    keys = ops.pad(token_type_ids, [[0, 0], [remembered, 0]])  # (B, S)
+    return token_type_ids[:, :, None] != keys[:, None, :]
+
+
 def _content_mask(attention_mask, order_ids, tokens):
     """The tokens that the content stream sees: up to each one in the order, and each itself; (…, T, T) or None."""
     mask = combine(attention_mask, None if order_ids is None else order_mask(order_ids))
@@ -328,10 +370,20 @@ def _content_mask(attention_mask, order_ids, tokens):
     return None if mask is None else ops.logical_or(mask, places[:, None] == places)
 
 
-def _seen_from(positions, attention_mask, order_ids, other_segment) -> dict:
+def _with_memory(mask, remembered):
+    """The mask with the memory, which every token sees: (…, T) → (…, S)."""
+    if mask is None or (isinstance(remembered, int) and not remembered):
+        return mask
+    return ops.pad(mask, [[0, 0]] * (len(mask.shape) - 1) + [[remembered, 0]], constant_values=True)
+
+
+def _seen_from(positions, attention_mask, order_ids, other_segment, remembered) -> dict:
     """The tokens that the query stream sees at its positions: those before each one in the order."""
     own = ops.take_along_axis(order_ids, ops.cast(positions, "int32"), axis=1)  # (B, P)
     earlier = order_ids[:, None, :] < own[:, :, None]  # (B, P, T)
     mask = combine(*(None if one is None else with_heads(one) for one in (rows_at(attention_mask, positions), earlier)))
-    others = None if other_segment is None else gather_positions(other_segment, positions)  # (B, P, T)
-    return dict(attention_mask=mask, other_segment=others)
+    return dict(
+        attention_mask=_with_memory(mask, remembered),
+        other_segment=None if other_segment is None else gather_positions(other_segment, positions),  # (B, P, S)
+        positions=positions + remembered,
+    )

@@ -54,6 +54,12 @@ def check_inputs(inputs, config: ModelConfig) -> None:
         )
 
 
+def check_memory_is_taken(encoder, config: ModelConfig) -> None:
+    """Raises ConfigError for an encoder that reads each row alone."""
+    if not getattr(encoder, "takes_memory", False):
+        raise ConfigError(f"a model of {config.model_type} has no memory of earlier rows: leave memory out")
+
+
 class FromPreset:
     """Adds the one-liner that Keras users expect."""
 
@@ -84,6 +90,8 @@ class Backbone(FromPreset, keras.Model):
         (B, T, T), position_ids (B, T), sequence_ids (B, T) (see docs/architecture.md). Returns a dict:
             sequence_output (B, T, H); pooled_output (B, H), if there is a pooler;
             with `return_all=True` also hidden_states, L + 1 tensors (B, T, H), and attentions, L tensors (B, A, T, T).
+    With memory (L, B, M, H) the tokens also see what was read before (see `layers.next_memory`); only a family
+    whose encoder `takes_memory` has it, others raise ConfigError.
     With positions (B, P) int, sequence_output has only these positions, (B, P, H), and the last layer computes no
     others; with a pooler, the first of them must be 0, that of [CLS].
 
@@ -114,7 +122,7 @@ class Backbone(FromPreset, keras.Model):
             self.pooler.build(vectors)
         self.built = True
 
-    def call(self, inputs, training=False, return_all=False, positions=None):
+    def call(self, inputs, training=False, return_all=False, positions=None, memory=None):
         check_inputs(inputs, self.config)
         x = self.embeddings(
             inputs["input_ids"],
@@ -126,6 +134,9 @@ class Backbone(FromPreset, keras.Model):
         pooled_from_all = self.pooler is not None and getattr(self.pooler, "needs_all", False)
         places = None if pooled_from_all else positions
         options = dict(training=training, return_all=return_all, positions=places)
+        if memory is not None:
+            check_memory_is_taken(self.encoder, self.config)
+            options["memory"] = memory
         encoded = self.encoder(x, attention_mask=mask, **_read_by(self.encoder, inputs), **options)
         outputs = {"sequence_output": encoded}
         if return_all:

@@ -32,12 +32,7 @@ def backend(request, folders):
         (folder / f"{request.param}.npz").unlink()  # a gigabyte at full size
 
 
-# Open defect: XLNet's hidden states differ by 1e-3 from those of transformers at 512 tokens; at 24 they are equal.
-DIFFERS = pytest.mark.xfail(reason="XLNet at 512 tokens: expected 1e-5, got 1.1e-3; the cause is not found yet")
-COMPARED = [pytest.param(name, marks=DIFFERS) if name == "xlnet_512" else name for name in CASES]
-
-
-@pytest.mark.parametrize("name", COMPARED)
+@pytest.mark.parametrize("name", CASES)
 def test_outputs_and_gradients_equal_those_of_transformers(folders, backend, name):
     expected = np.load(folders[name] / "expected.npz")
     found = np.load(folders[name] / f"{backend}.npz")

@@ -15,7 +15,11 @@ NOT_DECAYED = ("bias", "gamma", "beta")  # the last part of a variable's path
 
 
 def is_decayed(variable) -> bool:
-    """Whether weight decay pulls this variable towards zero: all except biases and LayerNorm's γ and β."""
+    """Whether weight decay pulls this variable towards zero: all except biases and LayerNorm's γ and β.
+
+    The three vectors that `layers.RelativeAttention` adds to its queries are called biases, but are decayed, as in
+    XLNet's training: AdamWeightDecayOptimizer in model_utils.py of zihangdai/xlnet includes them by name.
+    """
     return variable.path.split("/")[-1] not in NOT_DECAYED
 
 
