@@ -1,10 +1,10 @@
 """Tuning sentence vectors with pairs: texts that belong together are moved together, all others apart.
 
 The vector of a text is the mean over its tokens, as `bertlab encode` gives it (Reimers and Gurevych 2019,
-"Sentence-BERT"). In a batch of B pairs the softmax over the cosines of a first text with all second texts, divided by a
-temperature, should choose its own one: the other B − 1 are negatives (Henderson et al. 2017, "Efficient Natural Language
-Response Suggestion for Smart Reply", section 4.4). A text paired with itself is read twice with different dropout (Gao
-et al. 2021, "SimCSE").
+"Sentence-BERT"). In a batch of B pairs the softmax over the cosines of a first text with all second texts, divided by
+a temperature, should choose its own one: the other B − 1 are negatives (Henderson et al. 2017, "Efficient Natural
+Language Response Suggestion for Smart Reply"). A text paired with itself is read twice with different dropout (Gao et
+al. 2021, "SimCSE").
 
     OUT/settings.json, OUT/states/      what the folder belongs to; the last states, to resume from
     OUT/logs/                           metrics.csv and tensorboard/
@@ -139,8 +139,8 @@ def tune_vectors(
         say: called with lines for the user.
 
     An epoch has whole batches only, of pairs in a new order; a batch has at most as many pairs as there are.
-    Raises DataError for fewer than two pairs or a grade that is not a number, ConfigError for a folder of another run and
-    for texts paired with themselves without dropout, TrainingError for a loss that is infinite or NaN.
+    Raises DataError for fewer than two pairs or a grade that is not a number, ConfigError for a folder of another run
+    and for texts paired with themselves without dropout, TrainingError for a loss that is infinite or NaN.
     """
     settings = settings or ContrastiveSettings()
     run = _Run(model, pairs, Path(out), settings, graded, say)
