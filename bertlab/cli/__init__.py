@@ -17,6 +17,7 @@ COMMANDS = {
     "summary": ("summary", "summary", "Count the parameters of a model, component by component."),
     "fill-mask": ("fill_mask", "fill_mask", "Predict the words at [MASK] in a sentence."),
     "generate": ("generate", "generate", "Continue a text with a left-to-right model."),
+    "translate": ("translate", "translate", "Translate texts with an encoder-decoder."),
     "minimal-pairs": ("minimal_pairs", "minimal_pairs", "Score minimal pairs of sentences, such as BLiMP's."),
     "inspect": ("inspect", "inspect", "Write a page with a look inside a model: attention, lens, heads."),
     "finetune": ("finetune", "finetune", "Fine-tune a model on a labelled task."),
