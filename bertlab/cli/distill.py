@@ -19,7 +19,10 @@ PATH = click.Path(path_type=Path)
 # Fields of the two recipes without an option here: the teacher decides the shape of its student, and a task is learned
 # in the plain way.
 KINDS = {
-    "general": (PretrainingSettings, ("pre_norm", "padded_vocabulary", "objective", "generator_width")),
+    "general": (
+        PretrainingSettings,
+        ("pre_norm", "padded_vocabulary", "objective", "generator_width", "label_smoothing"),
+    ),
     "task": (
         Recipe,
         ("from_scratch", "frozen_layers", "lora_rank", "lora_alpha", "layer_decay", "class_weights", "best"),
