@@ -25,6 +25,7 @@ COMMANDS = {
     "predict": ("predict", "predict", "Predict labels, tags or answers for raw text."),
     "export": ("export", "export", "Export a model as a TensorFlow SavedModel or an ONNX file."),
     "encode": ("encode", "encode", "Encode lines of text as vectors."),
+    "tune-vectors": ("tune_vectors", "tune_vectors", "Tune sentence vectors with pairs that belong together."),
     "search": ("search", "search", "Find the lines whose vectors are nearest to a query."),
     "convert": ("convert", "convert", "Convert a checkpoint from one format to another."),
     "demo": ("demo", "demo", "Run everything from corpus to fine-tuned BERT in a few minutes, with a report."),
