@@ -1,11 +1,11 @@
 """Translation into a small made language, with and without attention: `python -m benchmarks.translation`.
 
-The pairs come from a seeded grammar. English-like sentences of three to sixteen words are the sources; the targets have other
-words, the verb last, the adjective behind its noun, and endings for number, case and tense that depend on words far
-away in the source. Two models are alike but for what the decoder sees of the source: all of its vectors, or their mean
-alone. Both are trained on the same pairs for as many steps, with `bertlab.training.pretraining`, and judged by exact
-match on held-out sentences, by the number of words of the source. Finished parts stay in the folder: the same command
-resumes. Writes translation.csv and translation.png there.
+The pairs come from a seeded grammar. English-like sentences of three to sixteen words are the sources; the targets have
+other words, the verb last, the adjective behind its noun, and endings for number and case; the verb's ending and the
+first word depend on words far away in the source. Two models are alike but for what the decoder sees of the source: all
+of its vectors, or their mean alone. Both are trained on the same pairs for as many steps, with
+`bertlab.training.pretraining`, and judged by exact match on held-out sentences, by the number of words of the source.
+Finished parts stay in the folder: the same command resumes. Writes translation.csv and translation.png there.
 """
 
 import csv
@@ -151,13 +151,13 @@ def picture(rows: list[dict]):
     axes.set_xticks(range(len(LENGTHS)), LENGTHS)
     axes.set(xlabel="words of the source", title="Targets that are right, word for word", ylim=(0, 1))
     axes.yaxis.set_major_formatter("{x:.0%}")
-    axes.legend(frameon=False)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return figure
 
 
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path), default=Path("build/translation"), show_default=True)
-@click.option("--steps", default=1500, show_default=True, help="Updates of each model.")
+@click.option("--steps", default=1000, show_default=True, help="Updates of each model.")
 @click.option("--pairs", default=20_000, show_default=True, help="Pairs to train on.")
 @click.option("--held-out", default=600, show_default=True, help="Pairs to judge by.")
 def main(out: Path, steps: int, pairs: int, held_out: int) -> None:
