@@ -242,6 +242,34 @@ def test_rows_are_masked_whatever_losses_count(data, teacher, tmp_path, options)
         assert (batch["input_ids"] == mask_id).any() and batch["masked_lm_weights"].any()
 
 
+@pytest.mark.parametrize("losses", ["outputs", "layers"])
+def test_the_teacher_and_what_is_compared_count_as_memory_that_is_not_free(
+    data, teacher, tmp_path, losses, monkeypatch
+):
+    from bertlab.models.outline import parameter_count
+    from bertlab.training import pretraining
+
+    monkeypatch.setattr(pretraining, "available_memory", lambda devices: 10**9)
+    run = run_of(data, teacher, tmp_path, losses=losses)
+    weights = 4 * parameter_count(run.teacher.config)
+    rows, tokens = run.rows(0), run.examples[0].settings.sequence_length
+    heads, width = run.config.num_heads, run.teacher.config.hidden_size
+    compared = 4 * 3 * rows * (2 * heads * tokens * tokens + 3 * tokens * width)  # 2 layers and the embeddings
+    taken = 10**9 - run._free_memory(0)
+    assert taken > weights + (compared if losses == "layers" else 0)
+    assert (run.predictions(0) is None) == (losses == "layers")
+
+
+def test_every_position_counts_in_the_operations_where_layers_are_compared(data, teacher, tmp_path):
+    from bertlab.models import Backbone
+    from bertlab.models.outline import outline
+
+    run = run_of(data, teacher, tmp_path, losses="layers")
+    tokens = run.examples[0].settings.sequence_length
+    own, theirs = (outline(lambda c=c: Backbone(c)).encoder.flops(tokens, tokens) for c in (run.config, TEACHER))
+    assert run.update_flops(0) == run.rows(0) * (3 * own + theirs)
+
+
 def test_the_loss_is_the_published_sum(data, teacher, tmp_path):
     history, _ = distilled(data, teacher, tmp_path, settings=STEPS.replace(steps=2))
     row = history[0]
