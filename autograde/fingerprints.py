@@ -23,6 +23,11 @@ class FingerprintError(AutogradeError, ValueError):
     """A fingerprint file that is missing or damaged."""
 
 
+def name_of(exercise: str, variant: int = 0) -> str:
+    """The name of the file with an exercise's plan, without its ending: of a variant of the question "scores@2"."""
+    return f"{exercise}@{variant}" if variant else exercise
+
+
 def save(plan: dict, path: Path) -> None:
     """Writes a plan, whole or not at all."""
     header, buffers = encode(plan, LIMITS)

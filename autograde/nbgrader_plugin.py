@@ -40,7 +40,8 @@ class SubmissionExporter(NotebookExporter):
         path, named = Path(filename), (resources or {}).get("nbgrader", {})
         if not named or path.parts[-4:-2] != ("submitted", named["student"]):
             return super().from_filename(filename, resources, **keywords)
-        template = grading.open_assignment(Path.cwd(), named["assignment"]).templates[named["notebook"]]
+        assignment = grading.open_assignment(Path.cwd(), named["assignment"])
+        template = grading.edition_of(assignment, named["student"], named["notebook"])
         clean = autograded(template, read_submission(path, template), [])
         return self.from_notebook_node(nbformat.from_dict(clean), resources, **keywords)
 
@@ -61,7 +62,7 @@ class GradeInRoom(NbGraderPreprocessor):
             penalty = configured_penalty(assignment.course)
             grading.record(assignment, item, [one], book, penalty, others)
             follow(assignment.course, assignment.name, assignment.templates, book, penalty)
-        template = assignment.templates[path.stem]
+        template = assignment.templates[path.stem].edition(one.result.variant)
         return nbformat.from_dict(autograded(template, one.submission, one.result.verdicts)), resources
 
 

@@ -338,7 +338,16 @@ def index() -> list[dict]:
 
 def index_of(exercises) -> list[dict]:
     """The facts of some exercises, with the titles of their notebooks."""
-    return [reader_facts(one) | {"notebook_title": notebooks.title_of(one.notebook)} for one in exercises]
+    return [
+        reader_facts(one) | {"notebook_title": notebooks.title_of(one.notebook)} | _variants_of(one)
+        for one in exercises
+    ]
+
+
+def _variants_of(exercise: Exercise) -> dict:
+    """How many variants its question has, if any."""
+    count = len(catalogue.variants_of(exercise.notebook))
+    return {"variants": count} if count else {}
 
 
 def runs_of(exercises) -> list[dict]:
@@ -351,9 +360,9 @@ def runs_of(exercises) -> list[dict]:
     ]
 
 
-def plan_of(exercise: str) -> dict:
-    """The visible plan of the exercise with this id."""
-    return make_plan(catalogue.find(exercise))
+def plan_of(exercise: str, variant: int = 0) -> dict:
+    """The visible plan of the exercise with this id, or of a variant of its question."""
+    return make_plan(catalogue.find(exercise, variant))
 
 
 def write_fingerprints(exercises, folder: Path, progress=iter) -> None:
@@ -363,9 +372,9 @@ def write_fingerprints(exercises, folder: Path, progress=iter) -> None:
     write_indexes(exercises, folder)
 
 
-def write_fingerprint(exercise: Exercise, folder: Path) -> Path:
-    """Writes the visible plan of one exercise; returns its path."""
-    path = folder / f"{exercise.id}.npz"
+def write_fingerprint(exercise: Exercise, folder: Path, name: str = "") -> Path:
+    """Writes the visible plan of one exercise; returns its path. name: of the file, by default the exercise's id."""
+    path = folder / f"{name or exercise.id}.npz"
     fingerprints.save(make_plan(exercise), path)
     return path
 

@@ -34,6 +34,7 @@ KEY_BIASES = {
     "self.key.bias": "self.key.weight",
     "k_lin.bias": "k_lin.weight",
     "attention.key.bias": "attention.key.weight",
+    "k_proj.bias": "k_proj.weight",
 }
 
 

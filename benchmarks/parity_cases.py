@@ -13,7 +13,7 @@ class ParityCase:
     lengths: tokens a row, one batch each; gradients are taken at the longest.
 
     masked_lm: compare the masked language model, where transformers' model for pre-training is another one.
-    causal_lm: compare the model that predicts the next token.
+    causal_lm: compare the model that predicts the next token.   translation: compare encoder and decoder.
     segments: of a row; None: the config's type_vocab_size.
     family: in the table, where it is not the model_type, as for a model that has only other sizes.
     deviation: of the weights. Large enough that attention is far from uniform, small enough that it is not one-hot,
@@ -27,6 +27,7 @@ class ParityCase:
     model_type: str = "bert"
     masked_lm: bool = False
     causal_lm: bool = False
+    translation: bool = False
     segments: int | None = None
     family: str = ""
 
@@ -174,6 +175,20 @@ CASES = {
     "gpt_silu": ParityCase(
         dict(vocab_size=61, n_positions=24, n_embd=20, n_layer=2, n_head=5, afn="silu", pad_token_id=0), (16, 23, 24),
         model_type="openai-gpt", causal_lm=True,
+    ),
+    "marian": ParityCase(
+        dict(vocab_size=61, max_position_embeddings=24, d_model=32, encoder_layers=3, decoder_layers=2,
+             encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48,
+             activation_function="relu", scale_embedding=True, pad_token_id=0, eos_token_id=3,
+             decoder_start_token_id=2, forced_eos_token_id=3), (7, 16, 24),
+        model_type="marian", translation=True,
+    ),
+    "marian_silu": ParityCase(
+        dict(vocab_size=61, max_position_embeddings=24, d_model=20, encoder_layers=1, decoder_layers=3,
+             encoder_attention_heads=5, decoder_attention_heads=5, encoder_ffn_dim=36, decoder_ffn_dim=36,
+             activation_function="swish", scale_embedding=True, pad_token_id=60, eos_token_id=0,
+             decoder_start_token_id=2, forced_eos_token_id=0), (7, 24),
+        model_type="marian", translation=True,
     ),
     "base_512": ParityCase(dict(vocab_size=1000), (512,), deviation=0.03, rows=2),  # 12 × 768 × 12 by default
 }  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.parity_cases import CASES
 
-INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
+INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids", "decoder_input_ids")
 
 
 # === transformers ===
@@ -31,14 +31,20 @@ def write_reference(folder: Path) -> None:
     config = transformers.AutoConfig.for_model(case.model_type, attn_implementation="eager", **case.config)
     auto = transformers.AutoModelForMaskedLM if case.masked_lm else transformers.AutoModelForPreTraining
     auto = transformers.AutoModelForCausalLM if case.causal_lm else auto
+    auto = transformers.AutoModelForSeq2SeqLM if case.translation else auto
     model = auto.from_config(config).eval()
     rng = np.random.default_rng(0)
     randomize(model, rng, case.deviation)
+    if case.translation:  # a buffer, which is no parameter
+        bias = rng.normal(0, case.deviation, model.final_logits_bias.shape).astype("float32")
+        model.final_logits_bias.copy_(model.final_logits_bias.new_tensor(bias))
     model.save_pretrained(folder)
     arrays = {}
     for num_tokens in case.lengths:
         segments = case.segments or getattr(config, "type_vocab_size", 1)
         inputs = make_inputs(rng, num_tokens, segments, case.rows, config.vocab_size, config.pad_token_id)
+        if case.translation:  # a target of another length; its last tokens are padding
+            inputs |= target_of(rng, inputs["labels"], config.vocab_size, config.pad_token_id)
         arrays |= {f"{num_tokens}/input/{key}": value.astype("int32") for key, value in inputs.items()}
         if case.causal_lm:  # a decoder would add the vectors of tokens with these numbers
             del inputs["token_type_ids"]
@@ -48,6 +54,14 @@ def write_reference(folder: Path) -> None:
             elif num_tokens == max(case.lengths):
                 arrays[f"{num_tokens}/{key}"] = value
     np.savez(folder / "expected.npz", **arrays)
+
+
+def target_of(rng: np.random.Generator, labels: np.ndarray, vocab_size: int, pad_id: int) -> dict[str, np.ndarray]:
+    """A target one token shorter than the source, and its labels: (B, T − 1)."""
+    labels = labels[:, :-1].copy()
+    ids = rng.integers(1, vocab_size, labels.shape)
+    ids[ids == pad_id] -= 1
+    return {"decoder_input_ids": ids, "labels": labels}
 
 
 # === bertlab ===
@@ -64,10 +78,12 @@ def results(folder: Path, expected) -> dict[str, np.ndarray]:
     """Every output and gradient that `expected` has, under the same name, from our model of the folder's checkpoint."""
     from bertlab import checkpoints
 
-    model = checkpoints.load(folder, "pretraining")
+    is_translation = any(name.endswith("/input/decoder_input_ids") for name in expected)
+    model = checkpoints.load(folder, "sequence_to_sequence" if is_translation else "pretraining")
     arrays = {}
     for num_tokens in sorted({int(name.split("/")[0]) for name in expected}):
-        inputs = {name: expected[f"{num_tokens}/input/{name}"] for name in INPUT_NAMES}
+        given = {name: f"{num_tokens}/input/{name}" for name in INPUT_NAMES}
+        inputs = {name: expected[key] for name, key in given.items() if key in expected}
         labels = expected[f"{num_tokens}/input/labels"], expected[f"{num_tokens}/input/next_sentence_label"]
         if model.config.causal:  # transformers takes the token itself as its label, and shifts
             labels = np.pad(labels[0][:, 1:], ((0, 0), (0, 1)), constant_values=-100), labels[1]
@@ -88,8 +104,13 @@ def outputs(model, inputs: dict, labels: tuple) -> dict[str, np.ndarray]:
         "hidden_states": ops.stack(everything["hidden_states"]),  # (L + 1, B, T, H)
         "attentions": ops.stack(everything["attentions"]),  # (L, B, A, T, T)
         "loss": loss(everything, labels),
-        "fused_sequence_output": model(inputs)["sequence_output"],  # (B, T, H)
     }
+    fused = model(inputs)
+    named["fused_sequence_output"] = fused.get("sequence_output", fused.get("encoder_output"))  # (B, T, H)
+    if "cross_attentions" in everything:
+        of_decoder = ("decoder_hidden_states", "decoder_attentions", "cross_attentions")
+        named |= {name: ops.stack(everything[name]) for name in of_decoder}
+        everything |= {"masked_lm_logits": fused["masked_lm_logits"]}  # so that the decoder's fused path is compared
     for name in ("pooled_output", "masked_lm_logits", "next_sentence_logits"):
         if name in everything:
             named[name] = everything[name]
@@ -114,7 +135,7 @@ def loss(model_outputs: dict, labels: tuple):
 
 def gradients(model, inputs: dict, labels: tuple) -> dict[str, np.ndarray]:
     """The gradients of the loss by Hugging Face's names of the parameters, and in their orientation."""
-    from bertlab.checkpoints.kinds import variables_of
+    from bertlab.checkpoints.kinds import kind_of, variables_of
     from bertlab.families import family_of
     from bertlab.families.names import under_their_names
 
@@ -122,7 +143,7 @@ def gradients(model, inputs: dict, labels: tuple) -> dict[str, np.ndarray]:
     ours = {path: found[variable.path] for path, variable in variables_of(model).items()}
     its_family = family_of(model.config)
     names = its_family.huggingface
-    named = under_their_names(ours, names.places("pretraining", its_family.layer_numbers(model.config)), names.prefix)
+    named = under_their_names(ours, names.places(kind_of(model), its_family.layer_numbers(model.config)), names.prefix)
     if not model.masked_lm_head.tied:  # transformers then computes with the decoder's own bias
         bias = names.name_of("masked_lm_head/bias")
         if bias is not None:

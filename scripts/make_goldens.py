@@ -43,6 +43,8 @@ def randomize(model, rng: np.random.Generator, deviation: float = 0.15) -> None:
     """Random values everywhere: PyTorch starts biases at 0 and LayerNorm at 1, which would hide an exchange."""
     with torch.no_grad():
         for name, parameter in sorted(model.named_parameters()):
+            if not parameter.requires_grad:  # a table of sines
+                continue
             centre = 1.0 if re.search(r"(norm|\bln_\w)\.weight$", name.lower()) else 0.0
             values = rng.normal(centre, deviation, parameter.shape).astype(np.float32)
             parameter.copy_(torch.from_numpy(values))
@@ -85,12 +87,16 @@ def run(model, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     batch = {name: torch.from_numpy(array) for name, array in inputs.items() if name in read}
     out = model(**batch, output_hidden_states=True, output_attentions=True)
     out.loss.backward()
+    stacks = ("hidden_states", "attentions")
+    own = {name: f"encoder_{name}" if f"encoder_{name}" in out else name for name in stacks}
     found = {
-        "hidden_states": torch.stack(out.hidden_states),  # (L + 1, B, T, H)
-        "attentions": torch.stack(out.attentions),  # (L, B, A, T, T)
+        "hidden_states": torch.stack(out[own["hidden_states"]]),  # (L + 1, B, T, H)
+        "attentions": torch.stack(out[own["attentions"]]),  # (L, B, A, T, T)
         "masked_lm_logits": out.prediction_logits if "prediction_logits" in out else out.logits,  # (B, T, V)
         "loss": out.loss,
     }
+    of_decoder = ("decoder_hidden_states", "decoder_attentions", "cross_attentions")
+    found |= {name: torch.stack(out[name]) for name in of_decoder if out.get(name)}
     pairs = out.get("seq_relationship_logits", out.get("sop_logits"))
     if pairs is not None:
         base = model.base_model

@@ -17,7 +17,7 @@ class Box:
     unknown: addresses that it refuses; dies_after: so many messages are answered, the next one ends the connection when
     its text is there; busy_after: so many messages are answered, then the next one gets a 421 and the connection ends;
     closes_after: after so many messages the connection ends; bye: the answer to QUIT;
-    context: for STARTTLS; login: (user, password) that it demands.
+    context: for STARTTLS; login: (user, password) that it demands; utf8: whether it offers SMTPUTF8 (RFC 6531).
     """
 
     unknown: tuple[str, ...] = ()
@@ -26,6 +26,7 @@ class Box:
     closes_after: int | None = None
     bye: str = "221 bye"
     context: ssl.SSLContext | None = None
+    utf8: bool = False
     login: tuple[str, str] | None = None
     mails: list[EmailMessage] = field(default_factory=list)
     encrypted: list[bool] = field(default_factory=list)
@@ -38,7 +39,7 @@ class Box:
 
 class _Session(socketserver.BaseRequestHandler):
     def handle(self):
-        self.box, self.known, self.encrypted = self.server.box, False, False
+        self.box, self.known, self.encrypted, self.utf8 = self.server.box, False, False, False
         self.box.connections += 1
         self._open(self.request)
         self._say("220 here")
@@ -61,6 +62,7 @@ class _Session(socketserver.BaseRequestHandler):
 
     def _ehlo(self, rest):
         offered = ["STARTTLS"] if self.box.context and not self.encrypted else []
+        offered += ["SMTPUTF8", "8BITMIME"] if self.box.utf8 else []
         offered += ["AUTH PLAIN"] if self.box.login and self.encrypted else []
         lines = ["here", *offered]
         for place, line in enumerate(lines):
@@ -83,11 +85,15 @@ class _Session(socketserver.BaseRequestHandler):
         if self.box.busy_after == len(self.box.mails):
             self._say("421 too many messages")
             return False
+        self.utf8 = "SMTPUTF8" in rest.upper().split()
         self._say("250 ok" if self.known or not self.box.login else "530 log in first")
         return None
 
     def _rcpt(self, rest):
         address = rest.partition("<")[2].partition(">")[0]
+        if not (address.isascii() or self.utf8):
+            self._say("553 SMTPUTF8 was not asked for")
+            return
         self._say("550 no such user" if address in self.box.unknown else "250 ok")
 
     def _rset(self, rest):
@@ -100,7 +106,7 @@ class _Session(socketserver.BaseRequestHandler):
             lines.append(line.removeprefix(b".") if line.startswith(b"..") else line)
         if self.box.dies_after == len(self.box.mails):
             return False
-        self.box.mails.append(email.message_from_bytes(b"".join(lines), policy=email.policy.default))
+        self.box.mails.append(email.message_from_string(b"".join(lines).decode(), policy=email.policy.SMTPUTF8))
         self.box.encrypted.append(self.encrypted)
         self._say("250 taken")
         return False if self.box.closes_after == len(self.box.mails) else None

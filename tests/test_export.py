@@ -190,3 +190,26 @@ def test_a_model_whose_tokenizer_is_not_in_the_graph_is_refused_with_advice(tmp_
     with pytest.raises(ConfigError, match="a SavedModel takes strings.* has none here: export with --onnx"):
         export_saved_model(predictor, tmp_path / "1")
     assert not (tmp_path / "1").exists()
+
+
+def test_without_onnxruntime_the_message_says_what_to_install(tmp_path, monkeypatch):
+    from bertlab.export import OnnxModel
+
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install .bertlab\[onnx\]"):
+        OnnxModel(tmp_path / "model.onnx", CONFIG)
+
+
+@pytest.mark.parametrize(
+    "options, told",
+    [(["--quantize", "int8"], "--quantize needs --onnx"), (["--onnx", "--rows", "x.csv"], "--rows measures the loss"),
+     (["--onnx", "--quantize", "int8", "--encoder", "--rows", "x.csv"], "give it without --encoder"),
+     (["--onnx", "--column", "text=a"], "the options for files need --rows")],
+)  # fmt: skip
+def test_options_of_int8_that_do_not_go_together_are_refused(options, told):
+    from click.testing import CliRunner
+
+    from bertlab.cli import cli
+
+    result = CliRunner().invoke(cli, ["export", "model", "--out", "out", *options])
+    assert result.exit_code == 2 and told in result.output

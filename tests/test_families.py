@@ -26,7 +26,12 @@ every_family = pytest.mark.parametrize("name", families.model_types())
 
 
 # Settings that do not fit these sizes: ids of padding beyond the vocabulary, a width that the family derives.
-OWN_SIZES = {"gpt2": {"pad_token_id": 0}, "modernbert": {"pad_token_id": 0}, "openai-gpt": {"intermediate_size": 64}}
+OWN_SIZES = {
+    "gpt2": {"pad_token_id": 0},
+    "marian": {"pad_token_id": 0},
+    "modernbert": {"pad_token_id": 0},
+    "openai-gpt": {"intermediate_size": 64},
+}
 
 
 def small(name):
@@ -57,7 +62,13 @@ def test_the_published_sizes_have_the_published_number_of_parameters(name, size,
 @pytest.mark.parametrize("format", ["huggingface", "bertlab"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_model_is_the_same_after_saving_and_loading(name, kind, format, tmp_path):
-    if format == "huggingface" and kind != "encoder" and kind not in families.family(name).huggingface.heads:
+    its_family = families.family(name)
+    if kind == "sequence_to_sequence" and its_family.decoder is None:
+        pytest.skip("this family has no decoder")
+    encoder_alone = kind == "encoder" and its_family.decoder is None
+    if format == "huggingface" and (
+        not encoder_alone and kind not in its_family.huggingface.heads or small(name).huggingface_lacks()
+    ):
         pytest.skip("transformers has no such model of this family")
     model = getattr(models, KINDS[kind])(small(name))
     loaded = checkpoints.load(checkpoints.save(model, tmp_path / "saved", format=format))
@@ -204,7 +215,7 @@ def test_the_library_has_a_tokenizer_that_keeps_the_protocol():
 
 PACKAGE = Path(bertlab.__file__).parent
 OWN = re.compile(
-    r"distil_?bert|roberta(?!processing)|openai|\bgpt|c_attn|\bwte\b|\balbert|electra|xlnet|rel_attn|lm_loss|word_embedding\b|logits_proj|modern_?bert|tok_embeddings|Wqkv|sliding_attention|discriminator_pred|generator_pred|generator_lm|\.word_embeddings|sop_classifier|layer_groups|attention\.self|q_lin|lm_head\b(?<!masked_lm_head)|cls[./]predictions",
+    r"distil_?bert|roberta(?!processing)|openai|marian|embed_tokens|final_logits|\bgpt|c_attn|\bwte\b|\balbert|electra|xlnet|rel_attn|lm_loss|word_embedding\b|logits_proj|modern_?bert|tok_embeddings|Wqkv|sliding_attention|discriminator_pred|generator_pred|generator_lm|\.word_embeddings|sop_classifier|layer_groups|attention\.self|q_lin|lm_head\b(?<!masked_lm_head)|cls[./]predictions",
     re.I,
 )
 # The list of families, the exported names, the model on one page; data can be made by a recipe called roberta.

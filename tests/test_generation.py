@@ -3,18 +3,22 @@
 import itertools
 import json
 
+import keras
 import numpy as np
 import pytest
 from checkpoint_files import tokenizer
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from keras import ops
 
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
 from bertlab.errors import ConfigError, DataError
-from bertlab.generation import GenerationSettings, beam_search, generate, generate_text
+from bertlab.generation import GenerationSettings, beam_search, generate, generate_text, program
+from bertlab.generation.beams import _largest
 from bertlab.generation.choosing import choose, keep_nucleus, keep_top, log_softmax
+from bertlab.generation.compiling import compiled, traced
 from bertlab.generation.reading import CachedReader, WholeReader
 
 V = 61
@@ -53,7 +57,7 @@ def test_kept_keys_give_the_logits_of_the_whole_row(made, kind):
         np.testing.assert_allclose(cached.next(ids, rows), whole.next(ids, rows), rtol=1e-4, atol=1e-4)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=10)
 @given(
     kind=st.sampled_from(list(KINDS)),
     prompts=st.lists(st.lists(st.integers(0, V - 1), min_size=1, max_size=9), min_size=1, max_size=3),
@@ -119,7 +123,51 @@ def test_another_row_does_not_change_what_is_drawn_for_the_first(made):
     assert generate(made["gpt2"], [[5]], options) != generate(made["gpt2"], [[5]], options.replace(seed=1))
 
 
+@pytest.mark.parametrize("options", [{}, dict(temperature=0.5), dict(top_k=7), dict(top_k=500), dict(top_p=0.6),
+                                     dict(top_p=1e-9), dict(top_k=9, top_p=0.8)])  # fmt: skip
+def test_the_compiled_program_draws_the_tokens_that_are_drawn_one_by_one(options):
+    settings, rng = GenerationSettings(sampling=True, **options), np.random.default_rng(3)
+    logits = rng.normal(0, 3, (200, 97)).astype("float32")
+    logits[::2] = logits[::2].round()  # many are equal
+    rngs = [np.random.default_rng([0, row]) for row in range(200)]
+    expected = [choose(row, settings, its_rng) for row, its_rng in zip(logits, rngs)]
+    drawn = np.array([np.random.default_rng([0, row]).random() for row in range(200)])
+    its_options = (True, settings.top_k, settings.top_p < 1)
+    ids = program._choose(logits, its_options, drawn, np.array([settings.temperature, settings.top_p]))
+    assert np.asarray(ids).tolist() == expected
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="only TensorFlow has graphs for all shapes")
+def test_a_new_number_of_rows_or_tokens_makes_no_new_graph(made):
+    for maker in (compiled, traced):
+        TIMES_TRACED.clear()
+        function = maker(made["gpt2"], _sums_of_rows)
+        for shape in ((2, 3), (4, 1), (1, 7)):
+            np.testing.assert_array_equal(function(np.ones(shape, np.int32), [np.ones(shape, np.int32)]), shape[1] * 2)
+        assert len(TIMES_TRACED) == 1
+
+
+TIMES_TRACED = []
+
+
+def _sums_of_rows(model, ids, others):
+    TIMES_TRACED.append(model)
+    return ops.sum(ids + others[0], axis=1)
+
+
+def test_a_text_of_one_token_needs_no_program(made):
+    for sampling in (False, True):
+        one = GenerationSettings(max_new_tokens=1, sampling=sampling)
+        texts = [generate(made["gpt2"], [[5], [7, 3]], one.replace(cache=cache)) for cache in (True, False)]
+        assert texts[0] == texts[1] and [len(text) for text in texts[0]] == [1, 1]
+
+
 # --- beams ---
+
+
+def test_the_largest_numbers_are_found_in_order_and_of_equal_ones_the_first():
+    sums = np.array([[1.0, 3.0, -np.inf], [3.0, 2.0, 3.0]])
+    assert _largest(sums, 2).tolist() == [1, 3] and _largest(sums, 9).tolist() == [1, 3, 5, 4, 0, 2]
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1.0, 2.0])

@@ -27,7 +27,7 @@ from autograde.grader.forget import forget
 from autograde.grader.grade import Assignment, anything_new, digest, grade_by
 from autograde.grader.gradebook import Course
 from autograde.grader.group_hand_ins import copies
-from autograde.grader.groups import read_groups
+from autograde.grader.groups import Groups, read_groups
 from autograde.grader.hand_ins import hand_in
 from autograde.grader.notebook_grading import Graded
 from autograde.grader.parts import parts_of
@@ -231,6 +231,25 @@ def test_canvass_group_hand_in_goes_to_all_members_of_its_group_set(course):
     run(course, "export", "ps3", "--canvas-gradebook", course / "Grades.csv", "--to", course / "i.csv")
     with (course / "i.csv").open() as file:
         assert [row["ps3 (1)"] for row in csv.DictReader(file)][2:] == ["3", "3", "3", ""]
+
+
+def test_records_of_an_earlier_version_are_read_and_grade_tells_what_it_undid(course):
+    (course / "canvas.csv").write_text(CANVAS)
+    (course / SECRET).write_text("ab" * 32)
+    (course / SECRET).chmod(0o600)
+    run(course, "groups", "ps3", course / "canvas.csv")
+    run(course, "collect", "ps3", canvas_zip(course / "a.zip", TEAM))
+    grade(course)
+    before = {student: hand_in(course, "ps3", student) for student in ("leeann", "roeben", "foxcleo")}
+    for path in course.glob("collected/ps3/hand_ins/*.json"):  # as they were written before records had a group
+        content = json.loads(path.read_text())
+        path.write_text(json.dumps({key: content[key] for key in content.keys() - {"group", "replaced"}}))
+    assert before == {student: hand_in(course, "ps3", student) for student in before}
+    assert [one.group for one in before.values()] == ["Team_7_a", "Team_7_a", ""]
+    Groups({"Team_7_a": ("leeann",)}).save(course, "ps3")
+    told = run(course, "grade", "ps3")
+    assert "  roeben no longer has the hand-in of leeann (Team_7_a) and has none until you collect" in told
+    assert "roeben" not in run(course, "grade", "ps3") and sorted(scores(course)) == ["foxcleo", "leeann"]
 
 
 def test_canvas_gives_the_group_one_feedback_and_a_members_own_to_nobody_else(course):

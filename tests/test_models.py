@@ -19,6 +19,7 @@ from layer_case import (
 from bertlab import models
 from bertlab.config import SIZES, BertConfig
 from bertlab.errors import ConfigError
+from bertlab.families import TransformerConfig
 from bertlab.models import BertEncoder, BertForMultipleChoice, BertForPreTraining
 from bertlab.models.outline import outline
 
@@ -33,6 +34,10 @@ CONFIG = BertConfig(
     attention_dropout=0.0,
     initializer_range=0.3,
 )
+TRANSFORMER = TransformerConfig(
+    vocab_size=11, hidden_size=8, num_layers=1, decoder_layers=1, num_heads=2, intermediate_size=12,
+    max_position_embeddings=9, hidden_dropout=0.0, initializer_range=0.3,
+)  # fmt: skip
 INPUTS = {
     "input_ids": np.array([[2, 5, 3, 7, 3], [2, 9, 3, 0, 0]], "int32"),
     "token_type_ids": np.array([[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]], "int32"),
@@ -60,6 +65,8 @@ CASES = [
     case("token classification", models.BertForTokenClassification, INPUTS, (2, 5, 4), num_labels=4),
     case("question answering", models.BertForQuestionAnswering, INPUTS, (2, 5)),
     case("replaced tokens", models.ReplacedTokenDetector, INPUTS, (2, 5)),
+    case("sequence to sequence", models.SequenceToSequenceModel,
+         INPUTS | {"decoder_input_ids": np.array([[2, 7, 4], [2, 6, 0]], "int32")}, (2, 3, 8), config=TRANSFORMER),
     case("multiple choice", BertForMultipleChoice, CHOICES, (2, 3)),
 ]  # fmt: skip
 

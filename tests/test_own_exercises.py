@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from own_folder import NAME, NOTEBOOK, own_folder, run
 
 from autograde import exercises as package
 from autograde import fingerprints, proofs
@@ -24,34 +25,10 @@ from autograde.grader.results import load_results
 from autograde.release import editions, sources
 from autograde.student import plans
 
-NOTEBOOK, NAME = "09_pooling", "mean-pooling"
-
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """A folder with a new exercise, as the command writes it; no other exercise is in the catalogue."""
-    monkeypatch.setenv(folders.VARIABLE, "")
-    monkeypatch.setattr(package, "__path__", list(package.__path__))
-    monkeypatch.setattr(catalogue, "EXERCISES", catalogue.EXERCISES)
-    before, folder = _imported(), tmp_path / "my_folder"
-    told = CliRunner().invoke(cli, ["new-exercise", NOTEBOOK, NAME, "--exercises", str(folder)], catch_exceptions=False)
-    assert f"autograde try {NAME} --exercises {folder}" in told.stdout
-    importlib.invalidate_caches()  # its folders are new
-    catalogue.EXERCISES = tuple(catalogue.read_notebook(NOTEBOOK))
-    yield folder
-    for name in _imported():
-        del sys.modules[name]
-    sys.modules.update(before)
-
-
-def _imported() -> dict:
-    return {name: module for name, module in sys.modules.items() if name.startswith(f"{package.__name__}.n0")}
-
-
-def _run(*words) -> str:
-    done = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    yield from own_folder(tmp_path, monkeypatch)
 
 
 def test_a_new_exercise_is_proved_and_other_right_answers_are_asked_for_but_not_demanded(own):
@@ -67,13 +44,13 @@ def test_a_new_exercise_is_proved_and_other_right_answers_are_asked_for_but_not_
     module.write_text(module.read_text().replace(one, "\n        ".join([one, *more])))
     del sys.modules[f"autograde.exercises.n{NOTEBOOK}.mean_pooling"]
     catalogue.EXERCISES = tuple(catalogue.read_notebook(NOTEBOOK))
-    assert "9 of 9 proofs hold" in _run("try", NAME, "--exercises", own)
+    assert "9 of 9 proofs hold" in run("try", NAME, "--exercises", own)
 
 
 def test_it_is_released_and_graded_and_the_course_remembers_the_folder(own, tmp_path, launcher):
     course, made = tmp_path / "course", tmp_path / "made"
-    _run("init", course, "--exercises", own)
-    _run("release", "--course", course, "--assignment", "ps9", "--to", made, "--fingerprints", made / "f",
+    run("init", course, "--exercises", own)
+    run("release", "--course", course, "--assignment", "ps9", "--to", made, "--fingerprints", made / "f",
          "--exercises", own)  # fmt: skip
     student = json.loads((made / NOTEBOOK / f"{NOTEBOOK}.ipynb").read_text())
     assert fingerprints.load(made / "f" / f"{NAME}.npz")["exercise"]["notebook"] == NOTEBOOK

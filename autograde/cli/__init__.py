@@ -9,6 +9,7 @@ from bertlab.cli.lazy import LazyGroup, run
 COMMANDS = {
     "init": ("init", "init", "Make a folder a course."),
     "release": ("release", "release", "Build student editions and release them into a course."),
+    "variants": ("variants", "variants", "Show who has which variant of the questions; write their notebooks."),
     "collect": ("collect", "collect", "Sort a download of submissions into the course."),
     "groups": ("groups", "groups", "Set the groups that hand in together."),
     "grade": ("grade", "grade", "Grade new and changed submissions in a sandbox."),

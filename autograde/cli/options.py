@@ -68,10 +68,9 @@ def released_notebooks(course: Path, assignment: str) -> list[Path]:
 
 def templates_of(course: Path, assignment: str) -> dict:
     """The `Template` of each notebook of an assignment, by the notebook's name."""
-    from autograde.grader.template import Template
+    from autograde.grader.variants import released
 
-    paths = released_notebooks(course, assignment)
-    return {path.stem: Template.read(path.read_bytes(), path.stem) for path in paths}
+    return {path.stem: released(course, assignment, path) for path in released_notebooks(course, assignment)}
 
 
 def results_of(course: Path, assignment: str, students: tuple[str, ...] = ()) -> list:

@@ -58,6 +58,10 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
     for editions in made:
         path = assignments.write_student_edition(editions, catalogue.of_notebook(editions.name), folder)
         click.echo(path)
+    varied = {name: making.make_variants(name, colab, package) for name in names}
+    for name, several in varied.items():
+        for values, editions in zip(catalogue.variants_of(name) if several else (), several):
+            assignments.refuse_leaks(editions, catalogue.of_notebook(name, values))
     click.echo(assignments.write_glossary(folder))
     made_now = []
 
@@ -66,7 +70,7 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
         return track(exercises, "Fingerprints", lines=True)
 
     place = assignments.write_fingerprints(fingerprints, progress, load_backend)
-    count = len(catalogue.EXERCISES)
+    count = len(assignments.every_plan())
     click.echo(f"{place}: {count} exercises, {count - len(made_now)} of them unchanged")
     if wheel:
         from autograde.release import student_wheel
@@ -79,6 +83,17 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
     for name, group in _assignments(made, assignment) if course else ():
         for path in assignments.write_assignment(course, name, group):
             click.echo(path)
+        for editions in group:
+            _write_variants(course, name, editions.name, varied[editions.name])
+
+
+def _write_variants(course: Path, assignment: str, notebook: str, made) -> None:
+    """Writes the variants of a notebook into the course; tells where and how many."""
+    from autograde.grader.variants import write_editions
+
+    paths = write_editions(course, assignment, notebook, [editions.student for editions in made])
+    if paths:
+        click.echo(f"{paths[0].parents[1]}: {len(paths)} variants of {notebook}")
 
 
 def _execute(made, folder: Path, track) -> None:

@@ -13,8 +13,10 @@ from autograde.cli.options import exercises_option
 @click.option("--draws", default=0, show_default=True, type=click.IntRange(0),
               help="Also compare the verdicts on this many fresh draws.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list for scripts.")
+@click.option("--variant", default=0, show_default=True, type=click.IntRange(0),
+              help="Prove the variant with this number; 0: the values written in the notebook.")  # fmt: skip
 @exercises_option
-def try_exercise(names, draws, as_json, own_exercises):
+def try_exercise(names, draws, as_json, variant, own_exercises):
     """Prove the exercises NAMES and print what was found; exit with code 1 if a proof fails.
 
     \b
@@ -31,7 +33,7 @@ def try_exercise(names, draws, as_json, own_exercises):
     from autograde.proofs import Proofs
     from bertlab.backend import load_backend
 
-    exercises = [catalogue.find(name) for name in names]
+    exercises = [catalogue.find(name, variant) for name in names]
     quiet_tensorflow()
     load_backend()
     rows = []

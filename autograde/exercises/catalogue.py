@@ -11,10 +11,11 @@ import pkgutil
 
 from autograde import exercises as folder
 from autograde.errors import AutogradeError
-from autograde.exercises import notebooks
+from autograde.exercises import notebooks, variants
 from autograde.exercises.notebooks import Facts, SolutionError
 from autograde.exercises.ready_made import with_everywhere
 from autograde.exercises.spec import Exercise, named
+from autograde.exercises.variants import Values
 
 
 class UnknownExerciseError(AutogradeError, KeyError):
@@ -30,8 +31,11 @@ def read_all() -> tuple[Exercise, ...]:
     return tuple(exercise for package in packages for exercise in read_notebook(package.removeprefix("n")))
 
 
-def read_notebook(notebook: str) -> list[Exercise]:
-    """The exercises of one notebook, in its order. Raises SolutionError where module and notebook do not agree."""
+def read_notebook(notebook: str, variant: Values = ()) -> list[Exercise]:
+    """The exercises of one notebook, in its order. Raises SolutionError where module and notebook do not agree.
+
+    variant: the values of a variant of the questions; by default those that are written in the notebook.
+    """
     package = importlib.import_module(f"{folder.__name__}.n{notebook}")
     facts = notebooks.facts_of(notebook)
     modules = [module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")]
@@ -41,15 +45,17 @@ def read_notebook(notebook: str) -> list[Exercise]:
                 f'{package.__name__}.{module}: expected a cell with "grade_id": "{module.replace("_", "-")}" in '
                 f"solutions/{notebook}.py; write it, or remove the module"
             )
-    return [_complete(stated, package, modules) for stated in facts.values()]
+    return [_complete(stated, package, modules, variant) for stated in facts.values()]
 
 
-def _complete(stated: Facts, package, modules: list[str]) -> Exercise:
+def _complete(stated: Facts, package, modules: list[str], variant: Values) -> Exercise:
     """The module's exercise with the notebook's facts."""
     name = stated.id.replace("-", "_")
     if name not in modules:
         raise SolutionError(f"{stated.where}: expected its exercise in {package.__name__}.{name}; add that module")
-    exercise = importlib.import_module(f"{package.__name__}.{name}").EXERCISE
+    module = importlib.import_module(f"{package.__name__}.{name}")
+    varies = hasattr(module, "exercise")
+    exercise = module.exercise(dict(variant or notebooks.variant_of(stated.notebook))) if varies else module.EXERCISE
     if exercise.points != stated.points:
         parts = ", ".join(f"{part.name} {part.points:g}" for part in exercise.parts)
         raise SolutionError(
@@ -61,26 +67,43 @@ def _complete(stated: Facts, package, modules: list[str]) -> Exercise:
         exercise, id=stated.id, notebook=stated.notebook, number=stated.number, title=stated.title,
         minutes=stated.minutes, lines=stated.lines, names=(stated.name,), kept_in=package.KEPT_IN,
         arguments=parameters[2:] if exercise.probe["kind"] == "step" else parameters,  # without model and optimizer
-        probe=named(exercise.probe, stated.name), forbidden=with_everywhere(exercise.forbidden),
+        probe=named(exercise.probe, stated.name), forbidden=with_everywhere(exercise.forbidden), variant=variant,
     )  # fmt: skip
 
 
 EXERCISES: tuple[Exercise, ...] = read_all()
 
 
-def find(name: str) -> Exercise:
-    """The exercise with this id, or the one whose student defines this name. Raises UnknownExerciseError."""
+def find(name: str, variant: int = 0) -> Exercise:
+    """The exercise with this id, or the one whose student defines this name. Raises UnknownExerciseError.
+
+    variant: the number of a variant of its question.
+    """
     for exercise in EXERCISES:
         if name == exercise.id or name in exercise.names:
-            return exercise
+            return _in_variant(exercise, variant) if variant else exercise
     close = difflib.get_close_matches(name.replace("_", "-"), [exercise.id for exercise in EXERCISES], n=2)
     meant = f"did you mean {' or '.join(close)}? " if close else ""
     raise UnknownExerciseError(f"there is no exercise {name!r}; {meant}`autograde exercises` lists them")
 
 
-def of_notebook(notebook: str) -> tuple[Exercise, ...]:
-    """The exercises of one notebook, in order."""
+def _in_variant(exercise: Exercise, number: int) -> Exercise:
+    drawn = variants_of(exercise.notebook)
+    if number > len(drawn):
+        raise UnknownExerciseError(f"expected a variant of {exercise.notebook} up to {len(drawn)}, got {number}")
+    return next(one for one in of_notebook(exercise.notebook, drawn[number - 1]) if one.id == exercise.id)
+
+
+def of_notebook(notebook: str, variant: Values = ()) -> tuple[Exercise, ...]:
+    """The exercises of one notebook, in order. variant: the values of a variant of its questions."""
+    if variant:
+        return tuple(read_notebook(notebook, variant))
     return tuple(exercise for exercise in EXERCISES if exercise.notebook == notebook)
+
+
+def variants_of(notebook: str) -> list[Values]:
+    """The values of a notebook's variants 1, 2, …; none if it has no variants. Raises VariantError."""
+    return variants.drawn(notebook, notebooks.variant_of(notebook))
 
 
 def table(exercises: tuple[Exercise, ...] | None = None) -> str:

@@ -11,18 +11,19 @@ from autograde.caches import cached
 from autograde.exercises import notebooks
 from autograde.exercises.notebooks import SolutionError
 from autograde.exercises.spec import Exercise, Misconception
+from autograde.exercises.variants import Values
 
 
-def read(notebook: str) -> tuple[str, dict[str, str]]:
-    """The set-up code and the answers by exercise id, in the notebook's order. Raises SolutionError."""
-    code = [cell for cell in notebooks.cells_of(notebook) if cell.is_code]
+def read(notebook: str, variant: Values = ()) -> tuple[str, dict[str, str]]:
+    """The set-up code and the answers by exercise id, in the notebook's order. Raises SolutionError, VariantError."""
+    code = [cell for cell in notebooks.cells_of(notebook, variant) if cell.is_code]
     setup = "\n".join(cell.source for cell in code if "setup" in cell.metadata.get("tags", ()))
     return setup, {cell.graded["grade_id"]: cell.source for cell in code if cell.graded.get("solution")}
 
 
 def answer_cell(exercise: Exercise) -> str:
     """The source of the solution's cell. Raises SolutionError if the notebook has none for this exercise."""
-    answers = read(exercise.notebook)[1]
+    answers = read(exercise.notebook, exercise.variant)[1]
     if exercise.id not in answers:
         raise SolutionError(f"solutions/{exercise.notebook}.py has no solution cell with grade_id {exercise.id!r}")
     return answers[exercise.id]
@@ -50,12 +51,12 @@ def namespace(exercise: Exercise, cell: str | None = None) -> dict:
     """
     changed = notebooks.path_of(exercise.notebook).stat().st_mtime_ns
     cell = answer_cell(exercise) if cell is None else cell
-    return dict(_names_after(exercise.notebook, exercise.id, cell, changed))
+    return dict(_names_after(exercise.notebook, exercise.id, cell, exercise.variant, changed))
 
 
 @cached
-def _names_after(notebook, last, cell, changed):
-    setup, answers = read(notebook)
+def _names_after(notebook, last, cell, variant, changed):
+    setup, answers = read(notebook, variant)
     names = {"__name__": "solution"}
     with mybert_importer.only_stand_ins():  # what earlier notebooks built
         _run(setup, f"<{notebook} setup>", names)

@@ -14,13 +14,13 @@ Nothing is run. The instructor's side only.
 import ast
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograde import syntax
 from autograde.caches import cached
 from autograde.errors import AutogradeError
-from autograde.exercises import folders
+from autograde.exercises import folders, variants
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 _MARKER = re.compile(r"^# %%(?P<markdown> \[markdown\])?(?P<metadata>.*)$")
@@ -72,10 +72,22 @@ def path_of(notebook: str) -> Path:
     return path
 
 
-def cells_of(notebook: str) -> tuple[Cell, ...]:
-    """All cells of a notebook, in order. Raises SolutionError."""
+def cells_of(notebook: str, variant: variants.Values = ()) -> tuple[Cell, ...]:
+    """All cells of a notebook, in order, with these values of its variants. Raises SolutionError, VariantError.
+
+    variant: by default the values that are written in the notebook.
+    """
     path = path_of(notebook)
-    return _cells(path, path.stat().st_mtime_ns)
+    return _cells(path, path.stat().st_mtime_ns, variant)
+
+
+def variant_of(notebook: str) -> variants.Values:
+    """The values of variants that are written in a notebook; none if it has no variants. Raises VariantError."""
+    return _written_variant(cells_of(notebook))
+
+
+def _written_variant(cells: tuple[Cell, ...]) -> variants.Values:
+    return next((variants.values_in(cell.source) for cell in cells if cell.graded.get("grade_id") == variants.CELL), ())
 
 
 def facts_of(notebook: str) -> dict[str, Facts]:
@@ -89,7 +101,20 @@ def facts_in(path: Path) -> dict[str, Facts]:
 
 
 @cached
-def _cells(path: Path, changed: int) -> tuple[Cell, ...]:
+def _cells(path: Path, changed: int, variant: variants.Values = ()) -> tuple[Cell, ...]:
+    cells = _read(path)
+    values = variant or _written_variant(cells)
+    return tuple(replace(cell, source=_with(values, cell, bool(variant))) for cell in cells) if values else cells
+
+
+def _with(values: variants.Values, cell: Cell, drawn: bool) -> str:
+    """The source of a cell with a variant's values; of the cell that assigns them, other lines if they were drawn."""
+    if cell.graded.get("grade_id") == variants.CELL:
+        return variants.cell_of(values, 0) if drawn else cell.source
+    return variants.filled(cell.source, values)
+
+
+def _read(path: Path) -> tuple[Cell, ...]:
     lines = path.read_text(encoding="utf-8").split("\n")
     starts = [number for number, line in enumerate(lines) if _MARKER.match(line)]
     cells = []

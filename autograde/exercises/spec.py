@@ -290,6 +290,7 @@ class Exercise:
     names: tuple[str, ...] = ()  # what the student defines; check(thing) finds the exercise by them
     arguments: tuple[str, ...] = ()  # the names of its parameters, for the report
     kept_in: str = ""  # the module of the student's own package that a passed answer goes to: "attention"
+    variant: tuple[tuple[str, object], ...] = ()  # the values of the question's variant, if not the written ones
 
     @property
     def points(self) -> float:

@@ -43,13 +43,15 @@ class Row:
 
 @dataclass
 class Manifest:
-    """The outcome of one collection. notes: sentences for the instructor about the whole download."""
+    """The outcome of one collection. notes: sentences for the instructor about the whole download; variants: student →
+    notebook → the number of the student's variant, where notebooks have variants."""
 
     assignment: str
     source: str
     system: str = ""
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    variants: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def count(self, action: str) -> int:
         return sum(row.action == action for row in self.rows)

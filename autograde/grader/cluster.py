@@ -17,7 +17,8 @@ from pathlib import Path
 from autograde.errors import AutogradeError
 from autograde.exercises import catalogue
 from autograde.exercises.spec import Exercise
-from autograde.grader.grade import Assignment, Handed, Report, beside, grade_by, grade_submission, upstream_sources
+from autograde.grader.digests import beside
+from autograde.grader.grade import Assignment, Handed, Report, grade_by, grade_submission, upstream_sources
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.notebook_grading import Graded, grade_notebook
 from autograde.grader.regrade import file_behind
@@ -61,11 +62,12 @@ def grade(pool: Executor, places: int, assignment: Assignment, students, again: 
         files = dict(_content(path) for path in (*item.files, *weights))
         sources = upstream_sources(assignment, item)
         sources = replace(sources, earlier=tuple(map(_portable, sources.earlier)))
-        return pool.submit(_graded_here, bare, item.student, item.handed_in, files, sources)
+        return pool.submit(_graded_here, bare, replace(item, files=()), files, sources)
 
     def receive(item: Handed, texts: list[str]) -> list[Graded]:
-        results = map(Result.from_json, texts)
-        submissions = [read_submission(path, assignment.templates[path.stem]) for path in item.files]
+        results = [Result.from_json(text) for text in texts]
+        templates = [assignment.templates[one.notebook].edition(one.variant) for one in results]
+        submissions = [read_submission(path, template) for path, template in zip(item.files, templates)]
         return [Graded(result, submission) for result, submission in zip(results, submissions)]
 
     return grade_by(send, receive, assignment, students, places, again, progress)
@@ -83,7 +85,8 @@ def grade_again(pool: Executor, assignment: Assignment, wanted: tuple[Exercise, 
 
     for result, (content, future) in [(result, send(result)) for result in todo]:
         try:
-            yield result, Graded(Result.from_json(future.result()), read_submission(content, template))
+            submission = read_submission(content, template.edition(result.variant))
+            yield result, Graded(Result.from_json(future.result()), submission)
         except AutogradeError as reason:
             yield result, reason
 
@@ -102,7 +105,7 @@ def _portable(one: EarlierNotebook) -> EarlierNotebook:
 
 
 def _graded_here(
-    assignment: Assignment, student: str, handed_in: str, files: dict[str, bytes | None], sources: UpstreamSources
+    assignment: Assignment, item: Handed, files: dict[str, bytes | None], sources: UpstreamSources
 ) -> list[str]:
     """On a worker: grades one submission in sandboxes of this process; its records as JSON texts."""
     with tempfile.TemporaryDirectory(prefix="autograde-") as folder:
@@ -110,16 +113,15 @@ def _graded_here(
             if content is not None:
                 Path(folder, name).write_bytes(content)
         paths = tuple(Path(folder, name) for name in files if name.endswith(".ipynb"))
-        graded = grade_submission(
-            assignment, Handed(assignment.name, student, paths, handed_in), _shared_launcher(), sources
-        )
+        graded = grade_submission(assignment, replace(item, files=paths), _shared_launcher(), sources)
     return [one.result.to_json() for one in graded]
 
 
 def _graded_again_here(assignment: Assignment, names: list[str], blank: Result, content: bytes) -> str:
     """On a worker: grades some exercises of a notebook, by the worker's own catalogue."""
-    wanted = tuple(exercise for exercise in catalogue.of_notebook(blank.notebook) if exercise.id in names)
-    template = assignment.templates[blank.notebook]
+    template = assignment.templates[blank.notebook].edition(blank.variant)
+    exercises = catalogue.of_notebook(blank.notebook, template.values)
+    wanted = tuple(exercise for exercise in exercises if exercise.id in names)
     return grade_notebook(
         content, template, wanted, _shared_launcher(), blank, assignment.secret, assignment.limits
     ).result.to_json()

@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import UTC, tzinfo
 from pathlib import Path
 
-from autograde.grader import platforms
+from autograde.grader import platforms, variants
 from autograde.grader.archives import CollectError, Limits, copy_out, entries, outermost
 from autograde.grader.claims import ALSO_TAKEN, ONLY, Found, Manifest, Row, by_student, undisputed
 from autograde.grader.filenames import notebook_of, safe_name
@@ -71,6 +71,7 @@ def collect(
         manifest.notes += spread(course, assignment)
         manifest.rows.sort(key=lambda row: (row.student, row.source))
         manifest.notes += _notes(manifest, reader, course, people)
+        _note_variants(manifest, course)
         _write_manifest(manifest, home)
     except OSError as reason:
         raise CollectError(
@@ -297,6 +298,19 @@ def _notes(manifest: Manifest, reader: Reader, course: Path, people: People) -> 
     elif reader.platform == "moodle" and not any(row.timestamp for row in manifest.rows):
         notes.append("Moodle's download does not tell when students handed in; give its grading worksheet with --times")
     return notes
+
+
+def _note_variants(manifest: Manifest, course: Path) -> None:
+    """Which variant of the questions each student has, and a note where another one was handed in."""
+    paths = sorted(course.glob(f"release/{manifest.assignment}/*.ipynb"))
+    templates = {path.stem: variants.released(course, manifest.assignment, path) for path in paths}
+    for student in manifest.students:
+        numbers = variants.numbers_of(course, manifest.assignment, student, templates)
+        manifest.variants |= {student: numbers} if numbers else {}
+        for notebook, number in numbers.items():
+            path = course / "submitted" / student / manifest.assignment / f"{notebook}.ipynb"
+            if path.is_file() and (told := variants.another(path, number)):
+                manifest.notes.append(f"{student}: {told}")
 
 
 def _sure(reader: Reader, source: str) -> bool:

@@ -6,6 +6,7 @@
     collected/*/hand_ins/ID.json, rows of the manifest, people.json   what a download told
     .autograde/mailed/*/ID.json                   e-mails that were sent
     .autograde/groups, by_hand                    rows of groups and of graders
+    variants/*/handed_out.csv                     which variant of the questions the student has
     gradebook.db                                  grades, comments, name
     reports/*.html, feedback/*.zip, sheets/*.csv  about their assignments: deleted, to be written again
 
@@ -19,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.grader import groups, hand_ins, shares
+from autograde.grader import groups, hand_ins, shares, variants
 from autograde.grader.gradebook import Course
 from autograde.grader.people import People
 from autograde.grader.policy import read_policy
@@ -67,7 +68,7 @@ def is_known(course: str | Path, student: str) -> bool:
     ]
     if any(row["student"] == student for manifest in manifests for row in manifest["rows"]):
         return True
-    if kept_about(course, student) or student in People(course).known:
+    if kept_about(course, student) or student in People(course).known or variants.is_noted(course, student):
         return True
     if not (course / "gradebook.db").is_file():
         return False
@@ -94,7 +95,8 @@ def forget(course: str | Path, student: str) -> list[Path]:
     policy = read_policy(course)
     if policy.without(student) != policy:
         policy.without(student).save(course)
-    if not (paths or in_gradebook or in_people or any(in_manifests)):
+    handed_out = variants.forget(course, student)
+    if not (paths or in_gradebook or in_people or any(in_manifests) or handed_out):
         raise unknown(course, student)
     for path in paths:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -129,5 +131,7 @@ def _strike_out(manifest: Path, student: str) -> bool:
     notes = [note for note in content.get("notes", ()) if not _names(student, note)]
     if len(rows) == len(content["rows"]) and notes == content.get("notes", []):
         return False
-    write_text(manifest, json.dumps(content | {"rows": rows, "notes": notes}, indent=1, ensure_ascii=False) + "\n")
+    content |= {"rows": rows, "notes": notes}
+    content.get("variants", {}).pop(student, None)
+    write_text(manifest, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return True

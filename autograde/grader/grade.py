@@ -12,15 +12,16 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from hashlib import file_digest, sha256
 from itertools import islice
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.exercises import catalogue, runs
+from autograde.exercises import catalogue
+from autograde.grader import variants
 from autograde.grader.autograded import write_autograded
 from autograde.grader.budget import Budget
 from autograde.grader.course import read_secret, use_exercises_of
+from autograde.grader.digests import digest
 from autograde.grader.gradebook import Course, configured_penalty
 from autograde.grader.group_hand_ins import copies, follow, spread
 from autograde.grader.launcher import SharedLauncher
@@ -47,22 +48,28 @@ class GradeError(AutogradeError):
 
 @dataclass(frozen=True)
 class Handed:
-    """One student's submission: the files of an assignment's notebooks that are there."""
+    """One student's submission: the files of an assignment's notebooks that are there.
+
+    variants: notebook → the number of the student's variant, for notebooks that have variants (see variants.py).
+    """
 
     assignment: str
     student: str
     files: tuple[Path, ...]
     handed_in: str = ""
+    variants: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
 class Report:
-    """The outcome of a run. failures: (student, reason), for submissions that have no grade yet."""
+    """The outcome of a run. failures: (student, reason), for submissions that have no grade yet; regrouped: what
+    changed groups have undone, sentences."""
 
     graded: int = 0
     up_to_date: int = 0
     technical: int = 0
     failures: list[tuple[str, str]] = field(default_factory=list)
+    regrouped: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> A
     for path in paths:
         if not catalogue.of_notebook(path.stem):
             raise GradeError(f"{path}: the catalogue has no exercises for this notebook; check its name")
-    templates = {path.stem: Template.read(path.read_bytes(), path.stem) for path in paths}
+    templates = {path.stem: variants.released(course, name, path) for path in paths}
     others = [
         (other, template) for other in assignments(course) if other != name for template in _released(course, other)
     ]
@@ -102,7 +109,13 @@ def _released(course: Path, name: str) -> Iterator[Template]:
     """The readable notebooks of an assignment: damage in another assignment must not stop this one."""
     for path in sorted((course / "release" / name).glob("*.ipynb")):
         with contextlib.suppress(TemplateError, OSError):
-            yield Template.read(path.read_bytes(), path.stem)
+            yield variants.released(course, name, path)
+
+
+def edition_of(assignment: Assignment, student: str, notebook: str) -> Template:
+    """The notebook as this student got it."""
+    numbers = variants.numbers_of(assignment.course, assignment.name, student, assignment.templates)
+    return assignment.templates[notebook].edition(numbers.get(notebook, 0))
 
 
 def assignments(course: str | Path) -> list[str]:
@@ -121,7 +134,8 @@ def handed_in(assignment: Assignment, students: Iterable[str] = ()) -> list[Hand
         student = folder.parent.name
         files = tuple(path for path in sorted(folder.glob("*.ipynb")) if path.stem in assignment.templates)
         if (not chosen or student in chosen) and folder.is_dir():
-            found.append(Handed(assignment.name, student, files, _timestamp(folder)))
+            numbers = variants.numbers_of(assignment.course, assignment.name, student, assignment.templates)
+            found.append(Handed(assignment.name, student, files, _timestamp(folder), numbers))
     missing = chosen - {item.student for item in found}
     if missing:
         raise GradeError(f"{assignment.course / 'submitted'}: no submission of {', '.join(sorted(missing))}")
@@ -136,7 +150,7 @@ def _timestamp(folder: Path) -> str:
 def current_results(assignment: Assignment, item: Handed, files: Iterable[Path]) -> list[Result]:
     """The records of those files that have been graded as they are now."""
     found = [_current(assignment.course, item.assignment, item.student, path) for path in files]
-    return [result for result in found if result]
+    return [result for result in found if result and result.variant == item.variants.get(result.notebook, 0)]
 
 
 def _current(course: Path, assignment: str, student: str, path: Path) -> Result | None:
@@ -169,32 +183,14 @@ def anything_new(assignment: Assignment, students: Iterable[str] = ()) -> bool:
     return any(item.files and item.student not in copied and not is_up_to_date(assignment, item) for item in chosen)
 
 
-def digest(path: Path) -> str:
-    """SHA-256 of a notebook and of the trained weights beside it, if there are any."""
-    weights = [_digest(file) for file in beside(path)]
-    own = _digest(path)
-    return sha256("".join((own, *weights)).encode()).hexdigest() if any(weights) else own
-
-
-def beside(path: Path) -> list[Path]:
-    """The files of trained weights that belong to a notebook, whether they are there or not."""
-    return [path.parent / run.file for run in runs.of_notebook(path.stem)]
-
-
-def _digest(path: Path) -> str:
-    """SHA-256 of a file; "" for a link, device or folder."""
-    if path.is_symlink() or not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
-
-
 def upstream_sources(assignment: Assignment, item: Handed) -> UpstreamSources:
     """The upstream sources of a submission: the student's earlier notebooks, and modules handed in with these files."""
     earlier = []
     for name, template in assignment.released:
         path = assignment.course / "submitted" / item.student / name / f"{template.name}.ipynb"
         if path.exists():
+            number = variants.numbers_of(assignment.course, name, item.student, {template.name: template})
+            template = template.edition(number.get(template.name, 0))
             blank = Result(name, item.student, template.name, handed_in=_timestamp(path.parent), sha256=digest(path))
             result = _current(assignment.course, name, item.student, path)
             earlier.append(EarlierNotebook(template, path, blank, submitted_modules(path.parent)[0], result))
@@ -237,7 +233,7 @@ def grade_file(
     for_earlier = budget.part(0.5)
 
     def grade_earlier(one: EarlierNotebook, upstream: dict[str, str]) -> Result:
-        exercises = catalogue.of_notebook(one.notebook)
+        exercises = catalogue.of_notebook(one.notebook, one.template.values)
         blank = replace(one.blank, upstream=upstream)
         return grade_notebook(
             one.source, one.template, exercises, launcher, blank, assignment.secret, assignment.limits, for_earlier
@@ -247,13 +243,15 @@ def grade_file(
     budget.take(for_earlier)
     blank = Result(
         assignment.name, item.student, path.stem, handed_in=item.handed_in, sha256=digest(path), upstream=modules,
-        beside=digest_of(sources.beside),
+        beside=digest_of(sources.beside), variant=item.variants.get(path.stem, 0),
     )  # fmt: skip
-    exercises = catalogue.of_notebook(path.stem)
+    template = assignment.templates[path.stem].edition(blank.variant)
+    exercises = catalogue.of_notebook(path.stem, template.values)
     graded = grade_notebook(
-        path, assignment.templates[path.stem], exercises, launcher, blank, assignment.secret, assignment.limits, budget
-    )
-    return replace(graded, result=replace(graded.result, repairs=graded.result.repairs + sources.said))
+        path, template, exercises, launcher, blank, assignment.secret, assignment.limits, budget
+    ).with_repairs(sources.said)
+    doubt = variants.another(path, blank.variant) if blank.variant else ""
+    return graded.with_doubt(doubt) if doubt else graded
 
 
 def record(
@@ -272,7 +270,7 @@ def record(
     results = [one.result for one in graded]
     book.write(assignment.name, item.student, [*results, *others], assignment.templates, penalty)
     for one in graded:
-        template = assignment.templates[one.result.notebook]
+        template = assignment.templates[one.result.notebook].edition(one.result.variant)
         write_autograded(
             assignment.course, assignment.name, item.student, template, one.submission, one.result.verdicts,
             item.handed_in,
@@ -334,8 +332,7 @@ def grade_by(
     progress: Callable[[str, int, int], None],
 ) -> Report:
     """`grade` on any machine: `send` starts a submission, `receive` turns the future's result into records."""
-    report = Report()
-    spread(assignment.course, assignment.name)
+    report = Report(regrouped=spread(assignment.course, assignment.name))
     copied = copies(assignment.course, assignment.name)
     chosen = [copied.get(student, student) for student in students]  # of a group, the member who handed in
     waiting = [item for item in handed_in(assignment, chosen) if _has_files(assignment, item, report)]

@@ -205,7 +205,7 @@ def _record(course: Path, results: list[Result], templates: Mapping[str, Templat
     assignment, student = results[0].assignment, results[0].student
     book.write(assignment, student, results, templates, penalty)
     for result in results:
-        template = templates[result.notebook]
+        template = templates[result.notebook].edition(result.variant)
         path = course / "submitted" / student / assignment / f"{result.notebook}.ipynb"
         handed_in = read_submission(path, template)
         write_autograded(course, assignment, student, template, handed_in, result.verdicts, result.handed_in)

@@ -17,6 +17,7 @@ from pathlib import Path
 from bertlab.files import write_text
 
 TIME = "%Y-%m-%d %H:%M:%S UTC"  # as nbgrader reads timestamp.txt
+_NUMBERED = ("canvas", "moodle")  # systems that write a user's number into each entry, except of a group
 _WHOLE = ".whole"  # in a folder that is complete and not yet moved
 
 
@@ -54,7 +55,16 @@ def record_path(course: str | Path, assignment: str, student: str) -> Path:
 def hand_in(course: str | Path, assignment: str, student: str) -> HandIn | None:
     """The record of a student's hand-in; None where it came another way, for example through nbgrader's exchange."""
     path = record_path(course, assignment, student)
-    return HandIn(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+    return _read(path) if path.is_file() else None
+
+
+def _read(path: Path) -> HandIn:
+    """A record; one of an earlier version, which did not keep the group, is a group's if it has no user's number."""
+    values = json.loads(path.read_text(encoding="utf-8"))
+    if "group" not in values:
+        of_group = values.get("by") or (values["platform"] in _NUMBERED and not values.get("number"))
+        values["group"] = values.get("name", "") if of_group else ""
+    return HandIn(**values)
 
 
 def save_record(path: Path, about: HandIn) -> None:
@@ -65,7 +75,7 @@ def save_record(path: Path, about: HandIn) -> None:
 def hand_ins(course: str | Path, assignment: str) -> dict[str, HandIn]:
     """All records of an assignment, by student."""
     paths = sorted(Path(course, "collected", assignment, "hand_ins").glob("*.json"))
-    return {path.stem: HandIn(**json.loads(path.read_text(encoding="utf-8"))) for path in paths}
+    return {path.stem: _read(path) for path in paths}
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import re
 import smtplib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ from bertlab.files import write_bytes, write_text
 
 FOLDER = Path(".autograde", "mailed")
 SENDING, SENT = "sending", "sent"
+_OTHER_THAN_ASCII = re.compile(r"[^\x00-\x7f]")
+_DOMAIN = re.compile(r"[\w-]+(\.[\w-]+)*")
 _REFUSED = (
     smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, smtplib.SMTPSenderRefused, smtplib.SMTPNotSupportedError,
 )  # fmt: skip
@@ -107,15 +110,22 @@ def message(letter: Letter, assignment: str, sender: str) -> EmailMessage:
 
 
 def _address(text: str) -> Address:
-    """Only printable ASCII, and no "=?": Python decodes an encoded word (RFC 2047) in an address, line ends too."""
+    """Printable, and no "=?": Python decodes an encoded word (RFC 2047) in an address, line ends too.
+
+    Other than ASCII characters are allowed in place of letters (RFC 6531); Python's own parser takes none.
+    """
     try:
-        if not (text.isascii() and text.isprintable()) or "=?" in text:
+        if not text.isprintable() or "=?" in text:
             raise ValueError
-        return Address(addr_spec=text)
+        found = Address(addr_spec=_OTHER_THAN_ASCII.sub("x", text))
+        if text.isascii():
+            return found
+        user, _, domain = text.rpartition("@")
+        if '"' in text or not _DOMAIN.fullmatch(domain):
+            raise ValueError
+        return Address(username=user, domain=domain)
     except (ValueError, MessageError, IndexError):
-        raise MailError(
-            f"expected an address such as jane@example.org, got {text!r}; correct it, in ASCII characters"
-        ) from None
+        raise MailError(f"expected an address such as jane@example.org, got {text!r}; correct it") from None
 
 
 def write_letters(folder: Path, found: list[Letter], assignment: str, sender: str) -> Report:
@@ -123,7 +133,8 @@ def write_letters(folder: Path, found: list[Letter], assignment: str, sender: st
     report = Report()
     folder.mkdir(parents=True, exist_ok=True)
     for letter, mail in _messages(found, assignment, sender, report):
-        write_bytes(folder / f"{letter.student}.eml", mail.as_bytes())
+        policy = mail.policy.clone(utf8=not f"{sender}{letter.email}".isascii())
+        write_bytes(folder / f"{letter.student}.eml", mail.as_bytes(policy=policy))
         report.sent.append(letter.student)
     return report
 
@@ -233,6 +244,8 @@ def _messages(
 
 
 def _words(refused: smtplib.SMTPException) -> str:
+    if isinstance(refused, smtplib.SMTPNotSupportedError):
+        return "it takes only addresses of ASCII characters (it does not offer SMTPUTF8)"
     if isinstance(refused, smtplib.SMTPRecipientsRefused):
         code, text = next(iter(refused.recipients.values()))
     elif isinstance(refused, smtplib.SMTPResponseException):

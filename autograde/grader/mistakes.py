@@ -12,7 +12,7 @@ from dataclasses import replace
 from autograde import planning, random_claims
 from autograde.answers import Answer
 from autograde.errors import SandboxEnded
-from autograde.exercises import catalogue, cells
+from autograde.exercises import cells
 from autograde.exercises.spec import Exercise, Misconception
 from autograde.grader.budget import Budget, BudgetSpent
 from autograde.grader.submission import Judged, Outcome, Task
@@ -33,11 +33,11 @@ def name_mistakes(task: Task, outcome: Outcome, launcher, budget: Budget) -> Out
     unnamed = {exercise.id for exercise in task.exercises if _is_unexplained(outcome.judged[exercise.id])}
     if not unnamed:
         return outcome
-    setup, answers = cells.read(task.notebook)
+    setup, answers = cells.read(task.notebook, task.exercises[0].variant)
     try:
         with entered(task, launcher, {}, budget) as sandbox:
             sandbox.run_cell(setup, task.limits.cell_seconds)
-            for exercise in catalogue.of_notebook(task.notebook):
+            for exercise in task.exercises:
                 if exercise.id in unnamed:
                     judged = outcome.judged[exercise.id]
                     mistake = _known_mistake(task, exercise, judged, sandbox)

@@ -34,6 +34,13 @@ class Graded:
     result: Result
     submission: Submission
 
+    def with_repairs(self, sentences: tuple[str, ...]) -> "Graded":
+        return replace(self, result=replace(self.result, repairs=self.result.repairs + sentences))
+
+    def with_doubt(self, sentence: str) -> "Graded":
+        """With one more reason why the instructor should look at the hand-in."""
+        return replace(self, result=replace(self.result, doubts=(*self.result.doubts, sentence)))
+
 
 def grade_notebook(
     source: Path | bytes, template: Template, exercises: tuple[Exercise, ...], launcher: SharedLauncher, blank: Result,

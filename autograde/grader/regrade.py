@@ -13,7 +13,8 @@ from autograde.errors import AutogradeError
 from autograde.exercises.catalogue import of_notebook
 from autograde.exercises.spec import Exercise
 from autograde.grader.autograded import write_autograded
-from autograde.grader.grade import Assignment, GradeError, digest
+from autograde.grader.digests import digest
+from autograde.grader.grade import Assignment, GradeError
 from autograde.grader.gradebook import Course, configured_penalty
 from autograde.grader.group_hand_ins import copies, follow
 from autograde.grader.launcher import SharedLauncher
@@ -88,13 +89,14 @@ def file_behind(assignment: Assignment, result: Result) -> Path:
 
 def _again(assignment, wanted, todo, launcher, workers) -> Iterator[tuple[Result, Graded | AutogradeError]]:
     """Each old record with a new grading of these exercises."""
-    template = assignment.templates[wanted[0].notebook]
+    released = assignment.templates[wanted[0].notebook]
 
     def grade_one(result: Result):
-        blank = replace(result, verdicts=())
+        blank, template = replace(result, verdicts=()), released.edition(result.variant)
         try:
+            same = of_notebook(template.name, template.values)[: len(wanted)]
             return grade_notebook(
-                file_behind(assignment, result), template, wanted, launcher, blank, assignment.secret, assignment.limits
+                file_behind(assignment, result), template, same, launcher, blank, assignment.secret, assignment.limits
             )
         except AutogradeError as reason:
             return reason
@@ -119,7 +121,7 @@ def _take(assignment, exercise, result: Result, graded: Graded, book: Course, pe
         if other.student == result.student and other.notebook != result.notebook
     ]
     book.write(assignment.name, result.student, [*others, changed], assignment.templates, penalty)
-    template = assignment.templates[result.notebook]
+    template = assignment.templates[result.notebook].edition(result.variant)
     write_autograded(
         assignment.course, assignment.name, result.student, template, graded.submission, changed.verdicts,
         result.handed_in,

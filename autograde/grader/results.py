@@ -29,7 +29,8 @@ class Result:
     own modules that it was graded on, name → text, and beside: a digest of those handed in with it (see upstream.py);
     untested: sentences about tests that seem to be missing, for the instructor; doubts: why the instructor should look
     at the hand-in; again: whether a sandbox was killed from outside, so that the next `grade` shall grade the file
-    again; tries: how often this very file was graded with such an end (see `grade.counted`).
+    again; tries: how often this very file was graded with such an end (see `grade.counted`); variant: the number of the
+    student's variant of the questions, 0 where the notebook has none.
     """
 
     assignment: str
@@ -48,6 +49,7 @@ class Result:
     doubts: tuple[str, ...] = ()
     again: bool = False
     tries: int = 0
+    variant: int = 0
 
     @property
     def points(self) -> float:

@@ -1,9 +1,12 @@
 """The released notebook as the grader sees it: answer cells, test cells, and the names each answer defines."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from autograde.errors import AutogradeError
+from autograde.exercises import variants
+from autograde.exercises.variants import Values
 from autograde.grader.notebook import Cell, read_notebook
 from autograde.grader.source import called_names, defined_names
 
@@ -34,10 +37,11 @@ class TemplateCell:
 
 @dataclass(frozen=True)
 class Template:
-    """A released notebook. cells: all of them, in order."""
+    """A released notebook. cells: all of them, in order; editions: the variants of its questions, by number."""
 
     name: str
     cells: tuple[TemplateCell, ...]
+    editions: Mapping[int, "Template"] = field(default_factory=dict)
 
     @classmethod
     def read(cls, source, name: str) -> "Template":
@@ -55,6 +59,16 @@ class Template:
                 f"{name}: expected an answer cell (nbgrader: solution) in the released notebook, found none"
             )
         return cls(name, cells)
+
+    def edition(self, number: int) -> "Template":
+        """The variant with this number; 0: the notebook itself."""
+        return self.editions[number] if number else self
+
+    @property
+    def values(self) -> Values:
+        """The values of its variant; none if its questions have no variants. Raises VariantError."""
+        cell = next((cell for cell in self.cells if cell.grade_id == variants.CELL), None)
+        return variants.values_in(cell.cell.source) if cell else ()
 
     @property
     def title(self) -> str:

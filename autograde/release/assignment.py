@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from autograde import planning
+from autograde import fingerprints, planning
 from autograde.exercises import catalogue
 from autograde.exercises.spec import Exercise
 from autograde.release.editions import Editions, ReleaseError
@@ -42,23 +42,33 @@ def refuse_leaks(editions: Editions, exercises: tuple[Exercise, ...]) -> None:
         raise ReleaseError(f"{editions.name}: the student edition would contain answers: {'; '.join(found[:5])}")
 
 
+def every_plan() -> dict[str, Exercise]:
+    """The name of each fingerprint → its exercise, those of the variants of a question after the exercise's own."""
+    found = {exercise.id: exercise for exercise in catalogue.EXERCISES}
+    for notebook in dict.fromkeys(exercise.notebook for exercise in catalogue.EXERCISES):
+        for number, values in enumerate(catalogue.variants_of(notebook), start=1):
+            found |= {fingerprints.name_of(one.id, number): one for one in catalogue.of_notebook(notebook, values)}
+    return found
+
+
 def write_fingerprints(folder: Path | None, progress=iter, prepare: Callable[[], None] = lambda: None) -> Path:
-    """Writes the visible plan of every exercise of the catalogue; returns the folder.
+    """Writes the visible plan of every exercise of the catalogue and of its variants; returns the folder.
 
     Makes only those whose sources have changed since they were made, and notes each as soon as it is written.
-    folder: None for the one beside the student package. progress: wraps the exercises to be made, to show the progress;
-    prepare: called first if there are any.
+    folder: None for the one beside the student package. progress: wraps the names of those to be made, to show the
+    progress; prepare: called first if there are any.
     """
     folder = folder or BESIDE
     folder.mkdir(parents=True, exist_ok=True)
     before = MadeBefore.read(folder)
-    sources = {exercise.id: hash_of(exercise) for exercise in catalogue.EXERCISES}
-    changed = [exercise for exercise in catalogue.EXERCISES if not before.has(exercise.id, sources[exercise.id])]
+    every = every_plan()
+    sources = {name: hash_of(exercise) for name, exercise in every.items()}
+    changed = [name for name in every if not before.has(name, sources[name])]
     if changed:
         prepare()
-        for exercise in progress(changed):
-            planning.write_fingerprint(exercise, folder)
-            before.add(exercise.id, sources[exercise.id])
+        for name in progress(changed):
+            planning.write_fingerprint(every[name], folder, name)
+            before.add(name, sources[name])
     planning.write_indexes(catalogue.EXERCISES, folder)
     return folder
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.exercises import catalogue, cells, folders, ready_made
+from autograde.exercises import catalogue, cells, folders, ready_made, variants
 from autograde.exercises.notebooks import SOLUTIONS
+from autograde.exercises.variants import Values
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _SETTING = 'COURSE_PACKAGE = ""'  # the line of a notebook that gets the address of the student wheel
@@ -60,11 +61,14 @@ def notebooks(folder: Path | None = None) -> list[str]:
     return sorted(path.stem for path in folder.glob("[0-9][0-9]_*.py"))
 
 
-def make(name: str, colab: str = "", folder: Path | None = None, package: str = "") -> Editions:
+def make(
+    name: str, colab: str = "", folder: Path | None = None, package: str = "", variant: Values = (), number: int = 0
+) -> Editions:
     """Both editions of a notebook. Raises ReleaseError.
 
     colab: the address under which Colab finds the folder of student editions; "" leaves the badge out.
     package: the address of the student wheel, which the first code cell installs where it is missing; "": no such cell.
+    variant, number: the values and the number of a variant of its questions; by default the written values.
     """
     import jupytext
 
@@ -73,6 +77,7 @@ def make(name: str, colab: str = "", folder: Path | None = None, package: str = 
         known = ", ".join(notebooks(folder)) or "none"
         raise ReleaseError(f"{path}: the solution notebook does not exist; solution notebooks: {known}")
     written = [_cell(name, place, cell) for place, cell in enumerate(jupytext.read(path).cells)]
+    written = _with_values(written, variant, number)
     written = _with_refusals(name, written)
     _check_metadata(path, written)
     written = _with_package(name, written, package) if package else written
@@ -87,6 +92,24 @@ def _cell(name: str, place: int, cell) -> dict:
     identity = hashlib.sha256(f"{name} {place} {own}".encode()).hexdigest()[:12]
     made = {"cell_type": cell.cell_type, "id": identity, "metadata": metadata, "source": cell.source}
     return made | ({"execution_count": None, "outputs": []} if cell.cell_type == "code" else {})
+
+
+def _with_values(written: list[dict], variant: Values, number: int) -> list[dict]:
+    """The cells with the values of a variant, else with those that the cell of the notebook's variants assigns."""
+    own = [cell for cell in written if cell["metadata"].get("nbgrader", {}).get("grade_id") == variants.CELL]
+    if not own:
+        return written
+    values = variant or variants.values_in(own[0]["source"])
+    stated = variants.cell_of(values, number) if variant else own[0]["source"]
+    return [
+        cell | {"source": stated if cell is own[0] else variants.filled(cell["source"], values)} for cell in written
+    ]
+
+
+def make_variants(name: str, colab: str = "", package: str = "") -> list[Editions]:
+    """Both editions of each variant 1, 2, … of a notebook; none if it has no variants. Raises ReleaseError."""
+    drawn = enumerate(catalogue.variants_of(name), start=1) if catalogue.of_notebook(name) else ()
+    return [make(name, colab, None, package, values, number) for number, values in drawn]
 
 
 def _with_refusals(name: str, written: list[dict]) -> list[dict]:

@@ -34,6 +34,7 @@ def hash_of(exercise: Exercise) -> str:
     facts, program = notebooks.facts_of(exercise.notebook)[exercise.id], _program(exercise)
     module = f"{exercises.__name__}.n{exercise.notebook}.{exercise.id.replace('-', '_')}"
     stated = [platform.python_version_tuple()[:2], [metadata.version(name) for name in _LIBRARIES], repr(facts)]
+    stated += [repr(exercise.variant)] if exercise.variant else []
     total = hashlib.sha256(json.dumps([*stated, program], ensure_ascii=False).encode())
     for name in sorted(_with_imports({_PLANNING, module, *_imported("\n".join(program))})):
         for path in _files_of(name):
@@ -43,7 +44,7 @@ def hash_of(exercise: Exercise) -> str:
 
 def _program(exercise: Exercise) -> list[str]:
     """The set-up and the answers of the notebook down to this one: what runs before a known mistake."""
-    setup, answers = cells.read(exercise.notebook)
+    setup, answers = cells.read(exercise.notebook, exercise.variant)
     last = list(answers).index(exercise.id)
     return [setup, *list(answers.values())[: last + 1]]
 

@@ -63,16 +63,18 @@ def _outcome(thing, space: dict, seconds: float) -> Outcome | Message:
     space = dict(space)
     if not isinstance(thing, str):
         space[facts["names"][0]] = thing
-    if facts["names"][0] in space and (words := _no_thing_to_check(facts, space[facts["names"][0]])):
+    variant = plans.variant_in(facts, space)
+    if variant is None:
+        return Message("? VARIANT is not the number of a variant. Run the cell with your values as you got it.")
+    plan = plans.plan(facts["id"], variant)
+    if facts["names"][0] in space and (words := _no_thing_to_check(facts, plan, space[facts["names"][0]])):
         return Message(words)
     source = _source_of(space.get(facts["names"][0]))
     with _full_precision():
-        verdict = judge(
-            plans.plan(facts["id"]), lambda questions: time_limit.answer_in_time(questions, space, seconds), source
-        )
+        verdict = judge(plan, lambda questions: time_limit.answer_in_time(questions, space, seconds), source)
     failures = progress_file.record(facts["id"], verdict.status, verdict.points, source)
     kept = store.keep(facts, space) if verdict.passed and facts["kept_in"] else ""
-    advice = *_failed_prerequisites(facts, verdict, source, space), *_hints(facts, verdict, failures)
+    advice = *_failed_prerequisites(facts, verdict, source, space), *_hints(plan, verdict, failures)
     return Outcome(verdict.with_advice(*advice), kept)
 
 
@@ -103,10 +105,10 @@ def _name_of(thing, space):
     return next(held, own or type(thing).__name__)
 
 
-def _no_thing_to_check(facts, thing) -> str:
+def _no_thing_to_check(facts, plan, thing) -> str:
     """A sentence if this is neither the function nor the class that the exercise asks for, but what it returned."""
     name = facts["names"][0]
-    if plans.plan(facts["id"])["questions"][0]["probe"]["kind"] == "layer":
+    if plan["questions"][0]["probe"]["kind"] == "layer":
         if isinstance(thing, type) or not type(thing).__name__ == name:
             return ""
         return (
@@ -134,9 +136,9 @@ def _source_of(thing) -> str:
         return "\n".join(textwrap.dedent(_source_of(method)) for method in methods if inspect.isfunction(method))
 
 
-def _hints(facts, verdict, failures):
+def _hints(plan, verdict, failures):
     """One hint from the second failing try on, each time a more specific one."""
-    hints = plans.plan(facts["id"])["exercise"]["hints"]
+    hints = plan["exercise"]["hints"]
     if verdict.status not in _FAILED or failures < 2:
         return ()
     level = min(failures - 1, len(hints))

@@ -40,12 +40,20 @@ def runs() -> list[dict]:
 
 
 @cached
-def plan(exercise: str) -> dict:
-    """The plan of one exercise, by id. Raises FingerprintError."""
+def plan(exercise: str, variant: int = 0) -> dict:
+    """The plan of one exercise, by id, for a variant of its question. Raises FingerprintError."""
     place = folder()
     if place is not None:
-        return fingerprints.load(place / f"{exercise}.npz")
-    return _planning().plan_of(exercise)
+        return fingerprints.load(place / f"{fingerprints.name_of(exercise, variant)}.npz")
+    return _planning().plan_of(exercise, variant)
+
+
+def variant_in(facts: dict, space: dict) -> int | None:
+    """The number of the variant in a notebook; 0 where there are none, None if VARIANT is no such number."""
+    number, most = space.get("VARIANT", 0), facts.get("variants", 0)
+    if not most:
+        return 0
+    return number if type(number) is int and 0 <= number <= most else None
 
 
 def _planning():

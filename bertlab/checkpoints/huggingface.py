@@ -148,8 +148,10 @@ def _as_classifier(named: dict[str, StoredTensor], its_family: Family) -> dict[s
 
 def _output_names(its_family: Family) -> tuple[str, str, str | None]:
     """The MLM head's output matrix, the bias beside it, and the bias by the table: the same, another, or none."""
-    matrix = its_family.huggingface.name_of("masked_lm_head/unembedding")
-    return matrix, matrix.removesuffix("weight") + "bias", its_family.huggingface.name_of("masked_lm_head/bias")
+    names = its_family.huggingface
+    kind = "sequence_to_sequence" if its_family.decoder else "pretraining"
+    matrix = names.name_of("masked_lm_head/unembedding", kind)
+    return matrix, matrix.removesuffix("weight") + "bias", names.name_of("masked_lm_head/bias", kind)
 
 
 def _settle_decoder(named: dict[str, StoredTensor], its_family: Family, tied: bool, folder: Path) -> None:
@@ -256,6 +258,11 @@ def check_representable(config: ModelConfig) -> None:
 
 
 def _check_parts(model, arrays: dict, by_path: dict) -> None:
+    if kind_of(model) == "encoder" and family_of(model.config).decoder:
+        raise CheckpointError(
+            f"transformers has no encoder of model_type {model.config.model_type!r} without its decoder: save this "
+            "model with format='bertlab'"
+        )
     lacking = sorted({path.rsplit("/", 2)[0] for path in arrays if path not in by_path})
     if lacking:
         raise CheckpointError(

@@ -8,6 +8,7 @@ KINDS = {
     "encoder": "Backbone",
     "pretraining": "PreTrainingModel",
     "replaced_token_detection": "ReplacedTokenDetector",
+    "sequence_to_sequence": "SequenceToSequenceModel",
     "sequence_classification": "SequenceClassifier",
     "token_classification": "TokenClassifier",
     "multiple_choice": "MultipleChoiceClassifier",

@@ -19,8 +19,14 @@ PATH = click.Path(path_type=Path)
 # Fields of the two recipes without an option here: the teacher decides the shape of its student, and a task is learned
 # in the plain way.
 KINDS = {
-    "general": (PretrainingSettings, ("pre_norm", "padded_vocabulary", "objective", "generator_width")),
-    "task": (Recipe, ("from_scratch", "frozen_layers", "layer_decay", "class_weights", "best")),
+    "general": (
+        PretrainingSettings,
+        ("pre_norm", "padded_vocabulary", "objective", "generator_width", "label_smoothing"),
+    ),
+    "task": (
+        Recipe,
+        ("from_scratch", "frozen_layers", "lora_rank", "lora_alpha", "layer_decay", "class_weights", "best"),
+    ),
 }
 _OF_GENERAL = ("data", "validation", "preset")
 _OF_TASK = ("validation_share", "seeds", "train_rows")

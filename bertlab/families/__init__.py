@@ -22,9 +22,11 @@ _FILES = {
     "distilbert": "bertlab.families.distilbert",
     "electra": "bertlab.families.electra",
     "gpt2": "bertlab.families.gpt2",
+    "marian": "bertlab.families.marian",
     "modernbert": "bertlab.families.modernbert",
     "openai-gpt": "bertlab.families.gpt",
     "roberta": "bertlab.families.roberta",
+    "transformer": "bertlab.families.transformer",
     "xlnet": "bertlab.families.xlnet",
 }
 DEFAULT = "bert"  # files older than `model_type` are of this family
@@ -37,8 +39,10 @@ _CLASSES = {
     "ElectraConfig": "bertlab.families.electra",
     "Gpt2Config": "bertlab.families.gpt2",
     "GptConfig": "bertlab.families.gpt",
+    "MarianConfig": "bertlab.families.marian",
     "ModernBertConfig": "bertlab.families.modernbert",
     "RobertaConfig": "bertlab.families.roberta",
+    "TransformerConfig": "bertlab.families.transformer",
     "XLNetConfig": "bertlab.families.xlnet",
 }
 MOVED_FROM_CONFIG = ("BertConfig", "POSITION_EMBEDDINGS", "SIZES")

@@ -86,6 +86,8 @@ class Family:
         attribute `needs_all` is true gets the vectors of all tokens, even where only some places are computed.
     huggingface, google: the names of its weights in transformers and, if they exist, in TensorFlow 1.
     token_transform: (config, **layer options) → a layer on every token below a tagger's or span finder's head, or None.
+    decoder, output: of an encoder–decoder, the functions (config, **layer options) → its decoder, whose layers are
+        called as those of `layers.Decoder`, and the layer that scores the next token of the target.
     pooler: whether the model without a head has a pooler.
     next_sentence: whether its pre-training includes next-sentence prediction.
     two_streams: whether its encoder has a stream for tokens that are predicted without being seen; then it is
@@ -107,6 +109,8 @@ class Family:
     pooling: Callable[..., Any] = standard_pooling()
     masked_lm_head: Callable[..., Any] = standard_masked_lm_head
     token_transform: Callable[..., Any] = _no_transform
+    decoder: Callable[..., Any] | None = None
+    output: Callable[..., Any] | None = None
     pooler: bool = True
     next_sentence: bool = False
     two_streams: bool = False

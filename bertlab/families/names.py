@@ -80,6 +80,7 @@ class Names:
 
     spelling: `HUGGINGFACE` or `GOOGLE`.   prefix: what a model with a head puts before the backbone's names.
     backbone: rows without our leading "backbone/"; "{i}" is the number of a layer.
+    decoder: rows of a decoder beside the backbone; in this format they too are behind the prefix.
     heads: kind of model → rows. A row replaces the backbone's row of the same path: some families store the pooler
         of a classifier beside the classifier.
     class_prefix: how transformers' class names begin, in `architectures`.   class_ends: kind of model → how they end,
@@ -96,6 +97,7 @@ class Names:
     aside: str = ""
     beside: dict[str, dict] = field(default_factory=dict)
     class_ends: Mapping[str, str] = field(default_factory=dict)
+    decoder: tuple[Row, ...] = ()
 
     def places(self, kind: str | None, layers: int | Iterable[dict[str, int]]) -> list[Place]:
         """The variables of a model of this kind, of all its optional parts too (pooler, untied MLM head).
@@ -107,7 +109,7 @@ class Names:
         heads = self.heads.get(kind or "sequence_classification", ())
         in_heads = {row.ours for row in heads}
         layers = [{"i": number} for number in range(layers)] if isinstance(layers, int) else list(layers)
-        rows = [replace(row, ours=f"{BACKBONE}/{row.ours}") for row in self.backbone]
+        rows = [*(replace(row, ours=f"{BACKBONE}/{row.ours}") for row in self.backbone), *self.decoder]
         places = [place for row in rows if row.ours not in in_heads for place in self._expand(row, layers, True)]
         return places + [place for row in heads for place in self._expand(row, layers, False)]
 

@@ -7,6 +7,8 @@ import numpy as np
 from bertlab.errors import ConfigError, DataError
 from bertlab.generation.beams import beam_search
 from bertlab.generation.choosing import choose
+from bertlab.generation.compiling import can_compile
+from bertlab.generation.program import write_rows
 from bertlab.generation.reading import CachedReader, WholeReader
 from bertlab.generation.settings import GenerationSettings
 
@@ -40,6 +42,8 @@ def generate(
         readers = (reader_of(model, [prompt] * settings.beams, length) for prompt, length in zip(prompts, lengths))
         return [beam_search(reader, *options)[0] for reader in readers]
     reader = reader_of(model, prompts, max(map(len, prompts)) + settings.max_new_tokens)
+    if settings.cache and can_compile():
+        return write_rows(reader, settings, end_id)
     return _row_by_row(reader, settings, end_id)
 
 

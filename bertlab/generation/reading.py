@@ -7,12 +7,12 @@ which is simpler and slower, and gives the same logits.
 Letters: B rows, T tokens so far, S tokens at most, V vocabulary, A heads, d head size.
 """
 
-import weakref
 from collections.abc import Sequence
 
-import keras
 import numpy as np
 from keras import ops
+
+from bertlab.generation.compiling import compiled, traced
 
 BLOCK = 64  # kept keys have places for a multiple of it, so that few lengths are compiled
 
@@ -54,8 +54,26 @@ class WholeReader(Reader):
         return self.first()
 
 
+def read(model, ids, caches, start, padding):
+    """Logits (B, V) behind the tokens ids (B, n) that begin at column `start`, and the caches with these tokens."""
+    columns = start + ops.arange(ops.shape(ids)[1], dtype="int32")  # (n,)
+    places = ops.arange(ops.shape(caches[0][0])[1], dtype="int32")  # (S,)
+    positions = ops.maximum(columns[None] - padding[:, None], 0)  # (B, n)
+    behind = places[None, None] <= columns[None, :, None]  # (1, n, S)
+    mask = ops.logical_and(behind, places[None, None] >= padding[:, None, None])  # (B, n, S)
+    x = model.backbone.embeddings(ids, position_ids=positions)
+    x, caches = model.backbone.encoder.extend(x, caches, start, mask)
+    return ops.cast(model.token_logits(x[:, -1:])[:, 0], "float32"), caches
+
+
 class CachedReader(Reader):
-    """Keeps the keys and values of all layers."""
+    """Keeps the keys and values of all layers.
+
+    A subclass with another `read` and other caches (lists or tuples of tensors whose first axis is that of the rows)
+    can be used in every place of this one.
+    """
+
+    read = staticmethod(read)
 
     def __init__(self, model, prompts: Sequence[Sequence[int]], length: int):
         super().__init__(model, prompts, length)
@@ -65,52 +83,26 @@ class CachedReader(Reader):
         dtype = model.compute_dtype
         layers = len(model.backbone.encoder.passed())
         self.caches = [(ops.zeros(shape, dtype), ops.zeros(shape, dtype)) for _ in range(layers)]
-        self._step = _compiled_step(model)
 
     def first(self) -> np.ndarray:
         """The logits behind the prompts, (B, V) float32."""
-        logits, self.caches = _read(self.model, self.ids, self.caches, np.int32(0), self.padding)
-        return _array(logits)
+        return self._logits(traced(self.model, type(self).read), self.ids, 0)
 
     def next(self, ids: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """The logits behind one more token of each row, (B, V). ids (B,); rows: which row each one continues."""
         if rows is not None:
             self.padding = self.padding[rows]
             self.caches = [tuple(ops.take(kept, rows, axis=0) for kept in cache) for cache in self.caches]
-        ids = ops.convert_to_tensor(np.asarray(ids, np.int32)[:, None])
-        start = ops.convert_to_tensor(np.int32(self.tokens))
-        logits, self.caches = self._step(ids, self.caches, start, ops.convert_to_tensor(self.padding))
+        ids = np.asarray(ids, np.int32)[:, None]
+        logits = self._logits(compiled(self.model, type(self).read), ids, self.tokens)
         self.tokens += 1
+        return logits
+
+    def _logits(self, step, ids: np.ndarray, start: int) -> np.ndarray:
+        arguments = (ids, np.int32(start), self.padding)
+        ids, start, padding = (ops.convert_to_tensor(argument) for argument in arguments)
+        logits, self.caches = step(ids, self.caches, start, padding)
         return _array(logits)
-
-
-def _read(model, ids, caches, start, padding):
-    """Logits (B, V) behind the tokens ids (B, n) that begin at column `start`, and the caches with these tokens."""
-    columns = start + ops.arange(ops.shape(ids)[1], dtype="int32")  # (n,)
-    places = ops.arange(caches[0][0].shape[1], dtype="int32")  # (S,)
-    positions = ops.maximum(columns[None] - padding[:, None], 0)  # (B, n)
-    behind = places[None, None] <= columns[None, :, None]  # (1, n, S)
-    mask = ops.logical_and(behind, places[None, None] >= padding[:, None, None])  # (B, n, S)
-    x = model.backbone.embeddings(ids, position_ids=positions)
-    x, caches = model.backbone.encoder.extend(x, caches, start, mask)
-    head = model.masked_lm_head
-    table = model.backbone.embeddings.token.embeddings if head.tied else None
-    return ops.cast(head(x[:, -1:], table)[:, 0], "float32"), caches
-
-
-_STEPS = weakref.WeakKeyDictionary()  # model → its compiled step
-
-
-def _compiled_step(model):
-    """`_read` for one token of each row; TensorFlow compiles it once for a model, and reads its weights every time."""
-    if keras.backend.backend() != "tensorflow":
-        return lambda *arguments: _read(model, *arguments)
-    if model not in _STEPS:
-        import tensorflow as tf
-
-        held = weakref.ref(model)  # the dictionary must not keep it alive
-        _STEPS[model] = tf.function(lambda *arguments: _read(held(), *arguments))
-    return _STEPS[model]
 
 
 def _array(logits) -> np.ndarray:

@@ -7,6 +7,7 @@ from bertlab.layers.attention import (
     attention_weights,
     scaled_dot_product_attention,
 )
+from bertlab.layers.decoder import Decoder, DecoderLayer
 from bertlab.layers.detection import DetectionHead
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import (
@@ -49,12 +50,15 @@ from bertlab.layers.relative import (
 from bertlab.layers.rotary import RotaryAttention, rotate, rotation
 from bertlab.layers.rotary_encoder import RotaryEncoder, RotaryEncoderLayer
 from bertlab.layers.sampling import drawn_row_keys, row_keys_of, sample_tokens
+from bertlab.layers.scaled_embeddings import ScaledEmbeddings
 from bertlab.layers.shared_encoder import SharedEncoder
 from bertlab.layers.transforms import HeadTransform, LastTokenVector, TransformPooler
 
 __all__ = [
     "BertEmbeddings",
     "ClassificationHead",
+    "Decoder",
+    "DecoderLayer",
     "DetectionHead",
     "Dropout",
     "Encoder",
@@ -77,6 +81,7 @@ __all__ = [
     "RotaryAttention",
     "RotaryEncoder",
     "RotaryEncoderLayer",
+    "ScaledEmbeddings",
     "SegmentEmbedding",
     "SharedEncoder",
     "SinusoidalPositionEmbedding",

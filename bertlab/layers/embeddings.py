@@ -91,9 +91,10 @@ class LearnedPositionEmbedding(TokenEmbedding):
     """
 
 
-def sinusoids(num_positions: int, hidden_size: int) -> np.ndarray:
+def sinusoids(num_positions: int, hidden_size: int, halves: bool = False) -> np.ndarray:
     """PE(p, 2i) = sin(p / 10000^(2i/H)), PE(p, 2i+1) = cos(the same), p from 0 (Vaswani et al. 2017, section 3.5).
 
+    halves: all sines first and then all cosines, as many programs lay them; only the order of the dimensions differs.
     Returns (num_positions, hidden_size) float32.
 
     Example:
@@ -102,7 +103,8 @@ def sinusoids(num_positions: int, hidden_size: int) -> np.ndarray:
     """
     positions = np.arange(num_positions)[:, None]  # (M, 1)
     angles = positions / 10000.0 ** (np.arange(0, hidden_size, 2) / hidden_size)  # (M, H/2)
-    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(num_positions, hidden_size).astype("float32")
+    pairs = np.stack([np.sin(angles), np.cos(angles)], axis=1 if halves else -1)
+    return pairs.reshape(num_positions, hidden_size).astype("float32")
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -110,7 +112,7 @@ class SinusoidalPositionEmbedding(keras.layers.Layer):
     """Fixed sines and cosines of the position, without trained weights.
 
     Args:
-        num_positions: M, the longest sequence.   hidden_size: H, even.
+        num_positions: M, the longest sequence.   hidden_size: H, even.   halves: as in `sinusoids`.
 
     Call: position_ids (B, T) int → (B, T, H).
 
@@ -119,13 +121,14 @@ class SinusoidalPositionEmbedding(keras.layers.Layer):
         (1, 3, 8)
     """
 
-    def __init__(self, num_positions: int, hidden_size: int, **kwargs):
+    def __init__(self, num_positions: int, hidden_size: int, halves: bool = False, **kwargs):
         super().__init__(**kwargs)
         self.num_positions = num_positions
         self.hidden_size = hidden_size
+        self.halves = halves
 
     def build(self, input_shape=None):
-        self.table = sinusoids(self.num_positions, self.hidden_size)
+        self.table = sinusoids(self.num_positions, self.hidden_size, self.halves)
 
     def call(self, position_ids):
         table = ops.convert_to_tensor(self.table, dtype=self.compute_dtype)
@@ -135,7 +138,8 @@ class SinusoidalPositionEmbedding(keras.layers.Layer):
         return (*input_shape, self.hidden_size)
 
     def get_config(self):
-        return super().get_config() | {"num_positions": self.num_positions, "hidden_size": self.hidden_size}
+        names = ("num_positions", "hidden_size", "halves")
+        return super().get_config() | {name: getattr(self, name) for name in names}
 
 
 @keras.saving.register_keras_serializable("bertlab")

@@ -107,8 +107,10 @@ class EncoderLayer(keras.layers.Layer):
 
     def _after_attention(self, x, attended, training):
         x = x + self.attention_drop(attended, training=training)  # (B, T, H)
-        x = x if self.pre_norm else self.attention_norm(x)
+        return self._feed_forward(x if self.pre_norm else self.attention_norm(x), training)
 
+    def _feed_forward(self, x, training):
+        """The second sub-layer. x (B, T, H) → (B, T, H)."""
         transformed = self.feed_forward(self.output_norm(x) if self.pre_norm else x)
         x = x + self.feed_forward_drop(transformed, training=training)  # (B, T, H)
         return x if self.pre_norm else self.output_norm(x)

@@ -182,13 +182,14 @@ class MaskedLanguageModelHead(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("bertlab")
 class LanguageModelHead(keras.layers.Layer):
-    """Scores every token of the vocabulary as the next one: x E, and nothing else (Radford et al. 2018).
+    """Scores every token of the vocabulary as the next one: x E, and nothing else (Radford et al. 2018), or x E + b.
 
     Args:
         vocab_size: V.   initializer_range: standard deviation of an own matrix.
         tied: whether E is the transposed token table, passed at every call; untied the head owns it.
+        bias: whether there is b.
 
-    Part: untied, the matrix `unembedding` (H, V).
+    Parts: untied, the matrix `unembedding` (H, V); with a bias, `bias` (1, V), the shape it has in published files.
 
     Call: hidden (B, T, H); table (V, H), if tied → (B, T, V).
 
@@ -198,11 +199,14 @@ class LanguageModelHead(keras.layers.Layer):
         (2, 5, 11)
     """
 
-    def __init__(self, vocab_size: int, initializer_range: float = 0.02, tied: bool = True, **kwargs):
+    def __init__(
+        self, vocab_size: int, initializer_range: float = 0.02, tied: bool = True, bias: bool = False, **kwargs
+    ):
         super().__init__(**kwargs)
         self.vocab_size = vocab_size
         self.initializer_range = initializer_range
         self.tied = tied
+        self.has_bias = bias
 
     def build(self, hidden_shape, table_shape=None):
         self.width = hidden_shape[-1]
@@ -210,10 +214,13 @@ class LanguageModelHead(keras.layers.Layer):
             initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
             shape = (self.width, self.vocab_size)
             self.unembedding = self.add_weight(shape=shape, initializer=initializer, name="unembedding")
+        if self.has_bias:
+            self.bias = self.add_weight(shape=(1, self.vocab_size), initializer="zeros", name="bias")
 
     def call(self, hidden, table=None):
         unembedding = ops.transpose(table) if self.tied else self.unembedding  # (H, V)
-        return ops.matmul(hidden, ops.cast(unembedding, hidden.dtype))
+        logits = ops.matmul(hidden, ops.cast(unembedding, hidden.dtype))
+        return logits + ops.cast(self.bias, logits.dtype) if self.has_bias else logits
 
     def flops(self, predictions: int) -> int:
         """Operations of the product for so many predictions."""
@@ -224,7 +231,7 @@ class LanguageModelHead(keras.layers.Layer):
 
     def get_config(self):
         own = {name: getattr(self, name) for name in ("vocab_size", "initializer_range", "tied")}
-        return super().get_config() | own
+        return super().get_config() | own | {"bias": self.has_bias}
 
 
 @keras.saving.register_keras_serializable("bertlab")

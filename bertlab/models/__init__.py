@@ -9,6 +9,7 @@ from bertlab.models.pretraining import PreTrainingModel
 from bertlab.models.question_answering import QuestionAnswerer
 from bertlab.models.replaced_tokens import GeneratorAndDiscriminator, ReplacedTokenDetector
 from bertlab.models.sequence_classification import SequenceClassifier
+from bertlab.models.sequence_to_sequence import SequenceToSequenceModel
 from bertlab.models.token_classification import TokenClassifier
 
 BertEncoder = Backbone
@@ -32,5 +33,6 @@ __all__ = [
     "QuestionAnswerer",
     "ReplacedTokenDetector",
     "SequenceClassifier",
+    "SequenceToSequenceModel",
     "TokenClassifier",
 ]

@@ -75,9 +75,10 @@ OWN_TOKEN_HEADS = ("gpt2", "modernbert", "xlnet")  # heads of tokens are the sam
 
 def family_cases():
     """The encoder and a classifier of every family, and the heads that read every token: (model_type, kind)."""
-    from bertlab.families import model_types
+    from bertlab.families import family, model_types
 
-    of_all = [(name, kind) for name in model_types() for kind in ("encoder", "sequence_classification")]
+    names = [name for name in model_types() if not family(name).decoder]  # a decoder's second row is no input here
+    of_all = [(name, kind) for name in names for kind in ("encoder", "sequence_classification")]
     heads = ("token_classification", "question_answering", "multiple_choice")
     return of_all + [(name, kind) for name in OWN_TOKEN_HEADS for kind in heads]
 

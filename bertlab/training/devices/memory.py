@@ -38,10 +38,12 @@ def memory_needs(
     predictions: int | None,
     precision: str,
     generator: ModelConfig | None = None,
+    frozen: bool = False,
 ) -> MemoryNeeds:
     """The memory of one part of an update. rows: of this part on one device. predictions: None for fine-tuning, whose
     last layer computes all positions and whose head has a few outputs. generator: the configuration of the generator
-    that makes the predictions, beside a model that judges all tokens.
+    that makes the predictions, beside a model that judges all tokens. frozen: fine-tuning that trains so few weights
+    that their gradients and moments do not matter.
 
     Weights, gradients and both moments are float32: 16 bytes each. Activations that the backward pass needs are
     counted layer by layer, after Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer
@@ -64,12 +66,16 @@ def memory_needs(
         scores = config.num_heads * queries * tokens * (1 + (config.attention_dropout > 0))  # also stored after dropout
         return kept * size + scores * 4
 
+    head = (predictions or 0) * (3 * config.vocab_size + 4 * hidden) * 4  # logits, their softmax and their gradient
+    if predictions is not None and family_of(config).decoder:  # each of its layers has a second attention
+        cross = (4 * (predictions + tokens) * hidden) * size + 4 * config.num_heads * predictions * tokens
+        decoder = config.decoder_layers * (layer(predictions) + cross)
+        return MemoryNeeds(16 * parameter_count(config), rows * (config.num_layers * layer(tokens) + decoder + head))
     if predictions is None:
-        return MemoryNeeds(16 * parameter_count(config), rows * config.num_layers * layer(tokens))
+        return MemoryNeeds((4 if frozen else 16) * parameter_count(config), rows * config.num_layers * layer(tokens))
     layers = (config.num_layers - 1) * layer(tokens) + layer(last_layer_positions(tokens, predictions))
     if family_of(config).two_streams:  # the second one, with the predictions alone; the last layer has no other
         layers += (config.num_layers - 1) * layer(predictions)
-    head = predictions * (3 * config.vocab_size + 4 * hidden) * 4  # logits, their softmax and their gradient
     return MemoryNeeds(16 * parameter_count(config), rows * (layers + head))
 
 
@@ -94,16 +100,17 @@ def check_memory(
     available: int | None,
     sequences: int = 1,
     generator: ModelConfig | None = None,
+    frozen: bool = False,
 ) -> MemoryNeeds:
     """The memory of an update on one device. rows: of the whole update on that device, in `accumulation` parts.
 
-    predictions, generator: see `memory_needs`. sequences: of a row (the choices of multiple choice).
+    predictions, generator, frozen: see `memory_needs`. sequences: of a row (the choices of multiple choice).
 
     Raises ConfigError, with advice, when it is more than `available`.
     """
 
     def needs_of(parts: int) -> MemoryNeeds:
-        return memory_needs(config, rows // parts * sequences, tokens, predictions, precision, generator)
+        return memory_needs(config, rows // parts * sequences, tokens, predictions, precision, generator, frozen)
 
     needs = needs_of(accumulation)
     if available is None or needs.total <= available:

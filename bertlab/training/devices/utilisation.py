@@ -16,6 +16,7 @@ import numpy as np
 
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.datasets import seconds_waited
+from bertlab.families import family_of
 from bertlab.models.outline import pair_outline, pretraining_outline
 from bertlab.training.devices.distribution import num_replicas
 
@@ -38,6 +39,9 @@ def forward_flops(
         judged = detector.backbone.encoder.flops(tokens, tokens) + detector.detection_head.flops(tokens)
         return forward_flops(generator, tokens, predictions) + judged
     model = pretraining_outline(config)
+    if family_of(config).decoder:  # every token of the target, of which there are P
+        stacks = model.backbone.encoder.flops(tokens, tokens) + model.decoder.flops(predictions, tokens)
+        return stacks + model.masked_lm_head.flops(predictions)
     if predictions is None:
         return model.backbone.encoder.flops(tokens, tokens)
     encoder = model.backbone.encoder.flops(tokens, last_layer_positions(tokens, predictions))

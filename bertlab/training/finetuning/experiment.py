@@ -35,6 +35,7 @@ from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.devices.free_memory import available_memory
 from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import resolve_precision
+from bertlab.training.finetuning import adapters
 from bertlab.training.finetuning.batches import padded_length
 from bertlab.training.finetuning.card import save_finetuned
 from bertlab.training.finetuning.class_weights import class_weights
@@ -171,7 +172,10 @@ class Experiment:
         tokens = padded_length(int(train.features.lengths.max()), limit)
         sequences = train.features.choices or 1  # in a row
         free = self._free_memory(rows // recipe.accumulation * sequences, tokens)
-        check_memory(self.config, rows, tokens, None, self.precision, recipe.accumulation, free, sequences)
+        check_memory(
+            self.config, rows, tokens, None, self.precision, recipe.accumulation, free, sequences,
+            frozen=recipe.lora_rank is not None and not recipe.from_scratch,
+        )  # fmt: skip
 
     def _free_memory(self, rows: int, tokens: int) -> int | None:
         """The bytes that an update may take; None if that is not known. rows, tokens: read together."""
@@ -216,10 +220,14 @@ class Experiment:
         weights = class_weights(self.task, self.recipe)
 
         def trainer(recipe: Recipe) -> Trainer:
-            return Trainer(self._new_model, self.problem, recipe, weights, self.precision, self._tuner)
+            return Trainer(
+                self._new_model, self.problem, recipe, weights, self.precision, self._tuner, self.encoder_weights
+            )
 
         pretrained, scratch = STARTS
         trainers = {pretrained: trainer(self.recipe)}
+        if self.recipe.lora_rank is not None:
+            self._note(adapters.told(trainers[pretrained].model))
         if self.recipe.from_scratch and self.recipe.of_scratch != self.recipe:
             self._note(f"{scratch}, every layer is trained at the full rate: there is nothing to keep in fresh weights")
             return trainers | {scratch: trainer(self.recipe.of_scratch)}
@@ -310,7 +318,7 @@ class Experiment:
         own = [other for other in runs if other.start == self.start]
         current = [other for other in own if other.setting[1:] == run.setting[1:]]
         if run.start == self.start and run.diverged is None and run is best_run(current):
-            save_finetuned(trainer.model, self._weights(run), self.tokenizer, self.problem.info, self.format)
+            save_finetuned(trainer.plain_model(), self._weights(run), self.tokenizer, self.problem.info, self.format)
         run.save(file)
         complete = [other for other in own if other not in current or len(current) == len(self.recipe.seeds)]
         keep = {self._weights(best_run(part)) for part in (complete, current) if part}
@@ -331,13 +339,13 @@ class Experiment:
 
     def _finish(self, trainer: Trainer, runs: list[RunResult], dev: Encoded, test: Encoded | None) -> FineTuningResult:
         """The best model, the results, and then what it predicts, written out."""
-        checkpoints.load_into(trainer.model, self._weights(best_run(runs)), padded_vocabulary=True)
+        trainer.load(self._weights(best_run(runs)))
         if isinstance(self.problem, Questions) and self.problem.info.null_threshold is not None:
             threshold = tuned_threshold(self.problem, dev, trainer.outputs(dev))
             self.problem.info = dataclasses.replace(self.problem.info, null_threshold=threshold)
         decoded = trainer.predict(dev)
         figures = self.problem.score(dev.rows, decoded)
-        save_finetuned(trainer.model, self.out, self.tokenizer, self.problem.info, self.format)
+        save_finetuned(trainer.plain_model(), self.out, self.tokenizer, self.problem.info, self.format)
         result = FineTuningResult(self.task.name, next(iter(figures)), tuple(runs), figures, tuple(self.notes))
         write_json(self.out / RESULTS, result.to_dict())
         predicted = None if test is None else trainer.predict(test)

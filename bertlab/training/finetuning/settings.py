@@ -51,6 +51,13 @@ class Recipe(Settings):
         None, "Freeze the embeddings (0), or the embeddings and this number of lower layers.",
         at_least=0,
     )  # fmt: skip
+    lora_rank: int | None = setting(
+        None, "Train adapters of this rank on queries and values (LoRA) and the head; freeze everything else.",
+        at_least=1,
+    )  # fmt: skip
+    lora_alpha: float | None = setting(
+        None, "Factor of the adapters, which is divided by the rank [the rank].", above=0
+    )
     layer_decay: float = setting(  # ULMFiT: 1 / 2.6; 0.95 is milder
         1.0, "Learning rate of each layer divided by that of the layer above it.", above=0, at_most=1
     )
@@ -82,6 +89,10 @@ class Recipe(Settings):
             raise ConfigError("seeds: expected at least one integer; got none")
         if len(set(self.seeds)) != len(self.seeds):
             raise ConfigError(f"`seeds` contains a duplicate: each seed is one run; got {self.seeds}")
+        if self.lora_rank is None and self.lora_alpha is not None:
+            raise ConfigError(f"lora_alpha is the factor of adapters; got {self.lora_alpha:g} without lora_rank")
+        if self.lora_rank is not None and self.frozen_layers is not None:
+            raise ConfigError("lora_rank and frozen_layers exclude each other: adapters freeze every layer")
         if isinstance(self.class_weights, str) and self.class_weights != "balanced":
             raise ConfigError(f"class_weights: expected 'balanced' or one number per label; got {self.class_weights!r}")
 
@@ -104,4 +115,4 @@ class Recipe(Settings):
     @property
     def of_scratch(self) -> "Recipe":
         """The recipe for fresh weights: every layer is trained, at the full rate."""
-        return self.replace(frozen_layers=None, layer_decay=1.0)
+        return self.replace(frozen_layers=None, layer_decay=1.0, lora_rank=None, lora_alpha=None)

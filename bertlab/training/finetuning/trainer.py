@@ -9,7 +9,7 @@ follow from the step alone.
 
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from pathlib import Path
 import keras
 import numpy as np
 
+from bertlab import checkpoints
 from bertlab.checkpoints.stored import write_safetensors
 from bertlab.errors import TrainingError
 from bertlab.models.base import INPUT_NAMES
@@ -24,6 +25,7 @@ from bertlab.training.devices.accumulation import accumulated_step
 from bertlab.training.devices.distribution import num_replicas, on_devices
 from bertlab.training.devices.failures import backend_errors
 from bertlab.training.devices.precision import policy_of
+from bertlab.training.finetuning.adapters import add_adapters, merged, put_merged, train_adapters_alone
 from bertlab.training.finetuning.batches import EPOCHS, outputs_of
 from bertlab.training.finetuning.optimizer import finetuning_optimizer, freeze
 from bertlab.training.finetuning.problems import Decoded, Encoded, Problem
@@ -142,6 +144,7 @@ class Trainer:
         problem, recipe: the task, and everything but batch size, learning rate, epochs and seed, which `run` gets.
         class_weights: (C,) or None.   precision: float32, float16 or bfloat16.
         make_tuner: gives the `FineTuner` from its own arguments, for one with another loss.
+        pretrained: paths of the weights that `begin` will get; adapters leave them as they are.
     """
 
     def __init__(
@@ -152,16 +155,38 @@ class Trainer:
         class_weights=None,
         precision: str = "float32",
         make_tuner: Callable[..., FineTuner] = FineTuner,
+        pretrained: Collection[str] = (),
     ):
         self.make_model, self.problem, self.recipe = make_model, problem, recipe
         self._policy = policy_of(precision)
-        self.model = make_model(self._policy)
+        self.model = self._fresh_model()
         freeze(self.model, recipe.frozen_layers)
+        if recipe.lora_rank is not None:
+            train_adapters_alone(self.model, pretrained)
         self.tuner = make_tuner(self.model, problem, class_weights, recipe.accumulation)
         jit = "auto" if num_replicas() == 1 else False  # TensorFlow's devices cannot share a step that XLA compiled
         self.tuner.compile(finetuning_optimizer(self.tuner, recipe.weight_decay, recipe.layer_decay), jit_compile=jit)
         self.tuner.optimizer.build(self.tuner.trainable_variables)
         self._scalars = [_value(v) if not v.shape else None for v in self.tuner.optimizer.variables]  # the loss's scale
+
+    def _fresh_model(self) -> keras.Model:
+        model = self.make_model(self._policy)
+        if self.recipe.lora_rank is not None:
+            add_adapters(model, self.recipe.lora_rank, self.recipe.lora_alpha)
+        return model
+
+    def plain_model(self) -> keras.Model:
+        """The model as it is now; one with adapters as an ordinary model, with them in its kernels."""
+        return self.model if self.recipe.lora_rank is None else merged(self.model, self.make_model(self._policy))
+
+    def load(self, folder: Path) -> None:
+        """Gives the model the weights that `plain_model` had when they were saved."""
+        if self.recipe.lora_rank is None:
+            checkpoints.load_into(self.model, folder, padded_vocabulary=True)
+            return
+        plain = self.make_model(self._policy)
+        checkpoints.load_into(plain, folder, padded_vocabulary=True)
+        put_merged(self.model, plain)
 
     @property
     def limit(self) -> int:
@@ -171,7 +196,7 @@ class Trainer:
     def begin(self, seed: int, encoder_weights: dict[str, np.ndarray] | None) -> None:
         """Fresh weights and dropout by the seed, a fresh optimizer, then the pre-trained weights by their paths."""
         keras.utils.set_random_seed(seed)
-        fresh = self.make_model(self._policy)
+        fresh = self._fresh_model()
         for own, new in zip(self.model.variables, fresh.variables, strict=True):  # dropout's seeds are among them
             own.assign(_value(new))
         self.tuner.begin()

@@ -15,7 +15,7 @@ from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
 from bertlab.families import family, family_of, load_config, size_names
-from bertlab.models import GeneratorAndDiscriminator, PreTrainingModel
+from bertlab.models import GeneratorAndDiscriminator, PreTrainingModel, SequenceToSequenceModel
 from bertlab.models.replaced_tokens import generator_config_of
 from bertlab.training.objectives import NextSentence, Objective
 from bertlab.training.recipes.presets import PretrainingSettings
@@ -78,6 +78,8 @@ def generator_for(
 
     A generator beside the weights keeps its configuration. Raises ConfigError for a model that cannot have one.
     """
+    if settings.objective != "auto" and family_of(config).decoder:
+        raise ConfigError(f"objective {settings.objective} is not for a model with a decoder: leave it out")
     if settings.objective != "auto" and family_of(config).two_streams:
         raise ConfigError(
             f"objective {settings.objective} is not for a model with two streams, which predicts tokens in a random "
@@ -95,10 +97,12 @@ def generator_for(
 
 def new_model(
     config: ModelConfig, objectives: Sequence[Objective], dtype, generator: ModelConfig | None = None, **options
-) -> PreTrainingModel | GeneratorAndDiscriminator:
+) -> PreTrainingModel | SequenceToSequenceModel | GeneratorAndDiscriminator:
     """A model with fresh weights and the heads that the objectives need."""
     if generator is not None:
         return GeneratorAndDiscriminator(config, generator, dtype=dtype)
+    if family_of(config).decoder:
+        return SequenceToSequenceModel(config, dtype=dtype)
     heads = {objective.head for objective in objectives}
     return PreTrainingModel(config, next_sentence=NextSentence.head in heads, dtype=dtype, **options)
 
@@ -110,7 +114,7 @@ def model_to_evaluate(path: str | Path) -> PreTrainingModel | GeneratorAndDiscri
     """
     checkpoint = open_checkpoint(path)
     if checkpoint.kind != "replaced_token_detection":
-        return checkpoints.load(path, "pretraining")
+        return checkpoints.load(path, "sequence_to_sequence" if family_of(checkpoint.config).decoder else "pretraining")
     weights = TrainedWeights(find(path))
     if weights.generator is None:
         raise CheckpointError(

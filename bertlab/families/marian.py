@@ -1,0 +1,117 @@
+"""Marian's translation models, in the form in which transformers has them (Junczys-Dowmunt et al. 2018).
+
+The Transformer of 2017 with all sines before the cosines, a bias of the output, and ε 1e-5 in LayerNorm. Source:
+modeling_marian.py and configuration_marian.py of transformers.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bertlab.errors import ConfigError
+from bertlab.families.base import Family
+from bertlab.families.names import HUGGINGFACE, Names, vector
+from bertlab.families.transformer import (
+    BACKBONE,
+    DECODER,
+    OUTPUT,
+    TransformerConfig,
+    decoder,
+    embeddings,
+    encoder,
+    layer_numbers,
+    output,
+    own_paths,
+)
+
+# Settings that config.json has twice, and for which the two must be equal.
+_TWICE = {
+    "vocab_size": "decoder_vocab_size",
+    "encoder_attention_heads": "decoder_attention_heads",
+    "encoder_ffn_dim": "decoder_ffn_dim",
+}
+
+
+@dataclass(frozen=True)
+class MarianConfig(TransformerConfig):
+    """All settings of such a model. The defaults are those of the published opus-mt models, English to German.
+
+    Example:
+        >>> MarianConfig().decoder_start_token_id
+        58100
+    """
+
+    vocab_size: int = 58101
+    hidden_act: str = "silu"
+    layer_norm_eps: float = 1e-5
+    pad_token_id: int = 58100
+    decoder_start_token_id: int = 58100  # the token before a target: that of padding
+    eos_token_id: int = 0  # ends sources and targets
+
+    model_type: ClassVar[str] = "marian"
+    halves: ClassVar[bool] = True
+    output_bias: ClassVar[bool] = True
+    SIZES: ClassVar[dict] = {"base": {}}
+    HUGGINGFACE_NAMES: ClassVar[dict] = {
+        "hidden_size": "d_model",
+        "num_layers": "encoder_layers",
+        "num_heads": "encoder_attention_heads",
+        "intermediate_size": "encoder_ffn_dim",
+        "hidden_act": "activation_function",
+        "hidden_dropout": "dropout",
+        "initializer_range": "init_std",
+    }
+    HUGGINGFACE_CONSTANTS: ClassVar[dict] = {
+        "scale_embedding": True,
+        "share_encoder_decoder_embeddings": True,
+        "tie_word_embeddings": True,
+        "static_position_embeddings": True,
+        "normalize_before": False,
+        "normalize_embedding": False,
+        "add_final_layer_norm": False,
+        "activation_dropout": 0.0,
+        "is_encoder_decoder": True,
+    }
+
+    def huggingface_lacks(self) -> list[str]:
+        found = ["pre_norm"] if self.pre_norm else []
+        return found if self.layer_norm_eps == 1e-5 else [*found, f"layer_norm_eps {self.layer_norm_eps}"]
+
+    def to_huggingface(self) -> dict:
+        values = super().to_huggingface()
+        return values | {copy: values[name] for name, copy in _TWICE.items()}
+
+    @classmethod
+    def from_huggingface(cls, values: dict, where: str = "config.json") -> "MarianConfig":
+        """Reads a `config.json`; see `ModelConfig.from_huggingface`."""
+        if isinstance(values, dict):
+            values = {"scale_embedding": False} | values  # what transformers takes where it is left out
+            for name, copy in _TWICE.items():
+                if values.get(copy, values.get(name)) not in (values.get(name), None):
+                    raise ConfigError(
+                        f"{where}: {name} is {values.get(name)!r} and {copy} {values[copy]!r}; expected the same number"
+                    )
+        return super().from_huggingface(values, where)
+
+
+_COPIES = r"(encoder|decoder)\.embed_(tokens|positions)\.weight"  # of the shared table; the sines
+FAMILY = Family(
+    config=MarianConfig,
+    huggingface=Names(
+        spelling=HUGGINGFACE,
+        prefix="model.",
+        class_prefix="Marian",
+        class_ends={"sequence_to_sequence": "MTModel"},
+        aside=_COPIES,
+        backbone=BACKBONE,
+        decoder=DECODER,
+        heads={"sequence_to_sequence": (*OUTPUT, vector("masked_lm_head/bias", "final_logits_bias"))},
+    ),
+    embeddings=embeddings,
+    encoder=encoder,
+    decoder=decoder,
+    output=output,
+    pooler=False,
+    tokenizer="Marian's own",
+    own_paths=own_paths,
+    layer_numbers=layer_numbers,
+)

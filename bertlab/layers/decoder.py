@@ -1,0 +1,171 @@
+"""One decoder layer, and the stack of them (Vaswani et al. 2017, section 3.1).
+
+Letters: B batch, U target tokens, S source tokens, A heads, d head size, H hidden size.
+"""
+
+import keras
+from keras import ops
+
+from bertlab.layers.attention import MultiHeadAttention
+from bertlab.layers.dropout import Dropout
+from bertlab.layers.encoder import Encoder, EncoderLayer
+from bertlab.layers.masks import causal_mask, combine
+from bertlab.layers.normalization import LayerNormalization
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class DecoderLayer(EncoderLayer):
+    """Masked self-attention, attention to the encoder's output, feed-forward network; each with dropout, a residual
+    connection and a LayerNorm, behind the sub-layer or (`pre_norm=True`) before it.
+
+    A token never sees those behind it: the layer makes that mask itself.
+
+    Args: as in `EncoderLayer`; the activation of 2017 is ReLU.
+
+    Parts: `attention`, `attention_norm`, `cross_attention`, `cross_norm`, `feed_forward`, `output_norm`.
+
+    Call: x (B, U, H); memory (B, S, H), the output of the encoder; attention_mask, bool, broadcasting to (B, U, U), and
+    memory_mask, bool, broadcasting to (B, U, S), True where a token may be attended to. Returns (B, U, H), or with
+    `return_weights=True` that, the weights of self-attention (B, A, U, U) and of cross-attention (B, A, U, S).
+
+    Example:
+        >>> layer = DecoderLayer(num_heads=2, intermediate_size=32)
+        >>> tuple(layer(keras.random.normal((2, 5, 8)), keras.random.normal((2, 7, 8))).shape)
+        (2, 5, 8)
+    """
+
+    def __init__(
+        self,
+        num_heads: int,
+        intermediate_size: int,
+        dropout: float = 0.1,
+        attention_dropout: float = 0.0,
+        activation: str = "relu",
+        layer_norm_eps: float = 1e-6,
+        initializer_range: float = 0.02,
+        pre_norm: bool = False,
+        **kwargs,
+    ):
+        super().__init__(
+            num_heads, intermediate_size, dropout, attention_dropout, activation, layer_norm_eps, initializer_range,
+            pre_norm, **kwargs,
+        )  # fmt: skip
+        options = dict(dtype=self.dtype_policy)
+        self.cross_attention = MultiHeadAttention(
+            num_heads, attention_dropout, initializer_range, name="cross_attention", **options
+        )
+        self.cross_drop = Dropout(dropout, name="cross_dropout", **options)
+        self.cross_norm = LayerNormalization(layer_norm_eps, name="cross_norm", **options)
+
+    def build(self, x_shape, memory_shape=None):
+        super().build(x_shape)
+        self.cross_attention.build(x_shape, memory_shape or x_shape)
+        self.cross_norm.build(x_shape)
+        self.cross_drop.build(x_shape)
+
+    def call(self, x, memory, attention_mask=None, memory_mask=None, training=False, return_weights=False):
+        options = dict(training=training, return_weights=return_weights)
+        mask = combine(causal_mask(ops.shape(x)[1]), attention_mask)
+        attended = self.attention(self._before(x, self.attention_norm), attention_mask=mask, **options)
+        attended, *own = attended if return_weights else (attended,)
+        x = self._added(x, self.attention_drop(attended, training=training), self.attention_norm)  # (B, U, H)
+
+        queries = self._before(x, self.cross_norm)
+        crossed = self.cross_attention(queries, memory=memory, attention_mask=memory_mask, **options)
+        crossed, *cross = crossed if return_weights else (crossed,)
+        x = self._added(x, self.cross_drop(crossed, training=training), self.cross_norm)  # (B, U, H)
+        x = self._feed_forward(x, training)
+        return (x, *own, *cross) if return_weights else x
+
+    def _before(self, x, norm):
+        return norm(x) if self.pre_norm else x
+
+    def _added(self, x, y, norm):
+        return x + y if self.pre_norm else norm(x + y)
+
+    def remember(self, memory):
+        """The keys and values of cross-attention, which are the same for every token: a pair of (B, S, A, d)."""
+        cross = self.cross_attention
+        return cross.split_heads(cross.key(memory)), cross.split_heads(cross.value(memory))
+
+    def extend(self, x, cache, start, attention_mask=None, remembered=None, memory_mask=None):
+        """The next tokens of rows whose keys and values are kept: (x, cache); see `MultiHeadAttention.extend`.
+
+        remembered: what `remember` returned.
+        """
+        queries = self._before(x, self.attention_norm)
+        attended, *cache = self.attention.extend(queries, *cache, start, attention_mask)
+        x = self._added(x, attended, self.attention_norm)
+
+        query = self.cross_attention.split_heads(self.cross_attention.query(self._before(x, self.cross_norm)))
+        crossed = self.cross_attention.attend(query, *remembered, memory_mask, False, False)
+        x = self._added(x, crossed, self.cross_norm)
+        return self._feed_forward(x, False), tuple(cache)
+
+    def flops(self, tokens: int, memory_tokens: int) -> int:
+        """Operations of the products for one row of so many target and source tokens."""
+        return super().flops(tokens, tokens) + self.cross_attention.flops(tokens, memory_tokens)
+
+    def compute_output_shape(self, x_shape, memory_shape=None):
+        return x_shape
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class Decoder(Encoder):
+    """N decoder layers, one after the other, all of which read the last output of the encoder; in pre-LN with a last
+    LayerNorm.
+
+    Args:
+        num_layers: N. The others as in `DecoderLayer`.
+
+    Parts: the list `layers_`, and in pre-LN `final_norm`.
+
+    Call: as `DecoderLayer`. Returns (B, U, H), or with `return_all=True` that, the hidden states (N + 1 tensors
+    (B, U, H)), the weights of self-attention (N tensors (B, A, U, U)) and of cross-attention (N tensors (B, A, U, S)).
+
+    Example:
+        >>> decoder = Decoder(num_layers=3, num_heads=2, intermediate_size=32)
+        >>> tuple(decoder(keras.random.normal((2, 5, 8)), keras.random.normal((2, 7, 8))).shape)
+        (2, 5, 8)
+    """
+
+    layer_class = DecoderLayer
+
+    def build(self, x_shape, memory_shape=None):
+        for layer in self.layers_:
+            layer.build(x_shape, memory_shape)
+        if self.final_norm is not None:
+            self.final_norm.build(x_shape)
+
+    def call(self, x, memory, attention_mask=None, memory_mask=None, training=False, return_all=False):
+        hidden_states, own, cross = [x], [], []
+        for layer in self.layers_:
+            masks = dict(attention_mask=attention_mask, memory_mask=memory_mask)
+            x = layer(x, memory, **masks, training=training, return_weights=return_all)
+            if return_all:
+                x, *weights = x
+                own.append(weights[0])
+                cross.append(weights[1])
+            hidden_states.append(x)
+        if self.final_norm is not None:
+            x = hidden_states[-1] = self.final_norm(x)
+        return (x, hidden_states, own, cross) if return_all else x
+
+    def remember(self, memory) -> list:
+        """For each layer the keys and values of cross-attention; see `DecoderLayer.remember`."""
+        return [layer.remember(memory) for layer in self.layers_]
+
+    def extend(self, x, caches, start, attention_mask=None, remembered=(), memory_mask=None):
+        """The next tokens of rows whose keys and values are kept: (x, caches); see `DecoderLayer.extend`."""
+        extended = []
+        for layer, cache, kept in zip(self.layers_, caches, remembered, strict=True):
+            x, cache = layer.extend(x, cache, start, attention_mask, kept, memory_mask)
+            extended.append(cache)
+        return x if self.final_norm is None else self.final_norm(x), extended
+
+    def flops(self, tokens: int, memory_tokens: int) -> int:
+        """Operations of the products for one row of so many target and source tokens."""
+        return sum(layer.flops(tokens, memory_tokens) for layer in self.layers_)
+
+    def compute_output_shape(self, x_shape, memory_shape=None):
+        return x_shape

@@ -1,0 +1,95 @@
+"""An encoder–decoder: it reads a source and writes a target (Vaswani et al. 2017).
+
+Letters: B batch, S source tokens, U target tokens, H hidden size, V vocabulary.
+"""
+
+import keras
+
+from bertlab.config import ModelConfig
+from bertlab.errors import ConfigError
+from bertlab.families import family_of
+from bertlab.layers import padding_mask
+from bertlab.models.base import INPUT_NAMES, ModelWithHead
+
+DECODER_INPUT_NAMES = ("decoder_input_ids", "decoder_attention_mask")
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class SequenceToSequenceModel(ModelWithHead):
+    """The encoder is the `backbone`, the decoder reads its output. One table has the vectors of source and target, and
+    its product with the decoder's output scores the target's next token.
+
+    Args:
+        config: the configuration of a family that has a decoder, such as a `TransformerConfig`.
+
+    Call: a dict as for `Backbone`, the source, and decoder_input_ids (B, U), the target after a token that begins it;
+    optionally decoder_attention_mask (B, U), 1 for what may be attended to (padding behind a target needs none: no
+    token sees those behind it). Returns a dict:
+        masked_lm_logits (B, U, V): the scores of the next token, after each token of the target;
+        encoder_output (B, S, H), decoder_output (B, U, H);
+        with `return_all=True` also hidden_states, attentions (encoder), decoder_hidden_states, decoder_attentions and
+        cross_attentions, each a list over the layers.
+    Raises ConfigError for a family without a decoder, and for inputs that it cannot read.
+
+    Example:
+        >>> model = SequenceToSequenceModel(TransformerConfig(vocab_size=100, num_layers=1, decoder_layers=1))
+        >>> inputs = {"input_ids": ops.array([[17, 8, 3]]), "decoder_input_ids": ops.array([[2, 9]])}
+        >>> tuple(model(inputs)["masked_lm_logits"].shape)
+        (1, 2, 100)
+    """
+
+    reads = (*INPUT_NAMES, *DECODER_INPUT_NAMES)
+
+    def __init__(self, config: ModelConfig, **kwargs):
+        its_family = family_of(config)
+        if its_family.decoder is None:
+            raise ConfigError(f"expected a configuration with a decoder, got one of the family {config.model_type!r}")
+        super().__init__(config, pooler=False, **kwargs)
+        self.decoder = its_family.decoder(config, dtype=self.dtype_policy, name="decoder")
+        self.decoder.build((None, None, config.hidden_size))
+        self.masked_lm_head = its_family.output(config, dtype=self.dtype_policy, name="masked_lm_head")
+        self.masked_lm_head.build((None, None, config.hidden_size))
+
+    def call(self, inputs, training=False, return_all=False):
+        encoded, mask = self.encode(inputs, training, return_all)
+        x = self.backbone.embeddings(self._target(inputs), training=training)  # (B, U, H)
+        seen = inputs.get("decoder_attention_mask")
+        decoded = self.decoder(
+            x,
+            encoded["sequence_output"],
+            attention_mask=None if seen is None else padding_mask(seen),
+            memory_mask=mask,
+            training=training,
+            return_all=return_all,
+        )
+        outputs = {"encoder_output": encoded["sequence_output"], "decoder_output": decoded}
+        if return_all:
+            outputs |= {name: encoded[name] for name in ("hidden_states", "attentions")}
+            names = ("decoder_output", "decoder_hidden_states", "decoder_attentions", "cross_attentions")
+            outputs |= dict(zip(names, decoded, strict=True))
+        return outputs | {"masked_lm_logits": self.token_logits(outputs["decoder_output"])}
+
+    def encode(self, inputs, training=False, return_all=False):
+        """The backbone's outputs for a source, with "sequence_output" (B, S, H), and the mask of its tokens, (B, 1, S)
+        bool or None."""
+        source = {name: value for name, value in inputs.items() if name not in DECODER_INPUT_NAMES}
+        mask = inputs.get("attention_mask")
+        encoded = self.backbone(source, training=training, return_all=return_all)
+        return encoded, None if mask is None else padding_mask(mask)
+
+    def token_logits(self, x):
+        """The logits from vectors of the decoder's last layer: x (…, H) → (…, V)."""
+        return self.masked_lm_head(x, table=self.backbone.embeddings.token.embeddings)
+
+    def _target(self, inputs):
+        """decoder_input_ids. Raises ConfigError where there are none, or more than there are positions."""
+        if "decoder_input_ids" not in inputs:
+            raise ConfigError(
+                "expected 'decoder_input_ids' beside 'input_ids': the target after a token that begins it"
+            )
+        ids, most = inputs["decoder_input_ids"], self.config.max_tokens
+        if isinstance(ids.shape[1], int) and ids.shape[1] > most:
+            raise ConfigError(
+                f"decoder_input_ids has {ids.shape[1]} tokens per row, but this model has only {most} positions"
+            )
+        return ids
