@@ -1,6 +1,7 @@
 """Models for other programs: a TensorFlow SavedModel that takes strings, and the encoder as an ONNX file."""
 
+from bertlab.export.int8 import OnnxModel, export_int8
 from bertlab.export.onnx import export_onnx
 from bertlab.export.saved_model import export_saved_model
 
-__all__ = ["export_onnx", "export_saved_model"]
+__all__ = ["OnnxModel", "export_int8", "export_onnx", "export_saved_model"]

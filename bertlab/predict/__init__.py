@@ -7,7 +7,7 @@ for prediction in predictor(["Return the sum of array elements over a given axis
     print(prediction.label, prediction.probability)
 """
 
-from bertlab.predict.evaluation import evaluate
+from bertlab.predict.evaluation import evaluate, load_labelled
 from bertlab.predict.predictions import (
     AnswerPrediction,
     ChoicePrediction,
@@ -25,4 +25,5 @@ __all__ = [
     "Predictor",
     "TagPrediction",
     "evaluate",
+    "load_labelled",
 ]

@@ -43,18 +43,21 @@ def load_hub_dataset(name: str, config: str | None = None, revision: str | None 
 def hub_records(
     dataset, name: str, split: str, column: str | None = None, labels: tuple[str, ...] = ()
 ) -> list[Record]:
-    """The records of one split, each with its location: NAME (train) row 17.
-
-    column, labels: a column of labels (or tags) whose numbers are indices of these names; the records get the names,
-    so that an index is never mistaken for a name that is itself a number.
-    """
+    """The records of one split, each with its location: NAME (train) row 17. column, labels: see `with_names`."""
     records = [Record(f"{name} ({split}) row {index}", row) for index, row in enumerate(dataset)]
-    if labels:
-        records = [
-            Record(where, row | {column: _named(row[column], labels)} if column in row else row)
-            for where, row in records
-        ]
-    return records
+    return with_names(records, column, labels)
+
+
+def with_names(records: list[Record], column: str | None, labels: tuple[str, ...]) -> list[Record]:
+    """The records with names where a column of labels (or tags) has indices of these names; without labels the same.
+
+    So an index is never mistaken for a name that is itself a number.
+    """
+    if not labels:
+        return records
+    return [
+        Record(where, row | {column: _named(row[column], labels)} if column in row else row) for where, row in records
+    ]
 
 
 def _named(value, labels: tuple[str, ...]):

@@ -6,8 +6,9 @@
     load_task("reviews.csv", columns={"text": "review", "label": "stars"})
     load_task("wnut17")                                     from Hugging Face `datasets` (optional package)
     load_task("imdb", source="huggingface")
+    load_task([{"text": "It works.", "label": "good"}, …])  in memory: also a data frame, or an object of `datasets`
 
-Only the last two download data.
+Only those of Hugging Face's hub download data.
 """
 
 import dataclasses
@@ -59,7 +60,7 @@ class Reading:
 
 
 def load_task(
-    name_or_path: str | Path,
+    name_or_path: str | Path | Iterable,
     source: str = "auto",
     *,
     data_dir: str | Path | None = None,
@@ -77,7 +78,8 @@ def load_task(
     """Loads a labelled task from any source.
 
     name_or_path: a built-in task, a published one (`bertlab task list`), a file, a folder with train, dev and test
-    files, a name on the Hugging Face hub, or a folder that `save_to_disk` wrote.
+    files, a name on the Hugging Face hub, or a folder that `save_to_disk` wrote. Or the rows themselves, named "rows":
+    a list of dicts, a data frame, a data set of `datasets`, or a dict of these by split (see `in_memory`).
     source: "builtin", "files", "huggingface"; "auto" tries the built-in tasks, then files, then the hub.
     data_dir: the folder with a published task's files, or its parent folder.
     shape, columns, labels: for your own files; `columns` maps fields to columns (`formats_records.ROLES`). By default
@@ -95,6 +97,10 @@ def load_task(
     problems = on_error if isinstance(on_error, Problems) else Problems(on_error)
     reading = Reading(shape, columns or {}, declared_labels(labels), conll_options(conll or {}), label_separator)
     check_share(validation_share)
+    if not isinstance(name_or_path, str | Path):
+        if source != "auto" or data_dir is not None or config is not None or builtin_options:
+            raise DataError("rows in memory have no source, data_dir, config or other option of a file; leave it out")
+        return _finished(_load_in_memory(name_or_path, reading, problems), problems, on_error, validation_share, seed)
     name, source = str(name_or_path), _source(name_or_path, source, data_dir)
     if builtin_options and source != "builtin":
         raise DataError(f"load_task has no option {', '.join(builtin_options)} for the source {source!r}")
@@ -108,6 +114,11 @@ def load_task(
         data = _load_hub(name, reading, config, problems)
     else:
         data = _load_files(name, reading, data_dir, problems)
+    return _finished(data, problems, on_error, validation_share, seed)
+
+
+def _finished(data: TaskData, problems: Problems, on_error, validation_share: float, seed: int) -> TaskData:
+    """Warns of records that were left out, and holds rows out."""
     if problems.messages and not isinstance(on_error, Problems):
         warnings.warn(f"{len(problems.messages)} records left out, the first: {problems.messages[0]}", stacklevel=2)
     return hold_out(data, validation_share, seed) if validation_share and not data.validation else data
@@ -126,9 +137,14 @@ def note_ambiguity(name: str, source: str, data_dir, problems: Problems) -> None
 
 
 def has_fixed_format(
-    name_or_path: str | Path, source: str = "auto", data_dir: str | Path | None = None, columns: dict | None = None
+    name_or_path: str | Path | Iterable,
+    source: str = "auto",
+    data_dir: str | Path | None = None,
+    columns: dict | None = None,
 ) -> bool:
     """Whether `load_task` reads a built-in or published task, whose type and labels are known. Raises DataError."""
+    if not isinstance(name_or_path, str | Path):
+        return False
     source = _source(name_or_path, source, data_dir)
     if source == "builtin" or data_dir is not None:
         return True
@@ -332,6 +348,23 @@ def _check_labels_suit(name: str, shape: str, labels: tuple[str, ...] | None) ->
         raise DataError(f"{name}: questions have no labels; leave out {asked('--labels', 'labels')}")
     if labels == () and shape not in ("sentence", "pair"):
         raise DataError(f"{name}: regression is for sentences and pairs, not for a {shape} task; give its labels")
+
+
+# --- rows in memory ---
+
+
+def _load_in_memory(data, reading: Reading, problems: Problems) -> TaskData:
+    from bertlab.data.tasks.in_memory import declared_in, records_in_memory, splits_in_memory
+
+    _refuse_unused("rows", reading, "shape", "columns", "labels", "label_separator")
+    splits = splits_in_memory(data)
+    column, theirs = declared_in(next(iter(splits.values())), reading.columns, reading.labels)
+    records = {
+        split: records_in_memory(table, "rows", split, problems, column, theirs) for split, table in splits.items()
+    }
+    if reading.labels is None and theirs:
+        reading = dataclasses.replace(reading, labels=declared_labels(theirs))
+    return _from_records("rows", records, reading, problems, missing=-1 if theirs else None)
 
 
 # --- Hugging Face ---
